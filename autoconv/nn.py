@@ -39,7 +39,7 @@ from autoconv.api.nn.layers import (
     tanh,
     top_k,
 )
-from autoconv.api.nn.pooling import avg_pool, avg_pool1d, avg_pool2d, max_pool, max_pool1d, max_pool2d
+from autoconv.api.nn.pooling import avg_pool, avg_pool1d, avg_pool2d, max_pool, max_pool1d, max_pool2d, pool
 from autoconv.api.nn.transposed_convolution import (
     conv1d_transpose,
     conv2d_transpose,
@@ -57,9 +57,9 @@ __all__ = [
     "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "conv_transpose",
     "convolution", "depthwise_conv2d", "dropout", "elu", "embedding_lookup", "gelu", "in_top_k", "l2_loss",
     "l2_normalize", "leaky_relu", "log_sigmoid", "log_softmax", "max_pool", "max_pool1d", "max_pool2d",
-    "moments", "relu", "relu6", "selu", "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits",
-    "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus", "softsign",
-    "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k", "zero_fraction",
+    "moments", "pool", "relu", "relu6", "selu", "separable_conv2d", "sigmoid",
+    "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus",
+    "softsign", "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k", "zero_fraction",
 ]  # fmt: skip
 
 _present_functions(globals())

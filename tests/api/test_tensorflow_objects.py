@@ -178,3 +178,16 @@ def test_one_replica():
     assert float(strategy.reduce(ac.distribute.ReduceOp.MEAN, ac.constant(4.0), axis=None)) == 4.0
     with pytest.raises(ac.errors.UnimplementedError, match="TPUs"):
         ac.distribute.TPUStrategy()
+
+
+@pytest.mark.parametrize("kind", ["MAX", "AVG"])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_pools_with_gaps(kind, count):
+    x = np.random.default_rng(1).normal(size=(2, *range(7, 7 + count), 3))
+    found = ac.nn.pool(x, [2] * count, kind, dilations=[2] * count).numpy()
+    sizes = [side - 2 for side in x.shape[1:-1]]
+    parts = [x[(slice(None), *(slice(2 * a, 2 * a + n) for a, n in zip(at, sizes, strict=True)))]
+             for at in np.ndindex(*[2] * count)]  # fmt: skip
+    np.testing.assert_allclose(found, (np.max if kind == "MAX" else np.mean)(parts, axis=0), rtol=1e-12)
+    with pytest.raises(ValueError, match="pooling_type"):
+        ac.nn.pool(x, 2, "MEDIAN")

@@ -96,12 +96,29 @@ def avg_pool2d(
     return _pooled(input, ksize, strides, padding, data_format, name, _mean)
 
 
+def pool(
+    input: TensorLike, window_shape: ShapeLike, pooling_type: str, strides: ShapeLike | None = None,
+    padding: str = "VALID", data_format: str | None = None, dilations: ShapeLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`max_pool` or `avg_pool` with windows whose elements are `dilations` apart; `pooling_type` is "MAX" or "AVG".
+
+    `strides` are 1 unless they are given. Raises ValueError for another type.
+
+    >>> autoconv.nn.pool([[[1.0], [3.0], [2.0]]], [2], "MAX").numpy().ravel()
+    array([3., 3.], dtype=float32)
+    """
+    kinds = {"MAX": _largest, "AVG": _mean}
+    if pooling_type not in kinds:
+        raise ValueError(f"`pooling_type` must be 'MAX' or 'AVG', found {pooling_type!r}")
+    return _pooled(input, window_shape, strides, padding, data_format, name, kinds[pooling_type], dilations)
+
+
 _Slide = Callable[[Tensor], Windows]
 
 
 def _pooled(
-    input: TensorLike, ksize: ShapeLike, strides: ShapeLike, padding: str, data_format: str | None, name: str | None,
-    pool: Callable[[Tensor, _Slide], Tensor],
+    input: TensorLike, ksize: ShapeLike, strides: ShapeLike | None, padding: str, data_format: str | None,
+    name: str | None, reduce: Callable[[Tensor, _Slide], Tensor], dilations: ShapeLike | None = None,
 ) -> Tensor:  # fmt: skip
     x = convert_to_tensor(input)
     rank = 0 if x.type.shape is None else len(x.type.shape)
@@ -114,8 +131,8 @@ def _pooled(
     pads = padding if isinstance(padding, str) or not first else [padding[i] for i in (0, *sides, 1)]
     image = transpose(x, [0, *sides, 1]) if first else x
     sizes, steps = (per_side(what, n, rank - 2, first) for what, n in (("ksize", ksize), ("strides", strides)))
-    once = (1,) * (rank - 2)
-    found = pool(image, lambda image: Windows(image, sizes, steps, once, pads, "windows"))
+    gaps = per_side("dilations", dilations, rank - 2, first)
+    found = reduce(image, lambda image: Windows(image, sizes, steps, gaps, pads, "windows"))
     return apply("identity", transpose(found, [0, rank - 1, *range(1, rank - 1)]) if first else found, name=name)
 
 
