@@ -66,7 +66,32 @@ def converted(*packages: str, compile: Iterable[str] = (), keep_going: bool = Fa
         hook.uninstall()
 
 
-class ImportHook(importlib.abc.MetaPathFinder):
+class _Hook(importlib.abc.MetaPathFinder):
+    """A meta path finder that changes the loaders of the modules that other finders locate."""
+
+    def install(self) -> None:
+        """Insert the hook before Python's own finders."""
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)
+
+    def uninstall(self) -> None:
+        """Remove the hook; modules imported already stay as they are."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def spec_of_others(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> ModuleSpec | None:
+        """Return the spec that finders other than these hooks give."""
+        for finder in sys.meta_path:
+            find = None if isinstance(finder, _Hook) else getattr(finder, "find_spec", None)
+            spec = find(fullname, path, target) if find else None
+            if spec is not None:
+                return spec
+        return None
+
+
+class ImportHook(_Hook):
     """Meta path finder that gives modules of `packages`, and those under `folder`, a converting loader.
 
     Modules are located by the other finders.
@@ -85,16 +110,6 @@ class ImportHook(importlib.abc.MetaPathFinder):
         self.compile = frozenset(compile)
         self.keep_going = keep_going
 
-    def install(self) -> None:
-        """Insert the hook before Python's own finders."""
-        if self not in sys.meta_path:
-            sys.meta_path.insert(0, self)
-
-    def uninstall(self) -> None:
-        """Remove the hook; modules imported already stay converted."""
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
-
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -104,7 +119,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
         named = any(fullname == package or fullname.startswith(package + ".") for package in self.packages)
         if not named and self.folder is None:
             return None
-        spec = spec_of_others(fullname, path, target)
+        spec = self.spec_of_others(fullname, path, target)
         if spec is None or not (named or self._is_inside(spec.origin)):
             return spec
         if isinstance(spec.loader, SourceFileLoader) and not isinstance(spec.loader, ConvertingLoader):
@@ -143,17 +158,6 @@ class ImportHook(importlib.abc.MetaPathFinder):
         )
 
 
-def spec_of_others(fullname: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
-    """Return the spec that finders other than this module's give."""
-    for finder in sys.meta_path:
-        own = isinstance(finder, (ImportHook, RenamingHook))
-        find = None if own else getattr(finder, "find_spec", None)
-        spec = find(fullname, path, target) if find else None
-        if spec is not None:
-            return spec
-    return None
-
-
 def rename(old: str, new: str = "autoconv.tensorflow", *, packages: Iterable[str]) -> RenamingHook:
     """Let `packages` (and their subpackages) see the module `new` where they import `old`, from now on.
 
@@ -175,7 +179,7 @@ def rename(old: str, new: str = "autoconv.tensorflow", *, packages: Iterable[str
     return hook
 
 
-class RenamingHook(importlib.abc.MetaPathFinder):
+class RenamingHook(_Hook):
     """Meta path finder that renames what the modules of `packages` import; they are located by the other finders."""
 
     def __init__(self, old: str, new: str, packages: Iterable[str]) -> None:
@@ -183,23 +187,13 @@ class RenamingHook(importlib.abc.MetaPathFinder):
         self.new = new
         self.packages = tuple(packages)
 
-    def install(self) -> None:
-        """Insert the hook before Python's own finders."""
-        if self not in sys.meta_path:
-            sys.meta_path.insert(0, self)
-
-    def uninstall(self) -> None:
-        """Remove the hook; modules imported already keep what they have imported."""
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
-
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the spec of the other finders, with a renaming loader for a module of the packages."""
         if not any(fullname == package or fullname.startswith(package + ".") for package in self.packages):
             return None
-        spec = spec_of_others(fullname, path, target)
+        spec = self.spec_of_others(fullname, path, target)
         if spec is not None and type(spec.loader) is SourceFileLoader:
             spec.loader = RenamingLoader(fullname, spec.loader.path, self)
         return spec

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import enum
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -100,45 +100,40 @@ def resize_with_pad(
     return pad(found, amounts if len(x.shape) == 3 else [[0, 0], *amounts])
 
 
-class _Kernel(enum.Enum):
-    BILINEAR = 1.0
-    BICUBIC = 2.0
-    LANCZOS3 = 3.0
-    LANCZOS5 = 5.0
-    GAUSSIAN = 1.5
-    MITCHELLCUBIC = 2.00001  # an enumeration wants distinct values
-
-    @property
-    def radius(self) -> float:
-        return 2.0 if self is _Kernel.MITCHELLCUBIC else self.value
-
-    def __call__(self, distance: Tensor) -> Tensor:
-        """Return the weights at distances, which are not negative."""
-        x, r = distance, self.radius
-        if self is _Kernel.BILINEAR:
-            return 1.0 - x
-        if self is _Kernel.BICUBIC:
-            return where(x < 1.0, (1.5 * x - 2.5) * x * x + 1.0, ((-0.5 * x + 2.5) * x - 4.0) * x + 2.0)
-        if self is _Kernel.MITCHELLCUBIC:
-            near = (7.0 / 6.0 * x - 2.0) * x * x + 8.0 / 9.0
-            return where(x < 1.0, near, ((-7.0 / 18.0 * x + 2.0) * x - 10.0 / 3.0) * x + 16.0 / 9.0)
-        if self is _Kernel.GAUSSIAN:
-            return apply("exp", x * x * (-1.0 / (2.0 * (r / 3.0) ** 2)))
-        angle = apply("maximum", x, 1e-8) * np.pi
-        return r * apply("sin", angle) * apply("sin", angle / r) / (angle * angle)
+# The weights of pixels at a distance from the centre, and the distance from which on they are 0.
+_KERNELS: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
+    "bilinear": (1.0, lambda x: 1.0 - x),
+    "bicubic": (
+        2.0,
+        lambda x: where(x < 1.0, (1.5 * x - 2.5) * x * x + 1.0, ((-0.5 * x + 2.5) * x - 4.0) * x + 2.0),
+    ),
+    "mitchellcubic": (
+        2.0,
+        lambda x: where(
+            x < 1.0,
+            (7.0 / 6.0 * x - 2.0) * x * x + 8.0 / 9.0,
+            ((-7.0 / 18.0 * x + 2.0) * x - 10.0 / 3.0) * x + 16.0 / 9.0,
+        ),
+    ),
+    "gaussian": (1.5, lambda x: apply("exp", x * x * -2.0)),  # with a standard deviation of half a pixel
+    "lanczos3": (3.0, lambda x: _lanczos(x, 3.0)),
+    "lanczos5": (5.0, lambda x: _lanczos(x, 5.0)),
+}
 
 
-_KERNELS = {kernel.name.lower(): kernel for kernel in _Kernel}
+def _lanczos(distance: Tensor, radius: float) -> Tensor:
+    angle = apply("maximum", distance, 1e-8) * np.pi
+    return radius * apply("sin", angle) * apply("sin", angle / radius) / (angle * angle)
 
 
 def _weights(old: Any, new: Any, method: str, antialias: bool) -> Tensor:
     """Return the weights of old pixels in new ones, [new, old]; those of a new pixel add up to 1."""
-    kernel = _KERNELS[method]
+    radius, kernel = _KERNELS[method]
     ratio = _float(old) / _float(new)
     stretch = apply("maximum", ratio, 1.0) if antialias else 1.0
     centres = expand_dims((cast(counted(new), float32) + 0.5) * ratio, 1)
     distance = apply("abs", cast(counted(old), float32) + 0.5 - centres) / stretch
-    raw = where(distance < kernel.radius, kernel(distance), 0.0)
+    raw = where(distance < radius, kernel(distance), 0.0)
     return raw / apply("reduce_sum", raw, axis=(1,), keepdims=True)
 
 

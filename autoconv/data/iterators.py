@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.data.elements import element_type, rebuild
 from autoconv.data.nodes import RunningIterator
-from autoconv.data.optional import Optional
+from autoconv.data.optional import Optional, zeros_of
 from autoconv.errors import OperatorNotAllowedInGraphError, OutOfRangeError
 from autoconv.graph.graph import Value
 from autoconv.graph.types import IteratorType
@@ -92,7 +92,7 @@ class Iterator:
         if current_region() is not None:
             stream = self.__autoconv_stream__()
             more = stream.advance()
-            return Optional(more, if_exp(more, stream.current, lambda: Optional.empty(spec).untested()))
+            return Optional(more, if_exp(more, stream.current, lambda: zeros_of(spec)))
         try:
             return Optional.from_value(self.get_next())
         except OutOfRangeError:

@@ -38,7 +38,7 @@ class Optional:
     @classmethod
     def empty(cls, element_spec: object) -> Optional:
         """Return an Optional without a value, of the spec; None stands for a spec that is to come."""
-        return cls(constant(False), map_structure(_nothing, element_spec))
+        return cls(constant(False), zeros_of(element_spec))
 
     @property
     def element_spec(self) -> Any:
@@ -53,15 +53,11 @@ class Optional:
     def _element_spec(self, spec: object) -> None:
         """Give an Optional without a value its spec, as Keras does once it is known."""
         if self._value is None:
-            self._value = map_structure(_nothing, spec)
+            self._value = zeros_of(spec)
 
     @property
     def __autoconv_unsettled__(self) -> bool:
         return self._value is None
-
-    def untested(self) -> Any:
-        """Return the value, or zeros where there is none."""
-        return self._value
 
     def has_value(self, name: str | None = None) -> Any:
         """Return whether there is a value, a bool tensor."""
@@ -75,6 +71,11 @@ class Optional:
         elif not bool(present):
             raise InvalidArgumentError(_EMPTY)
         return self._value
+
+
+def zeros_of(element_spec: object) -> Any:
+    """Return what an Optional of the spec holds without a value; None stands for a spec that is to come."""
+    return map_structure(_nothing, element_spec)
 
 
 _EMPTY = "The given optional does not have a value."

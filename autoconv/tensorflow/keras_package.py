@@ -9,7 +9,7 @@ from types import ModuleType
 
 from autoconv.importing import RenamingHook
 
-OLDEST = (3, 10)  # the first release whose backend is tested here
+OLDEST = (3, 10)  # earlier releases were not tried
 _VARIABLE = "KERAS_BACKEND"
 _HOOK = RenamingHook("tensorflow", "autoconv.tensorflow", ["keras"])
 

@@ -1,9 +1,8 @@
-"""`tf.raw_ops`: the few that libraries call; others raise UnimplementedError by their name."""
+"""`tf.raw_ops`: the few that libraries call."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from autoconv.api.tensors.sorting import searchsorted
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.tensorflow.missing import Missing
 
 
 def Bucketize(*, input: TensorLike, boundaries: Sequence[float], name: str | None = None) -> Tensor:
@@ -32,8 +30,3 @@ def ImageProjectiveTransformV3(
     """Return projected images; see `projective_transform`."""
     return projective_transform(images, transforms, output_shape, fill_value, interpolation, fill_mode)
 
-
-def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(name)
-    return Missing(f"raw_ops.{name}")

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import DataLossError, NotFoundError
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
 from autoconv.storage.arrays import write_arrays
-from autoconv.storage.files import write_json
+from autoconv.storage.files import read_json, write_json
 from autoconv.train.deferred import attribute_set
 from autoconv.train.object_graph import is_trackable, object_graph, values_of
 from autoconv.train.reader import FORMAT, INDEX, VERSION, open_checkpoint
@@ -121,12 +122,8 @@ class Checkpoint:
         }
         try:
             write_json(prefix + INDEX, content)
-        except BaseException:
-            os.unlink(data)
-            raise
-        for old in data_files(prefix):
-            if old != data:
-                os.unlink(old)
+        finally:  # after an interruption too, the index decides which file is the checkpoint's
+            _delete_unused(prefix)
         return prefix
 
     def save(self, file_prefix: str | os.PathLike[str], options: CheckpointOptions | None = None) -> str:
@@ -168,6 +165,19 @@ class Checkpoint:
 def data_files(prefix: str) -> list[str]:
     """Return the files with the arrays of a checkpoint; there is one, and others only after a killed writer."""
     return sorted(glob.glob(f"{glob.escape(prefix)}.????????.safetensors"))
+
+
+def _delete_unused(prefix: str) -> None:
+    """Delete the files with arrays to which the index does not refer."""
+    try:
+        used = read_json(prefix + INDEX, "index of a checkpoint")["data"]
+    except NotFoundError:
+        used = ""
+    except (DataLossError, KeyError):
+        return  # a damaged index: leave what it may have referred to
+    for path in data_files(prefix):
+        if os.path.basename(path) != used:
+            os.unlink(path)
 
 
 def _check(name: str, value: Any) -> None:

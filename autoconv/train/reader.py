@@ -18,7 +18,6 @@ from autoconv.train.object_graph import ObjectNode
 FORMAT = "autoconv checkpoint"
 VERSION = 1
 INDEX = ".index.json"
-OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 class Arrays(Protocol):

@@ -29,7 +29,7 @@ class Restoration:
         self.root = root
         self.attached = attached
         self.matched: dict[int, Any] = {}
-        self.restored: set[int] = set()  # identities of the objects whose values were set
+        self.restored: dict[int, Any] = {}  # objects whose values were set, by identity, kept so that no other has it
         self.match(0, root)
 
     @property
@@ -46,9 +46,9 @@ class Restoration:
             self.matched[number] = value
             node = self.nodes[number]
             names = {name: node.values[name] for name in value_names(value) if name in node.values}
-            if names and id(value) not in self.restored:
+            if names:
                 restore_values(value, self.reader.get_array, names)
-                self.restored.add(id(value))
+                self.restored[id(value)] = value
             parts = self._children(value)
             for name, child in node.children.items():
                 if name in parts:
@@ -109,7 +109,7 @@ class LoadStatus:
         """Raise AssertionError if nothing but the root was matched."""
         restoration = self._restoration
         restoration.find_later_objects()
-        if not restoration.restored - {id(value) for value in restoration.attached.values()}:
+        if not restoration.restored.keys() - {id(value) for value in restoration.attached.values()}:
             raise AssertionError(
                 "Nothing except the root object matched a checkpointed value. Typically this means that the "
                 "checkpoint does not match the Python program. The checkpoint has the objects: "

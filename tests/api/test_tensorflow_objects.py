@@ -191,3 +191,15 @@ def test_pools_with_gaps(kind, count):
     np.testing.assert_allclose(found, (np.max if kind == "MAX" else np.mean)(parts, axis=0), rtol=1e-12)
     with pytest.raises(ValueError, match="pooling_type"):
         ac.nn.pool(x, 2, "MEDIAN")
+
+
+def test_what_is_not_there_raises_by_its_name():
+    tf = ac.tensorflow
+    assert not isinstance(ac.constant(1), (tf.SparseTensor, tf.RaggedTensor))
+    with pytest.raises(ac.errors.UnimplementedError, match=r"tensorflow\.SparseTensor is not implemented"):
+        tf.SparseTensor([[0]], [1.0], [2])
+    with pytest.raises(ac.errors.UnimplementedError, match=r"RaggedTensor\.from_tensor is not implemented"):
+        tf.RaggedTensor.from_tensor(1)
+    for module, name in ((tf, "nothing"), (tf.sparse, "cross"), (tf.raw_ops, "CudnnRNN")):
+        with pytest.raises(AttributeError, match=name):
+            getattr(module, name)

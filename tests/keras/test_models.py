@@ -1,6 +1,6 @@
 """Keras over autoconv: training has TensorFlow's numbers.
 
-The losses are those that Keras 3.12 to 3.15 print over TensorFlow 2.21 for the same weights and batches.
+The losses are those that Keras 3.15 prints over TensorFlow 2.21 for the same weights and batches.
 """
 
 from importlib.util import find_spec

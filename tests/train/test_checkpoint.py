@@ -259,3 +259,23 @@ def test_examples_have_tensorflows_bytes():
     assert ac.train.Example.FromString(example.SerializeToString()) == example
     assert ints.WhichOneof("kind") == "int64_list"
     assert set(ac.train.SequenceExample.DESCRIPTOR.fields_by_name) == {"context", "feature_lists"}
+
+
+def test_an_interruption_after_the_index_is_replaced_keeps_the_new_checkpoint(tmp_path, monkeypatch):
+    v = ac.Variable([1.0, 2.0])
+    checkpoint = ac.train.Checkpoint(v=v)
+    path = checkpoint.write(tmp_path / "c")
+    v.assign([3.0, 4.0])
+    replace = os.replace
+
+    def interrupted(source, target):
+        replace(source, target)
+        if str(target).endswith(".json"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("autoconv.storage.files.os.replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        checkpoint.write(path)
+    monkeypatch.undo()
+    assert ac.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE").tolist() == [3.0, 4.0]
+    assert len(list(tmp_path.iterdir())) == 2

@@ -22,10 +22,10 @@ def row_slices(region: Region, value: Value) -> IndexedSlices | None:
 
     None for any other gradient, and where sizes are known only at run time. The whole tensor stays the value itself.
     """
-    parts = _parts(region, value)
+    shape: Any = getattr(value.type, "shape", None)
+    parts = None if not shape or None in shape else _parts(region, value, shape)
     if parts is None:
         return None
-    shape: Any = value.type.shape  # type: ignore[union-attr]
     rows = [apply("reshape", row, shape=(_count(at), *shape[1:])) for row, _, at in parts]
     indices = [apply("reshape", index, shape=(-1,)) for _, index, _ in parts]
     if len(parts) > 1:
@@ -37,14 +37,13 @@ def row_slices(region: Region, value: Value) -> IndexedSlices | None:
     return found
 
 
-def _parts(region: Region, value: Value) -> list[tuple[Tensor, Tensor, Shape]] | None:
+def _parts(region: Region, value: Value, shape: Shape) -> list[tuple[Tensor, Tensor, Shape]] | None:
     """Return rows, positions and their shape, of each selection; None where there is anything else in the sum."""
     node = value.node
-    shape = getattr(value.type, "shape", None)
-    if node is None or value.graph is not region.graph or not shape or None in shape:
+    if node is None or value.graph is not region.graph or getattr(value.type, "shape", None) != shape:
         return None
     if node.op.name == "add":
-        first, second = (_parts(region, part) for part in node.inputs)
+        first, second = (_parts(region, part, shape) for part in node.inputs)
         return None if first is None or second is None else first + second
     attributes = node.attributes
     if node.op.name != "ungather" or attributes.get("axis", 0) != 0 or attributes.get("batch_dims", 0) != 0:

@@ -51,10 +51,10 @@ from autoconv.runtime.support.logs import tell
 from autoconv.runtime.support.spans import current_place, is_own_file
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
+# Frameworks whose code is not converted, and whose objects are taken as they are.
+FRAMEWORKS = frozenset({"jax", "keras", "optree", "tensorflow", "torch"})
 # Modules whose functions are called unconverted.
-_NOT_ENTERED = frozenset(
-    {"autoconv", "numpy", "jax", "keras", "optree", "torch", "tensorflow", "numba", "pytest", "_pytest"}
-)
+_NOT_ENTERED = FRAMEWORKS | {"autoconv", "numpy", "numba", "pytest", "_pytest"}
 _DO_NOT_CONVERT = "__autoconv_do_not_convert__"
 
 

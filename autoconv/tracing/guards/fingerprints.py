@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.operators.calls.call import is_user_code
+from autoconv.operators.calls.call import FRAMEWORKS, is_user_code
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
@@ -22,8 +22,6 @@ from autoconv.tracing.guards.external_reads import Reads
 from autoconv.tracing.key.array_keys import needs_numpy
 
 DEPTH = 20  # nesting of values
-# Libraries whose objects `function` guards by identity: they have hundreds of parts, and their state is in variables.
-_OPAQUE = frozenset({"jax", "keras", "optree", "tensorflow", "torch"})
 _LARGE = 1 << 20  # bytes of an array that is compared on every call
 _MOST_ITEMS = 100_000  # items of a container that is compared on every call, at about a microsecond each
 IDENTITY = (
@@ -143,7 +141,7 @@ class Fingerprints:
         if isinstance(value, functools.partial):
             parts = (value.func, value.args, value.keywords)
             return id(value), tuple(self.of(part, name, depth) for part in parts)
-        if not self.strict and kind.__module__.partition(".")[0] in _OPAQUE:
+        if not self.strict and kind.__module__.partition(".")[0] in FRAMEWORKS:  # their state is in variables
             return id(value), _weak(value)
         if not has_attributes(value) or kind.__module__ in ("numpy", "builtins"):
             return self._unguardable(value, name, f"a {kind.__name__}")
