@@ -301,6 +301,19 @@ def test_a_call_is_traced_a_bounded_number_of_times(monkeypatch):
     assert "restarted more than 20 times" in compiled.explain()
 
 
+def test_restarts_of_a_call_take_a_bounded_time(monkeypatch):
+    from autoconv.config import SETTINGS
+    from autoconv.tracing.api import obtaining
+
+    monkeypatch.setattr(SETTINGS, "tiers", "measured")
+    monkeypatch.setattr(obtaining, "_MOST_RESTARTING", 0.0)
+    head = chain(4)
+    compiled = ac.compile(cut)
+    assert values(compiled(head, 1)) == [3, 4]
+    assert values(head) == [1, 2]
+    assert "restarts of the trace took" in compiled.explain()
+
+
 @dataclass(slots=True, eq=False)
 class Slotted:
     value: int

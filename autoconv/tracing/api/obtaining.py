@@ -28,6 +28,9 @@ from autoconv.tracing.views.explain import Explanation, Row
 from autoconv.tracing.views.logs import traced
 from autoconv.tracing.views.numpy_hint import point_to_compile
 
+_MOST_RESTARTING = 3.0  # seconds of the processor that a call may spend on traces that are restarted
+_SLOW_RESTARTS = "restarts of the trace took {:.1f} s, because of what it writes or what its objects are"
+
 
 class State(enum.Enum):
     """What is next for a call without a trace."""
@@ -87,7 +90,7 @@ class Obtaining:
 
     def _attempt(self, call: Call) -> ConcreteFunction | State:
         """Make one attempt to trace; return the trace, or what is next. The key of the call may have changed then."""
-        start = time.perf_counter()
+        start, computed = time.perf_counter(), time.thread_time()
         self._attempts += 1
         reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
         if self._contract.runs_plain and self._learning.promote_changing(call, self._cache.by_key.get(call.key, ())):
@@ -101,6 +104,7 @@ class Obtaining:
                 self._learning.specialise(call, wanted.leaf)
             return State.LOOK
         except RestartTrace as wanted:
+            call.restarting += time.thread_time() - computed
             return self._restage(call, wanted)
         except MemoryError:
             if not self._contract.runs_plain:
@@ -132,6 +136,8 @@ class Obtaining:
     def _restage(self, call: Call, wanted: RestartTrace) -> State:
         """Bind the call again, with the inputs or facts that the abandoned trace needs."""
         refused = self._learning.refuses(call, wanted)
+        if self._is_timed and call.restarting > _MOST_RESTARTING:
+            refused = refused or _SLOW_RESTARTS.format(call.restarting)
         if refused:
             self._give_up(call, refused, None)
             return State.PLAIN

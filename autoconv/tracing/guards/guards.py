@@ -170,15 +170,18 @@ class Guards:
         names = self._reads.of_modules if self._reads is not None else frozenset()
         again, self._names = (self._modules if names != self._names else []), names
         self._modules = self._modules + [(name, read) for name, read in self._unlooked if _is_module(read())]
+        searched, reads = False, None
         for name, read in [*self._unlooked, *again]:
             makes = Fingerprints(self.skip, names=names)
             try:
                 makes.of(read())
             except Unguardable as what:
-                large = [spot for spot in self.holders() if is_large(spot.read()) and spot.key not in self.skip]
-                if large:
-                    self.take_in(large)
-                if self._may_be_read(read()):
+                if not searched:  # once: nothing of the program runs in between
+                    large = [spot for spot in self.holders() if is_large(spot.read()) and spot.key not in self.skip]
+                    if large:
+                        self.take_in(large)
+                    searched, reads = True, self._settled_reads()
+                if self._may_be_read(read(), reads):
                     raise RunPlain(f"{name} ({what}) is read, and a change of it would not be noticed") from None
                 makes = Fingerprints(self.skip, strict=False, names=names)
                 makes.of(read())
@@ -191,15 +194,21 @@ class Guards:
         for kind in self.kinds:
             self.meet(kind, kind in self.of_objects)
 
-    def _may_be_read(self, value: Any) -> bool:
+    def _settled_reads(self) -> Reads | None:
+        """Return what the functions found so far read of the present values; None where that is unknown."""
+        if self._reads is None:
+            return None
+        reads = self._reads.copied()
+        reads.settle([read() for _, read, _ in self._pending])
+        return reads
+
+    def _may_be_read(self, value: Any, reads: Reads | None) -> bool:
         """Return whether the part that cannot be guarded may be read.
 
         False if it consists of attributes that no function names, such as a log or a lock.
         """
-        if self._reads is None:
+        if reads is None:
             return True
-        reads = self._reads.copied()
-        reads.settle([read() for _, read, _ in self._pending])
         try:
             Fingerprints(self.skip, reads=reads).of(value)
         except Unguardable:
