@@ -147,3 +147,13 @@ def test_views_of_arguments_come_out_as_views():
     whole, turned, square = compiled(mine)
     assert whole is mine and turned.base is mine and np.shares_memory(square, mine)
     assert "plain Python" not in compiled.explain()
+
+
+def test_lists_of_arrays_without_elements_have_the_dtype_of_the_arrays():
+    def added(x):
+        x += [x[0], x[1]]
+        return x
+
+    for call in (added, ac.compile(added)):
+        with pytest.raises(ValueError, match=r"could not be broadcast together with shapes \(3,0\) \(2,0\) \(3,0\)"):
+            call(np.ones((3, 0), np.uint64))

@@ -241,6 +241,8 @@ def cast_to(tensor: Any, dtype: DType) -> Any:
 
 def sample(other: object) -> Any:
     """Return a small operand of the same dtype and weakness, with zeros for elements."""
+    if isinstance(other, (list, tuple)):
+        return [sample(item) for item in other]
     tensor = as_tensor(other)
     if tensor is None:
         return other
