@@ -20,7 +20,8 @@ follow as `@ file:line function`; `#` starts a comment.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from autoconv.graph.attribute_text import quoted, value_text
 from autoconv.graph.graph import Graph, Node, Span, Value, is_recursive
@@ -29,27 +30,35 @@ from autoconv.graph.text_parser import Written
 __all__ = ["to_text"]
 
 
-def to_text(graph: Graph, spans: bool = False) -> str:
+Attributes = Callable[[Node], Mapping[str, Any]]
+
+
+def _own_attributes(node: Node) -> Mapping[str, Any]:
+    return node.attributes
+
+
+def to_text(graph: Graph, spans: bool = False, attributes: Attributes = _own_attributes) -> str:
     """Return the text of `graph`, regions included, ending in a newline; `spans` adds source lines.
 
-    Raises ValueError for functions of one name that call each other.
+    `attributes` returns the attributes to write of a node, its own by default. Raises ValueError for functions of one
+    name that call each other.
     """
-    return "\n".join(_graph_lines(graph, spans, Written())) + "\n"
+    return "\n".join(_graph_lines(graph, spans, attributes, Written())) + "\n"
 
 
-def _graph_lines(graph: Graph, spans: bool, written: Written) -> Iterator[str]:
+def _graph_lines(graph: Graph, spans: bool, attributes: Attributes, written: Written) -> Iterator[str]:
     written.begin(graph)
     parameters = ", ".join(f"{reference(value)}: {value.type}" for value in graph.parameters)
     yield f"graph {quoted(graph.name)}({parameters}) {{"
     for node in graph.nodes:
-        yield f"  {_node_text(node, spans)}{' {' if node.regions else ''}"
+        yield f"  {_node_text(node, spans, attributes(node))}{' {' if node.regions else ''}"
         for region in node.regions:
             if is_recursive(node) and written.named(region.name) is region:
                 yield f"    again {quoted(region.name)}"
             elif region in written.around:
                 raise ValueError(f"two graphs around the call %{node.name} are named {region.name!r}")
             else:
-                yield from (f"    {line}" for line in _graph_lines(region, spans, written))
+                yield from (f"    {line}" for line in _graph_lines(region, spans, attributes, written))
         if node.regions:
             yield "  }"
     yield f"  return {', '.join(map(reference, graph.outputs))}".rstrip()
@@ -57,9 +66,9 @@ def _graph_lines(graph: Graph, spans: bool, written: Written) -> Iterator[str]:
     written.end()
 
 
-def _node_text(node: Node, spans: bool) -> str:
+def _node_text(node: Node, spans: bool, attributes: Mapping[str, Any]) -> str:
     arguments = [reference(value) for value in node.inputs]
-    arguments += [f"{name}={value_text(value)}" for name, value in node.attributes.items()]
+    arguments += [f"{name}={value_text(value)}" for name, value in attributes.items()]
     types = ", ".join(str(value.type) for value in node.results) or "()"
     device = f" on {quoted(node.device)}" if node.device else ""
     place = f" @ {_span_text(node.span)}" if spans and node.span is not None else ""

@@ -85,6 +85,8 @@ class TrackableView:
 
 def is_trackable(value: object) -> bool:
     """Return whether checkpoints can store the value or find something to store in it."""
+    if getattr(type(value), "__autoconv_function__", False):
+        return False  # a part of saved objects, not of checkpoints
     return isinstance(value, Variable | Module | list | tuple | dict) or any(
         callable(getattr(type(value), name, None)) for name in ("_trackable_children", "_serialize_to_tensors")
     )

@@ -21,6 +21,7 @@ NAMESPACES = {
     "autoconv.bitwise": "Operators on the bits of integers.",
     "autoconv.data": "Datasets.",
     "autoconv.data.experimental": "Further transformations of datasets.",
+    "autoconv.saved_model": "Objects with their functions as graphs, written to a folder and loaded.",
     "autoconv.train": "Checkpoints, and records of training data.",
     "autoconv.image": "Images: sizes, dtypes, colours.",
     "autoconv.io": "Files in graphs.",

@@ -67,6 +67,24 @@ class Described:
     def concrete_functions(self) -> list[ConcreteFunction]:
         return sorted(self._cache.traces, key=lambda concrete: concrete.number)
 
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return self.concrete_functions
+
+    def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
+        """Return the traces, and make the one of the input signature if there is none."""
+        if not self.concrete_functions and self._input_signature is not None:
+            self.get_concrete_function()
+        return self.concrete_functions
+
+    def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        raise NotImplementedError
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, ConcreteFunction]:
+        """Return the traces as parts of a saved object; a checkpoint has none of them."""
+        if save_type == "checkpoint":
+            return {}
+        return {f"trace_{i}": found for i, found in enumerate(self._list_all_concrete_functions_for_serialization())}
+
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions)
 

@@ -75,9 +75,12 @@ _LOCK = new_lock()
 
 
 def retracing_of(function: Callable[..., Any]) -> Retracing:
-    """Return the counts of a function; functions created repeatedly from one definition (in a loop, say) share them."""
+    """Return the counts of a function; functions created repeatedly from one definition (in a loop, say) share them.
+
+    Those that only replay a saved graph have counts of their own, as all of them have one definition.
+    """
     code = getattr(getattr(function, "__func__", function), "__code__", None)
-    if code is None:
+    if code is None or getattr(function, "__autoconv_replays_graph__", False):
         return Retracing()
     with _LOCK:
         by_instance = _FUNCTIONS.setdefault(code, Bounded(_KNOWN_INSTANCES))

@@ -1,0 +1,151 @@
+"""The folder of a saved object: which files it has, and how they are written and read.
+
+`saved_model.json` is the index, with a checksum and a version. It names the file with the graphs as text, and the one
+with the arrays; both have new names each time. The index is written last, so that after an interruption the folder
+holds the old object or the new one.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import DataLossError
+from autoconv.storage.arrays import ArrayFile, write_arrays
+from autoconv.storage.files import read_json, replacing, write_json
+
+INDEX = "saved_model.json"
+FORMAT = "autoconv.saved_model"
+VERSION = 1
+ASSETS = "assets"
+_FOREIGN = ("saved_model.pb", "saved_model.pbtxt")
+_BETWEEN = "\n# ----\n"  # separates graphs; their texts have no such line
+
+
+def contains_saved_model(export_dir: str | os.PathLike[str]) -> bool:
+    """Return whether the folder holds an object that `save` wrote.
+
+    >>> autoconv.saved_model.contains_saved_model("/nonexistent")
+    False
+    """
+    return os.path.isfile(os.path.join(os.fspath(export_dir), INDEX))
+
+
+def write_folder(
+    folder: str, content: dict[str, Any], graphs: Sequence[str], arrays: Mapping[str, np.ndarray], assets: Sequence[str]
+) -> None:
+    """Write a folder: `content` is that of the index, `assets` are paths of files to copy."""
+    os.makedirs(folder, exist_ok=True)
+    token = secrets.token_hex(4)
+    names = {"graphs": f"graphs.{token}.txt", "arrays": f"arrays.{token}.safetensors"}
+    try:
+        records = write_arrays(os.path.join(folder, names["arrays"]), arrays)
+        text = _BETWEEN.join(graphs).encode()
+        with replacing(os.path.join(folder, names["graphs"])) as temporary, open(temporary, "wb") as file:
+            file.write(text)
+        stored = _copy_assets(folder, assets, token)
+        index = {
+            "format": FORMAT,
+            "version": VERSION,
+            "files": names,
+            "graphs_sha256": hashlib.sha256(text).hexdigest(),
+            "arrays": records,
+            "assets": stored,
+            **content,
+        }
+        write_json(os.path.join(folder, INDEX), index)
+    finally:  # after an interruption too, the index decides which files are the object's
+        _delete_unused(folder)
+
+
+def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list[str]]:
+    """Return the index, the graphs' texts, the arrays, and the paths of the assets.
+
+    Raises OSError where there is no saved object, ValueError for one of TensorFlow's or of a newer version, and
+    DataLossError for damage.
+    """
+    if not contains_saved_model(folder):
+        if any(os.path.isfile(os.path.join(folder, name)) for name in _FOREIGN):
+            raise ValueError(
+                f"{folder} holds a SavedModel that TensorFlow wrote; autoconv loads what autoconv.saved_model.save wrote."
+            )
+        raise OSError(f"SavedModel file does not exist at: {folder}/{INDEX}")
+    index = read_json(os.path.join(folder, INDEX), "index of a saved object")
+    if index.get("format") != FORMAT:
+        raise DataLossError(f"{folder}/{INDEX} is no index of a saved object.")
+    if index.get("version") != VERSION:
+        raise ValueError(f"{folder} was saved in version {index.get('version')} of the format; this is {VERSION}.")
+    files = {kind: _plain_name(folder, name) for kind, name in index["files"].items()}
+    path = os.path.join(folder, files["graphs"])
+    try:
+        with open(path, "rb") as file:
+            text = file.read()
+    except OSError as error:
+        raise DataLossError(f"{path} cannot be read: {error}") from None
+    if hashlib.sha256(text).hexdigest() != index["graphs_sha256"]:
+        raise DataLossError(f"{path} is damaged: its checksum differs from its content.")
+    assets = [_asset_path(folder, name, digest) for name, digest in index["assets"]]
+    arrays = ArrayFile(os.path.join(folder, files["arrays"]), index["arrays"])
+    return index, text.decode().split(_BETWEEN), arrays, assets
+
+
+def _copy_assets(folder: str, assets: Sequence[str], token: str) -> list[tuple[str, str]]:
+    """Copy the files into a folder of their own; return their names from `folder` on, and their checksums."""
+    stored = []
+    for path in assets:
+        name = os.path.basename(path)
+        home = os.path.join(ASSETS, f"{token}.{len(stored)}")
+        os.makedirs(os.path.join(folder, home), exist_ok=True)
+        with replacing(os.path.join(folder, home, name)) as temporary:
+            shutil.copyfile(path, temporary)
+        stored.append((f"{home}/{name}", _digest_of(path)))
+    return stored
+
+
+def _asset_path(folder: str, name: str, digest: str) -> str:
+    parts = name.split("/")
+    if len(parts) != 3 or parts[0] != ASSETS or any(_plain_name(folder, part) != part for part in parts):
+        raise DataLossError(f"{folder}: {name!r} is not the name of an asset.")
+    path = os.path.join(folder, *parts)
+    try:
+        found = _digest_of(path)
+    except OSError as error:
+        raise DataLossError(f"{path} cannot be read: {error}") from None
+    if found != digest:
+        raise DataLossError(f"{path} is damaged: its checksum differs from its content.")
+    return path
+
+
+def _digest_of(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _plain_name(folder: str, name: str) -> str:
+    """Return the name of a file in the folder; raises DataLossError for a path that leads elsewhere."""
+    if not isinstance(name, str) or name in ("", ".", "..") or "/" in name or "\\" in name or "\0" in name:
+        raise DataLossError(f"{folder}: {name!r} is not the name of a file.")
+    return name
+
+
+def _delete_unused(folder: str) -> None:
+    """Delete files of other saves than the one that the index names."""
+    try:
+        index = read_json(os.path.join(folder, INDEX), "index of a saved object")
+        used = {*index["files"].values(), *(name.split("/")[1] for name, _ in index["assets"])}
+    except Exception:  # no index, or a damaged one: leave what it may have referred to
+        return
+    pattern = glob.escape(folder)
+    for path in [*glob.glob(f"{pattern}/graphs.????????.txt"), *glob.glob(f"{pattern}/arrays.????????.safetensors")]:
+        if os.path.basename(path) not in used:
+            os.unlink(path)
+    for path in glob.glob(f"{pattern}/{ASSETS}/????????.*"):
+        if os.path.basename(path) not in used:
+            shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,189 @@
+"""`load`: make the objects of a saved folder, without the classes and the code that they had."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.control.module import Module
+from autoconv.errors import DataLossError
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording.regions import recording
+from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.saved_model.assets import Asset
+from autoconv.saved_model.layout import read_folder
+from autoconv.saved_model.loaded_function import LoadedFunction, signature_function
+from autoconv.saved_model.options import LoadOptions
+from autoconv.saved_model.traces import LoadedTrace, read_graph
+from autoconv.storage.arrays import ArrayFile
+
+
+class LoadedObject(Module):
+    """An object of a saved folder: its parts are attributes. It is callable if `__call__` was a saved function.
+
+    `signatures` of the first object are its signatures by name.
+    """
+
+    signatures: Mapping[str, Any]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        own = self.__dict__.get("__call__")
+        if own is None:
+            raise TypeError(f"the loaded object {self.__dict__.get('_class_name')!r} has no saved __call__")
+        return own(*args, **kwargs)
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        return dict(self.__dict__["_parts"])
+
+
+class Signatures(Mapping[str, Any]):
+    """The signatures of a loaded object by name, in the order of their names."""
+
+    def __init__(self, functions: Mapping[str, Any]) -> None:
+        self._functions = dict(sorted(functions.items()))
+
+    def __getitem__(self, name: str) -> Any:
+        return self._functions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def __repr__(self) -> str:
+        return f"_SignatureMap({self._functions})"
+
+
+def load(export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOptions | None = None) -> Any:
+    """Return the object that `save` wrote to a folder: its variables, containers and functions.
+
+    Nothing of the folder is executed but graphs, which are checked. `tags` have no effect: a folder holds one object.
+    Raises OSError without a saved object, ValueError for one of TensorFlow's or of another version, and DataLossError
+    for damage.
+
+    >>> import tempfile
+    >>> module, folder = autoconv.Module(), tempfile.mkdtemp()
+    >>> module.v = autoconv.Variable([1.0, 2.0], name="v")
+    >>> autoconv.saved_model.save(module, folder)
+    >>> autoconv.saved_model.load(folder).v.numpy()
+    array([1., 2.], dtype=float32)
+    """
+    index, texts, arrays, assets = read_folder(os.fspath(export_dir))
+    with recording(None):
+        try:
+            return _Loading(index, texts, arrays, assets, options or LoadOptions()).root()
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            raise DataLossError(f"{os.fspath(export_dir)} is damaged: {error!r}") from None
+
+
+class _Loading:
+    """One run of `load`."""
+
+    def __init__(
+        self, index: Mapping[str, Any], texts: list[str], arrays: ArrayFile, assets: list[str], options: LoadOptions
+    ) -> None:
+        self._index = index
+        self._texts = texts
+        self._arrays = arrays
+        self._assets = assets
+        self._options = options
+        self._nodes = index["nodes"]
+        self._graphs: dict[int, Any] = {}
+        self._objects: dict[int, Any] = {}
+        self._functions: list[tuple[LoadedFunction, Mapping[str, Any]]] = []
+
+    def root(self) -> Any:
+        for number, node in enumerate(self._nodes):
+            if node["kind"] != "tuple":
+                self._objects[number] = _MAKERS[node["kind"]](self, node)
+        for number, node in enumerate(self._nodes):
+            self._fill(self._object_at(number), node)
+        for loaded, node in self._functions:
+            loaded.traces = [self._trace(stored) for stored in node["traces"]]
+        root = self._object_at(0)
+        found = {name: signature_function(self._trace(stored)) for name, stored in self._index["signatures"].items()}
+        if isinstance(root, LoadedObject):
+            root.__dict__["signatures"] = Signatures(found)
+        return root
+
+    def _variable(self, node: Mapping[str, Any]) -> Variable:
+        record = self._arrays.records[node["array"]]
+        if self._options.experimental_skip_checkpoint:
+            value = np.zeros(record["shape"], self._arrays.read(node["array"]).dtype)
+        else:
+            value = self._arrays.read(node["array"])
+        return Variable(value, trainable=bool(node["trainable"]), name=str(node["name"]), shape=node["shape"])
+
+    def _function(self, node: Mapping[str, Any]) -> LoadedFunction:
+        loaded = LoadedFunction(str(node["name"]), node["parameters"])
+        self._functions.append((loaded, node))
+        return loaded
+
+    def _object(self, node: Mapping[str, Any]) -> LoadedObject:
+        made = LoadedObject()
+        made.__dict__.update(_class_name=str(node["class"]), _parts={})
+        return made
+
+    def _asset(self, node: Mapping[str, Any]) -> Asset:
+        return Asset(self._assets[node["asset"]])
+
+    def _fill(self, made: Any, node: Mapping[str, Any]) -> None:
+        """Give an object its parts; tuples have theirs from the beginning."""
+        if isinstance(made, tuple):
+            return
+        parts = {str(name): self._object_at(number) for name, number in node["parts"].items()}
+        if isinstance(made, LoadedObject):
+            made.__dict__.update(parts)
+            made.__dict__["_parts"].update(parts)
+        elif isinstance(made, dict):
+            made.update(parts)
+        elif isinstance(made, list):
+            made.extend(_items(parts, node))
+
+    def _object_at(self, number: int, around: frozenset[int] = frozenset()) -> Any:
+        """Return an object; a tuple is made of its parts, which come before it."""
+        if number not in self._objects:
+            if number in around:
+                raise DataLossError("a saved tuple holds itself")
+            node, inside = self._nodes[number], around | {number}
+            parts = {str(name): self._object_at(part, inside) for name, part in node["parts"].items()}
+            self._objects[number] = tuple(_items(parts, node))
+        return self._objects[number]
+
+    def _trace(self, stored: Mapping[str, Any]) -> LoadedTrace:
+        number = stored["graph"]
+        if number not in self._graphs:
+            self._graphs[number] = read_graph(self._texts[number], self._arrays.read)
+        captures = [self._capture(capture) for capture in stored["captures"]]
+        return LoadedTrace(stored, self._graphs[number], captures)
+
+    def _capture(self, stored: Mapping[str, Any]) -> Any:
+        if "array" in stored:
+            return EagerTensor(self._arrays.read(stored["array"]))
+        held = self._objects[stored["object"]]
+        return held.storage if isinstance(held, Variable) else held.asset_path
+
+
+_MAKERS: dict[str, Callable[[_Loading, Mapping[str, Any]], Any]] = {
+    "variable": _Loading._variable,
+    "function": _Loading._function,
+    "object": _Loading._object,
+    "asset": _Loading._asset,
+    "dict": lambda loading, node: {},
+    "list": lambda loading, node: [],
+}
+
+
+def _items(parts: Mapping[str, Any], node: Mapping[str, Any]) -> list[Any]:
+    """Return the items of a sequence; None for those that were not saved."""
+    length = node["length"]
+    if not 0 <= length <= _LONGEST:
+        raise DataLossError(f"a saved sequence has {length} items")
+    return [parts.get(str(position)) for position in range(length)]
+
+
+_LONGEST = 10**6  # items of a saved sequence

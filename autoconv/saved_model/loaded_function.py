@@ -1,0 +1,188 @@
+"""Functions of a loaded object: they choose the saved trace that takes a call's arguments."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import DataLossError
+from autoconv.graph.types import TensorType
+from autoconv.operators.calls.call import do_not_convert
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor
+from autoconv.saved_model.structures import decode
+from autoconv.saved_model.traces import LoadedTrace, replaying
+from autoconv.tracing.api.decorators import function
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+
+_EMPTY = inspect.Parameter.empty
+
+
+class LoadedFunction:
+    """A function that was saved: a call runs the trace that takes its arguments.
+
+    Tensors have to fit the trace's shapes and have its dtypes; Python numbers and lists become tensors where the trace
+    takes one, other values have to equal those that it was traced with. Raises ValueError where no trace fits.
+    """
+
+    __autoconv_do_not_convert__ = True
+
+    def __init__(self, name: str, parameters: Sequence[Mapping[str, Any]] | None) -> None:
+        self.__name__ = name
+        self.parameters = parameters
+        self.traces: list[LoadedTrace] = []
+        self._signature = None if parameters is None else _signature(parameters)
+
+    @property
+    def concrete_functions(self) -> list[ConcreteFunction]:
+        """The saved traces as functions, in the order in which they were made."""
+        return [_concrete(trace) for trace in self.traces]
+
+    @do_not_convert
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        trace, tensors = self._chosen(args, kwargs)
+        return trace.run(tensors)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """Return the trace for these arguments: TensorSpecs, tensors and plain values."""
+        if not args and not kwargs and len(self.traces) == 1:
+            return _concrete(self.traces[0])
+        return _concrete(self._chosen(args, kwargs)[0])
+
+    def _chosen(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[LoadedTrace, list[Any]]:
+        """Return the first trace that takes the arguments, and the tensors for it: exact dtypes before conversions."""
+        for converts in (False, True):
+            for trace in self.traces:
+                tensors = self._tensors(trace, args, kwargs, converts)
+                if tensors is not None:
+                    return trace, tensors
+        options = "\n\n".join(
+            f"Option {i + 1}:\n  Positional arguments: {trace.args}\n  Keyword arguments: {trace.kwargs}"
+            for i, trace in enumerate(self.traces)
+        )
+        raise ValueError(
+            f"Could not find matching concrete function to call loaded from the SavedModel. Got:\n  Positional "
+            f"arguments: {args}\n  Keyword arguments: {kwargs}\n\n Expected these arguments to match one of the "
+            f"following {len(self.traces)} option(s):\n\n{options}"
+        )
+
+    def _tensors(
+        self, trace: LoadedTrace, args: tuple[Any, ...], kwargs: dict[str, Any], converts: bool
+    ) -> list[Any] | None:
+        given = self._bound(args, kwargs)
+        if given is None:
+            return None
+        expected = flatten((trace.args, trace.kwargs))[0]
+        found = list(_leaves(given, (trace.args, trace.kwargs)))
+        if len(found) != len(expected):
+            return None
+        tensors = []
+        for value, wanted in zip(found, expected, strict=True):
+            if not isinstance(wanted, TensorSpec):
+                if value is _MISMATCH or not _equal(value, wanted):
+                    return None
+                continue
+            tensor = _fitting(value, wanted, converts)
+            if tensor is None:
+                return None
+            tensors.append(tensor)
+        return tensors
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return the arguments as the trace has them: positional ones, and those by keyword."""
+        if self._signature is None:
+            return args, kwargs
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError:
+            return None
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
+    def __repr__(self) -> str:
+        return f"<autoconv.saved_model.LoadedFunction {self.__name__} with {len(self.traces)} traces>"
+
+
+class _Mismatch:
+    """Stands for a part of the arguments whose structure differs from the trace's."""
+
+
+_MISMATCH = _Mismatch()
+
+
+def _leaves(given: Any, expected: Any) -> Iterator[Any]:
+    """Iterate over the leaves of `given` where `expected` has one; `_MISMATCH` for another structure."""
+    if isinstance(expected, dict):
+        if not isinstance(given, Mapping) or set(given) != set(expected):
+            yield _MISMATCH
+            return
+        for key in sorted(expected):
+            yield from _leaves(given[key], expected[key])
+    elif isinstance(expected, (list, tuple)):
+        if not isinstance(given, (list, tuple)) or len(given) != len(expected):
+            yield _MISMATCH
+            return
+        for one, other in zip(given, expected, strict=True):
+            yield from _leaves(one, other)
+    else:
+        yield given
+
+
+def _equal(value: Any, wanted: Any) -> bool:
+    if is_tensor(value) or isinstance(value, np.ndarray):
+        return False
+    return type(value) is type(wanted) and (value == wanted or (value != value and wanted != wanted))
+
+
+def _fitting(value: Any, spec: TensorSpec, converts: bool) -> Any:
+    """Return the value as a tensor of the spec's type; None where it does not fit."""
+    if isinstance(value, TensorSpec):
+        return value if spec.dtype is value.dtype and spec.shape.is_compatible_with(value.shape) else None
+    if value is None or value is _MISMATCH or isinstance(value, dict):
+        return None
+    if not is_tensor(value):
+        if not converts and not isinstance(value, (np.ndarray, np.generic)):
+            return None
+        try:
+            value = convert_to_tensor(value, spec.dtype if converts else None)
+        except (TypeError, ValueError):
+            return None
+    if value.dtype is not spec.dtype or not spec.shape.is_compatible_with(value.shape):
+        return None
+    return value
+
+
+def _signature(parameters: Sequence[Mapping[str, Any]]) -> inspect.Signature:
+    made = []
+    for row in parameters:
+        default = _EMPTY
+        if "default" in row:
+            default = None if row["default"] is None else decode(row["default"])
+        try:
+            kind = getattr(inspect._ParameterKind, row["kind"])
+            made.append(inspect.Parameter(row["name"], kind, default=default))
+        except (ValueError, AttributeError) as error:
+            raise DataLossError(f"the parameters of a saved function are damaged: {error}") from None
+    try:
+        return inspect.Signature(made)
+    except ValueError as error:
+        raise DataLossError(f"the parameters of a saved function are damaged: {error}") from None
+
+
+def _concrete(trace: LoadedTrace) -> ConcreteFunction:
+    """Return the trace as a function of its structured arguments."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        leaves = flatten((args, kwargs))[0]
+        return trace.run([leaf for leaf in leaves if is_tensor(leaf)])
+
+    return function(replaying(call, trace.name), autograph=False).get_concrete_function(*trace.args, **trace.kwargs)
+
+
+def signature_function(trace: LoadedTrace) -> ConcreteFunction:
+    """Return a signature: it takes tensors by keyword and returns a dict."""
+    return _concrete(trace)

@@ -1,0 +1,205 @@
+"""`save`: write an object with its variables, and its functions as graphs."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from autoconv.errors import AutoconvError
+from autoconv.runtime.objects.variable import Storage, Variable
+from autoconv.runtime.recording.regions import recording
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.saved_model.assets import Asset
+from autoconv.saved_model.layout import write_folder
+from autoconv.saved_model.loaded_function import LoadedFunction
+from autoconv.saved_model.objects import FUNCTIONS, functions_of, saved_objects
+from autoconv.saved_model.options import SaveOptions
+from autoconv.saved_model.structures import NotStorable, encode
+from autoconv.saved_model.traces import TraceWriter, replaying
+from autoconv.tracing.api.decorators import function
+from autoconv.tracing.api.function import Function
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+from autoconv.train.object_graph import is_trackable
+
+_DEFAULT = "serving_default"
+
+
+def save(
+    obj: Any, export_dir: str | os.PathLike[str], signatures: Any = None, options: SaveOptions | None = None
+) -> None:
+    """Write an object to a folder: its variables, the objects that it owns, and the traces of its functions.
+
+    What `function` traced before is saved, and what has an `input_signature`. `signatures` is a function or a dict of
+    functions, which take tensors by name and return a tensor or a dict of them; without, the only function with one
+    trace is the signature "serving_default". Classes and Python code are not saved. A folder that holds an older save
+    keeps it until the new one is complete.
+
+    Raises ValueError for an object that owns nothing to save or for a signature without a trace, AssertionError for a
+    function that uses a variable that the object does not own, and AutoconvError for a function that no file can hold.
+
+    >>> import tempfile
+    >>> module = autoconv.Module()
+    >>> module.v = autoconv.Variable(2.0)
+    >>> module.scaled = autoconv.function(lambda x: x * module.v, input_signature=[autoconv.TensorSpec([None])])
+    >>> folder = tempfile.mkdtemp()
+    >>> autoconv.saved_model.save(module, folder)
+    >>> autoconv.saved_model.load(folder).scaled([1.0, 2.0]).numpy()
+    array([2., 4.], dtype=float32)
+    """
+    if not is_trackable(obj) and not functions_of(obj):
+        raise ValueError(f"Expected an object with variables or functions, such as a Module, for export. Got {obj!r}.")
+    with recording(None):
+        content, writer, assets = _content(obj, signatures)
+        write_folder(os.fspath(export_dir), content, writer.graphs, writer.arrays, assets)
+
+
+def _content(obj: Any, signatures: Any) -> tuple[dict[str, Any], TraceWriter, list[str]]:
+    objects, parts = saved_objects(obj)
+    numbers = {id(value): number for number, value in enumerate(objects)}
+    for number, value in enumerate(objects):
+        if isinstance(value, Variable):
+            numbers[id(value.storage)] = number
+        elif isinstance(value, Asset):
+            numbers[id(value.asset_path)] = number
+
+    def number_of(capture: Any) -> int | None:
+        return numbers.get(id(capture))
+
+    writer = TraceWriter(number_of)
+    assets: list[str] = []
+    nodes = []
+    for number, (value, children) in enumerate(zip(objects, parts, strict=True)):
+        nodes.append({**_node(value, number, writer, assets), "parts": children})
+    stored = {name: _signature(name, value, writer) for name, value in _signatures(obj, signatures).items()}
+    return {"nodes": nodes, "signatures": stored}, writer, assets
+
+
+def _node(value: Any, number: int, writer: TraceWriter, assets: list[str]) -> dict[str, Any]:
+    """Return one object as JSON values, without its parts."""
+    if isinstance(value, Variable):
+        key = f"variable/{number}"
+        writer.arrays[key] = value.storage.value
+        shape = value.shape.as_list() if value.shape.rank is not None else None
+        return {"kind": "variable", "array": key, "name": value.storage.name, "trainable": value.trainable, "shape": shape}
+    if isinstance(value, Asset):
+        assets.append(os.fsdecode(value.asset_path.numpy()))
+        return {"kind": "asset", "asset": len(assets) - 1}
+    if isinstance(value, LoadedFunction):
+        traces = [writer.write(concrete) for concrete in value.concrete_functions]
+        return {"kind": "function", "name": value.__name__, "parameters": value.parameters, "traces": traces}
+    if isinstance(value, Function):
+        return {"kind": "function", **_function(value, writer)}
+    if isinstance(value, ConcreteFunction):
+        return {"kind": "function", "name": value.recorded.name, "parameters": None, "traces": [writer.write(value)]}
+    if isinstance(value, dict):
+        return {"kind": "dict"}
+    if isinstance(value, (list, tuple)):
+        return {"kind": "tuple" if isinstance(value, tuple) else "list", "length": len(value)}
+    return {"kind": "object", "class": type(value).__name__}
+
+
+def _function(value: Function[..., Any], writer: TraceWriter) -> dict[str, Any]:
+    parameters = []
+    for name, parameter in value.function_spec.python.parameters.items():
+        row: dict[str, Any] = {"name": name, "kind": parameter.kind.name}
+        if parameter.default is not inspect.Parameter.empty:
+            try:
+                row["default"] = encode(parameter.default)
+            except NotStorable:
+                row["default"] = None  # has one, which a loaded function does not have
+        parameters.append(row)
+    traces = [writer.write(concrete) for concrete in value._list_all_concrete_functions_for_serialization()]
+    return {"name": value.name, "parameters": parameters, "traces": traces}
+
+
+def _signatures(obj: Any, given: Any) -> Mapping[str, Any]:
+    if given is None:
+        found = [value for value in functions_of(obj).values() if _single(value) is not None]
+        own = functions_of(obj).get("_default_save_signature")
+        if own is not None and _single(own) is not None:
+            return {_DEFAULT: own}
+        return {_DEFAULT: found[0]} if len(found) == 1 and _has_named_results(found[0]) else {}
+    if not isinstance(given, Mapping):
+        return {_DEFAULT: given}
+    return given
+
+
+def _single(value: Any) -> ConcreteFunction | None:
+    """Return the only trace of a function; None for several or none."""
+    if isinstance(value, ConcreteFunction):
+        return value
+    if isinstance(value, LoadedFunction):
+        return value.concrete_functions[0] if len(value.traces) == 1 else None
+    if value.contract != "function":
+        return None
+    found = value._list_all_concrete_functions_for_serialization()
+    return found[0] if len(found) == 1 else None
+
+
+def _has_named_results(value: Any) -> bool:
+    try:
+        _named_results("", _single(value).structured_outputs)  # type: ignore[union-attr]
+    except ValueError:
+        return False
+    return True
+
+
+def _signature(name: str, value: Any, writer: TraceWriter) -> dict[str, Any]:
+    """Return a signature as JSON values: a trace that takes tensors by keyword and returns a dict."""
+    if not isinstance(value, FUNCTIONS):
+        raise ValueError(f"Expected a function or a dict of functions as signatures; {name!r} is {value!r}.")
+    concrete = _single(value)
+    if concrete is None:
+        raise ValueError(
+            f"The signature {name!r} needs a function of one trace: give the function an input_signature, or pass "
+            f"its get_concrete_function(…)."
+        )
+    args, kwargs = concrete.structured_input_signature
+    specs: dict[str, TensorSpec] = {}
+    for spec in (*args, *kwargs.values()):
+        if isinstance(spec, TensorSpec):
+            specs[spec.name or f"arg_{len(specs)}"] = spec
+        elif not (spec is None or isinstance(spec, (bool, int, float, str))):
+            raise ValueError(
+                f"The signature {name!r} takes a structure, {spec!r}; signatures take single tensors by name."
+            )
+    called = _by_name(concrete, args, kwargs, list(specs))
+    named = function(_results_by_name(called, name), autograph=False)
+    return writer.write(named.get_concrete_function(**specs))
+
+
+def _by_name(concrete: ConcreteFunction, args: Any, kwargs: Any, names: list[str]) -> Callable[..., Any]:
+    def call(tensors: Mapping[str, Any]) -> Any:
+        given = (tensors[name] for name in names)
+        filled = [next(given) if isinstance(spec, TensorSpec) else spec for spec in args]
+        keywords = {key: next(given) if isinstance(spec, TensorSpec) else spec for key, spec in kwargs.items()}
+        return concrete(*filled, **keywords)
+
+    return call
+
+
+def _results_by_name(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def signature(**tensors: Any) -> Any:
+        return _named_results(name, call(tensors))
+
+    return replaying(signature, f"signature_wrapper_{name}" if name.isidentifier() else "signature_wrapper")
+
+
+def _named_results(name: str, results: Any) -> dict[str, Any]:
+    """Return the results of a signature by name: output_0, output_1, … where they have none."""
+    if isinstance(results, Mapping):
+        found = dict(results)
+    elif isinstance(results, (list, tuple)):
+        found = {f"output_{i}": result for i, result in enumerate(results)}
+    else:
+        found = {"output_0": results}
+    for key, result in found.items():
+        if not isinstance(key, str) or not isinstance(result, SymbolicTensor):
+            raise ValueError(
+                f"Got a dictionary or list with {result!r} as the result of signature {name!r}; signatures return "
+                f"tensors, in a dict with names or a list."
+            )
+    return found

@@ -1,0 +1,53 @@
+"""Large constants of graphs: the text refers to them by name, the file of arrays holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import DataLossError
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.graph import Graph, Node
+
+LARGEST_IN_TEXT = 64  # elements; the text of 10^6 takes seconds to write and to read
+
+
+@attribute_class
+@dataclass(frozen=True)
+class StoredArray:
+    """Stands for an array that is stored under the name."""
+
+    name: str
+
+
+def replacing_arrays(arrays: dict[str, np.ndarray]) -> Callable[[Node], Mapping[str, Any]]:
+    """Return the `attributes` for `to_text`: large arrays are moved to `arrays`, each once."""
+    names: dict[int, str] = {}
+
+    def attributes(node: Node) -> Mapping[str, Any]:
+        found = dict(node.attributes)
+        for key, value in found.items():
+            if isinstance(value, np.ndarray) and value.size > LARGEST_IN_TEXT:
+                name = names.get(id(value))
+                if name is None:
+                    name = names[id(value)] = f"constant/{len(arrays)}"
+                    arrays[name] = value
+                found[key] = StoredArray(name)
+        return found
+
+    return attributes
+
+
+def restore_arrays(graph: Graph, read: Callable[[str], np.ndarray]) -> None:
+    """Put the arrays back where the text referred to them; `read` returns the array of a name."""
+    for node in graph.walk():
+        if any(isinstance(value, StoredArray) for value in node.attributes.values()):
+            node.attributes = {
+                key: read(value.name) if isinstance(value, StoredArray) else value
+                for key, value in node.attributes.items()
+            }
+        if node.op.name == "constant" and not isinstance(node.attributes.get("value"), (np.ndarray, np.generic)):
+            raise DataLossError(f"the constant %{node.name} of a saved graph has no array")

@@ -1,0 +1,82 @@
+"""Nested structures of arguments and results as JSON, and back."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.errors import DataLossError
+from autoconv.graph.attribute_parser import parse_value
+from autoconv.graph.attribute_text import value_text
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.scanner import GraphSyntaxError, Scanner
+from autoconv.runtime.support.shape import TensorSpec
+
+
+class NotStorable(Exception):
+    """A structure holds what a file cannot; `str()` names it."""
+
+
+def encode(value: Any, leaf: Callable[[Any], Any] = lambda value: None) -> Any:
+    """Return the structure as JSON values; `leaf` returns those of a leaf of its own, None for any other value.
+
+    Containers are lists, tuples, named tuples and dicts; other leaves are TensorSpecs and Python's literals. Raises
+    NotStorable for anything else.
+    """
+    own = leaf(value)
+    if own is not None:
+        return own
+    if isinstance(value, TensorSpec):
+        shape = None if value.shape.rank is None else value.shape.as_list()
+        return {"spec": [value.dtype.name, shape, value.name]}
+    fields = getattr(type(value), "_fields", None)
+    if isinstance(value, tuple) and fields is not None:
+        return {"named": [type(value).__name__, list(fields)], "items": [encode(item, leaf) for item in value]}
+    if isinstance(value, (list, tuple)):
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {kind: [encode(item, leaf) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": [[_literal(key), encode(item, leaf)] for key, item in value.items()]}
+    return {"literal": _literal(value)}
+
+
+def decode(stored: Any, leaf: Callable[[dict[str, Any]], Any] = lambda stored: None) -> Any:
+    """Return the structure that `encode` stored; `leaf` decodes leaves that are none of this module's."""
+    try:
+        return _decoded(stored, leaf)
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        raise DataLossError(f"a stored structure is damaged: {error!r}") from None
+
+
+def _decoded(stored: dict[str, Any], leaf: Callable[[dict[str, Any]], Any]) -> Any:
+    if "spec" in stored:
+        dtype, shape, name = stored["spec"]
+        return TensorSpec(shape, as_dtype(dtype), name)
+    if "named" in stored:
+        name, fields = stored["named"]
+        return collections.namedtuple(name, fields)(*(_decoded(item, leaf) for item in stored["items"]))  # noqa: PYI024
+    if "list" in stored:
+        return [_decoded(item, leaf) for item in stored["list"]]
+    if "tuple" in stored:
+        return tuple(_decoded(item, leaf) for item in stored["tuple"])
+    if "dict" in stored:
+        return {_parsed(key): _decoded(item, leaf) for key, item in stored["dict"]}
+    return _parsed(stored["literal"]) if "literal" in stored else leaf(stored)
+
+
+def _literal(value: Any) -> str:
+    text = value_text(value)
+    try:
+        _parsed(text)
+    except GraphSyntaxError:
+        raise NotStorable(f"{value!r}, of {type(value).__name__}") from None
+    return text
+
+
+def _parsed(text: str) -> Any:
+    scanner = Scanner(text)
+    value = parse_value(scanner)
+    if scanner.position != len(text):
+        raise ValueError(f"{text!r} is no literal")
+    return value

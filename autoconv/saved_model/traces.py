@@ -1,0 +1,175 @@
+"""Traces of functions as data, and functions that run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import AutoconvError, DataLossError, Place
+from autoconv.graph.attribute_text import value_text
+from autoconv.graph.graph import Graph
+from autoconv.graph.text import to_text
+from autoconv.graph.text_parser import from_text
+from autoconv.graph.types import TensorType
+from autoconv.graph.verify import verify
+from autoconv.ops.record import OPS
+from autoconv.runtime.objects.variable import Storage
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.tensors.dispatch import graph_value
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.saved_model.stored_arrays import replacing_arrays, restore_arrays
+from autoconv.saved_model.structures import NotStorable, decode, encode
+from autoconv.tracing.api.decorators import function
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+
+
+class TraceWriter:
+    """Collects the graphs of traces, each once, and the arrays that they need.
+
+    `number_of` returns the number of the object that owns a captured variable or asset, None for a constant.
+    """
+
+    def __init__(self, number_of: Callable[[Any], int | None]) -> None:
+        self.graphs: list[str] = []
+        self.arrays: dict[str, np.ndarray] = {}
+        self._number_of = number_of
+        self._written: dict[int, dict[str, Any]] = {}
+        self._kept: list[ConcreteFunction] = []
+
+    def write(self, concrete: ConcreteFunction) -> dict[str, Any]:
+        """Return a trace as JSON values.
+
+        Raises AutoconvError for what a file cannot hold: a Python function in the graph, or other objects among the
+        arguments and results; and AssertionError for a variable that no saved object owns.
+        """
+        found = self._written.get(id(concrete))
+        if found is None:
+            found = self._written[id(concrete)] = self._write(concrete)
+            self._kept.append(concrete)
+        return found
+
+    def _write(self, concrete: ConcreteFunction) -> dict[str, Any]:
+        name = concrete.recorded.name
+        if concrete.contract.python_exceptions:
+            raise AutoconvError(
+                f"{name} is compiled for Python's own values and cannot be saved",
+                remedy="@autoconv.function, whose arguments and results are tensors",
+            )
+        _refuse_opaque(concrete.recorded)
+        captures = [self._capture(capture, name) for capture in concrete.captures]
+        args, kwargs = concrete.structured_input_signature
+        outputs = {id(value): i for i, value in reversed(list(enumerate(concrete.recorded.outputs)))}
+
+        def output(value: Any) -> Any:
+            known = outputs.get(id(value.value_in_graph)) if isinstance(value, SymbolicTensor) else None
+            return None if known is None else {"output": known}
+
+        try:
+            structures = {
+                "args": encode(tuple(args)),
+                "kwargs": encode(dict(kwargs)),
+                "result": encode(concrete.structured_outputs, output),
+            }
+        except NotStorable as what:
+            raise AutoconvError(f"a trace of {name} cannot be saved: it takes or returns {what}") from None
+        self.graphs.append(to_text(concrete.recorded, True, replacing_arrays(self.arrays)))
+        return {"name": name, "graph": len(self.graphs) - 1, "captures": captures, **structures}
+
+    def _capture(self, capture: Any, name: str) -> dict[str, Any]:
+        number = self._number_of(capture)
+        if number is not None:
+            return {"object": number}
+        if isinstance(capture, Storage):
+            raise AssertionError(
+                f"Tried to export a function which references an 'untracked' resource. The variable {capture.name!r}, "
+                f"which {name} uses, must be an attribute of the saved object, or of an object that it owns."
+            )
+        if not isinstance(capture, (EagerTensor, np.ndarray)):
+            raise AutoconvError(f"{name} uses an object that cannot be saved: {capture!r}")
+        key = f"capture/{len(self.arrays)}"
+        self.arrays[key] = np.asarray(getattr(capture, "_array", capture))
+        return {"array": key}
+
+
+def _refuse_opaque(graph: Graph) -> None:
+    for node in graph.walk():
+        texts = [value_text(value) for value in node.attributes.values() if not isinstance(value, np.ndarray)]
+        if any(text.startswith("<opaque") for text in texts):
+            span = node.span
+            raise AutoconvError(
+                f"{graph.name} runs a Python function or object ({node.op.name}) and cannot be saved",
+                None if span is None else Place(span.file, span.line),
+            )
+
+
+class LoadedTrace:
+    """A trace that was saved, as a function of flat tensors, and the structures around them."""
+
+    def __init__(self, stored: Mapping[str, Any], graph: Graph, captures: Sequence[Any]) -> None:
+        self.name: str = stored["name"]
+        self._graph = graph
+        self._captures = list(captures)
+        self.args: tuple[Any, ...] = decode(stored["args"])
+        self.kwargs: dict[str, Any] = decode(stored["kwargs"])
+        self._result = stored["result"]
+        self.specs = [leaf for leaf in flatten((self.args, self.kwargs))[0] if isinstance(leaf, TensorSpec)]
+        types = [value.type for value in graph.parameters]
+        expected = [spec._type for spec in self.specs]
+        mine = types[: len(expected)]
+        fits = all(isinstance(a, TensorType) and a.dtype is b.dtype for a, b in zip(mine, expected, strict=False))
+        if not fits or len(types) != len(expected) + len(captures):
+            raise DataLossError(f"the graph of {self.name} does not fit its saved signature")
+        self._concrete: ConcreteFunction | None = None
+
+    def run(self, tensors: Sequence[Any]) -> Any:
+        """Return the structured result for the tensors, in the order of the specs."""
+        if self._concrete is None:
+            named = function(_named(self._record, self.name), autograph=False)
+            plain = [TensorSpec(spec.shape, spec.dtype, f"arg_{i}") for i, spec in enumerate(self.specs)]
+            self._concrete = named.get_concrete_function(*plain)
+        return self._concrete(*tensors)
+
+    def _record(self, *tensors: Any) -> Any:
+        """Record the graph as a call; the arguments are those of a function being traced."""
+        region = current_region()
+        assert region is not None
+        values = [region.lift(graph_value(region, value)) for value in (*tensors, *self._captures)]
+        types = [value.type for value in self._graph.outputs]
+        stateful = bool(self._graph.effects)
+        shown = "StatefulPartitionedCall" if stateful else "PartitionedCall"
+        node = region.record("call", values, {"name": self.name}, regions=[self._graph], types=types, shown=shown)
+
+        def output(stored: Mapping[str, Any]) -> Any:
+            return SymbolicTensor(node.results[stored["output"]])
+
+        return decode(self._result, output)
+
+
+def _named(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def named(*args: Any) -> Any:
+        return call(*args)
+
+    return replaying(named, name)
+
+
+def replaying(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Name a function that runs a saved graph, and keep its traces apart from those of other such functions."""
+    call.__name__ = call.__qualname__ = name
+    call.__autoconv_replays_graph__ = True  # type: ignore[attr-defined]
+    return call
+
+
+def read_graph(text: str, read: Callable[[str], np.ndarray]) -> Graph:
+    """Return the graph of a text, checked: raises DataLossError for one that is no valid graph."""
+    try:
+        graph = from_text(text, OPS)
+        restore_arrays(graph, read)
+        verify(graph)
+    except (AutoconvError, AssertionError, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise DataLossError(f"a saved graph is damaged: {error}") from None
+    return graph
