@@ -53,8 +53,9 @@ MAY_IMPORT = {
     "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "storage", "tracing"},
     "storage": {"errors", "graph"},
     "train": {"errors", "graph", "runtime", "storage", "api"},
+    "saved_model": {"errors", "graph", "ops", "runtime", "operators", "storage", "tracing", "api", "train"},
 }
-BEYOND = {"api", "bench", "data", "numpy", "storage", "train", "xp"}
+BEYOND = {"api", "bench", "data", "numpy", "saved_model", "storage", "train", "xp"}
 INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
 CORE = INNER - BEYOND
 
@@ -62,7 +63,7 @@ THIRD_PARTY = {
     "syntax": {"gast"}, "analysis": {"gast"}, "passes": {"gast"}, "emit": {"gast", "astunparse"},
     "graph": {"numpy", "ml_dtypes", "tensorboard"}, "ops": {"numpy"}, "autodiff": {"numpy"}, "optimise": {"numpy"},
     "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"},
-    "storage": {"numpy", "safetensors"}, "train": {"numpy", "google"},
+    "storage": {"numpy", "safetensors"}, "train": {"numpy", "google"}, "saved_model": {"numpy"},
     "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"}, "numpy": {"numpy"}, "xp": {"numpy"},
     "bench": {"numpy", "rich"},
     "config": {"platformdirs"},

@@ -178,6 +178,12 @@ class IsNotConverted(Protocol):
     __autoconv_do_not_convert__: bool
 
 
+class IsReplay(Protocol):
+    """A function that only runs a saved graph: its traces are counted apart from those of other such functions."""
+
+    __autoconv_replays_graph__: bool
+
+
 class IsPresented(Protocol):
     """A function whose errors show the program's lines only."""
 

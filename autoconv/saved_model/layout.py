@@ -74,7 +74,8 @@ def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list
     if not contains_saved_model(folder):
         if any(os.path.isfile(os.path.join(folder, name)) for name in _FOREIGN):
             raise ValueError(
-                f"{folder} holds a SavedModel that TensorFlow wrote; autoconv loads what autoconv.saved_model.save wrote."
+                f"{folder} holds a SavedModel that TensorFlow wrote; autoconv loads what "
+                "autoconv.saved_model.save wrote."
             )
         raise OSError(f"SavedModel file does not exist at: {folder}/{INDEX}")
     index = read_json(os.path.join(folder, INDEX), "index of a saved object")
@@ -98,7 +99,7 @@ def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list
 
 def _copy_assets(folder: str, assets: Sequence[str], token: str) -> list[tuple[str, str]]:
     """Copy the files into a folder of their own; return their names from `folder` on, and their checksums."""
-    stored = []
+    stored: list[tuple[str, str]] = []
     for path in assets:
         name = os.path.basename(path)
         home = os.path.join(ASSETS, f"{token}.{len(stored)}")

@@ -25,6 +25,13 @@ class LoadedObject(Module):
     """An object of a saved folder: its parts are attributes. It is callable if `__call__` was a saved function.
 
     `signatures` of the first object are its signatures by name.
+
+    >>> import tempfile
+    >>> module, folder = autoconv.Module(), tempfile.mkdtemp()
+    >>> module.parts = [autoconv.Variable(1.0), autoconv.Variable(2.0)]
+    >>> autoconv.saved_model.save(module, folder)
+    >>> [float(part) for part in autoconv.saved_model.load(folder).parts]
+    [1.0, 2.0]
     """
 
     signatures: Mapping[str, Any]

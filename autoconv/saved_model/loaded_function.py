@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import DataLossError
-from autoconv.graph.types import TensorType
 from autoconv.operators.calls.call import do_not_convert
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
@@ -159,7 +158,7 @@ def _fitting(value: Any, spec: TensorSpec, converts: bool) -> Any:
 def _signature(parameters: Sequence[Mapping[str, Any]]) -> inspect.Signature:
     made = []
     for row in parameters:
-        default = _EMPTY
+        default: Any = _EMPTY
         if "default" in row:
             default = None if row["default"] is None else decode(row["default"])
         try:

@@ -16,7 +16,7 @@ FUNCTIONS = (Function, ConcreteFunction, LoadedFunction)
 _OF_OWN = "__autoconv"  # begins the names of attributes that bound functions use
 
 
-def saved_objects(root: Any) -> tuple[list[Any], list[dict[str, int]]]:
+def saved_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
     """Return the objects reached from a root, each once and nearest first, and their parts' numbers by name."""
     objects, parts = [root], [dict[str, int]()]
     numbers = {id(root): 0}
@@ -33,7 +33,7 @@ def saved_objects(root: Any) -> tuple[list[Any], list[dict[str, int]]]:
     return objects, parts
 
 
-def parts_of(value: Any) -> dict[str, Any]:
+def parts_of(value: object) -> dict[str, Any]:
     """Return the parts of an object by name: what checkpoints see, and its functions."""
     if isinstance(value, (Variable, Asset, *FUNCTIONS)):
         return {}
@@ -47,7 +47,7 @@ def parts_of(value: Any) -> dict[str, Any]:
     return {name: _variable_behind(part) for name, part in found.items()}
 
 
-def _variable_behind(part: Any) -> Any:
+def _variable_behind(part: object) -> Any:
     """Return the variable for which a part stands, as a Keras variable does; else the part itself."""
     if callable(getattr(type(part), "_export_to_saved_model_graph", None)):
         held = getattr(part, "value", None)
@@ -55,7 +55,7 @@ def _variable_behind(part: Any) -> Any:
     return part
 
 
-def functions_of(value: Any) -> dict[str, Any]:
+def functions_of(value: object) -> dict[str, Any]:
     """Return the functions among the attributes of an object, those of its class bound to it."""
     if isinstance(value, (list, tuple, dict)):
         items = value.items() if isinstance(value, dict) else enumerate(value)
@@ -70,7 +70,7 @@ def functions_of(value: Any) -> dict[str, Any]:
     return found
 
 
-def _may_be_function(value: Any, name: str) -> bool:
+def _may_be_function(value: object, name: str) -> bool:
     """Return whether an attribute is a function without running a property of the object."""
     if name in getattr(value, "__dict__", {}):
         return isinstance(value.__dict__[name], FUNCTIONS)

@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from autoconv.errors import AutoconvError
-from autoconv.runtime.objects.variable import Storage, Variable
+from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.saved_model.assets import Asset
 from autoconv.saved_model.layout import write_folder
@@ -56,7 +56,7 @@ def save(
         write_folder(os.fspath(export_dir), content, writer.graphs, writer.arrays, assets)
 
 
-def _content(obj: Any, signatures: Any) -> tuple[dict[str, Any], TraceWriter, list[str]]:
+def _content(obj: object, signatures: Any) -> tuple[dict[str, Any], TraceWriter, list[str]]:
     objects, parts = saved_objects(obj)
     numbers = {id(value): number for number, value in enumerate(objects)}
     for number, value in enumerate(objects):
@@ -77,13 +77,19 @@ def _content(obj: Any, signatures: Any) -> tuple[dict[str, Any], TraceWriter, li
     return {"nodes": nodes, "signatures": stored}, writer, assets
 
 
-def _node(value: Any, number: int, writer: TraceWriter, assets: list[str]) -> dict[str, Any]:
+def _node(value: object, number: int, writer: TraceWriter, assets: list[str]) -> dict[str, Any]:
     """Return one object as JSON values, without its parts."""
     if isinstance(value, Variable):
         key = f"variable/{number}"
         writer.arrays[key] = value.storage.value
         shape = value.shape.as_list() if value.shape.rank is not None else None
-        return {"kind": "variable", "array": key, "name": value.storage.name, "trainable": value.trainable, "shape": shape}
+        return {
+            "kind": "variable",
+            "array": key,
+            "name": value.storage.name,
+            "trainable": value.trainable,
+            "shape": shape,
+        }
     if isinstance(value, Asset):
         assets.append(os.fsdecode(value.asset_path.numpy()))
         return {"kind": "asset", "asset": len(assets) - 1}
@@ -115,13 +121,13 @@ def _function(value: Function[..., Any], writer: TraceWriter) -> dict[str, Any]:
     return {"name": value.name, "parameters": parameters, "traces": traces}
 
 
-def _signatures(obj: Any, given: Any) -> Mapping[str, Any]:
+def _signatures(obj: object, given: Any) -> Mapping[str, Any]:
     if given is None:
-        found = [value for value in functions_of(obj).values() if _single(value) is not None]
-        own = functions_of(obj).get("_default_save_signature")
-        if own is not None and _single(own) is not None:
-            return {_DEFAULT: own}
-        return {_DEFAULT: found[0]} if len(found) == 1 and _has_named_results(found[0]) else {}
+        found = functions_of(obj)
+        own = found.get("_default_save_signature")
+        single = [value for value in found.values() if _single(value) is not None and _has_named_results(value)]
+        default = own if own is not None else single[0] if len(single) == 1 else None
+        return {} if default is None else {_DEFAULT: default}
     if not isinstance(given, Mapping):
         return {_DEFAULT: given}
     return given
@@ -139,7 +145,7 @@ def _single(value: Any) -> ConcreteFunction | None:
     return found[0] if len(found) == 1 else None
 
 
-def _has_named_results(value: Any) -> bool:
+def _has_named_results(value: object) -> bool:
     try:
         _named_results("", _single(value).structured_outputs)  # type: ignore[union-attr]
     except ValueError:
@@ -157,28 +163,20 @@ def _signature(name: str, value: Any, writer: TraceWriter) -> dict[str, Any]:
             f"The signature {name!r} needs a function of one trace: give the function an input_signature, or pass "
             f"its get_concrete_function(…)."
         )
-    args, kwargs = concrete.structured_input_signature
+    leaves, template = flatten(concrete.structured_input_signature)
     specs: dict[str, TensorSpec] = {}
-    for spec in (*args, *kwargs.values()):
+    for spec in leaves:
         if isinstance(spec, TensorSpec):
             specs[spec.name or f"arg_{len(specs)}"] = spec
-        elif not (spec is None or isinstance(spec, (bool, int, float, str))):
-            raise ValueError(
-                f"The signature {name!r} takes a structure, {spec!r}; signatures take single tensors by name."
-            )
-    called = _by_name(concrete, args, kwargs, list(specs))
-    named = function(_results_by_name(called, name), autograph=False)
-    return writer.write(named.get_concrete_function(**specs))
 
-
-def _by_name(concrete: ConcreteFunction, args: Any, kwargs: Any, names: list[str]) -> Callable[..., Any]:
     def call(tensors: Mapping[str, Any]) -> Any:
-        given = (tensors[name] for name in names)
-        filled = [next(given) if isinstance(spec, TensorSpec) else spec for spec in args]
-        keywords = {key: next(given) if isinstance(spec, TensorSpec) else spec for key, spec in kwargs.items()}
-        return concrete(*filled, **keywords)
+        given = (tensors[name] for name in specs)
+        filled = [next(given) if isinstance(leaf, TensorSpec) else leaf for leaf in leaves]
+        args, kwargs = pack(template, filled)
+        return concrete(*args, **kwargs)
 
-    return call
+    named = function(_results_by_name(call, name), autograph=False)
+    return writer.write(named.get_concrete_function(**specs))
 
 
 def _results_by_name(call: Callable[..., Any], name: str) -> Callable[..., Any]:

@@ -18,7 +18,7 @@ class NotStorable(Exception):
     """A structure holds what a file cannot; `str()` names it."""
 
 
-def encode(value: Any, leaf: Callable[[Any], Any] = lambda value: None) -> Any:
+def encode(value: object, leaf: Callable[[Any], Any] = lambda value: None) -> Any:
     """Return the structure as JSON values; `leaf` returns those of a leaf of its own, None for any other value.
 
     Containers are lists, tuples, named tuples and dicts; other leaves are TensorSpecs and Python's literals. Raises
@@ -55,7 +55,7 @@ def _decoded(stored: dict[str, Any], leaf: Callable[[dict[str, Any]], Any]) -> A
         return TensorSpec(shape, as_dtype(dtype), name)
     if "named" in stored:
         name, fields = stored["named"]
-        return collections.namedtuple(name, fields)(*(_decoded(item, leaf) for item in stored["items"]))  # noqa: PYI024
+        return collections.namedtuple(name, fields)(*(_decoded(item, leaf) for item in stored["items"]))
     if "list" in stored:
         return [_decoded(item, leaf) for item in stored["list"]]
     if "tuple" in stored:
@@ -65,7 +65,7 @@ def _decoded(stored: dict[str, Any], leaf: Callable[[dict[str, Any]], Any]) -> A
     return _parsed(stored["literal"]) if "literal" in stored else leaf(stored)
 
 
-def _literal(value: Any) -> str:
+def _literal(value: object) -> str:
     text = value_text(value)
     try:
         _parsed(text)

@@ -79,3 +79,13 @@ def test_losses_are_those_of_tensorflow(make):
     last = model.fit(x, y, epochs=3, batch_size=32, verbose=0, shuffle=False).history["loss"][-1]
     near = 1e-4 if make is convolutional else 2e-6
     np.testing.assert_allclose((first, last), LOSSES[make], rtol=near)
+
+
+def test_an_exported_model_is_a_saved_object(tmp_path):
+    model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3, "relu"), keras.layers.Dense(2)])
+    x = np.random.default_rng(0).normal(size=(5, 4)).astype("float32")
+    model.export(str(tmp_path / "exported"), verbose=False)
+    loaded = ac.saved_model.load(tmp_path / "exported")
+    np.testing.assert_allclose(loaded.serve(x), model(x), rtol=1e-6)
+    layer = keras.layers.TFSMLayer(str(tmp_path / "exported"), call_endpoint="serve")
+    np.testing.assert_allclose(layer(x), model(x), rtol=1e-6)

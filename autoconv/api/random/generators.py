@@ -64,6 +64,9 @@ class Generator:
         """A generator with a different state in each run."""
         return cls(state=_state_of(int.from_bytes(os.urandom(8), "little")), alg=alg)
 
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Variable]:
+        return {"_state_var": self._state}
+
     @property
     def state(self) -> Variable:
         """The variable of key and counter."""

@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 from autoconv.saved_model import *  # noqa: F403
-from autoconv.saved_model import __all__
+from autoconv.saved_model import __all__ as __all__

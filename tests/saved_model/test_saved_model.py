@@ -1,0 +1,344 @@
+"""Saved objects: what a loaded one computes, and what bad files and bad objects meet."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("safetensors")
+
+import autoconv as ac
+
+Pair = collections.namedtuple("Pair", "first second")
+
+
+class Dense(ac.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = ac.Variable(np.arange(6, dtype=np.float32).reshape(2, 3), name="w")
+        self.parts = [ac.Variable(1.0), {"bias": ac.Variable(2.0, trainable=False)}, (ac.Variable(3.0),)]
+        self.table = np.arange(1000, dtype=np.float32)
+
+    @ac.function
+    def __call__(self, x, training=False):
+        y = ac.matmul(x, self.w)
+        if training:
+            y = y * 2
+        return {"y": y, "rest": Pair(ac.reduce_sum(y), None)}
+
+    @ac.function(input_signature=[ac.TensorSpec([None], ac.float32)])
+    def until(self, x):
+        while ac.reduce_sum(x) < 100.0:
+            x = x * 2.0 + self.parts[0]
+        return x + ac.reduce_sum(ac.constant(self.table))
+
+    @ac.function(input_signature=[])
+    def count(self):
+        return self.parts[0].assign_add(1.0)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return str(tmp_path / "saved")
+
+
+def restored(module, folder, **options):
+    ac.saved_model.save(module, folder, **options)
+    return ac.saved_model.load(folder)
+
+
+X = np.ones((4, 2), np.float32)
+
+
+def test_functions_variables_and_containers_come_back(folder):
+    module = Dense()
+    expected = module(X)["y"], module(X, training=True)["y"]
+    loaded = restored(module, folder)
+    np.testing.assert_array_equal(loaded(X)["y"], expected[0])
+    np.testing.assert_array_equal(loaded(X, training=True)["y"], expected[1])
+    assert loaded(X)["rest"]._fields == ("first", "second")
+    assert loaded(X)["rest"].second is None
+    assert (loaded.w.name, loaded.parts[1]["bias"].trainable, type(loaded.parts[2])) == ("w:0", False, tuple)
+    np.testing.assert_array_equal(loaded.until([1.0, 2.0]), module.until([1.0, 2.0]))
+
+
+def test_effects_of_a_loaded_function_are_on_the_loaded_variables(folder):
+    module = Dense()
+    loaded = restored(module, folder)
+    assert [float(loaded.count()), float(loaded.count())] == [2.0, 3.0]
+    assert (float(loaded.parts[0]), float(module.parts[0])) == (3.0, 1.0)
+
+
+def test_signatures_take_tensors_by_name_and_return_a_dict(folder):
+    module = Dense()
+    loaded = restored(module, folder, signatures={"serving_default": module.until, "count": module.count})
+    signature = loaded.signatures["serving_default"]
+    found = signature(x=ac.constant([1.0, 2.0]))
+    assert list(loaded.signatures) == ["count", "serving_default"]
+    np.testing.assert_array_equal(found["output_0"], module.until([1.0, 2.0]))
+    assert signature.structured_input_signature == ((), {"x": ac.TensorSpec([None], ac.float32, "x")})
+
+
+def test_the_only_function_of_one_trace_is_the_default_signature(folder):
+    module = ac.Module()
+    module.f = ac.function(lambda d, k=3: d["a"] * k + d["b"][0])
+    given = {"a": ac.constant(2.0), "b": [ac.constant(1.0)]}
+    module.f(given)
+    loaded = restored(module, folder)
+    assert float(loaded.f(given)) == 7.0
+    found = loaded.signatures["serving_default"](d=given["a"], d_1=given["b"][0])
+    assert float(found["output_0"]) == 7.0
+
+
+def test_a_loaded_function_is_differentiable_and_may_be_part_of_another(folder):
+    module = Dense()
+    module(X)
+    loaded = restored(module, folder)
+    with ac.GradientTape() as tape:
+        loss = ac.reduce_sum(loaded(X)["y"])
+    np.testing.assert_array_equal(tape.gradient(loss, loaded.w), np.full((2, 3), 4.0))
+
+    @ac.function
+    def twice(x):
+        return loaded(x)["y"] * 2.0
+
+    np.testing.assert_array_equal(twice(X), 2 * X @ module.w.numpy())
+
+
+def test_a_loaded_object_can_be_saved_again(folder, tmp_path):
+    loaded = restored(Dense(), folder)
+    again = restored(loaded, str(tmp_path / "again"))
+    np.testing.assert_array_equal(again.until([1.0, 2.0]), Dense().until([1.0, 2.0]))
+
+
+def test_custom_gradients_stay(folder):
+    @ac.custom_gradient
+    def scaled(x):
+        return ac.identity(x), lambda dy: dy * 100.0
+
+    module = ac.Module()
+    module.f = ac.function(lambda x: scaled(x) * 2.0)
+    x = ac.constant([1.0, 2.0])
+    module.f(x)
+    loaded = restored(module, folder)
+    with ac.GradientTape() as tape:
+        tape.watch(x)
+        y = loaded.f(x)
+    np.testing.assert_array_equal(tape.gradient(y, x), [200.0, 200.0])
+
+
+CASES = {
+    "text": lambda x: ac.strings.join(["a", ac.as_string(x)]),
+    "complex": lambda x: ac.complex(x, x) * ac.constant(1 + 2j, ac.complex64),
+    "bfloat16": lambda x: ac.cast(ac.cast(x, ac.bfloat16) * ac.constant([1, 2, 3], ac.bfloat16), ac.float32),
+    "transposed": lambda x: ac.constant(np.arange(300.0).reshape(3, 100).T) + ac.cast(x, ac.float64),
+    "scan": lambda x: ac.scan(lambda a, b: a + b, x),
+    "no elements": lambda x: ac.constant([], ac.float32),
+    "random": lambda x: ac.random.stateless_normal([3], seed=[1, 2]) + x,
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values_stay_bit_by_bit(folder, name):
+    module = ac.Module()
+    module.f = ac.function(CASES[name])
+    x = ac.constant([1.0, 2.0, 3.0])
+    expected = module.f(x)
+    found = restored(module, folder).f(x)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found.numpy(), expected.numpy())
+
+
+def test_recursion(folder):
+    @ac.function
+    def halves(n):
+        if n <= 1:
+            return ac.constant(0)
+        return 1 + halves(n // 2)
+
+    module = ac.Module()
+    module.f = halves
+    module.f(ac.constant(40))
+    assert int(restored(module, folder).f(ac.constant(1000))) == 9
+
+
+def test_generators_keep_their_state(folder):
+    module = ac.Module()
+    module.generator = ac.random.Generator.from_seed(3)
+    module.draw = ac.function(lambda: module.generator.uniform([2]))
+    module.draw()
+    loaded = restored(module, folder)
+    np.testing.assert_array_equal(loaded.draw(), module.draw())
+
+
+def test_assets_are_copied(folder, tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("one two")
+    module = ac.Module()
+    module.words = ac.saved_model.Asset(words)
+    module.path = ac.function(lambda: ac.identity(module.words.asset_path))
+    module.path()
+    loaded = restored(module, folder)
+    path = loaded.path().numpy().decode()
+    assert path.startswith(folder)
+    words.unlink()
+    with open(path) as file:
+        assert file.read() == "one two"
+    assert loaded.words.asset_path.numpy().decode() == path
+
+
+def test_a_process_without_the_classes_loads_it(folder):
+    module = Dense()
+    module(X)
+    ac.saved_model.save(module, folder)
+    program = (
+        "import sys, numpy as np, autoconv as ac\n"
+        "loaded = ac.saved_model.load(sys.argv[1])\n"
+        "print(loaded(np.ones((4, 2), np.float32))['y'].numpy().tolist())\n"
+    )
+    found = subprocess.run([sys.executable, "-c", program, folder], capture_output=True, text=True, check=True)
+    assert found.stdout == f"{(X @ module.w.numpy()).tolist()}\n"
+
+
+def test_bad_objects(folder):
+    v = ac.Variable(1.0, name="outer")
+    module = ac.Module()
+    module.f = ac.function(lambda x: x * v)
+    module.f(ac.constant(1.0))
+    with pytest.raises(AssertionError, match=r"'untracked' resource. The variable 'outer'"):
+        ac.saved_model.save(module, folder)
+    module.f = ac.function(lambda x: ac.py_function(lambda y: y, [x], ac.float32))
+    module.f(ac.constant(1.0))
+    with pytest.raises(ac.errors.AutoconvError, match=r"test_saved_model.py:\d+: .* runs a Python function"):
+        ac.saved_model.save(module, folder)
+    module.f = ac.compile(lambda x: x * 2.0)
+    module.f(1.0)
+    with pytest.raises(ac.errors.AutoconvError, match=r"Write instead: @autoconv\.function"):
+        ac.saved_model.save(module, folder)
+    with pytest.raises(ValueError, match="Expected an object with variables or functions"):
+        ac.saved_model.save(3, folder)
+    with pytest.raises(ValueError, match="needs a function of one trace"):
+        ac.saved_model.save(Dense(), folder, signatures=ac.function(lambda x: x))
+    assert not os.path.exists(folder)
+
+
+def test_calls_that_no_trace_takes(folder):
+    module = Dense()
+    module(X)
+    loaded = restored(module, folder)
+    with pytest.raises(ValueError, match="Could not find matching concrete function to call"):
+        loaded(np.ones((4, 3), np.float32))
+    with pytest.raises(ValueError, match="Could not find matching concrete function to call"):
+        loaded(X, training=True)
+    with pytest.raises(ValueError, match=r"Option 1:\n  Positional arguments: \(TensorSpec"):
+        loaded(X, 1, 2)
+
+
+def test_folders_that_hold_no_saved_object(folder, tmp_path):
+    with pytest.raises(OSError, match="SavedModel file does not exist at"):
+        ac.saved_model.load(folder)
+    (tmp_path / "saved_model.pb").write_bytes(b"\x08\x01")
+    with pytest.raises(ValueError, match="holds a SavedModel that TensorFlow wrote"):
+        ac.saved_model.load(tmp_path)
+    ac.saved_model.save(Dense(), folder)
+    index = os.path.join(folder, "saved_model.json")
+    with open(index) as file:
+        text = file.read()
+    with open(index, "w") as file:
+        file.write(text.replace('"version":1', '"version":2'))
+    with pytest.raises(ac.errors.DataLossError, match="checksum"):
+        ac.saved_model.load(folder)
+
+
+def forged(folder, change):
+    """Change the index, and give it a checksum that fits."""
+    from autoconv.storage.files import write_json
+
+    index = os.path.join(folder, "saved_model.json")
+    with open(index) as file:
+        content = json.load(file)["content"]
+    change(content)
+    write_json(index, content)
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (lambda content: content["files"].update(graphs="../graphs.txt"), "is not the name of a file"),
+        (lambda content: content.update(assets=[["assets/../../x", "0"]]), "is not the name of an asset"),
+        (lambda content: content["nodes"][0].update(kind="code"), "damaged"),
+        (lambda content: content["nodes"][1].update(array="nothing"), "damaged"),
+        (lambda content: content["nodes"][2].update(length=10**12), "a saved sequence has"),
+        (lambda content: content["signatures"]["serving_default"].update(captures=[]), "does not fit"),
+        (lambda content: content["signatures"]["serving_default"].update(graph=0), "does not fit|damaged"),
+    ],
+)
+def test_forged_indices(folder, change, error):
+    module = Dense()
+    ac.saved_model.save(module, folder, signatures=module.until)
+    forged(folder, change)
+    with pytest.raises(ac.errors.DataLossError, match=error):
+        ac.saved_model.load(folder)
+
+
+def test_random_damage_is_found(folder):
+    module = Dense()
+    module(X)
+    ac.saved_model.save(module, folder)
+    expected = module(X)["y"].numpy()
+    draw = random.Random(11)
+    for _ in range(60):
+        path = os.path.join(folder, draw.choice(sorted(os.listdir(folder))))
+        with open(path, "rb") as file:
+            whole = file.read()
+        damaged = bytearray(whole)
+        for _ in range(draw.choice([1, 1, 5])):
+            damaged[draw.randrange(len(damaged))] ^= 1 << draw.randrange(8)
+        with open(path, "wb") as file:
+            file.write(damaged[: draw.randrange(len(damaged))] if draw.random() < 0.2 else damaged)
+        try:
+            found = ac.saved_model.load(folder)
+        except (ac.errors.DataLossError, ac.errors.NotFoundError, ValueError):
+            pass
+        else:
+            np.testing.assert_array_equal(found(X)["y"], expected)
+            np.testing.assert_array_equal(found.w, module.w)
+        with open(path, "wb") as file:
+            file.write(whole)
+
+
+def test_an_interrupted_save_leaves_the_old_object(folder, monkeypatch):
+    from autoconv.saved_model import layout
+
+    module = Dense()
+    ac.saved_model.save(module, folder)
+    module.w.assign(module.w * 2.0)
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(layout, "write_json", full)
+    with pytest.raises(OSError, match="No space left"):
+        ac.saved_model.save(module, folder)
+    np.testing.assert_array_equal(ac.saved_model.load(folder).w, module.w.numpy() / 2)
+    assert len(os.listdir(folder)) == 3
+    monkeypatch.undo()
+    ac.saved_model.save(module, folder)
+    np.testing.assert_array_equal(ac.saved_model.load(folder).w, module.w)
+    assert len(os.listdir(folder)) == 3
+
+
+def test_checkpoints_read_into_loaded_objects(folder, tmp_path):
+    module = Dense()
+    loaded = restored(module, folder)
+    loaded.w.assign(loaded.w + 1.0)
+    path = ac.train.Checkpoint(loaded).save(str(tmp_path / "checkpoint"))
+    ac.train.Checkpoint(module).restore(path).assert_existing_objects_matched()
+    np.testing.assert_array_equal(module.w, loaded.w)
