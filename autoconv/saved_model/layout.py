@@ -92,9 +92,13 @@ def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list
         raise DataLossError(f"{path} cannot be read: {error}") from None
     if hashlib.sha256(text).hexdigest() != index["graphs_sha256"]:
         raise DataLossError(f"{path} is damaged: its checksum differs from its content.")
+    try:
+        graphs = text.decode().split(_BETWEEN)
+    except UnicodeDecodeError as error:
+        raise DataLossError(f"{path} is damaged: {error}") from None
     assets = [_asset_path(folder, name, digest) for name, digest in index["assets"]]
     arrays = ArrayFile(os.path.join(folder, files["arrays"]), index["arrays"])
-    return index, text.decode().split(_BETWEEN), arrays, assets
+    return index, graphs, arrays, assets
 
 
 def _copy_assets(folder: str, assets: Sequence[str], token: str) -> list[tuple[str, str]]:
@@ -146,6 +150,9 @@ def _delete_unused(folder: str) -> None:
     pattern = glob.escape(folder)
     for path in [*glob.glob(f"{pattern}/graphs.????????.txt"), *glob.glob(f"{pattern}/arrays.????????.safetensors")]:
         if os.path.basename(path) not in used:
+            os.unlink(path)
+    for kind in ("graphs", "arrays", INDEX):  # a killed writer left them
+        for path in glob.glob(f"{pattern}/.{kind}*.partial"):
             os.unlink(path)
     for path in glob.glob(f"{pattern}/{ASSETS}/????????.*"):
         if os.path.basename(path) not in used:

@@ -89,3 +89,23 @@ def test_an_exported_model_is_a_saved_object(tmp_path):
     np.testing.assert_allclose(loaded.serve(x), model(x), rtol=1e-6)
     layer = keras.layers.TFSMLayer(str(tmp_path / "exported"), call_endpoint="serve")
     np.testing.assert_allclose(layer(x), model(x), rtol=1e-6)
+
+
+def test_an_export_archive_has_several_endpoints_and_is_trained_further(tmp_path):
+    model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(2)])
+    archive = keras.export.ExportArchive()
+    archive.track(model)
+    spec = [keras.InputSpec(shape=(None, 3), dtype="float32")]
+    archive.add_endpoint("serve", model.call, input_signature=spec)
+    archive.add_endpoint("doubled", lambda x: 2.0 * model(x), input_signature=spec)
+    archive.write_out(str(tmp_path / "archive"), verbose=False)
+    loaded = ac.saved_model.load(tmp_path / "archive")
+    x = np.ones((4, 3), np.float32)
+    np.testing.assert_allclose(loaded.doubled(x), 2 * loaded.serve(x))
+    assert list(loaded.signatures) == ["doubled", "serve", "serving_default"]
+    before = float(ac.reduce_sum(loaded.serve(x) ** 2))
+    with ac.GradientTape() as tape:
+        loss = ac.reduce_sum(loaded.serve(x) ** 2)
+    for variable, slope in zip(loaded.variables, tape.gradient(loss, loaded.variables), strict=True):
+        variable.assign_sub(0.01 * slope)
+    assert float(ac.reduce_sum(loaded.serve(x) ** 2)) < before

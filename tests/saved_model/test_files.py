@@ -1,0 +1,95 @@
+"""The files of saved objects: those of the first version, killed writers, and damage."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from runpy import run_path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("safetensors")
+
+import autoconv as ac
+
+HERE = Path(__file__).parent
+damage = run_path(str(HERE / "damage.py"))
+Sample, values_of = damage["Sample"], damage["values_of"]
+FIRST = HERE.parents[1] / "fixtures" / "saved" / "version1"
+
+
+def test_a_folder_of_the_first_version_loads():
+    loaded = ac.saved_model.load(FIRST)
+    for found, expected in zip(values_of(loaded), values_of(Sample()), strict=True):
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+    assert [float(loaded.count()), float(loaded.count())] == [2.0, 3.0]
+    served = loaded.signatures
+    assert list(served) == []  # two functions have a signature: none is the default
+
+
+def test_random_damage():
+    found = damage["run"](60, 11, damage["trial"]) + damage["run"](60, 12, damage["forged"])
+    assert [outcome for outcome in found if outcome[1].startswith(("WRONG", "unchanged"))] == []
+
+
+def test_graphs_that_are_no_text(tmp_path):
+    import hashlib
+
+    from autoconv.storage.files import read_json, write_json
+
+    ac.saved_model.save(Sample(), tmp_path)
+    index = str(tmp_path / "saved_model.json")
+    content = read_json(index, "index")
+    (tmp_path / content["files"]["graphs"]).write_bytes(b"graph \xff")
+    write_json(index, {**content, "graphs_sha256": hashlib.sha256(b"graph \xff").hexdigest()})
+    with pytest.raises(ac.errors.DataLossError, match=r"graphs.*is damaged: 'utf-8' codec"):
+        ac.saved_model.load(tmp_path)
+
+
+KILLED = """
+import os, sys
+sys.path.insert(0, sys.argv[2])
+from objects import Sample
+import autoconv as ac
+module = Sample()
+ac.saved_model.save(module, sys.argv[1])
+module.w.assign(module.w * 0.0 + 7.0)
+calls = ("replace", "fsync", "unlink")
+for step in range(100):
+    child = os.fork()
+    if child == 0:
+        left = step
+        def dying(original):
+            def call(*arguments, **options):
+                global left
+                if left == 0:
+                    os.kill(os.getpid(), 9)
+                left -= 1
+                return original(*arguments, **options)
+            return call
+        for name in calls:
+            setattr(os, name, dying(getattr(os, name)))
+        ac.saved_model.save(module, sys.argv[1])
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    loaded = ac.saved_model.load(sys.argv[1])
+    print(status, float(loaded.w[0, 0]), float(loaded(Sample().w[:2, :2])["table"][0]))
+    if status == 0:
+        break
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_killed_writer_leaves_the_old_object_or_the_new_one(tmp_path):
+    command = [sys.executable, "-c", KILLED, str(tmp_path), str(HERE)]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    killed, values = [line.split()[0] for line in lines], [line.split()[1] for line in lines]
+    assert len(lines) > 6 and killed[:-1] == ["9"] * (len(lines) - 1) and killed[-1] == "0"
+    first_new = values.index("7.0")
+    assert values == ["0.0"] * first_new + ["7.0"] * (len(values) - first_new)
+    assert 3 < first_new < len(values) - 1
+    assert len(os.listdir(tmp_path)) == 3, "the last save removes what the killed ones left"
