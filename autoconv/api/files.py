@@ -9,9 +9,9 @@ import numpy as np
 
 from autoconv.api.callbacks import numpy_function
 from autoconv.api.tensors.shaping import reshape
-from autoconv.errors import InvalidArgumentError, NotFoundError
-from autoconv.graph.dtypes import as_dtype, string
-from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.errors import NotFoundError
+from autoconv.graph.dtypes import string
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
@@ -44,35 +44,6 @@ def write_file(filename: TensorLike, contents: TensorLike, name: str | None = No
         _write(path.numpy(), data.numpy())  # type: ignore[attr-defined]
     else:
         numpy_function(_write, [path, data], [])
-
-
-def decode_raw(
-    input_bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, name: str | None = None
-) -> Tensor:
-    """The numbers that strings of one length hold as bytes, with a further dimension.
-
-    Raises InvalidArgumentError for strings of several lengths, or of a length that numbers do not divide.
-
-    >>> autoconv.io.decode_raw([b"\\x01\\x00\\x02\\x00"], autoconv.int16).numpy()
-    array([[1, 2]], dtype=int16)
-    """
-    kind = as_dtype(out_type)
-    order = kind.numpy.newbyteorder("<" if little_endian else ">")
-
-    def decoded(texts: Any) -> np.ndarray:
-        given = np.asarray(texts, object)
-        flat = [bytes(text) for text in given.ravel()]
-        if len({len(text) for text in flat}) > 1 or any(len(text) % order.itemsize for text in flat):
-            raise InvalidArgumentError(f"DecodeRaw wants strings of one length, a multiple of {order.itemsize}")
-        found = np.frombuffer(b"".join(flat), order).astype(kind.numpy)
-        return found.reshape((*given.shape, len(flat[0]) // order.itemsize if flat else 0))
-
-    texts = convert_to_tensor(input_bytes)
-    if current_region() is None:
-        return constant(decoded(texts.numpy()))  # type: ignore[attr-defined]
-    found: Any = numpy_function(decoded, [texts], kind)
-    found.set_shape([*texts.shape, None])
-    return found
 
 
 def _contents(path: Any) -> bytes:

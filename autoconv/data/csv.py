@@ -47,7 +47,7 @@ class Csv(FileNode):
             raise ValueError(f"select_cols has {len(self.columns)} columns and record_defaults {len(defaults)}")
         if len(delimiter) != 1:
             raise ValueError(f"field_delim is a single character, found {delimiter!r}")
-        self.dtypes, self.defaults = (list(x) for x in zip(*map(_default, defaults), strict=True))
+        self.dtypes, self.defaults = (list(x) for x in zip(*map(column_default, defaults), strict=True))
         self.header, self.delimiter, self.quotes, self.missing = header, delimiter, quotes, missing
         specs: Any = tuple(TensorSpec((), dtype) for dtype in self.dtypes)
         if names is not None:
@@ -85,7 +85,7 @@ class Csv(FileNode):
         if dtype.is_string:
             return text(field.encode("latin-1"))
         try:
-            return _number(field, dtype)
+            return number_of(field, dtype)
         except (ValueError, OverflowError):
             raise InvalidArgumentError(
                 f"{place}: Field {position} in record is not a valid {dtype.name}: {field}"
@@ -134,14 +134,14 @@ def guessed(path: str, delimiter: str, columns: Sequence[int], header: bool, row
 
 def _is(field: str, dtype: DType) -> bool:
     try:
-        value = None if dtype.is_string else _number(field, dtype)
+        value = None if dtype.is_string else number_of(field, dtype)
     except (ValueError, OverflowError):
         return False
     # A column with values beyond the range of float32 is float64, as in TensorFlow.
     return dtype is not float32 or value is None or bool(np.isfinite(value))
 
 
-def _number(field: str, dtype: DType) -> Any:
+def number_of(field: str, dtype: DType) -> Any:
     if "_" in field:
         raise ValueError("Python's own way to write numbers")
     if dtype.is_bool:
@@ -155,9 +155,9 @@ def _number(field: str, dtype: DType) -> Any:
         return dtype.numpy.type(float(field))
 
 
-def _default(entry: Any) -> tuple[DType, Any]:
+def column_default(entry: Any) -> tuple[DType, Any]:
     """Return (dtype, default) of a column; the default is None for a required field."""
-    if isinstance(entry, (DType, type, str)):
+    if isinstance(entry, (DType, type)):
         try:
             return as_dtype(entry), None
         except TypeError:

@@ -38,9 +38,15 @@ class FileNode(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         for element in self.files.iterate(bindings):
             for name in np.ravel(np.asarray(element[0], object)):
-                path = os.fsdecode(name)
-                with self.opened(path) as file:
-                    yield from self.read(file, path)
+                yield from self.contents(os.fsdecode(name))
+
+    def contents(self, path: str) -> Iterator[Element]:
+        """Yield the elements of one file; raises DataLossError where its compression is damaged."""
+        try:
+            with self.opened(path) as file:
+                yield from self.read(file, path)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataLossError(f"{path} is damaged, or not compressed by {self.compression}: {error}") from None
 
     def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
         raise NotImplementedError

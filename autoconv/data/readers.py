@@ -49,7 +49,17 @@ class TextLineDataset(_OfFiles):
 
 
 class TFRecordDataset(_OfFiles):
-    """The records of one or more TFRecord files, as bytes; raises DataLossError for a file that is damaged."""
+    """The records of one or more TFRecord files, as bytes; `compression_type` is "", "GZIP" or "ZLIB".
+
+    Iterating raises DataLossError for a file that is damaged or compressed in another way.
+
+    >>> import tempfile
+    >>> path = tempfile.mkstemp()[1]
+    >>> with autoconv.io.TFRecordWriter(path, "GZIP") as writer:
+    ...     writer.write(b"one")
+    >>> [record.numpy() for record in autoconv.data.TFRecordDataset(path, "GZIP")]
+    [b'one']
+    """
 
     _node = Records
 

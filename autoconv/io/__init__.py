@@ -1,9 +1,37 @@
-"""Files: reading and writing them in graphs, and `gfile`, the functions of folders."""
+"""Files: their contents in graphs, records, examples and images, and `gfile`, the functions of folders."""
 
-from autoconv.api.files import decode_raw, read_file, write_file
+from autoconv.api.files import read_file, write_file
 from autoconv.io import gfile
+from autoconv.io.csv_fields import decode_csv
+from autoconv.io.examples import (
+    parse_example,
+    parse_sequence_example,
+    parse_single_example,
+    parse_single_sequence_example,
+)
+from autoconv.io.features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, VarLenFeature
+from autoconv.io.image_files import (
+    decode_bmp,
+    decode_gif,
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    encode_jpeg,
+    encode_png,
+    extract_jpeg_shape,
+    is_jpeg,
+)
+from autoconv.io.raw_numbers import decode_raw
+from autoconv.io.records import TFRecordOptions, TFRecordWriter, tf_record_iterator
+from autoconv.io.tensor_records import parse_tensor, serialize_tensor
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
-__all__ = ["decode_raw", "gfile", "read_file", "write_file"]
+__all__ = [
+    "FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "TFRecordOptions", "TFRecordWriter",
+    "VarLenFeature", "decode_bmp", "decode_csv", "decode_gif", "decode_image", "decode_jpeg", "decode_png",
+    "decode_raw", "encode_jpeg", "encode_png", "extract_jpeg_shape", "gfile", "is_jpeg", "parse_example",
+    "parse_sequence_example", "parse_single_example", "parse_single_sequence_example", "parse_tensor", "read_file",
+    "serialize_tensor", "tf_record_iterator", "write_file",
+]  # fmt: skip
 
 _present_functions(globals())

@@ -24,7 +24,7 @@ NAMESPACES = {
     "autoconv.saved_model": "Objects with their functions as graphs, written to a folder and loaded.",
     "autoconv.train": "Checkpoints, and records of training data.",
     "autoconv.image": "Images: sizes, dtypes, colours.",
-    "autoconv.io": "Files in graphs.",
+    "autoconv.io": "Files in graphs: contents, records, examples, images.",
     "autoconv.io.gfile": "Files and folders.",
     "autoconv.distribute": "Strategies: one replica.",
     "autoconv.experimental": "Optional values.",

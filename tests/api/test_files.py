@@ -19,8 +19,10 @@ def test_files_are_read_and_written_when_the_graph_runs(tmp_path, wrap):
     assert big(ac.constant([b"\x00\x01", b"\x01\x00"])).numpy().tolist() == [[1], [256]]
     with pytest.raises(ac.errors.NotFoundError, match="No such file"):
         ac.io.read_file(path + "!")
-    with pytest.raises(ac.errors.InvalidArgumentError, match="one length"):
+    with pytest.raises(ac.errors.InvalidArgumentError, match="length 3 that is not a multiple of 2"):
         ac.io.decode_raw([b"abc"], ac.int16)
+    with pytest.raises(ac.errors.InvalidArgumentError, match="of one length"):
+        ac.io.decode_raw([b"ab", b"abcd"], ac.int16)
 
 
 def test_a_dataset_of_files(tmp_path):

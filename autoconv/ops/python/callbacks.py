@@ -51,9 +51,9 @@ def _checked(
                 f"{position}-th value returned by {_name(function)} is {as_dtype(array.dtype).name}, "
                 f"but expects {dtype.name}"
             )
-    else:
-        array = np.asarray(value)
-    array = _text_array(array) if dtype.is_string else array.astype(dtype.numpy, copy=False)
+    else:  # as objects, since NumPy's own texts lose the zeros at their ends
+        array = np.asarray(value, object if dtype.is_string else None)
+    array = _text_array(position, array, function) if dtype.is_string else array.astype(dtype.numpy, copy=False)
     if not shapes_compatible(array.shape, shape):
         raise InvalidArgumentError(
             f"{position}-th value returned by {_name(function)} has the shape {list(array.shape)}, "
@@ -62,9 +62,14 @@ def _checked(
     return array
 
 
-def _text_array(array: np.ndarray) -> np.ndarray:
+def _text_array(number: int, array: np.ndarray, function: Callable[..., Any]) -> np.ndarray:
     result = np.empty(array.shape, object)
     for position, item in np.ndenumerate(array):
+        if not isinstance(item, (str, bytes, bytearray)):
+            kind = type(item).__name__
+            raise InvalidArgumentError(
+                f"{number}-th value returned by {_name(function)} is {kind}, but expects string"
+            )
         result[position] = item.encode() if isinstance(item, str) else bytes(item)
     return result
 

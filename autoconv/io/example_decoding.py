@@ -1,0 +1,221 @@
+"""Host functions that read Example and SequenceExample records into arrays."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.dtypes import DType, float32, int64
+from autoconv.train.example import message_classes
+
+_LISTS = {"float_list": "float", "int64_list": "int64", "bytes_list": "string"}
+
+
+@attribute_class
+@dataclass(frozen=True)
+class Wanted:
+    """A feature to read: its key and what its values have to be.
+
+    `shape` comes after a dimension of any size where the feature `varies`. `default` has the values of a missing
+    feature, one for all or all of them, and the one for padding; it is empty for zeros and empty text.
+    """
+
+    key: str
+    dtype: DType
+    shape: tuple[int, ...]
+    varies: bool
+    optional: bool
+    default: tuple[Any, ...]
+
+    @property
+    def kind(self) -> str:
+        """The name of the dtype in messages, which is that of the field of the record."""
+        return "float" if self.dtype is float32 else "int64" if self.dtype is int64 else "string"
+
+    def array(self, shape: Sequence[int]) -> np.ndarray:
+        """Return an array filled with the default."""
+        empty = b"" if self.dtype.is_string else 0
+        dtype = object if self.dtype.is_string else self.dtype.numpy
+        found = np.full(tuple(shape), self.default[0] if len(self.default) == 1 else empty, dtype)
+        if len(self.default) > 1:
+            found[...] = np.array(self.default, dtype).reshape(self.shape)
+        return found
+
+
+@attribute_class
+@dataclass(frozen=True)
+class DecodeExamples:
+    """Read the wanted features of Examples: an array of records gives an array of the values of each feature."""
+
+    graphdef: ClassVar = "ParseExampleV2"
+    wanted: tuple[Wanted, ...]
+
+    def __call__(self, records: np.ndarray) -> list[np.ndarray]:
+        flat, shape = _records(records)
+        features = [_parsed("Example", record, place).features for place, record in flat]
+        places = [place for place, _ in flat]
+        return [_joined(wanted, [f.feature for f in features], places, shape) for wanted in self.wanted]
+
+
+@attribute_class
+@dataclass(frozen=True)
+class DecodeSequences:
+    """Read SequenceExamples: features of the whole, features of steps, and the numbers of steps."""
+
+    graphdef: ClassVar = "ParseSequenceExampleV2"
+    whole: tuple[Wanted, ...]
+    steps: tuple[Wanted, ...]
+
+    def __call__(self, records: np.ndarray) -> list[np.ndarray]:
+        flat, shape = _records(records)
+        messages = [_parsed("SequenceExample", record, place) for place, record in flat]
+        places = [place for place, _ in flat]
+        results = [_joined(wanted, [m.context.feature for m in messages], places, shape) for wanted in self.whole]
+        lengths = []
+        for wanted in self.steps:
+            lists = [message.feature_lists.feature_list for message in messages]
+            rows = [_of_steps(wanted, found, place) for found, place in zip(lists, places, strict=True)]
+            results.append(_padded(wanted, rows, shape))
+            lengths.append(np.array([len(row) for row in rows], np.int64).reshape(shape))
+        return [*results, *lengths]
+
+
+def flat_default(key: str, value: Any, dtype: DType, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Return a default as Python's values; raises InvalidArgumentError for one that does not fit the shape."""
+    if value is None:
+        return ()
+    array = np.asarray(getattr(value, "numpy", lambda: value)(), object if dtype.is_string else dtype.numpy)
+    if array.size != math.prod(shape):
+        raise InvalidArgumentError(
+            f"Key: {key}.  The default has {array.size} values, but the shape of the feature is {list(shape)}"
+        )
+    found = array.ravel().tolist()
+    return tuple(item.encode() if isinstance(item, str) else item for item in found)
+
+
+def _records(records: np.ndarray) -> tuple[list[tuple[str, bytes]], tuple[int, ...]]:
+    """Return the records, each with its place in messages, and the shape of the array."""
+    array = np.asarray(records, object)
+    if array.ndim > 1:
+        sizes = ",".join(map(str, array.shape))
+        raise InvalidArgumentError(f"Expected serialized to be a scalar or vector, got shape: [{sizes}]")
+    places = [""] if array.ndim == 0 else [f"Index: {i}" for i in range(array.size)]
+    return list(zip(places, map(bytes, array.ravel()), strict=True)), array.shape
+
+
+@functools.cache
+def _classes() -> dict[str, Callable[[], Any]]:
+    return message_classes()  # type: ignore[return-value]
+
+
+def _parsed(kind: str, record: bytes, place: str) -> Any:
+    message = _classes()[kind]()
+    try:
+        message.ParseFromString(record)
+    except Exception:  # protobuf's implementations raise classes of their own
+        raise InvalidArgumentError(f"{_before(place)}Could not parse example input, value: {record[:40]!r}") from None
+    return message
+
+
+def _joined(wanted: Wanted, features: list[Any], places: list[str], shape: tuple[int, ...]) -> np.ndarray:
+    """Return the values of one feature of all records."""
+    rows = [_of_record(wanted, found, place) for found, place in zip(features, places, strict=True)]
+    if wanted.varies:
+        return _padded(wanted, rows, shape)
+    found = wanted.array((*shape, *wanted.shape))
+    flat = found.reshape(len(rows), *wanted.shape)
+    for i, row in enumerate(rows):
+        flat[i, ...] = row
+    return found
+
+
+def _padded(wanted: Wanted, rows: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    longest = max((len(row) for row in rows), default=0)
+    padding = Wanted(wanted.key, wanted.dtype, wanted.shape, True, True, wanted.default[:1])
+    found = padding.array((len(rows), longest, *wanted.shape))
+    for i, row in enumerate(rows):
+        found[i, : len(row)] = row
+    return found.reshape(*shape, longest, *wanted.shape)
+
+
+def _of_record(wanted: Wanted, features: Any, place: str) -> np.ndarray:
+    values = _values(wanted, features[wanted.key], place) if wanted.key in features else None
+    if values is None:
+        if not wanted.optional:
+            raise InvalidArgumentError(
+                f"{_before(place)}Feature: {wanted.key} (data type: {wanted.kind}) is required but could not be found."
+            )
+        return wanted.array((0, *wanted.shape) if wanted.varies else wanted.shape)
+    return _shaped(wanted, values, place)
+
+
+def _shaped(wanted: Wanted, values: np.ndarray, place: str) -> np.ndarray:
+    size = math.prod(wanted.shape)
+    if wanted.varies:
+        if size == 0 or len(values) % size:
+            raise InvalidArgumentError(
+                f"{_key(wanted, place)}  Number of {wanted.kind} values is not a multiple of stride length. "
+                f"Saw {len(values)} values but output shape is: [{','.join(map(str, ('?', *wanted.shape)))}]"
+            )
+        return values.reshape(-1, *wanted.shape)
+    if len(values) != size:
+        raise InvalidArgumentError(
+            f"{_key(wanted, place)}  Number of {wanted.kind} values != expected.  "
+            f"Values size: {len(values)} but output shape: [{','.join(map(str, wanted.shape))}]"
+        )
+    return values.reshape(wanted.shape)
+
+
+def _of_steps(wanted: Wanted, lists: Any, place: str) -> np.ndarray:
+    if wanted.key not in lists:
+        if not wanted.optional:
+            raise InvalidArgumentError(
+                f"{_before(place)}Feature list '{wanted.key}' is required but could not be found.  Write instead: "
+                f"FixedLenSequenceFeature(…, allow_missing=True), for none of its steps."
+            )
+        return wanted.array((0, *wanted.shape))
+    one = Wanted(wanted.key, wanted.dtype, wanted.shape, False, False, ())
+    rows = []
+    for number, feature in enumerate(lists[wanted.key].feature):
+        where = f"{_before(place)}Step: {number}"
+        values = _values(one, feature, where)
+        if values is None:
+            raise InvalidArgumentError(f"{_before(where)}Feature list '{wanted.key}' has a step without values")
+        rows.append(_shaped(one, values, where))
+    found = wanted.array((len(rows), *wanted.shape))
+    for i, row in enumerate(rows):
+        found[i, ...] = row
+    return found
+
+
+def _values(wanted: Wanted, feature: Any, place: str) -> np.ndarray | None:
+    """Return the values of a feature as a vector; None where it has none of any kind."""
+    held = feature.WhichOneof("kind")
+    if held is None:
+        return None
+    if _LISTS[held] != wanted.kind:
+        raise InvalidArgumentError(
+            f"{_key(wanted, place)}  Data types don't match. Data type: {_LISTS[held]} "
+            f"but expected type: {wanted.kind}"
+        )
+    values = getattr(feature, held).value
+    if not wanted.dtype.is_string:
+        return np.array(values, wanted.dtype.numpy)
+    found = np.empty(len(values), object)
+    found[:] = list(values)
+    return found
+
+
+def _key(wanted: Wanted, place: str) -> str:
+    return f"Key: {wanted.key}{', ' if place else ''}{place}."
+
+
+def _before(place: str) -> str:
+    return f"{place}, " if place else ""

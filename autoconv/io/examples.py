@@ -1,0 +1,180 @@
+"""Parsing of Example and SequenceExample records, at once and in graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autoconv.errors import UnimplementedError
+from autoconv.graph.dtypes import as_dtype, float32, int64, string
+from autoconv.io.example_decoding import DecodeExamples, DecodeSequences, Wanted, flat_default
+from autoconv.io.features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, VarLenFeature
+from autoconv.io.host_function import on_host
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.shape import TensorSpec, as_shape
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+_DTYPES = (float32, int64, string)
+
+
+def parse_example(
+    serialized: TensorLike,
+    features: Mapping[str, Any],
+    example_names: TensorLike | None = None,
+    name: str | None = None,
+) -> dict[str, Tensor]:
+    """Return the features of serialized Examples, a vector of them or one, as a dict of tensors.
+
+    `features` has a FixedLenFeature or FixedLenSequenceFeature for each key to read. A result has the dimension of
+    the vector before the shape of the feature. Raises InvalidArgumentError for a record that is no Example, or whose
+    features differ in dtype or number of values from what is expected, or lacks one without a default.
+
+    >>> number = autoconv.train.Feature(int64_list=autoconv.train.Int64List(value=[3]))
+    >>> record = autoconv.train.Example(features=autoconv.train.Features(feature={"n": number})).SerializeToString()
+    >>> autoconv.io.parse_example([record, record], {"n": autoconv.io.FixedLenFeature([], autoconv.int64)})["n"].numpy()
+    array([3, 3])
+    """
+    if not features:
+        raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
+    wanted = _wanted(features)
+    records = convert_to_tensor(serialized, string)
+    rank = records.shape.rank
+    batch = None if rank is None else tuple(records.shape.as_list())
+    return _by_key(wanted, on_host(DecodeExamples(wanted), [records], _specs(wanted, batch)))
+
+
+def parse_single_example(
+    serialized: TensorLike,
+    features: Mapping[str, Any],
+    example_names: TensorLike | None = None,
+    name: str | None = None,
+) -> dict[str, Tensor]:
+    """Return the features of one serialized Example, a scalar string tensor: see `parse_example`.
+
+    Raises ValueError for a tensor with dimensions.
+
+    >>> number = autoconv.train.Feature(int64_list=autoconv.train.Int64List(value=[3]))
+    >>> record = autoconv.train.Example(features=autoconv.train.Features(feature={"n": number})).SerializeToString()
+    >>> autoconv.io.parse_single_example(record, {"n": autoconv.io.FixedLenFeature([], autoconv.int64)})["n"].numpy()
+    np.int64(3)
+    """
+    if not features:
+        raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
+    return _of_one(serialized, _wanted(features))
+
+
+def _of_one(serialized: TensorLike, wanted: tuple[Wanted, ...]) -> dict[str, Tensor]:
+    record = _scalar(serialized)
+    return _by_key(wanted, on_host(DecodeExamples(wanted), [record], _specs(wanted, ())))
+
+
+def parse_single_sequence_example(
+    serialized: TensorLike,
+    context_features: Mapping[str, Any] | None = None,
+    sequence_features: Mapping[str, Any] | None = None,
+    example_name: TensorLike | None = None,
+    name: str | None = None,
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Return the features of one serialized SequenceExample: those of the whole, and those of its steps.
+
+    A feature of steps is a FixedLenSequenceFeature; its result has the number of steps as first dimension.
+
+    >>> step = autoconv.train.Feature(int64_list=autoconv.train.Int64List(value=[3]))
+    >>> steps = autoconv.train.FeatureLists(feature_list={"n": autoconv.train.FeatureList(feature=[step, step])})
+    >>> record = autoconv.train.SequenceExample(feature_lists=steps).SerializeToString()
+    >>> feature = autoconv.io.FixedLenSequenceFeature([], autoconv.int64)
+    >>> autoconv.io.parse_single_sequence_example(record, sequence_features={"n": feature})[1]["n"].numpy()
+    array([3, 3])
+    """
+    context, steps, _ = _sequences(_scalar(serialized), context_features, sequence_features)
+    return context, steps
+
+
+def parse_sequence_example(
+    serialized: TensorLike,
+    context_features: Mapping[str, Any] | None = None,
+    sequence_features: Mapping[str, Any] | None = None,
+    example_names: TensorLike | None = None,
+    name: str | None = None,
+) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
+    """Return the features of a vector of serialized SequenceExamples, with the number of steps of each.
+
+    The results are the features of the whole, those of steps, padded to the longest, and the numbers of steps.
+
+    >>> step = autoconv.train.Feature(int64_list=autoconv.train.Int64List(value=[3]))
+    >>> steps = autoconv.train.FeatureLists(feature_list={"n": autoconv.train.FeatureList(feature=[step, step])})
+    >>> record = autoconv.train.SequenceExample(feature_lists=steps).SerializeToString()
+    >>> feature = autoconv.io.FixedLenSequenceFeature([], autoconv.int64)
+    >>> autoconv.io.parse_sequence_example([record], sequence_features={"n": feature})[2]["n"].numpy()
+    array([2])
+    """
+    return _sequences(convert_to_tensor(serialized, string), context_features, sequence_features)
+
+
+def _sequences(
+    records: Tensor, context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None
+) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
+    if not context_features and not sequence_features:
+        raise ValueError("Both context_features and sequence_features are None, but at least one should have values.")
+    whole = _wanted(context_features or {})
+    steps = _wanted(sequence_features or {}, steps=True)
+    rank = records.shape.rank
+    batch = None if rank is None else tuple(records.shape.as_list())
+    lengths = [TensorSpec(batch, int64) for _ in steps]
+    specs = [*_specs(whole, batch), *_specs(steps, batch), *lengths]
+    found = on_host(DecodeSequences(whole, steps), [records], specs)
+    first, second = len(whole), len(whole) + len(steps)
+    return _by_key(whole, found[:first]), _by_key(steps, found[first:second]), _by_key(steps, found[second:])
+
+
+def _scalar(serialized: TensorLike) -> Tensor:
+    record = convert_to_tensor(serialized, string)
+    if record.shape.rank not in (None, 0):
+        raise ValueError(f"Input serialized must be a scalar, found the shape {record.shape}")
+    return record
+
+
+def _by_key(wanted: tuple[Wanted, ...], found: list[Tensor]) -> dict[str, Tensor]:
+    return {feature.key: value for feature, value in zip(wanted, found, strict=True)}
+
+
+def _specs(wanted: tuple[Wanted, ...], batch: tuple[int | None, ...] | None) -> list[TensorSpec]:
+    middle = [(None,) if feature.varies else () for feature in wanted]
+    return [
+        TensorSpec(None if batch is None else (*batch, *free, *feature.shape), feature.dtype)
+        for feature, free in zip(wanted, middle, strict=True)
+    ]
+
+
+def _wanted(features: Mapping[str, Any], steps: bool = False) -> tuple[Wanted, ...]:
+    return tuple(_checked(key, features[key], steps) for key in sorted(features))
+
+
+def _checked(key: str, feature: object, steps: bool) -> Wanted:
+    """Return what is expected under a key; raises ValueError for what is no feature."""
+    if isinstance(feature, (VarLenFeature, RaggedFeature)):
+        kind = "sparse" if isinstance(feature, VarLenFeature) else "ragged"
+        raise UnimplementedError(
+            f"{type(feature).__name__} of {key!r} needs {kind} tensors, which are not there. Write instead: "
+            f"FixedLenSequenceFeature([], dtype, allow_missing=True), which is dense and padded."
+        )
+    allowed = FixedLenSequenceFeature if steps else (FixedLenFeature, FixedLenSequenceFeature)
+    if not isinstance(feature, allowed):
+        raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key {key!r}")
+    if feature.shape is None:
+        raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")
+    if feature.dtype is None:
+        raise ValueError(f"Missing type for feature {key}. Received feature={feature}.")
+    dtype = as_dtype(feature.dtype)
+    if dtype not in _DTYPES:
+        raise ValueError(f"Features are float32, int64 or string; {key!r} is wanted as {dtype.name}.")
+    shape = as_shape(feature.shape)
+    varies = isinstance(feature, FixedLenSequenceFeature)
+    if varies and not steps and not feature.allow_missing:
+        raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
+    if shape is None or any(not isinstance(size, int) for size in shape):
+        raise ValueError(f"The feature {key!r} needs a shape whose sizes are known, found {feature.shape}.")
+    optional = feature.allow_missing if varies else feature.default_value is not None
+    default = flat_default(key, feature.default_value, dtype, () if varies else tuple(shape))
+    return Wanted(key, dtype, tuple(shape), varies, bool(optional), default)

@@ -1,0 +1,296 @@
+"""Images as the bytes of JPEG, PNG, GIF and BMP files, by the package Pillow."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.dtypes import DType, as_dtype, bool_, float32, int32, string, uint8, uint16
+from autoconv.io.host_function import on_host
+from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+_FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP")
+_MODES = {1: "L", 3: "RGB", 4: "RGBA"}
+_GRAY = np.array([6968, 23434, 2366], np.int64)  # weights of PNG's reference library, of 2**15
+
+
+def decode_image(
+    contents: TensorLike, channels: int | None = None, dtype: DTypeLike = uint8, name: str | None = None,
+    expand_animations: bool = True,
+) -> Tensor:  # fmt: skip
+    """Return the image of a file's bytes, an array [height, width, channels].
+
+    `channels` is 1 for gray, 3 for colour, 4 for colour with transparency, 0 for those of the file. A GIF has its
+    frames as first dimension if `expand_animations`. `dtype` is uint8, uint16, or float32 from 0 to 1. Raises
+    InvalidArgumentError for bytes that are no image, and ImportError without the package Pillow.
+
+    >>> picture = np.zeros([2, 3, 1], np.uint8)
+    >>> autoconv.io.decode_image(autoconv.io.encode_png(picture)).shape
+    TensorShape([2, 3, 1])
+    """
+    return _decoded(contents, channels, dtype, bool(expand_animations), None if expand_animations else 3)
+
+
+def decode_png(contents: TensorLike, channels: int = 0, dtype: DTypeLike = uint8, name: str | None = None) -> Tensor:
+    """Return the image of a PNG file's bytes, or of another kind's: see `decode_image`.
+
+    >>> autoconv.io.decode_png(autoconv.io.encode_png(np.full([1, 1, 3], 7, np.uint8))).numpy().tolist()
+    [[[7, 7, 7]]]
+    """
+    return _decoded(contents, channels, dtype, False, 3)
+
+
+def decode_jpeg(
+    contents: TensorLike, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Return the image of a JPEG file's bytes, or of another kind's: see `decode_image`.
+
+    Values may differ by a few units from those of another decoder. `ratio` 2, 4 or 8 takes each pixel of a smaller
+    image from the file; the other arguments have no effect.
+
+    >>> autoconv.io.decode_jpeg(autoconv.io.encode_jpeg(np.zeros([2, 3, 3], np.uint8))).shape
+    TensorShape([2, 3, 3])
+    """
+    if ratio not in (1, 2, 4, 8):
+        raise InvalidArgumentError(f"ratio must be 1, 2, 4, or 8, got {ratio}")
+    return _decoded(contents, channels, uint8, False, 3, ratio)
+
+
+def decode_gif(contents: TensorLike, name: str | None = None) -> Tensor:
+    """Return the frames of a GIF file's bytes, an array [frames, height, width, 3]: see `decode_image`.
+
+    >>> autoconv.io.decode_gif(autoconv.io.encode_png(np.zeros([2, 3, 3], np.uint8))).shape
+    TensorShape([1, 2, 3, 3])
+    """
+    return _decoded(contents, 3, uint8, True, 4)
+
+
+def decode_bmp(contents: TensorLike, channels: int = 0, name: str | None = None) -> Tensor:
+    """Return the image of a BMP file's bytes: see `decode_image`.
+
+    >>> autoconv.io.decode_bmp(autoconv.io.encode_png(np.zeros([2, 3, 3], np.uint8))).shape
+    TensorShape([2, 3, 3])
+    """
+    return _decoded(contents, channels, uint8, False, 3)
+
+
+def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
+    """Return the bytes of a PNG file of an image [height, width, channels], of uint8 with 1 to 4 channels.
+
+    An image of uint16 has one channel. Raises InvalidArgumentError for other shapes.
+
+    >>> autoconv.io.encode_png(np.zeros([2, 3, 1], np.uint8)).numpy()[1:4]
+    b'PNG'
+    """
+    return _encoded(image, "PNG", compression)
+
+
+def encode_jpeg(
+    image: TensorLike, format: str = "", quality: int = 95, progressive: bool = False, optimize_size: bool = False,
+    chroma_downsampling: bool = True, density_unit: str = "in", x_density: int = 300, y_density: int = 300,
+    xmp_metadata: str = "", name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Return the bytes of a JPEG file of an image [height, width, channels], of uint8 with 1 or 3 channels.
+
+    `quality` is 0 to 100. The densities and metadata have no effect. Raises InvalidArgumentError for other shapes.
+
+    >>> autoconv.io.is_jpeg(autoconv.io.encode_jpeg(np.zeros([2, 3, 3], np.uint8))).numpy()
+    np.True_
+    """
+    return _encoded(image, "JPEG", int(quality), bool(progressive), bool(chroma_downsampling))
+
+
+def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
+    """Return whether the bytes begin as those of a JPEG file do.
+
+    >>> autoconv.io.is_jpeg(b"abc").numpy()
+    np.False_
+    """
+    return on_host(IsJpeg(), [convert_to_tensor(contents, string)], [TensorSpec((), bool_)])[0]
+
+
+def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = int32, name: str | None = None) -> Tensor:
+    """Return height, width and channels of the image in a JPEG file's bytes.
+
+    >>> autoconv.io.extract_jpeg_shape(autoconv.io.encode_jpeg(np.zeros([2, 3, 3], np.uint8))).numpy()
+    array([2, 3, 3], dtype=int32)
+    """
+    dtype = as_dtype(output_type)
+    return on_host(JpegShape(dtype), [convert_to_tensor(contents, string)], [TensorSpec((3,), dtype)])[0]
+
+
+def _decoded(
+    contents: TensorLike, channels: int | None, dtype: DTypeLike, frames: bool, rank: int | None, ratio: int = 1
+) -> Any:
+    count = channels or 0
+    if count not in (0, 1, 3, 4):
+        raise InvalidArgumentError(f"`channels` must be 0, 1, 3 or 4 but got {count}")
+    kind = as_dtype(dtype)
+    if kind not in (uint8, uint16, float32):
+        raise ValueError(f"images have the dtype uint8, uint16 or float32, found {kind.name}")
+    shape = None if rank is None else (*(None,) * (rank - 1), count or None)
+    function = DecodeImage(count, kind, frames, ratio, rank)
+    return on_host(function, [convert_to_tensor(contents, string)], [TensorSpec(shape, kind)])[0]
+
+
+def _encoded(image: TensorLike, form: str, level: int, progressive: bool = False, smaller: bool = True) -> Tensor:
+    picture = convert_to_tensor(image)
+    allowed = (uint8, uint16) if form == "PNG" else (uint8,)
+    if picture.dtype not in allowed:
+        names = " or ".join(dtype.name for dtype in allowed)
+        raise InvalidArgumentError(f"an image for {form} has the dtype {names}, found {picture.dtype.name}")
+    return on_host(EncodeImage(form, level, progressive, smaller), [picture], [TensorSpec((), string)])[0]
+
+
+@attribute_class
+@dataclass(frozen=True)
+class DecodeImage:
+    """Read the pixels of an image file; `frames` keeps those of an animation."""
+
+    graphdef: ClassVar = "DecodeImage"
+    channels: int
+    dtype: DType
+    frames: bool
+    ratio: int
+    rank: int | None
+
+    def __call__(self, contents: np.ndarray) -> np.ndarray:
+        data = bytes(np.asarray(contents, object).item())
+        image = _opened(data)
+        try:
+            if image.format == "PNG":
+                _opened(data).verify()  # pixels may be whole where the rest is not
+            if image.format == "GIF" and self.frames:
+                found = np.stack([self._pixels(frame, 3) for frame in _frames(image)])
+            else:
+                found = self._pixels(image, self.channels)
+        except (OSError, SyntaxError, ValueError, EOFError) as error:
+            raise InvalidArgumentError(f"Invalid {image.format} data, size {len(data)}: {error}") from None
+        if self.rank == 4 and found.ndim == 3:
+            found = found[None]
+        return self._converted(found)
+
+    def _pixels(self, image: Any, channels: int) -> np.ndarray:
+        if self.ratio > 1:
+            image.draft(None, (-(-image.width // self.ratio), -(-image.height // self.ratio)))
+        if image.mode.startswith("I;16") or image.mode == "I":
+            deep = np.asarray(image).astype(np.uint16)[..., None]
+            return deep if channels in (0, 1) else np.repeat(deep, 3, axis=-1)
+        count = channels or _channels_of(image)
+        if count == 1 and image.format == "JPEG":
+            image.draft("L", image.size)  # the file's own brightness
+        if count == 1 and image.mode not in ("L", "1"):
+            colours = np.asarray(image.convert("RGB")).astype(np.int64)
+            return (colours @ _GRAY >> 15).astype(np.uint8)[..., None]
+        pixels = np.asarray(image.convert(_MODES.get(count, "LA")))
+        return pixels if pixels.ndim == 3 else pixels[..., None]
+
+    def _converted(self, pixels: np.ndarray) -> np.ndarray:
+        largest = np.iinfo(pixels.dtype).max
+        if self.dtype is float32:
+            return pixels.astype(np.float32) * np.float32(1 / largest)
+        if self.dtype is uint16:
+            return pixels if largest > 255 else pixels.astype(np.uint16) * np.uint16(257)
+        return pixels if largest == 255 else (pixels >> 8).astype(np.uint8)
+
+
+@attribute_class
+@dataclass(frozen=True)
+class EncodeImage:
+    """Write pixels as an image file: `level` is PNG's compression or JPEG's quality."""
+
+    graphdef: ClassVar = "EncodeImage"
+    form: str
+    level: int
+    progressive: bool
+    smaller: bool
+
+    def __call__(self, pixels: np.ndarray) -> bytes:
+        pixels = np.asarray(pixels)
+        if pixels.ndim != 3:
+            raise InvalidArgumentError(f"image must be 3-dimensional, got the shape {list(pixels.shape)}")
+        height, width, channels = pixels.shape
+        allowed = (1, 3) if self.form == "JPEG" else (1, 2, 3, 4)
+        if channels not in allowed:
+            names = ", ".join(map(str, allowed[:-1]))
+            raise InvalidArgumentError(f"image must have {names}, or {allowed[-1]} channels, got {channels}")
+        if pixels.dtype == np.uint16 and channels != 1:
+            raise InvalidArgumentError(f"an image of uint16 has 1 channel here, got {channels}")
+        if not height or not width:
+            raise InvalidArgumentError(f"image must not be empty, got the shape {list(pixels.shape)}")
+        image = _library().fromarray(np.ascontiguousarray(pixels[..., 0] if channels == 1 else pixels))
+        file = io.BytesIO()
+        if self.form == "PNG":
+            image.save(file, "PNG", **({} if self.level < 0 else {"compress_level": self.level}))
+        else:
+            sampling = 2 if self.smaller and channels == 3 else 0
+            image.save(file, "JPEG", quality=self.level, progressive=self.progressive, subsampling=sampling)
+        return file.getvalue()
+
+
+@attribute_class
+@dataclass(frozen=True)
+class IsJpeg:
+    """Test the first bytes of a file."""
+
+    graphdef: ClassVar = "IsJpeg"
+    def __call__(self, contents: np.ndarray) -> np.bool_:
+        return np.bool_(bytes(np.asarray(contents, object).item())[:3] == b"\xff\xd8\xff")
+
+
+@attribute_class
+@dataclass(frozen=True)
+class JpegShape:
+    """Read the size of an image from the head of its file."""
+
+    graphdef: ClassVar = "ExtractJpegShape"
+    dtype: DType
+
+    def __call__(self, contents: np.ndarray) -> np.ndarray:
+        image = _opened(bytes(np.asarray(contents, object).item()))
+        if image.format != "JPEG":
+            raise InvalidArgumentError(f"expected a JPEG file, found {image.format}")
+        return np.array([image.height, image.width, len(image.getbands())], self.dtype.numpy)
+
+
+def _opened(data: bytes) -> Any:
+    library = _library()
+    try:
+        return library.open(io.BytesIO(data), formats=_FORMATS)
+    except library.DecompressionBombError as error:
+        raise InvalidArgumentError(f"the image is too large: {error}") from None
+    except (OSError, SyntaxError, ValueError):
+        raise InvalidArgumentError("Unknown image file format. One of JPEG, PNG, GIF, BMP, WebP required.") from None
+
+
+def _frames(image: Any) -> Any:
+    for number in range(getattr(image, "n_frames", 1)):
+        image.seek(number)
+        yield image
+
+
+def _channels_of(image: Any) -> int:
+    """Return the number of channels that the file has; those of a palette are colours."""
+    if image.mode == "P" or image.mode == "CMYK":
+        return 4 if "transparency" in image.info else 3
+    if image.mode == "LA":
+        return 2
+    return 1 if image.mode in ("1", "L") else len(image.getbands())
+
+
+def _library() -> Any:
+    try:
+        from PIL import Image
+    except ImportError:
+        raise ImportError("images need the package Pillow: pip install 'autoconv[image]'") from None
+    return Image

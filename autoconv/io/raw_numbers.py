@@ -1,0 +1,57 @@
+"""Numbers from bytes as they lie in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.dtypes import DType, as_dtype, string
+from autoconv.io.host_function import on_host
+from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def decode_raw(
+    input_bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, name: str | None = None
+) -> Tensor:
+    """The numbers that strings of one length hold as bytes, with a further dimension.
+
+    Raises InvalidArgumentError for strings of several lengths, or of a length that numbers do not divide.
+
+    >>> autoconv.io.decode_raw([b"\\x01\\x00\\x02\\x00"], autoconv.int16).numpy()
+    array([[1, 2]], dtype=int16)
+    """
+    dtype = as_dtype(out_type)
+    texts = convert_to_tensor(input_bytes, string)
+    shape = None if texts.shape.rank is None else (*texts.shape.as_list(), None)
+    return on_host(DecodeRaw(dtype, bool(little_endian)), [texts], [TensorSpec(shape, dtype)])[0]
+
+
+@attribute_class
+@dataclass(frozen=True)
+class DecodeRaw:
+    """Read numbers of the dtype from bytes."""
+
+    graphdef: ClassVar = "DecodeRaw"
+    dtype: DType
+    little_endian: bool
+
+    def __call__(self, texts: np.ndarray) -> np.ndarray:
+        order = self.dtype.numpy.newbyteorder("<" if self.little_endian else ">")
+        given = np.asarray(texts, object)
+        flat = [bytes(text) for text in given.ravel()]
+        if len({len(text) for text in flat}) > 1:
+            raise InvalidArgumentError("DecodeRaw requires input strings to all be the same size: of one length")
+        if flat and len(flat[0]) % order.itemsize:
+            raise InvalidArgumentError(
+                f"Input to DecodeRaw has length {len(flat[0])} that is not a multiple of {order.itemsize}, "
+                f"the size of {self.dtype.name}"
+            )
+        found = np.frombuffer(b"".join(flat), order).astype(self.dtype.numpy)
+        return found.reshape((*given.shape, len(flat[0]) // order.itemsize if flat else 0))

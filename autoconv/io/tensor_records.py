@@ -1,0 +1,159 @@
+"""Tensors as bytes: TensorFlow's TensorProto."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph import dtypes
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.dtypes import DType, as_dtype, string
+from autoconv.io.host_function import on_host
+from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.storage.wire import field, fields_of, varint
+
+# Fields of a TensorProto. Values stand in `_CONTENT`, as in memory, or in the field of their dtype.
+_DTYPE, _SHAPE, _CONTENT, _TEXTS, _HALVES = 1, 2, 4, 8, 13
+_VALUES = {
+    dtypes.float32: (5, "f"), dtypes.float64: (6, "d"), dtypes.complex64: (9, "f"), dtypes.complex128: (12, "d"),
+    dtypes.int8: (7, ""), dtypes.int16: (7, ""), dtypes.int32: (7, ""), dtypes.uint8: (7, ""), dtypes.uint16: (7, ""),
+    dtypes.int64: (10, ""), dtypes.bool_: (11, ""), dtypes.uint32: (16, ""), dtypes.uint64: (17, ""),
+}  # fmt: skip
+_MOST_ELEMENTS = 2**40  # a shape beyond is damage
+_MOST_REPEATED = 2**28  # elements for which one value stands
+
+
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
+    """Return the bytes of a tensor, a scalar string tensor, as TensorFlow writes them.
+
+    >>> autoconv.io.parse_tensor(autoconv.io.serialize_tensor([1, 2]), autoconv.int32).numpy()
+    array([1, 2], dtype=int32)
+    """
+    value = convert_to_tensor(tensor)
+    return on_host(SerializeTensor(value.dtype), [value], [TensorSpec((), string)])[0]
+
+
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
+    """Return the tensor of the bytes that `serialize_tensor` made, here or in TensorFlow.
+
+    Raises InvalidArgumentError for bytes that are no tensor, and for a tensor of another dtype.
+
+    >>> autoconv.io.parse_tensor(autoconv.io.serialize_tensor([[1.5]]), autoconv.float32).numpy()
+    array([[1.5]], dtype=float32)
+    """
+    dtype = as_dtype(out_type)
+    return on_host(ParseTensor(dtype), [convert_to_tensor(serialized, string)], [TensorSpec(None, dtype)])[0]
+
+
+@attribute_class
+@dataclass(frozen=True)
+class SerializeTensor:
+    """Write an array of the dtype as a TensorProto."""
+
+    graphdef: ClassVar = "SerializeTensor"
+    dtype: DType
+
+    def __call__(self, array: np.ndarray) -> bytes:
+        array = np.asarray(array)
+        shape = b"".join(field(2, field(1, size) if size else b"") for size in array.shape)
+        head = field(_DTYPE, self.dtype.enum) + field(_SHAPE, shape)
+        if self.dtype.is_string:
+            return head + b"".join(field(_TEXTS, bytes(text)) for text in array.ravel())
+        content = np.ascontiguousarray(array).tobytes()
+        return head + (field(_CONTENT, content) if content else b"")
+
+
+@attribute_class
+@dataclass(frozen=True)
+class ParseTensor:
+    """Read an array of the dtype from a TensorProto."""
+
+    graphdef: ClassVar = "ParseTensor"
+    dtype: DType
+
+    def __call__(self, serialized: np.ndarray) -> np.ndarray:
+        data = bytes(np.asarray(serialized, object).item())
+        try:
+            fields = fields_of(data)
+            number = fields.get(_DTYPE, [0])[-1]
+            shape = tuple(_shape(fields.get(_SHAPE, [b""])[-1]))
+        except (ValueError, IndexError, TypeError, struct.error):
+            raise InvalidArgumentError(f"Could not parse `serialized` as TensorProto: {data[:40]!r}") from None
+        if number != self.dtype.enum:
+            raise InvalidArgumentError(
+                f"Type mismatch between parsed tensor ({_name_of(number)}) and dtype ({self.dtype.name})"
+            )
+        try:
+            return self._array(fields, shape)
+        except (ValueError, IndexError, TypeError, struct.error, OverflowError) as error:
+            raise InvalidArgumentError(f"Could not parse `serialized` as TensorProto: {error}") from None
+
+    def _array(self, fields: dict[int, list[Any]], shape: tuple[int, ...]) -> np.ndarray:
+        size = math.prod(shape)
+        if self.dtype.is_string:
+            texts = np.empty(len(fields.get(_TEXTS, [])), object)
+            texts[:] = [bytes(text) for text in fields.get(_TEXTS, [])]
+            return _filled(texts, size, b"").reshape(shape)
+        if _CONTENT in fields:
+            return np.frombuffer(fields[_CONTENT][-1], self.dtype.numpy).reshape(shape)
+        return _filled(self._values(fields), size, 0).reshape(shape)
+
+    def _values(self, fields: dict[int, list[Any]]) -> np.ndarray:
+        """Return the values of the field of the dtype: packed numbers, or a field each."""
+        if self.dtype not in _VALUES:  # 16-bit floats, as their bits
+            bits = [number for part in fields.get(_HALVES, []) for number in _numbers(part)]
+            return np.array(bits, np.uint16).view(self.dtype.numpy)
+        number, code = _VALUES[self.dtype]
+        parts = fields.get(number, [])
+        if code:
+            size = struct.calcsize(code)
+            data = b"".join(part if isinstance(part, bytes) else part.to_bytes(size, "little") for part in parts)
+            return np.frombuffer(data, f"<{code}").view(self.dtype.numpy)
+        found = [value for part in parts for value in _numbers(part)]
+        return np.array(found, np.uint64).astype(self.dtype.numpy)
+
+
+def _shape(message: bytes) -> Iterator[int]:
+    size = 1
+    for dimension in fields_of(message).get(2, []):
+        found = fields_of(dimension).get(1, [0])[-1]
+        size *= max(found, 1)
+        if size > _MOST_ELEMENTS:
+            raise ValueError(f"a dimension of {found}")
+        yield found
+
+
+def _numbers(part: int | bytes) -> Iterator[int]:
+    if isinstance(part, int):
+        yield part & 0xFFFF_FFFF_FFFF_FFFF
+        return
+    position = 0
+    while position < len(part):
+        value, position = varint(part, position)
+        yield value & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def _filled(values: np.ndarray, size: int, zero: Any) -> np.ndarray:
+    """Return the values, the last of which stands for all that follow."""
+    if len(values) > size:
+        raise ValueError(f"{len(values)} values for {size} elements")
+    if len(values) == size:
+        return values
+    if size > _MOST_REPEATED:
+        raise ValueError(f"{len(values)} values for {size} elements")
+    rest = np.full(size - len(values), values[-1] if len(values) else zero, values.dtype)
+    return np.concatenate([values, rest])
+
+
+def _name_of(number: int) -> str:
+    known = (*_VALUES, dtypes.float16, dtypes.bfloat16, string)
+    return next((dtype.name for dtype in known if dtype.enum == number), f"unknown dtype {number}")
