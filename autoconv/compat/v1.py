@@ -10,6 +10,7 @@ from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.shape import as_shape
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.summary.protos import messages
 
 
 def placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) -> Any:
@@ -35,4 +36,12 @@ def reset_default_graph() -> None:
     """
 
 
+def __getattr__(name: str) -> Any:
+    """Return TensorBoard's messages, at the first use of one of them: their package is an extra."""
+    if name not in _MESSAGES:
+        raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}")
+    return getattr(messages("summary" if name.startswith("Summary") else "event"), name)
+
+
+_MESSAGES = ("Event", "Summary", "SummaryMetadata")
 __all__ = ["placeholder", "reset_default_graph"]

@@ -20,6 +20,7 @@ class Settings:
     log_to_stdout   verbose output goes there as well
     soft_placement  kept for programs that ask for it; there is one device
     check_numerics  ops refuse to give a nan or an infinity
+    collect_graphs  functions that run keep their traces, for `summary.trace_export`
     logs            what goes to standard error: retraces, graph, passes
     strict          internal errors are raised (errors.InternalError), for tests; else such a call runs as plain Python
     helper          LLVM runs in a process of its own, which its assertions end; else in this one
@@ -34,6 +35,7 @@ class Settings:
     log_to_stdout: bool = False
     soft_placement: bool = True
     check_numerics: bool = False
+    collect_graphs: bool = False
     logs: frozenset[str] = frozenset()
     backend: str = "llvm"
     tiers: str = "measured"
@@ -43,7 +45,7 @@ class Settings:
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
-        DETOUR.value = getattr(self, "run_eagerly", False) or getattr(self, "check_numerics", False)
+        DETOUR.value = any(getattr(self, name, False) for name in ("run_eagerly", "check_numerics", "collect_graphs"))
 
 
 DETOUR = ctypes.c_int64(0)  # not 0 while settings want calls to go another way than straight to native code

@@ -169,12 +169,14 @@ def _checked(key: str, feature: object, steps: bool) -> Wanted:
     dtype = as_dtype(feature.dtype)
     if dtype not in _DTYPES:
         raise ValueError(f"Features are float32, int64 or string; {key!r} is wanted as {dtype.name}.")
-    shape = as_shape(feature.shape)
-    varies = isinstance(feature, FixedLenSequenceFeature)
-    if varies and not steps and not feature.allow_missing:
-        raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
-    if shape is None or any(not isinstance(size, int) for size in shape):
+    given = as_shape(feature.shape)
+    shape = tuple(size for size in given or () if isinstance(size, int))
+    if given is None or len(shape) < len(given):
         raise ValueError(f"The feature {key!r} needs a shape whose sizes are known, found {feature.shape}.")
-    optional = feature.allow_missing if varies else feature.default_value is not None
-    default = flat_default(key, feature.default_value, dtype, () if varies else tuple(shape))
-    return Wanted(key, dtype, tuple(shape), varies, bool(optional), default)
+    if isinstance(feature, FixedLenFeature):
+        default = flat_default(key, feature.default_value, dtype, shape)
+        return Wanted(key, dtype, shape, False, feature.default_value is not None, default)
+    if not steps and not feature.allow_missing:
+        raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
+    default = flat_default(key, feature.default_value, dtype, ())
+    return Wanted(key, dtype, shape, True, bool(feature.allow_missing), default)

@@ -226,3 +226,9 @@ class MayNotBeImplemented(Protocol):
     """A binary special method that may return NotImplemented at run time, with the method that leaves this open."""
 
     __autoconv_unsettled__: Callable[..., Any]
+
+
+class HasIdentity(Protocol):
+    """An object on whose attributes no trace depends, only on which object it is; an example is a summary writer."""
+
+    __autoconv_identity__: ClassVar[bool]

@@ -12,6 +12,7 @@ from autoconv.graph.attribute_text import value_text
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.scanner import GraphSyntaxError, Scanner
 from autoconv.runtime.support.shape import TensorSpec
+from autoconv.tracing.key.cache_key import Reference
 
 
 class NotStorable(Exception):
@@ -70,7 +71,7 @@ def _literal(value: object) -> str:
     try:
         _parsed(text)
     except GraphSyntaxError:
-        raise NotStorable(f"{value!r}, of {type(value).__name__}") from None
+        raise NotStorable(_shown(value)) from None
     return text
 
 
@@ -80,3 +81,9 @@ def _parsed(text: str) -> Any:
     if scanner.position != len(text):
         raise ValueError(f"{text!r} is no literal")
     return value
+
+
+def _shown(value: object) -> str:
+    """Return what a message calls a value: a reference to an object stands for it."""
+    kind = value.name if isinstance(value, Reference) else type(value).__name__
+    return f"an object of the class {kind}"

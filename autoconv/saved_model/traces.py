@@ -76,7 +76,10 @@ class TraceWriter:
                 "result": encode(concrete.structured_outputs, output),
             }
         except NotStorable as what:
-            raise AutoconvError(f"a trace of {name} cannot be saved: it takes or returns {what}") from None
+            raise AutoconvError(
+                f"a trace of {name} cannot be saved: it takes or returns {what}",
+                remedy="arguments and results of tensors, Python's numbers, texts, lists, tuples and dicts",
+            ) from None
         self.graphs.append(to_text(concrete.recorded, True, replacing_arrays(self.arrays)))
         return {"name": name, "graph": len(self.graphs) - 1, "captures": captures, **structures}
 
@@ -90,7 +93,11 @@ class TraceWriter:
                 f"which {name} uses, must be an attribute of the saved object, or of an object that it owns."
             )
         if not isinstance(capture, (EagerTensor, np.ndarray)):
-            raise AutoconvError(f"{name} uses an object that cannot be saved: {capture!r}")
+            kind = type(capture).__name__
+            raise AutoconvError(
+                f"{name} uses an object from outside that cannot be saved, of the class {kind}",
+                remedy="tensors as arguments, and variables as attributes of the saved object",
+            )
         key = f"capture/{len(self.arrays)}"
         self.arrays[key] = np.asarray(getattr(capture, "_array", capture))
         return {"array": key}
@@ -104,6 +111,7 @@ def _refuse_opaque(graph: Graph) -> None:
             raise AutoconvError(
                 f"{graph.name} runs a Python function or object ({node.op.name}) and cannot be saved",
                 None if span is None else Place(span.file, span.line),
+                remedy="ops of autoconv in place of the Python function",
             )
 
 

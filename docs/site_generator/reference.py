@@ -22,6 +22,8 @@ NAMESPACES = {
     "autoconv.data": "Datasets.",
     "autoconv.data.experimental": "Further transformations of datasets.",
     "autoconv.saved_model": "Objects with their functions as graphs, written to a folder and loaded.",
+    "autoconv.summary": "Summaries for TensorBoard.",
+    "autoconv.summary.experimental": "Default steps and names of summaries.",
     "autoconv.train": "Checkpoints, and records of training data.",
     "autoconv.image": "Images: sizes, dtypes, colours.",
     "autoconv.io": "Files in graphs: contents, records, examples, images.",

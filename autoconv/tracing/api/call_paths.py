@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from autoconv.config import SETTINGS
+from autoconv.config import DETOUR, SETTINGS
 from autoconv.runtime.recording.regions import BUSY
 from autoconv.runtime.recording.tracebacks import present
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
@@ -84,7 +84,7 @@ class Dispatched(Generic[P, R]):
             if _ACTED_ON not in self._explanation.plain:
                 self._explanation.plain.append(_ACTED_ON)
             return self.python_function(*args, **kwargs)
-        if self._direct and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
+        if self._direct and not DETOUR.value:
             given = self._signature.in_order(args, kwargs)
             for concrete, entry in self._direct:
                 if given is None:

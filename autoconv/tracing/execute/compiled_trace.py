@@ -32,6 +32,7 @@ from autoconv.tracing.execute.argument_unpacking import unpacking
 from autoconv.tracing.execute.call_form import call_form, has_python_guards, with_spots
 from autoconv.tracing.execute.differentiable import Derivable
 from autoconv.tracing.execute.donation import donated_leaves
+from autoconv.tracing.execute.graph_collection import collect
 from autoconv.tracing.execute.rollback import can_run_again, taking_back
 from autoconv.tracing.execute.run_values import run_value, taped_input
 from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
@@ -258,6 +259,8 @@ class ConcreteFunction:
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:
         """Run with the leaves of the arguments, in the order of the key."""
+        if SETTINGS.collect_graphs:
+            collect(self)
         if tape_recorders.active() and self.key.memory and any(isinstance(key, ArrayKey) for key in self.key.leaves):
             return self._call_memory_taped(leaves)
         if tape_recorders.active():

@@ -141,7 +141,8 @@ class Fingerprints:
         if isinstance(value, functools.partial):
             parts = (value.func, value.args, value.keywords)
             return id(value), tuple(self.of(part, name, depth) for part in parts)
-        if not self.strict and kind.__module__.partition(".")[0] in FRAMEWORKS:  # their state is in variables
+        of_framework = kind.__module__.partition(".")[0] in FRAMEWORKS  # their state is in variables
+        if (of_framework and not self.strict) or getattr(kind, "__autoconv_identity__", False):
             return id(value), _weak(value)
         if not has_attributes(value) or kind.__module__ in ("numpy", "builtins"):
             return self._unguardable(value, name, f"a {kind.__name__}")

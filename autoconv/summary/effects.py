@@ -1,0 +1,28 @@
+"""Calls that a graph makes each time it runs, in the order of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autoconv.api.callbacks import numpy_function
+from autoconv.runtime.recording.regions import current_region
+
+
+def when_it_runs(call: Callable[[], object]) -> None:
+    """Call at once, or each time the graph that is traced runs."""
+    if current_region() is None:
+        call()
+    else:
+        numpy_function(Effect(call), [], [])
+
+
+class Effect:
+    """A call without arguments and results, as a host function."""
+
+    graphdef = "FlushSummaryWriter"
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self._call = call
+
+    def __call__(self) -> None:
+        self._call()

@@ -1,0 +1,161 @@
+"""The kinds of summaries, each for a plugin of TensorBoard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from autoconv.api.image import convert_image_dtype
+from autoconv.api.tensors.casts import cast
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.dtypes import float32, float64, string, uint8
+from autoconv.io.host_function import on_host
+from autoconv.io.image_files import EncodeImage
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.summary.protos import metadata_of
+from autoconv.summary.state import STATE, summary_scope
+from autoconv.summary.writing import write
+
+_BUCKETS = 30
+
+
+def scalar(name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None) -> Tensor:
+    """Write a number, a scalar of any real dtype, as float32; return whether it was written.
+
+    The tag is the name below the current name scopes. `step` is an int or a tensor; without, it is the default step.
+    Raises ValueError without a step, and for data with dimensions.
+
+    >>> autoconv.summary.scalar("loss", 0.5, step=1).numpy()  # without a default writer
+    np.False_
+    """
+
+    def value() -> Tensor:
+        number = convert_to_tensor(data)
+        if number.shape.rank not in (None, 0):
+            raise ValueError(f"Expected scalar shape, saw shape: {number.shape}.")
+        return cast(number, float32)
+
+    with summary_scope(name, "scalar_summary", [data, step]) as (tag, _):
+        return write(tag, value, step, _metadata("scalars", description))
+
+
+def histogram(
+    name: str,
+    data: TensorLike,
+    step: TensorLike | None = None,
+    buckets: int | None = None,
+    description: str | None = None,
+) -> Tensor:
+    """Write how the elements of a tensor of any shape are distributed over `buckets` ranges (30).
+
+    Return whether it was written. Raises ValueError without a step.
+
+    >>> autoconv.summary.histogram("weights", [1.0, 2.0], step=1).numpy()
+    np.False_
+    """
+    count = _BUCKETS if buckets is None else buckets
+
+    def value() -> Tensor:
+        return on_host(Histogram(count), [cast(convert_to_tensor(data), float64)], [TensorSpec((count, 3), float64)])[0]
+
+    with summary_scope(name, "histogram_summary", [data, step]) as (tag, _):
+        return write(tag, value, step, _metadata("histograms", description))
+
+
+def image(
+    name: str, data: TensorLike, step: TensorLike | None = None, max_outputs: int = 3, description: str | None = None
+) -> Tensor:
+    """Write the first `max_outputs` of images [number, height, width, channels], with 1 to 4 channels, as PNG.
+
+    Floats are from 0 to 1. Return whether it was written. Raises ValueError without a step, and for another rank.
+
+    >>> autoconv.summary.image("digits", np.zeros([1, 8, 8, 1]), step=1).numpy()
+    np.False_
+    """
+
+    def value() -> Tensor:
+        images = convert_to_tensor(data)
+        if images.shape.rank not in (None, 4):
+            raise ValueError(f"images have the shape [number, height, width, channels], found {images.shape}")
+        pixels = convert_image_dtype(images, uint8, saturate=True)
+        return on_host(EncodeImages(int(max_outputs)), [pixels], [TensorSpec((None,), string)])[0]
+
+    with summary_scope(name, "image_summary", [data, step]) as (tag, _):
+        return write(tag, value, step, _metadata("images", description))
+
+
+def text(name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None) -> Tensor:
+    """Write strings, which TensorBoard shows as Markdown, and those of a vector or matrix as a table.
+
+    Return whether it was written. Raises ValueError without a step, and TypeError for anything but strings.
+
+    >>> autoconv.summary.text("note", "first *try*", step=1).numpy()
+    np.False_
+    """
+
+    def value() -> Tensor:
+        words = convert_to_tensor(data)
+        if not words.dtype.is_string:
+            raise TypeError(f"a summary of text is of strings, found {words.dtype.name}")
+        return words
+
+    with summary_scope(name, "text_summary", [data, step]) as (tag, _):
+        return write(tag, value, step, _metadata("text", description))
+
+
+def _metadata(plugin: str, description: str | None) -> object:
+    """Return the metadata of a plugin; None without a writer, when the package of the messages may be missing."""
+    writes = STATE.writer is not None and STATE.writer.writes
+    return metadata_of(plugin, description, b"") if writes else None
+
+
+@attribute_class
+@dataclass(frozen=True)
+class Histogram:
+    """Count values in ranges of one width: rows of left end, right end and count."""
+
+    graphdef: ClassVar = "Histogram"
+    buckets: int
+
+    def __call__(self, data: np.ndarray) -> np.ndarray:
+        values = np.asarray(data, np.float64).ravel()
+        found = np.zeros((self.buckets, 3))
+        if not values.size or not self.buckets:
+            return found
+        if not np.isfinite(values).all():
+            raise InvalidArgumentError("a histogram has finite values only: nan or inf was found")
+        least, most = values.min(), values.max()
+        if least == most:
+            found[:, :2] = least
+            found[-1, 2] = values.size
+            return found
+        edges = np.linspace(least, most, self.buckets + 1)
+        places = np.floor((values - least) / ((most - least) / self.buckets)).astype(np.int64)
+        found[:, 0], found[:, 1] = edges[:-1], edges[1:]
+        found[:, 2] = np.bincount(np.minimum(places, self.buckets - 1), minlength=self.buckets)
+        return found
+
+
+@attribute_class
+@dataclass(frozen=True)
+class EncodeImages:
+    """Write images as PNG files: an array of width, height, and the bytes of each of the first images."""
+
+    graphdef: ClassVar = "EncodePng"
+    most: int
+
+    def __call__(self, images: np.ndarray) -> np.ndarray:
+        if images.ndim != 4:
+            raise InvalidArgumentError(f"images have 4 dimensions, found the shape {list(images.shape)}")
+        encode = EncodeImage("PNG", -1, False, True)
+        sizes = [str(images.shape[2]).encode(), str(images.shape[1]).encode()]
+        texts = sizes + [encode(one) for one in images[: self.most]]
+        found = np.empty(len(texts), object)
+        found[:] = texts
+        return found

@@ -1,0 +1,91 @@
+"""What a thread writes summaries with: the default writer, the default step, and whether to record."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autoconv.graph.dtypes import bool_
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.recording.name_scopes import current_scope, name_scope
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+_OUTSIDE_OF_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
+
+
+class _State(threading.local):
+    writer: Any = None  # a SummaryWriter
+    step: Any = None
+    condition: TensorLike | Callable[[], Any] = True
+
+
+STATE = _State()
+
+
+@contextmanager
+def record_if(condition: TensorLike | Callable[[], Any]) -> Iterator[None]:
+    """Record summaries in the block only where `condition` is true: a bool, a tensor, or a function of either.
+
+    A function is called for each summary, in a traced function when it is traced.
+
+    >>> with autoconv.summary.create_noop_writer().as_default(), autoconv.summary.record_if(False):
+    ...     bool(autoconv.summary.should_record_summaries())
+    False
+    """
+    before = STATE.condition
+    STATE.condition = condition
+    try:
+        yield
+    finally:
+        STATE.condition = before
+
+
+def should_record_summaries() -> Tensor:
+    """Return whether a summary would be written: there is a default writer, and `record_if` is true.
+
+    >>> autoconv.summary.should_record_summaries().numpy()
+    np.False_
+    """
+    if STATE.writer is None or not STATE.writer.writes:
+        return convert_to_tensor(False)
+    condition = STATE.condition() if callable(STATE.condition) else STATE.condition
+    return convert_to_tensor(condition, bool_)
+
+
+def get_step() -> Any:
+    """Return the default step of the thread, None without.
+
+    >>> autoconv.summary.experimental.get_step() is None
+    True
+    """
+    return STATE.step
+
+
+def set_step(step: Any) -> None:
+    """Set the default step of the thread: an int, a tensor or variable of int64, or None.
+
+    An int that a traced function takes as default is a constant of its graph; a variable is read each time.
+
+    >>> autoconv.summary.experimental.set_step(3)
+    >>> autoconv.summary.experimental.get_step()
+    3
+    >>> autoconv.summary.experimental.set_step(None)
+    """
+    STATE.step = step
+
+
+@contextmanager
+def summary_scope(name: str | None, default_name: str = "summary", values: Any = None) -> Iterator[tuple[str, str]]:
+    """Bind the tag of a summary, which is its name below the current name scopes, and a name scope for its ops.
+
+    >>> with autoconv.name_scope("train"), autoconv.summary.experimental.summary_scope("loss") as (tag, scope):
+    ...     tag, scope
+    ('train/loss', 'train/loss/')
+    """
+    tag = current_scope() + (name or default_name)
+    with name_scope(f"{_OUTSIDE_OF_SCOPES.sub('', tag) or default_name}/") as scope:
+        yield tag, scope

@@ -1,0 +1,175 @@
+"""Writers of event files."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autoconv.io.records import TFRecordWriter
+from autoconv.runtime.recording.regions import current_region
+from autoconv.summary.effects import when_it_runs
+from autoconv.summary.protos import messages
+from autoconv.summary.state import STATE
+
+_NUMBERS = itertools.count()  # of the event files of this process
+
+
+class SummaryWriter:
+    """A writer of summaries: `as_default` makes it the one that `scalar` and the others write to.
+
+    This one writes nothing; `create_file_writer` makes one of an event file.
+
+    >>> with autoconv.summary.create_noop_writer().as_default():
+    ...     bool(autoconv.summary.scalar("loss", 0.5, step=1))
+    False
+    """
+
+    writes = False
+    __autoconv_identity__ = True  # a trace depends on which writer it is, not on what it has written
+
+    def set_as_default(self, step: Any = None) -> None:
+        """Make this the thread's default writer, with a default step if one is given."""
+        self._check_open()
+        STATE.writer = self
+        if step is not None:
+            STATE.step = step
+
+    @contextmanager
+    def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
+        """Make this the default writer in the block, with a default step if one is given; flush it at the end."""
+        before = STATE.writer, STATE.step
+        self.set_as_default(step)
+        try:
+            yield self
+            self.flush()
+        finally:
+            STATE.writer, STATE.step = before
+
+    def init(self) -> None:
+        """Do nothing: a writer is ready when it is made."""
+
+    def flush(self) -> None:
+        """Bring all summaries to the file; in a traced function, each time it runs."""
+
+    def close(self) -> None:
+        """Complete the file; it cannot be the default writer afterwards."""
+
+    def _check_open(self) -> None:
+        pass
+
+
+class FileWriter(SummaryWriter):
+    """A writer of one event file in a folder, which is made with the first event."""
+
+    writes = True
+
+    def __init__(self, folder: str, most_waiting: int, seconds: float, suffix: str) -> None:
+        self._file = EventFile(folder, most_waiting, seconds, suffix)
+
+    def flush(self) -> None:
+        """Bring all summaries to the file; in a traced function, each time it runs."""
+        when_it_runs(self._file.flush)
+
+    def close(self) -> None:
+        """Complete the file; it cannot be the default writer afterwards."""
+        when_it_runs(self._file.close)
+
+    def add(self, event: Any) -> None:
+        self._file.add(event)
+
+    def _check_open(self) -> None:
+        if self._file.closed and current_region() is None:
+            raise RuntimeError(f"SummaryWriter {self!r} is already closed")
+
+
+class EventFile:
+    """The events of one writer, as records of a file."""
+
+    def __init__(self, folder: str, most_waiting: int, seconds: float, suffix: str) -> None:
+        self.closed = False
+        self._folder = folder
+        self._suffix = suffix
+        self._most_waiting, self._seconds = most_waiting, seconds
+        self._waiting, self._flushed = 0, time.monotonic()
+        self._records: TFRecordWriter | None = None
+        self._lock = threading.RLock()
+
+    def add(self, event: Any) -> None:
+        """Write an event, with the time; raises RuntimeError for a closed writer."""
+        if self.closed:
+            raise RuntimeError(f"the writer of {self._folder} is already closed")
+        event.wall_time = time.time()
+        with self._lock:
+            self._opened().write(event.SerializeToString())
+            self._waiting += 1
+            if self._waiting >= self._most_waiting or time.monotonic() - self._flushed >= self._seconds:
+                self.flush()
+
+    def flush(self) -> None:
+        """Bring all events to the file; without an effect on a closed one."""
+        if not self.closed:
+            with self._lock:
+                self._opened().flush()
+                self._waiting, self._flushed = 0, time.monotonic()
+
+    def close(self) -> None:
+        """Complete the file; a second call has no effect."""
+        with self._lock:
+            if not self.closed:
+                self._opened().close()
+                self.closed = True
+
+    def _opened(self) -> TFRecordWriter:
+        if self._records is None:
+            os.makedirs(self._folder, exist_ok=True)
+            place = f"{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}.{next(_NUMBERS)}"
+            self._records = TFRecordWriter(
+                os.path.join(self._folder, f"events.out.tfevents.{place}{self._suffix}")
+            )
+            first = messages("event").Event(wall_time=time.time(), file_version="brain.Event:2")
+            first.source_metadata.writer = "autoconv.summary"
+            self._records.write(first.SerializeToString())
+        return self._records
+
+
+def create_file_writer(
+    logdir: str | bytes | os.PathLike[str], max_queue: int | None = None, flush_millis: int | None = None,
+    filename_suffix: str | None = None, name: str | None = None, experimental_trackable: bool = False,
+    experimental_mesh: Any = None,
+) -> SummaryWriter:  # fmt: skip
+    """Return a writer of an event file in a folder, which TensorBoard shows as a run.
+
+    Events reach the file after `max_queue` of them (10), after `flush_millis` (two minutes), with `flush`, and at the
+    end of the `as_default` block. `filename_suffix` ends the file's name (".v2"). Raises ImportError without the
+    package tensorboard, and ValueError without a folder.
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with autoconv.summary.create_file_writer(folder).as_default():
+    ...     for step in range(3):
+    ...         _ = autoconv.summary.scalar("loss", 1 / (step + 1), step=step)
+    >>> len(os.listdir(folder))
+    1
+    """
+    if logdir is None:
+        raise ValueError("Argument `logdir` cannot be None")
+    messages("event")
+    seconds = 120.0 if flush_millis is None else flush_millis / 1000
+    suffix = ".v2" if filename_suffix is None else filename_suffix
+    return FileWriter(os.fsdecode(logdir), 10 if max_queue is None else max_queue, seconds, suffix)
+
+
+def create_noop_writer() -> SummaryWriter:
+    """Return a writer that writes nothing.
+
+    >>> with autoconv.summary.create_noop_writer().as_default():
+    ...     bool(autoconv.summary.should_record_summaries())
+    False
+    """
+    return SummaryWriter()

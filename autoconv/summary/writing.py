@@ -1,0 +1,105 @@
+"""Writing of summaries, at once or each time a graph runs: effects in the order of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.callbacks import numpy_function
+from autoconv.api.tensors.casts import cast
+from autoconv.graph.dtypes import bool_, int64, string
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.summary.protos import messages, tensor_message
+from autoconv.summary.state import STATE, should_record_summaries
+from autoconv.summary.writer import SummaryWriter
+
+_NO_STEP = (
+    "No step set. Please specify one either through the `step` argument or through "
+    "autoconv.summary.experimental.set_step()"
+)
+
+
+def write(
+    tag: str,
+    tensor: TensorLike | Callable[[], TensorLike],
+    step: TensorLike | None = None,
+    metadata: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Write a tensor under a tag to the default writer; return whether it was written.
+
+    `step` is an int, or a tensor or variable of an integer; without, it is the default step. `metadata` is a
+    SummaryMetadata that names a plugin of TensorBoard. A function given as `tensor` is only called where the summary
+    is recorded. Raises ValueError without a step.
+
+    >>> autoconv.summary.write("x", 1.0, step=1).numpy()
+    np.False_
+    """
+
+    def of(value: np.ndarray) -> Any:
+        summary = messages("summary").Summary()
+        summary.value.add(tag=tag, tensor=tensor_message(value), metadata=metadata)
+        return summary
+
+    return _recorded(of, tensor, step)
+
+
+def write_raw_pb(tensor: TensorLike, step: TensorLike | None = None, name: str | None = None) -> Tensor:
+    """Write a serialized Summary, a string tensor; return whether it was written.
+
+    >>> autoconv.summary.experimental.write_raw_pb(b"", step=1).numpy()
+    np.False_
+    """
+
+    def of(value: np.ndarray) -> Any:
+        return messages("summary").Summary.FromString(value.item())
+
+    return _recorded(of, lambda: convert_to_tensor(tensor, string), step)
+
+
+def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
+    """Bring the summaries of a writer, by default the default one, to its file.
+
+    >>> autoconv.summary.flush()
+    """
+    chosen = STATE.writer if writer is None else writer
+    if chosen is not None:
+        chosen.flush()
+
+
+class WriteSummary:
+    """A host function that writes one summary of a value, and returns whether it did."""
+
+    graphdef = "WriteSummary"
+
+    def __init__(self, writer: Any, made: Callable[[np.ndarray], Any]) -> None:
+        self._writer = writer
+        self._made = made
+
+    def __call__(self, value: Any, step: Any, wanted: Any) -> np.bool_:
+        if wanted:
+            array = np.asarray(value, object) if isinstance(value, bytes) else np.asarray(value)
+            self._writer.add(messages("event").Event(step=int(step), summary=self._made(array)))
+        return np.bool_(wanted)
+
+
+def _recorded(made: Callable[[np.ndarray], Any], tensor: Any, step: TensorLike | None) -> Tensor:
+    writer = STATE.writer
+    if writer is None or not writer.writes:
+        return convert_to_tensor(False)
+    wanted = should_record_summaries()
+    if current_region() is None and not wanted:
+        return wanted
+    chosen = STATE.step if step is None else step
+    if chosen is None:
+        raise ValueError(_NO_STEP)
+    value = convert_to_tensor(tensor() if callable(tensor) else tensor)
+    function = WriteSummary(writer, made)
+    inputs = [value, cast(convert_to_tensor(chosen), int64), wanted]
+    return numpy_function(function, inputs, [TensorSpec((), bool_)])[0]  # type: ignore[no-any-return]
