@@ -153,6 +153,25 @@ def test_what_is_recorded(tmp_path, writer):
     assert [row[0] for row in values_of(tmp_path)] == [3]
 
 
+def test_compiled_functions_follow_the_default_writer(tmp_path, writer):
+    @ac.compile
+    def step(x):
+        summary.scalar("x", x, step=int(x))
+        return x + 1.0
+
+    @ac.compile
+    def within(x):
+        with writer.as_default(step=7):
+            summary.scalar("y", x)
+        return x
+
+    assert [step(1.0), step(2.0)] == [2.0, 3.0]
+    with writer.as_default():
+        assert [step(3.0), step(4.0)] == [4.0, 5.0]
+    assert [step(5.0), within(6.0), within(7.0)] == [6.0, 6.0, 7.0]
+    assert [row[0] for row in values_of(tmp_path)] == [3, 4, 7, 7]
+
+
 def test_names(tmp_path, writer):
     with writer.as_default(), ac.name_scope("outer"):
         summary.scalar("a b!", 1.0, step=1)

@@ -11,8 +11,10 @@ from typing import Any
 from autoconv.graph.dtypes import bool_
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.name_scopes import current_scope, name_scope
+from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.tracing.guards.python_contract import RunPlain
 
 _OUTSIDE_OF_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
 
@@ -44,13 +46,24 @@ def record_if(condition: TensorLike | Callable[[], Any]) -> Iterator[None]:
         STATE.condition = before
 
 
+def ask_state() -> _State:
+    """Return what the thread writes summaries with.
+
+    A traced `function` takes it as it is when it is traced. Under `compile` the call runs as plain Python, since no
+    guard would notice a change.
+    """
+    if current_region() is not None and current_contract().runs_plain:
+        raise RunPlain("a summary depends on the default writer and step of the thread")
+    return STATE
+
+
 def should_record_summaries() -> Tensor:
     """Return whether a summary would be written: there is a default writer, and `record_if` is true.
 
     >>> autoconv.summary.should_record_summaries().numpy()
     np.False_
     """
-    if STATE.writer is None or not STATE.writer.writes:
+    if ask_state().writer is None or not STATE.writer.writes:
         return convert_to_tensor(False)
     condition = STATE.condition() if callable(STATE.condition) else STATE.condition
     return convert_to_tensor(condition, bool_)
@@ -62,7 +75,7 @@ def get_step() -> Any:
     >>> autoconv.summary.experimental.get_step() is None
     True
     """
-    return STATE.step
+    return ask_state().step
 
 
 def set_step(step: Any) -> None:

@@ -15,7 +15,7 @@ from autoconv.io.records import TFRecordWriter
 from autoconv.runtime.recording.regions import current_region
 from autoconv.summary.effects import when_it_runs
 from autoconv.summary.protos import messages
-from autoconv.summary.state import STATE
+from autoconv.summary.state import STATE, ask_state
 
 _NUMBERS = itertools.count()  # of the event files of this process
 
@@ -36,7 +36,7 @@ class SummaryWriter:
     def set_as_default(self, step: Any = None) -> None:
         """Make this the thread's default writer, with a default step if one is given."""
         self._check_open()
-        STATE.writer = self
+        ask_state().writer = self
         if step is not None:
             STATE.step = step
 

@@ -16,7 +16,7 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.summary.protos import messages, tensor_message
-from autoconv.summary.state import STATE, should_record_summaries
+from autoconv.summary.state import STATE, ask_state, should_record_summaries
 from autoconv.summary.writer import SummaryWriter
 
 _NO_STEP = (
@@ -68,7 +68,7 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
 
     >>> autoconv.summary.flush()
     """
-    chosen = STATE.writer if writer is None else writer
+    chosen = ask_state().writer if writer is None else writer
     if chosen is not None:
         chosen.flush()
 
@@ -90,7 +90,7 @@ class WriteSummary:
 
 
 def _recorded(made: Callable[[np.ndarray], Any], tensor: Any, step: TensorLike | None) -> Tensor:
-    writer = STATE.writer
+    writer = ask_state().writer
     if writer is None or not writer.writes:
         return convert_to_tensor(False)
     wanted = should_record_summaries()
