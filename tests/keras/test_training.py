@@ -215,3 +215,16 @@ def test_the_environment_names_the_backend():
         env={"KERAS_BACKEND": "autoconv", "PATH": "", "HOME": "/nonexistent"},
     )  # fmt: skip
     assert run.stdout == "tensorflow True\n", run.stderr
+
+
+def test_images_in_folders_are_a_dataset(tmp_path):
+    pytest.importorskip("PIL")
+    for name, value in (("a", 40), ("b", 200)):
+        (tmp_path / name).mkdir()
+        pixels = np.full((8, 6, 3), value, np.uint8)
+        (tmp_path / name / "0.png").write_bytes(ac.image.encode_png(pixels).numpy())
+        (tmp_path / name / "1.jpg").write_bytes(ac.image.encode_jpeg(pixels).numpy())
+    found = keras.utils.image_dataset_from_directory(str(tmp_path), image_size=(4, 4), batch_size=4, shuffle=False)
+    ((images, labels),) = list(found)
+    assert (images.shape, labels.numpy().tolist()) == ((4, 4, 4, 3), [0, 0, 1, 1])
+    np.testing.assert_allclose(images.numpy()[:, 0, 0, 0], [40, 40, 200, 200], atol=2)

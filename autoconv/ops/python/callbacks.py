@@ -66,7 +66,8 @@ def _text_array(number: int, array: np.ndarray, function: Callable[..., Any]) ->
     result = np.empty(array.shape, object)
     for position, item in np.ndenumerate(array):
         if not isinstance(item, (str, bytes, bytearray)):
-            kind = type(item).__name__
+            kind, item = type(item).__name__, np.asarray(item)[()]  # a tensor holds its text
+        if not isinstance(item, (str, bytes, bytearray)):
             raise InvalidArgumentError(
                 f"{number}-th value returned by {_name(function)} is {kind}, but expects string"
             )
