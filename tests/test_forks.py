@@ -321,7 +321,8 @@ def test_threads_of_native_code_start_again_in_a_child():
 
 def test_every_lock_is_made_by_one_module():
     made = re.compile(
-        r"(?<!\w)(R?Lock|(Bounded)?Semaphore|Event|Barrier|Condition)\((?!new)|@(functools\.)?cached_property"
+        r"(?<![\w.])(threading\.)?(R?Lock|(Bounded)?Semaphore|Event|Barrier|Condition)\((?!new)"
+        r"|@(functools\.)?cached_property"
     )
     for path in (ROOT / "autoconv").rglob("*.py"):
         if path.name != "forks.py" and "bench" not in path.parts:  # what measures does not fork in the middle

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autoconv.forks import new_lock
 from autoconv.io.records import TFRecordWriter
 from autoconv.runtime.recording.regions import current_region
 from autoconv.summary.effects import when_it_runs
@@ -98,7 +98,7 @@ class EventFile:
         self._most_waiting, self._seconds = most_waiting, seconds
         self._waiting, self._flushed = 0, time.monotonic()
         self._records: TFRecordWriter | None = None
-        self._lock = threading.RLock()
+        self._lock = new_lock()
 
     def add(self, event: Any) -> None:
         """Write an event, with the time; raises RuntimeError for a closed writer."""
