@@ -31,12 +31,13 @@ from autoconv import (
     xp,
 )
 from autoconv.api.callbacks import numpy_function, py_function
-from autoconv.api.control.checks import Assert, assert_equal, assert_greater, assert_less, assert_rank
+from autoconv.api.control.checks import Assert, assert_equal, assert_greater, assert_less
 from autoconv.api.control.flow import case, cond, switch_case, while_loop
 from autoconv.api.control.functional import foldl, foldr, map_fn, scan
 from autoconv.api.control.graphs import Graph
 from autoconv.api.control.module import Module
 from autoconv.api.control.output import print_ as print
+from autoconv.api.control.shape_checks import assert_rank
 from autoconv.api.control.vectorize import vectorized_map
 from autoconv.api.gradients.accumulator import ForwardAccumulator
 from autoconv.api.gradients.custom import custom_gradient, gradients, hessians
@@ -100,7 +101,6 @@ from autoconv.api.tensors.maths import (
     floor,
     imag,
     log,
-    norm,
     real,
     round,
     sigmoid,
@@ -108,6 +108,7 @@ from autoconv.api.tensors.maths import (
     sqrt,
     square,
 )
+from autoconv.api.tensors.norms import norm
 from autoconv.api.tensors.reductions import (
     argmax,
     argmin,

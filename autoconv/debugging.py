@@ -6,7 +6,6 @@ from autoconv.api.control.checks import (
     assert_equal,
     assert_greater,
     assert_greater_equal,
-    assert_integer,
     assert_less,
     assert_less_equal,
     assert_near,
@@ -16,6 +15,11 @@ from autoconv.api.control.checks import (
     assert_none_equal,
     assert_positive,
     assert_proper_iterable,
+    is_non_decreasing,
+    is_strictly_increasing,
+)
+from autoconv.api.control.shape_checks import (
+    assert_integer,
     assert_rank,
     assert_rank_at_least,
     assert_rank_in,
@@ -23,9 +27,7 @@ from autoconv.api.control.checks import (
     assert_scalar,
     assert_shapes,
     assert_type,
-    is_non_decreasing,
     is_numeric_tensor,
-    is_strictly_increasing,
 )
 from autoconv.api.tensors.casts import check_numerics
 from autoconv.config import SETTINGS as _SETTINGS

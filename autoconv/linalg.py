@@ -31,7 +31,7 @@ from autoconv.api.linalg import (
 )
 from autoconv.api.tensors.comparison import global_norm
 from autoconv.api.tensors.constants import eye
-from autoconv.api.tensors.maths import l2_normalize, norm
+from autoconv.api.tensors.norms import l2_normalize, norm
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [

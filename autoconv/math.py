@@ -53,7 +53,6 @@ from autoconv.api.tensors.maths import (
     is_finite,
     is_inf,
     is_nan,
-    l2_normalize,
     lgamma,
     log,
     log1p,
@@ -74,6 +73,7 @@ from autoconv.api.tensors.maths import (
     xlog1py,
     xlogy,
 )
+from autoconv.api.tensors.norms import l2_normalize
 from autoconv.api.tensors.reductions import (
     argmax,
     argmin,

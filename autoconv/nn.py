@@ -19,20 +19,16 @@ from autoconv.api.nn.layers import (
     gelu,
     in_top_k,
     l2_loss,
-    l2_normalize,
     leaky_relu,
-    log_sigmoid,
     log_softmax,
     moments,
     relu,
     relu6,
     selu,
-    sigmoid,
     sigmoid_cross_entropy_with_logits,
     silu,
     softmax,
     softmax_cross_entropy_with_logits,
-    softplus,
     softsign,
     sparse_softmax_cross_entropy_with_logits,
     swish,
@@ -47,6 +43,8 @@ from autoconv.api.nn.transposed_convolution import (
     conv_transpose,
 )
 from autoconv.api.random.dropout import dropout, stateless_dropout
+from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
+from autoconv.api.tensors.norms import l2_normalize
 from autoconv.api.tensors.reductions import zero_fraction
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 

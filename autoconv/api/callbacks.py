@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients, dense
+from autoconv.api.gradients.dense_gradients import dense
+from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape
 from autoconv.runtime.annotations import TensorLike

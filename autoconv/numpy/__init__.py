@@ -7,7 +7,9 @@ One table gives for each function its implementation by ops, with one file for e
 
 from autoconv.numpy import (
     changing,
+    closeness,
     creation,
+    diagonals,
     differences,
     generators,
     joining,
@@ -15,6 +17,7 @@ from autoconv.numpy import (
     nans,
     products,
     reductions,
+    repetition,
     running,
     selection,
     shaping,
@@ -25,7 +28,9 @@ from autoconv.numpy import (
 
 __all__ = [
     "changing",
+    "closeness",
     "creation",
+    "diagonals",
     "differences",
     "generators",
     "joining",
@@ -33,6 +38,7 @@ __all__ = [
     "nans",
     "products",
     "reductions",
+    "repetition",
     "running",
     "selection",
     "shaping",

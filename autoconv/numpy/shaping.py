@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import as_dtype
-from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import (
     axes_of,
     axis_of,
     cast,
-    check,
     computes,
-    has_known_shape,
     holds_tensors,
     integer,
     is_compiled,
@@ -33,7 +29,6 @@ from autoconv.numpy.operands import (
 from autoconv.ops.index_spec import Slice
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.read_only import read_only
-from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.tensors.binary_dispatch import count_of
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -134,7 +129,7 @@ def swapaxes(a: TensorLike, axis1: IntLike, axis2: IntLike) -> Tensor:
 def moveaxis(a: TensorLike, source: TensorLike, destination: Any) -> Tensor:
     x = tensor(a)
     rank = rank_of(x)
-    one, other = axes_of(_several(source), rank), axes_of(_several(destination), rank)
+    one, other = axes_of(axis_tuple(source), rank), axes_of(axis_tuple(destination), rank)
     if len(one) != len(other):
         raise ValueError("`source` and `destination` arguments must have the same number of elements")
     order = [axis for axis in range(rank) if axis not in one]
@@ -143,7 +138,7 @@ def moveaxis(a: TensorLike, source: TensorLike, destination: Any) -> Tensor:
     return transpose(x, order)
 
 
-def _several(axis: AxisLike) -> tuple[Any, ...]:
+def axis_tuple(axis: AxisLike) -> tuple[Any, ...]:
     return tuple(axis) if isinstance(axis, (list, tuple)) else (axis,)
 
 
@@ -173,7 +168,7 @@ def squeeze(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
 @computes("expand_dims")
 def expand_dims(a: TensorLike, axis: AxisLike) -> Tensor:
     x = tensor(a)
-    given = _several(axis)
+    given = axis_tuple(axis)
     for at in sorted(axes_of(given, rank_of(x) + len(given))):
         x = apply("expand_dims", x, axis=at)
     return x
@@ -259,7 +254,7 @@ def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> Tens
         if not isinstance(axis, (tuple, list))
         else tuple(axis_of(a, rank_of(x)) for a in axis)
     )
-    shifts = _several(shift) if not holds_tensors(shift) or isinstance(shift, (tuple, list)) else (shift,)
+    shifts = axis_tuple(shift) if not holds_tensors(shift) or isinstance(shift, (tuple, list)) else (shift,)
     shifts, axes = _paired(shifts, axes)
     if holds_tensors(shifts):
         if any(rank_of(tensor(s)) or not tensor(s).dtype.is_integer for s in shifts):
@@ -277,94 +272,6 @@ def _paired(shifts: Sequence[Any], axes: Sequence[int]) -> tuple[tuple[Any, ...]
 
 
 # ---- repeating and padding
-
-
-@computes("tile")
-def tile(A: TensorLike, reps: ShapeLike) -> Tensor:
-    x = tensor(A)
-    times = tuple(map(integer, _several(reps)))
-    for _ in range(len(times) - rank_of(x)):
-        x = apply("expand_dims", x, axis=0)
-    return apply("tile", x, multiples=(1,) * (rank_of(x) - len(times)) + times)
-
-
-@computes("repeat")
-def repeat(a: TensorLike, repeats: TensorLike, axis: AxisLike | None = None) -> Tensor:
-    x = tensor(a)
-    if axis is None:
-        x, axis = apply("reshape", x, shape=(-1,)), 0
-    x = x if rank_of(x) else apply("reshape", x, shape=(1,))
-    at = axis_of(axis, rank_of(x))
-    known = static_value(repeats)
-    if known is not None and np.size(known) == 1:
-        return apply("repeat", x, repeats=int(np.ravel(known)[0]), axis=at)
-    if not tensor(repeats).dtype.is_integer:
-        refuse(f"is given repeats of {tensor(repeats).dtype.name}")
-    return apply("repeat", x, tensor(repeats), axis=at)
-
-
-@computes("pad")
-def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **options: Any) -> Tensor:
-    """NumPy's pad: by ops for constant, reflect, symmetric, edge and wrap, and by NumPy as a whole otherwise."""
-    x = tensor(array)
-    widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
-    if widths is None or callable(mode):
-        refuse("is given widths known only at run time")
-    if not rank_of(x):
-        return whole_call("pad", False, x, pad_width, mode, **options)
-    amounts = np.broadcast_to(np.asarray(widths), (rank_of(x), 2))
-    paddings = tuple((int(low), int(high)) for low, high in amounts)
-    if mode == "constant" and set(options) <= {"constant_values"}:
-        value = options.get("constant_values", 0)
-        if not holds_tensors(value) and np.ndim(value) == 0 and value == 0:
-            return apply("pad", x, paddings=paddings)
-        return _framed(x, paddings, value)
-    if mode in _EXTENDING and not options and not has_known_shape(x):
-        for axis, (low, high) in enumerate(paddings):
-            if low or high:
-                x = apply("gather", x, _extended(sizes_of(x)[axis], low, high, mode), axis=axis)
-        return x
-    how = {"reflect": "REFLECT", "symmetric": "SYMMETRIC"}.get(mode)
-    shape = known_shape(x)
-    reach = 1 if mode == "reflect" else 0
-    if how and not options and all(max(p) <= d - reach for p, d in zip(paddings, shape, strict=True)):
-        return apply("pad", x, paddings=paddings, mode=how)
-    if mode in ("edge", "wrap") and not options and all(shape):
-        for axis, (low, high) in enumerate(paddings):
-            if low or high:
-                places = np.arange(-low, shape[axis] + high)
-                places = np.clip(places, 0, shape[axis] - 1) if mode == "edge" else places % shape[axis]
-                x = apply("gather", x, places, axis=axis)
-        return x
-    return whole_call("pad", False, x, pad_width, mode, **options)
-
-
-_EXTENDING = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` that gather elements of the array
-
-
-def _extended(size: ShapeLike, low: int, high: int, mode: str) -> Tensor:
-    """Return the indices that extend a dimension of unknown size at both ends."""
-    count, one = tensor(size, np.int64), tensor(1, np.int64)
-    check(apply("greater", count, tensor(0, np.int64)), "an empty axis cannot be extended")
-    places = apply("range", tensor(-low, np.int64), apply("add", count, tensor(high, np.int64)), one)
-    last = apply("subtract", count, one)
-    if mode == "edge":
-        return apply("minimum", apply("maximum", places, tensor(0, np.int64)), last)
-    if mode == "wrap":
-        return apply("modulo", places, count)
-    twice = apply("multiply", count, tensor(2, np.int64))
-    among = twice if mode == "symmetric" else apply("subtract", twice, tensor(2, np.int64))
-    turn = apply("modulo", places, apply("maximum", among, one))
-    back = apply("subtract", apply("subtract", among, turn), tensor(1 if mode == "symmetric" else 0, np.int64))
-    return apply("select", apply("greater", turn, last), back, turn)
-
-
-def _framed(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:
-    if np.ndim(value) if not holds_tensors(value) else rank_of(tensor(value)):
-        return whole_call("pad", False, x, paddings, "constant", constant_values=value)
-    inside = apply("pad", apply("ones_like", x, dtype=as_dtype(bool)), paddings=tuple(paddings))
-    framed = apply("pad", x, paddings=tuple(paddings))
-    return apply("select", inside, framed, tensor(value, x.dtype.numpy))
 
 
 # ---- queries and copies
@@ -424,29 +331,3 @@ def isrealobj(x: TensorLike) -> bool:
     return numpy_dtype_of(x).kind != "c"
 
 
-@computes("resize")
-def resize(a: TensorLike, new_shape: Any) -> Tensor:
-    x = tensor(a)
-    count, wanted = int(np.prod(known_shape(x))), tuple(map(integer, _several(new_shape)))
-    if not count or any(size < 0 for size in wanted):
-        refuse("repeats an array without elements, or to a size below 0")
-    places = np.arange(int(np.prod(wanted))) % count
-    return apply("reshape", apply("gather", apply("reshape", x, shape=(-1,)), places, axis=0), shape=wanted)
-
-
-@computes("trim_zeros")
-def trim_zeros(filt: Any, trim: str = "fb", axis: AxisLike | None = None) -> Any:
-    """Slice off the zeros at the ends; the result is a view, of a memory array's memory if it is one."""
-    x = tensor(filt)
-    if rank_of(x) != 1 or axis not in (None, 0, -1) or trim.lower() not in ("fb", "bf", "f", "b"):
-        refuse("is given another number of dimensions than one, or other ends")
-    if x.type.shape == (0,):
-        return filt[:0]
-    kept, size = cast(tensor(x, bool), np.uint8), count_of(x)
-    some = FUNCTIONS[np.any](kept)
-    ends = [(FUNCTIONS[np.argmax](kept), "f", 0), (size - FUNCTIONS[np.argmax](flip(kept)), "b", size)]
-    start, stop = (
-        apply("select", some, tensor(found if end in trim.lower() else whole, np.int64), tensor(0))
-        for found, end, whole in ends
-    )
-    return filt[start:stop]

@@ -84,17 +84,16 @@ from autoconv.operators.support.traceback_filter import (
 from autoconv.operators.values import list_methods as _list_methods  # registers the methods of graph lists
 from autoconv.operators.values import ordering as _ordering  # noqa: F401 - registers max, min and sorted
 from autoconv.operators.values import set_operators as _set_operators
+from autoconv.operators.values.attributes import del_attr, set_attr
 from autoconv.operators.values.comparisons import eq, ge, gt, in_, is_, is_not, le, lt, ne, not_in
 from autoconv.operators.values.items import (
     augment_item_of,
     context,
-    del_attr,
     del_item,
     get_item,
     local_cells,
     outer_names,
     replaced,
-    set_attr,
     set_item,
     set_item_in,
     set_item_of,

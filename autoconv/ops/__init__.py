@@ -22,6 +22,7 @@ from autoconv.ops.elementwise import (  # noqa: F401 (registers its records)
 )
 from autoconv.ops.linalg import (  # noqa: F401 (registers its records)
     decompositions,
+    diagonals,
     fft,
     products,
 )
@@ -51,6 +52,7 @@ from autoconv.ops.numpy import (  # noqa: F401 (registers its records)
 from autoconv.ops.python import (  # noqa: F401 (registers its records)
     callbacks,
     datasets,
+    exceptions,
     iteration,
     objects,
     output,

@@ -10,7 +10,7 @@ import pytest
 
 import autoconv as tf
 from autoconv.api import callbacks
-from autoconv.api.control import checks
+from autoconv.api.control import checks, shape_checks
 from autoconv.errors import AssertionFailedError, InvalidArgumentError
 from autoconv.graph.dtypes import float32, int32
 from autoconv.runtime.support.shape import TensorSpec
@@ -59,33 +59,33 @@ def test_text() -> None:
 
 def test_ranks_and_shapes() -> None:
     x = constant(np.zeros((2, 3)))
-    checks.assert_rank(x, 2)
-    checks.assert_rank_at_least(x, 1)
-    checks.assert_shapes([(x, ("N", "D")), (constant(X), ("D",))])
-    checks.assert_shapes([(x, ("...", 3)), (x, (2, None))])
-    checks.assert_type(x, "float64")
-    checks.assert_scalar(1)
-    checks.assert_integer(1)
-    assert checks.assert_same_float_dtype([constant(X)]) is float32
+    shape_checks.assert_rank(x, 2)
+    shape_checks.assert_rank_at_least(x, 1)
+    shape_checks.assert_shapes([(x, ("N", "D")), (constant(X), ("D",))])
+    shape_checks.assert_shapes([(x, ("...", 3)), (x, (2, None))])
+    shape_checks.assert_type(x, "float64")
+    shape_checks.assert_scalar(1)
+    shape_checks.assert_integer(1)
+    assert shape_checks.assert_same_float_dtype([constant(X)]) is float32
     for function in (
-        lambda: checks.assert_rank(x, 1),
-        lambda: checks.assert_rank_at_least(x, 3),
-        lambda: checks.assert_shapes([(x, ("N", "N"))]),
-        lambda: checks.assert_shapes([(x, (2,))]),
-        lambda: checks.assert_scalar(x),
-        lambda: checks.assert_same_float_dtype([x, constant(X)]),
+        lambda: shape_checks.assert_rank(x, 1),
+        lambda: shape_checks.assert_rank_at_least(x, 3),
+        lambda: shape_checks.assert_shapes([(x, ("N", "N"))]),
+        lambda: shape_checks.assert_shapes([(x, (2,))]),
+        lambda: shape_checks.assert_scalar(x),
+        lambda: shape_checks.assert_same_float_dtype([x, constant(X)]),
     ):
         with pytest.raises(ValueError):
             function()
-    for function in (lambda: checks.assert_type(x, int32), lambda: checks.assert_integer(x)):
+    for function in (lambda: shape_checks.assert_type(x, int32), lambda: shape_checks.assert_integer(x)):
         with pytest.raises(TypeError):
             function()
 
 
 def test_ranks_that_are_unknown(both: Callable[..., Any]) -> None:
     def run(x: Any) -> Any:
-        checks.assert_rank(x, 1)
-        checks.assert_rank_at_least(x, 1)
+        shape_checks.assert_rank(x, 1)
+        shape_checks.assert_rank_at_least(x, 1)
         return x
 
     both(run, X)
@@ -135,13 +135,13 @@ def test_wrong_results() -> None:
 
 
 def test_assert_rank_in() -> None:
-    checks.assert_rank_in(X, [0, 1])
+    shape_checks.assert_rank_in(X, [0, 1])
     with pytest.raises(ValueError, match=r"must have rank in \(0, 2\). Received rank 1, shape \(3,\)"):
-        checks.assert_rank_in(X, (0, 2))
+        shape_checks.assert_rank_in(X, (0, 2))
 
     @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
     def unknown(x: Any) -> Any:
-        checks.assert_rank_in(x, [1, 2], message="rows or a table")
+        shape_checks.assert_rank_in(x, [1, 2], message="rows or a table")
         return x
 
     assert unknown(X).shape == (3,)
@@ -158,8 +158,8 @@ def test_assert_proper_iterable() -> None:
 
 
 def test_questions() -> None:
-    assert checks.is_numeric_tensor(constant(1)) and not checks.is_numeric_tensor(constant("a"))
-    assert not checks.is_numeric_tensor(constant(True)) and not checks.is_numeric_tensor(X)
+    assert shape_checks.is_numeric_tensor(constant(1)) and not shape_checks.is_numeric_tensor(constant("a"))
+    assert not shape_checks.is_numeric_tensor(constant(True)) and not shape_checks.is_numeric_tensor(X)
     for values, rises, strictly in (
         ([1, 2, 2], True, False), ([[1, 2], [3, 4]], True, True), ([3, 2], False, False), ([], True, True),
         (5, True, True),

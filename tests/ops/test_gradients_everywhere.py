@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.api.gradients.tape import dense
+from autoconv.api.gradients.dense_gradients import dense
 from autoconv.autodiff.vjp import vjp
 from autoconv.backends import REFERENCE
 from autoconv.graph.dtypes import bool_

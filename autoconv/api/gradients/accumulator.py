@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients, dense, zeros_of_source
+from autoconv.api.gradients.dense_gradients import dense, zeros_of_source
+from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
 from autoconv.runtime.recording.tracebacks import presented_methods
 from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor

@@ -7,8 +7,9 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autoconv.api.gradients.dense_gradients import rows_of, zeros_of_source
 from autoconv.api.gradients.recorded import symbolic_source
-from autoconv.api.gradients.tape import UnconnectedGradients, rows_of, zeros_of_source
+from autoconv.api.gradients.tape import UnconnectedGradients
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.operators.calls.call import call
 from autoconv.operators.regions.region_body import unify_captures

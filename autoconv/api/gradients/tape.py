@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.control.functional import map_fn
+from autoconv.api.gradients.dense_gradients import dense, rows_of, shape_of, zeros_of_source
 from autoconv.api.gradients.recorded import RecordedInterval, symbolic_source
 from autoconv.api.gradients.row_slices import row_slices
 from autoconv.graph.graph import Value
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.eager_gradients import eager_gradients
 from autoconv.runtime.objects.variable import Variable, stands_for
-from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.symbolic_gradients import connected, symbolic_gradients
@@ -206,9 +205,9 @@ class GradientTape:
             shape = apply("concat", apply("shape", tensor), apply("shape", convert_to_tensor(leaf)), axis=0)
             if stacked is None and from_zero is UnconnectedGradients.ZERO:
                 zero = convert_to_tensor(0, leaf.dtype)
-                stacked = apply("fill", zero, shape, shape=(*_shape(tensor), *_shape(leaf)))
+                stacked = apply("fill", zero, shape, shape=(*shape_of(tensor), *shape_of(leaf)))
             elif stacked is not None:
-                stacked = _reshaped(stacked, (*_shape(tensor), *_shape(leaf)), shape)
+                stacked = _reshaped(stacked, (*shape_of(tensor), *shape_of(leaf)), shape)
             found.append(stacked)
         return pack(template, found)
 
@@ -224,7 +223,7 @@ class GradientTape:
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._use()
         (value,), (place,) = _checked(target, "target"), _checked(source, "source")
-        shape, other = _shape(value), _shape(source)
+        shape, other = shape_of(value), shape_of(source)
         if not shape or not other or (None not in (shape[0], other[0]) and shape[0] != other[0]):
             raise ValueError(
                 f"Need first dimension of target shape ({list(shape)}) and source shape ({list(other)}) to match."
@@ -292,64 +291,6 @@ class GradientTape:
         return [None if v is None else _answer(region, region.lift(v)) for v in answers]
 
 
-def _answer(region: Region, value: Value) -> Any:
-    slices = None if region.contract.objects_in_graph else row_slices(region, value)
-    return SymbolicTensor(value) if slices is None else slices
-
-
-def rows_of(target: Tensor, gradients: Any) -> list[Any]:
-    """Return for each source the gradients of all elements of the target, stacked; None for an unconnected source.
-
-    `gradients(seed)` returns those of the sum of the target times the seed.
-    """
-    shape = _shape(target)
-    if None not in shape:
-        count = int(np.prod(shape, dtype=np.int64))
-        if current_region() is None or count <= 8:
-            rows = [gradients(_one_hot(target, i)) for i in range(count)]
-            if not rows:
-                return [None if g is None else apply("stack", dense(g), axis=0)[:0] for g in gradients(target)]
-            return [
-                None if column[0] is None else apply("stack", *map(dense, column), axis=0)
-                for column in zip(*rows, strict=True)
-            ]
-    flat = apply("reshape", apply("ones_like", target), shape=(-1,))
-    probe = gradients(apply("ones_like", target))
-    connected = [i for i, g in enumerate(probe) if g is not None]
-    if not connected:
-        return [None] * len(probe)
-
-    def row(number: TensorLike) -> Any:
-        hot = apply("cast", apply("equal", _positions(flat), number), dtype=target.type.dtype)
-        found = gradients(apply("reshape_like", hot, target))
-        return tuple(found[i] for i in connected)
-
-    stacked = iter(map_fn(row, _positions(flat), fn_output_signature=tuple(probe[i].dtype for i in connected)))
-    return [next(stacked) if i in connected else None for i in range(len(probe))]
-
-
-def _positions(flat: Any) -> Any:
-    zero, one = (convert_to_tensor(np.array(n, np.int32)) for n in (0, 1))
-    return apply("range", zero, apply("size", flat), one)
-
-
-def _one_hot(target: Tensor, position: int) -> Any:
-    seed = np.zeros(_shape(target), target.type.dtype.numpy)
-    seed.reshape(-1)[position] = 1
-    return apply("constant", value=seed, weak=target.weak)
-
-
-def dense(gradient: TensorLike) -> Any:
-    """Convert an IndexedSlices to the whole tensor."""
-    return convert_to_tensor(gradient) if isinstance(gradient, IndexedSlices) else gradient
-
-
-def zeros_of_source(source: TensorLike) -> Any:
-    """Return zeros of the shape of a tensor or variable, not recorded by tapes."""
-    with tape_recorders.paused():
-        return apply("zeros_like", convert_to_tensor(source))
-
-
 def _seed(target: Any, given: Any) -> Any:
     """Return the initial cotangent of a target; None for one without a gradient."""
     if not target.dtype.is_differentiable:
@@ -403,15 +344,13 @@ def _in_graph(region: Region, tensor: Any) -> Value:
     return region.trace.capture(tensor, tensor.type, "Const")
 
 
-def _shape(value: Any) -> tuple[Any, ...]:
-    shape = value.type.shape
-    if shape is None:
-        raise ValueError(f"the rank of {value!r} has to be known for a jacobian")
-    return tuple(d if isinstance(d, int) else None for d in shape)
-
-
 def _reshaped(value: TensorLike, shape: tuple[Any, ...], vector: Any) -> Any:
     return apply("reshape", value, shape=shape) if None not in shape else apply("reshape", value, vector, shape=shape)
 
 
-__all__ = ["GradientTape", "UnconnectedGradients", "dense", "rows_of", "zeros_of_source"]
+def _answer(region: Region, value: Value) -> Any:
+    slices = None if region.contract.objects_in_graph else row_slices(region, value)
+    return SymbolicTensor(value) if slices is None else slices
+
+
+__all__ = ["GradientTape", "UnconnectedGradients", ]

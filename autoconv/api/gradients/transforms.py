@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.gradients.accumulator import product
-from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients, dense
+from autoconv.api.gradients.dense_gradients import dense
+from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
 from autoconv.graph.dtypes import as_dtype
 from autoconv.operators.calls.call import call
 from autoconv.runtime.annotations import TensorLike

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from autoconv.api.tensors.arguments import static_axes, static_int
-from autoconv.api.tensors.maths import l2_normalize, log_sigmoid, sigmoid, softplus
+from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
+from autoconv.api.tensors.norms import l2_normalize
 from autoconv.api.tensors.sorting import in_top_k, top_k
 from autoconv.api.tensors.trigonometry import (
     tanh,

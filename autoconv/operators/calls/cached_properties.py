@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.operators.values.items import set_attr
+from autoconv.operators.values.attributes import set_attr
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 

@@ -15,13 +15,8 @@ from autoconv.operators.values import items
 from autoconv.operators.values.comparisons import is_in_graph
 from autoconv.runtime.objects import container_methods as _methods  # noqa: F401 - which containers have from here on
 from autoconv.runtime.objects.containers import heap_of
-from autoconv.runtime.objects.symbolic_objects import (
-    SymbolicObject,
-    apply_object,
-    build_object,
-    holds_symbols,
-    record_object,
-)
+from autoconv.runtime.objects.symbol_search import holds_symbols
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, build_object, record_object
 from autoconv.runtime.recording.regions import current_region
 
 # Marks, as a key in a list of keys and values, a mapping whose items are all merged in (`**mapping`).

@@ -15,7 +15,8 @@ from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
-from autoconv.runtime.objects.symbolic_objects import apply_object, holds_created_objects, holds_symbols
+from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_symbols
+from autoconv.runtime.objects.symbolic_objects import apply_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 

@@ -12,7 +12,8 @@ from autoconv.operators.values.builtins import called
 from autoconv.operators.values.comparisons import gt, lt
 from autoconv.operators.values.items import new
 from autoconv.runtime.objects.containers import heap_of, traced
-from autoconv.runtime.objects.symbolic_objects import apply_object, holds_symbols
+from autoconv.runtime.objects.symbol_search import holds_symbols
+from autoconv.runtime.objects.symbolic_objects import apply_object
 
 
 def sorted_by(iterable: object, *, key: Callable[[Any], Any], reverse: Any = False) -> Any:

@@ -26,7 +26,8 @@ from autoconv.ops.python.objects import FUNCTIONS, LIBRARY
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, heap_of, traced_result
 from autoconv.runtime.objects.dict_views import DictView
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, holds_symbols, record_object
+from autoconv.runtime.objects.symbol_search import holds_symbols
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, record_object
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 

@@ -14,7 +14,7 @@ from autoconv.operators.control.conditionals import not_, truth
 from autoconv.operators.support.held_iterators import HeldIterator, held
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.support.signature_check import plainly
-from autoconv.operators.values import comparisons, items, set_operators
+from autoconv.operators.values import attributes, comparisons, items, set_operators
 from autoconv.operators.values.builtins import called
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.dict_views import DictView
@@ -31,11 +31,11 @@ def _set_item(x: object, index: object, value: object) -> None:
 
 
 def _set_attribute(owner: object, name: str, value: object) -> None:
-    items.set_attr(owner, _known(name, "setattr"), value)
+    attributes.set_attr(owner, _known(name, "setattr"), value)
 
 
 def _delete_attribute(owner: object, name: str) -> None:
-    items.del_attr(owner, _known(name, "delattr"))
+    attributes.del_attr(owner, _known(name, "delattr"))
 
 
 def _known(name: str, function: str) -> Any:

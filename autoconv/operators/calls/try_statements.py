@@ -13,8 +13,9 @@ from autoconv.errors import StagingError
 from autoconv.operators.calls.call import call
 from autoconv.operators.control.conditionals import is_staged, truth
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.control.try_rounds import TryRecorder, passes
+from autoconv.operators.control.try_rounds import TryRecorder
 from autoconv.operators.regions.layout import Variant
+from autoconv.operators.regions.raised_errors import passes_handlers
 from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.operators.values.items import context
 from autoconv.runtime.objects.symbolic_objects import StagedException, SymbolicObject, apply_object
@@ -144,7 +145,7 @@ class _Managed:
             return False
         if trial.state == "body":
             trial.failed()
-        if trial.passing or passes(error):
+        if trial.passing or passes_handlers(error):
             return False
         if trial.state == "failed":
             return True

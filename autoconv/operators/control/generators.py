@@ -9,7 +9,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators.control.conditionals import is_staged
-from autoconv.operators.regions.region_body import is_about_program
+from autoconv.operators.regions.raised_errors import is_about_program
 from autoconv.operators.support.generator_expressions import Generated, GeneratorExpression
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.runtime.recording.handler_stores import is_catchable

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -271,149 +271,6 @@ class StagedList(Staged):
         return items_of(self.list).item(position + self.start)
 
 
-class StagedIterator(Staged):
-    """A Python iterator: consumed once, by the region that created it.
-
-    `checks_end`: an exception may be raised after a loop over it.
-    """
-
-    checks_end = False
-
-    def __init__(self) -> None:
-        self._home = current_region()
-        self._begun = False
-
-    def begin(self) -> None:
-        """Start its consumption.
-
-        Raises StagingError the second time, since Python would continue where the first loop stopped, and where a
-        tensor decides whether this is the first time.
-        """
-        region, kind = current_region(), type(self).__name__.removeprefix("Staged").lower()
-        if region is None:
-            return
-        if self._begun or self._home is None or region is not self._home.standing:
-            who = "a second loop" if self._begun else "code under a condition on a tensor"
-            raise StagingError(
-                f"{who} iterates over an iterator that was created before it ({kind})", current_place(),
-                f"{kind}(…) in the for statement itself",
-            )  # fmt: skip
-        if region.journal is not None:
-            region.journal.note(attribute_spot(self, "_begun", self._home))
-        self._begun = True
-
-    def end(self, to_the_end: Any) -> None:
-        """Finish a loop over it; `to_the_end` (may be symbolic): whether the loop was exhausted, not left early."""
-
-
-class StagedZip(StagedIterator):
-    """`zip` of iterables with items by position."""
-
-    kind = zip
-
-    def __init__(self, *parts: Any) -> None:
-        super().__init__()
-        self.parts = [required(part) for part in parts]
-        self.is_live = any(part.is_live for part in self.parts)
-        self.checks_end = any(isinstance(part, StagedIterator) and part.checks_end for part in self.parts)
-        if self.checks_end and len(parts) > 1:
-            self._refuse("given to another zip()")
-
-    def be_strict(self) -> None:
-        """`zip(…, strict=True)` for lengths known only at run time."""
-        if self.checks_end or len(self.parts) > 2:
-            self._refuse("given more than two iterables")
-        self.checks_end = True
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise StagingError(
-            f"zip(strict=True) of lengths known only at run time is {what}", current_place(),
-            "zip() without strict",
-        )  # fmt: skip
-
-    def end(self, to_the_end: Any) -> None:
-        if len(self.parts) == 1 and isinstance(self.parts[0], StagedIterator):
-            self.parts[0].end(to_the_end)
-        elif self.checks_end and len(self.parts) > 1:
-            first, second = (part.length() for part in self.parts)
-            for how, differs in (("shorter", second < first), ("longer", second > first)):
-                error = ValueError(f"zip() argument 2 is {how} than argument 1")
-                raise_if(dispatch.apply("logical_and", differs, to_the_end), error)
-
-    def length(self) -> Any:
-        lengths = [part.length() for part in self.parts]
-        known = [n for n in lengths if isinstance(n, (int, np.integer))]
-        result: Any = min(known) if known else None
-        for length in lengths:
-            if not isinstance(length, (int, np.integer)):
-                result = length if result is None else dispatch.apply("select", length < result, length, result)
-        return result
-
-    def item(self, position: int) -> Any:
-        return tuple(part.item(position) for part in self.parts)
-
-
-class StagedEnumerate(StagedIterator):
-    """`enumerate` of an iterable with items by position."""
-
-    kind = enumerate
-
-    def __init__(self, iterable: object, start: object = 0) -> None:
-        super().__init__()
-        self.inner = required(iterable)
-        self.is_live = self.inner.is_live
-        self.checks_end = isinstance(self.inner, StagedIterator) and self.inner.checks_end
-        self.start = start
-
-    def end(self, to_the_end: Any) -> None:
-        if isinstance(self.inner, StagedIterator):
-            self.inner.end(to_the_end)
-
-    def length(self) -> Any:
-        return self.inner.length()
-
-    def item(self, position: Any) -> Any:
-        return position + self.start, self.inner.item(position)
-
-
-class StagedReversed(StagedIterator):
-    """`reversed` of an iterable with items by position."""
-
-    kind = reversed
-
-    def __init__(self, iterable: object) -> None:
-        super().__init__()
-        self.inner = required(iterable)
-        self.count = self.inner.length()  # as in Python, the end is fixed when the iterator is created
-
-    def length(self) -> Any:
-        return self.count
-
-    def item(self, position: int) -> Any:
-        return self.inner.item(self.count - 1 - position)
-
-
-class StagedMap(StagedIterator):
-    """`map` over iterables with items by position."""
-
-    kind = map
-
-    def __init__(self, function: Callable[..., Any], *iterables: Any) -> None:
-        super().__init__()
-        self.function = function
-        self.inner = StagedZip(*iterables)
-        self.is_live, self.checks_end = self.inner.is_live, self.inner.checks_end
-
-    def end(self, to_the_end: Any) -> None:
-        self.inner.end(to_the_end)
-
-    def length(self) -> Any:
-        return self.inner.length()
-
-    def item(self, position: int) -> Any:
-        return self.function(*self.inner.item(position))
-
-
 class StagedSequence(Staged):
     """A Python sequence combined with staged iterables: its items by position, numbers or tensors of one type."""
 
@@ -490,3 +347,38 @@ def leading_dimension(tensor: Any) -> Any:
 
 def _int64() -> Any:
     return int64
+
+
+class StagedIterator(Staged):
+    """A Python iterator: consumed once, by the region that created it.
+
+    `checks_end`: an exception may be raised after a loop over it.
+    """
+
+    checks_end = False
+
+    def __init__(self) -> None:
+        self._home = current_region()
+        self._begun = False
+
+    def begin(self) -> None:
+        """Start its consumption.
+
+        Raises StagingError the second time, since Python would continue where the first loop stopped, and where a
+        tensor decides whether this is the first time.
+        """
+        region, kind = current_region(), type(self).__name__.removeprefix("Staged").lower()
+        if region is None:
+            return
+        if self._begun or self._home is None or region is not self._home.standing:
+            who = "a second loop" if self._begun else "code under a condition on a tensor"
+            raise StagingError(
+                f"{who} iterates over an iterator that was created before it ({kind})", current_place(),
+                f"{kind}(…) in the for statement itself",
+            )  # fmt: skip
+        if region.journal is not None:
+            region.journal.note(attribute_spot(self, "_begun", self._home))
+        self._begun = True
+
+    def end(self, to_the_end: Any) -> None:
+        """Finish a loop over it; `to_the_end` (may be symbolic): whether the loop was exhausted, not left early."""

@@ -23,6 +23,7 @@ from autoconv.operators.regions.container_promotion import (
 from autoconv.operators.regions.layout import NEVER, Layout, Never, leaf_types
 from autoconv.operators.regions.layout_join import join_layouts, joined_objects
 from autoconv.operators.regions.marshalling import absent, emit, rebuild
+from autoconv.operators.regions.raised_errors import record_raise
 from autoconv.operators.regions.recursive_signature import (
     argument_layout,
     bound_arguments,
@@ -31,7 +32,8 @@ from autoconv.operators.regions.recursive_signature import (
     join_arguments,
     layout_found,
 )
-from autoconv.operators.regions.region_body import Recorded, Suspended, record_body, record_raise, write_spot
+from autoconv.operators.regions.region_body import Recorded, record_body, write_spot
+from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support.speculation import emit_output
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.handler_stores import Stores

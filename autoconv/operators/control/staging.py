@@ -31,16 +31,9 @@ from autoconv.operators.regions.layout import (
 )
 from autoconv.operators.regions.layout_join import join_layouts, joined_lists
 from autoconv.operators.regions.marshalling import STAGE_ARMS, emit, rebuild
-from autoconv.operators.regions.region_body import (
-    Body,
-    Recorded,
-    Suspended,
-    applied,
-    record_body,
-    unify_captures,
-    write_spot,
-)
+from autoconv.operators.regions.region_body import Body, Recorded, applied, record_body, unify_captures, write_spot
 from autoconv.operators.regions.shared_identity import frozen_where_shared, shared_identities
+from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.unsharing import changed_copies, layout_as_left
 from autoconv.operators.support.narrowed_classes import note_class, note_results
 from autoconv.runtime.objects.containers import TracedDict, TracedList, UnmovedError

@@ -20,8 +20,9 @@ from autoconv.operators.regions.container_promotion import (
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never, layout_of, leaf_types
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.marshalling import rebuild
-from autoconv.operators.regions.region_body import Recorded, Suspended, refuse_missing, unify_captures, write_spot
+from autoconv.operators.regions.region_body import Recorded, refuse_missing, unify_captures, write_spot
 from autoconv.operators.regions.shared_identity import frozen_where_shared, shared_identities
+from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN, UnmovedError, materialise
 from autoconv.runtime.objects.symbolic_objects import as_object, box, record_object

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType
 from autoconv.operators.control.handler_values import (
     as_missing,
@@ -32,17 +31,10 @@ from autoconv.operators.control.try_join import join, take_back
 from autoconv.operators.regions.container_promotion import is_moved, move_shared
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, home_of, layout_of, leaf_types
 from autoconv.operators.regions.marshalling import rebuild
-from autoconv.operators.regions.region_body import (
-    AbandonTrace,
-    Recorded,
-    Suspended,
-    cannot_be_caught,
-    is_about_program,
-    record_raise,
-    refuse_missing,
-    write_spot,
-)
+from autoconv.operators.regions.raised_errors import passes_handlers, record_raise
+from autoconv.operators.regions.region_body import Recorded, refuse_missing, write_spot
 from autoconv.operators.regions.shared_identity import frozen_where_shared, require_identity, shared_identities
+from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.runtime.objects.containers import PLAIN, heap_of
 from autoconv.runtime.objects.symbolic_objects import (
     StagedException,
@@ -139,11 +131,11 @@ class TryRecorder:
     def done(self) -> None:
         """Finish the body."""
         error = sys.exc_info()[1]
-        is_ours = error is not self.around and self.parent.contract.python_exceptions and passes(error)
+        is_ours = error is not self.around and self.parent.contract.python_exceptions and passes_handlers(error)
         if is_ours and isinstance(error, (Exception, AbandonTrace)):
             raise error  # nothing after it would be recorded
         if self.state != "body":
-            self.passing |= error is not None and error is not self.around and passes(error)
+            self.passing |= error is not None and error is not self.around and passes_handlers(error)
         elif error is None or error is self.around:
             self._finish_body(None)
         else:  # unwinding by an exception raised while tracing
@@ -159,7 +151,7 @@ class TryRecorder:
 
     def unwound(self) -> Any:
         error = sys.exc_info()[1]
-        if self.settled or self.passing or passes(error):
+        if self.settled or self.passing or passes_handlers(error):
             return ()
         if self.state == "body":
             self.failed()
@@ -173,7 +165,7 @@ class TryRecorder:
     def failed(self) -> None:
         """Handle an exception that the body raised while it was traced."""
         error = sys.exc_info()[1]
-        if passes(error):
+        if passes_handlers(error):
             self.passing = True
             return
         assert isinstance(error, (Exception, Suspended))
@@ -242,7 +234,7 @@ class TryRecorder:
         outer.graph.nodes.remove(frame)
         back = {inner: captured for captured, inner in self.region.captures.items()}
         for node in graph.nodes:
-            node.inputs = tuple(_outermost(value, back, outer) for value in node.inputs)
+            node.inputs = tuple(outer.lift(back[value]) if value in back else value for value in node.inputs)
             node.name = outer.graph.unique_name(node.name)
             for result in node.results:
                 result.graph, result.name = outer.graph, node.name
@@ -404,19 +396,3 @@ class TryRecorder:
         if self.stores is not None and self.stores.calls:
             for spot, value in written_by_calls(self.parent):
                 write_spot(spot, value)
-
-
-def passes(error: BaseException | None) -> bool:
-    """Return whether the program's clauses must not see the exception."""
-    region = current_region()
-    if type(error) is Suspended:
-        return False  # the end of the body is unknown, and the handlers may be reached
-    if error is None or cannot_be_caught(error):
-        return True
-    return region is not None and region.contract.python_exceptions and is_about_program(error)
-
-
-def _outermost(value: Value, back: dict[Value, Value], outer: Region) -> Value:
-    """Return the value of the outer region for a parameter of a spliced one."""
-    found = back.get(value)
-    return value if found is None else outer.lift(found)

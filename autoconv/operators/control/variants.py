@@ -22,12 +22,13 @@ from autoconv.runtime.objects.containers import items_of
 from autoconv.runtime.objects.symbolic_objects import box
 from autoconv.runtime.recording.program_reads import asked_by_program, is_of_program
 from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.caller_instruction import is_in_place
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import constant_table
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.runtime.tensors.tensor_methods import TensorMethods, is_in_place, refuse_as_python
+from autoconv.runtime.tensors.tensor_methods import TensorMethods, refuse_as_python
 
 
 def raise_if(condition: Any, error: BaseException) -> None:

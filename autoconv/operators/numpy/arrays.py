@@ -19,10 +19,11 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.numpy_views import VIEWS, VIEWS_OF_ANY, loaded
 from autoconv.operators.values.list_arrays import joined, with_arrays
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
+from autoconv.runtime.arrays.array_creation import new_array
 from autoconv.runtime.arrays.assigned_values import cast_to, elements, loses_imaginary_parts, stacked, to_elements
 from autoconv.runtime.arrays.members import member
-from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh, new_array
-from autoconv.runtime.objects.symbolic_objects import holds_symbols
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
+from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.recording.numpy_protocol import implementation, name_of
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place

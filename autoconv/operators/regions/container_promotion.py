@@ -31,7 +31,8 @@ from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.operators.regions.unsharing import copied
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN, container_spot, heap_of, materialise
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object, holds_symbols
+from autoconv.runtime.objects.symbol_search import holds_symbols
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, recording
 from autoconv.runtime.support.spans import current_place

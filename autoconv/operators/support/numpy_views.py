@@ -11,8 +11,9 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.runtime.annotations import IntLike, ShapeLike
+from autoconv.runtime.arrays.array_creation import strided
 from autoconv.runtime.arrays.members import diagonal_of, member, view_of
-from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh, strided
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
 from autoconv.runtime.recording.numpy_protocol import implementation, name_of
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor

@@ -21,18 +21,10 @@ from autoconv.operators.control.conditionals import (
     truth,
     user_defined_method,
 )
-from autoconv.operators.control.iterables import (
-    Staged,
-    StagedEnumerate,
-    StagedMap,
-    StagedRange,
-    StagedReversed,
-    StagedZip,
-    as_staged,
-    leading_dimension,
-)
+from autoconv.operators.control.iterables import Staged, StagedRange, as_staged, leading_dimension
 from autoconv.operators.control.loops import iterate
 from autoconv.operators.control.optional_keys import count
+from autoconv.operators.control.staged_iterators import StagedEnumerate, StagedMap, StagedReversed, StagedZip
 from autoconv.operators.control.variants import raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import OVERRIDES, overrides

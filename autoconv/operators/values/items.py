@@ -17,11 +17,8 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.control.conditionals import if_exp, note_cells
 from autoconv.operators.control.variants import distribute, is_absent, one_number, payload, raise_if
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.regions.shared_identity import refuse_change
-from autoconv.operators.support.class_attributes import note_inherited
-from autoconv.operators.support.optional_attributes import expect_missing
+from autoconv.operators.values.attributes import set_attr
 from autoconv.operators.values.builtins import called
-from autoconv.operators.values.instances import is_described, refuse_hook
 from autoconv.operators.values.list_arrays import index_array
 from autoconv.operators.values.symbolic_subscript import (
     check_index,
@@ -31,19 +28,11 @@ from autoconv.operators.values.symbolic_subscript import (
     picked_value,
     picks_an_arm,
 )
-from autoconv.runtime.arrays.members import refuse_attribute
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
-from autoconv.runtime.objects.symbolic_objects import (
-    SymbolicObject,
-    apply_object,
-    constant_object,
-    graph_object,
-    holds_symbols,
-    record_object,
-    unboxed,
-)
-from autoconv.runtime.recording.journal import attribute_spot, cells_spots
+from autoconv.runtime.objects.symbol_search import holds_symbols
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, constant_object, unboxed
+from autoconv.runtime.recording.journal import cells_spots
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
@@ -274,85 +263,6 @@ def context(manager: object) -> Any:
 def del_item(x: Any, index: Any) -> None:
     about_to_write(x)
     del x[index]
-
-
-def set_attr(owner: object, attribute: str, value: object) -> None:
-    """`owner.attribute = value`, journalled while a region is traced."""
-    region = current_region()
-    if region is None:
-        setattr(owner, attribute, value)
-        return
-    if type(owner) is Variant:
-        distribute(lambda one: set_attr(one, attribute, value), owner)
-        return
-    if type(owner) is SymbolicObject:
-        record_object("object_set_attribute", [owner, value], name=attribute)
-        return
-    if type(owner) is SymbolicArray:
-        refuse_attribute(attribute)
-    refuse_hook(owner, "__setattr__")
-    note_inherited(region.trace, owner, attribute)
-    if is_described(owner, attribute):
-        setattr(owner, attribute, value)
-        return
-    heap = graph_object(owner)
-    if heap is not None:
-        expect_missing(region, owner, attribute)
-        record_object("object_set_attribute", [heap, value], name=attribute)
-        return
-    note_attribute(owner, attribute)
-    there = type(value) is SymbolicArray and getattr(owner, "__dict__", {}).get(attribute) is value  # `o.w += x`
-    setattr(owner, attribute, value)
-    if _is_outside(region, owner) and not there:
-        record_object("object_set_attribute", [constant_object(owner), value], name=attribute)
-
-
-def _is_outside(region: Any, owner: object) -> bool:
-    """Return whether a write has to happen when the graph runs: to an object that existed before the trace."""
-    trace = region.trace
-    return trace.contract.effects_each_call and trace.owned is not None and id(owner) not in trace.owned
-
-
-def del_attr(owner: object, attribute: str) -> None:
-    """`del owner.attribute`, journalled while a region is traced."""
-    region = current_region()
-    if region is None:
-        delattr(owner, attribute)
-        return
-    if type(owner) is Variant:
-        distribute(lambda one: del_attr(one, attribute), owner)
-        return
-    if type(owner) is SymbolicObject:
-        record_object("object_delete_attribute", [owner], name=attribute)
-        return
-    refuse_hook(owner, "__delattr__")
-    if is_described(owner, attribute):
-        delattr(owner, attribute)
-        return
-    heap = graph_object(owner)
-    if heap is not None:
-        record_object("object_delete_attribute", [heap], name=attribute)
-        return
-    note_attribute(owner, attribute)
-    delattr(owner, attribute)
-    if _is_outside(region, owner):
-        record_object("object_delete_attribute", [constant_object(owner)], name=attribute)
-
-
-def note_attribute(owner: object, attribute: str) -> None:
-    region = current_region()
-    assert region is not None
-    if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
-        return  # Python raises its own error
-    if id(owner) in region.trace.frozen:
-        refuse_change(owner, attribute)
-    if region.journal is not None:
-        owned = region.trace.owned
-        home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None
-        region.journal.note(attribute_spot(owner, attribute, home))
-    if region.contract.effects_each_call:
-        what = f"the attribute {attribute!r} of a {type(owner).__name__} is written"
-        region.contract.before_write(owner, what, [attribute_spot(owner, attribute)])
 
 
 def about_to_write(x: object) -> None:

@@ -11,13 +11,11 @@ import bisect
 import builtins
 import cmath
 import collections
-import functools
 import heapq
 import inspect
 import io
 import math
 import operator
-import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -30,11 +28,12 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
-from autoconv.ops.control.flow import copy_exception
 from autoconv.ops.elementwise.python_numbers import KINDS, to_python_array
 from autoconv.ops.index_spec import SAID_BY_NUMPY, SAID_OF_SLICES
+from autoconv.ops.python.attribute_access import refuse_own_access
 from autoconv.ops.python.exception_groups import left_of_group, split_group
 from autoconv.ops.python.undo_log import (
+    ARRAY_MUTATORS,
     CHANGING_HEAPS,
     note_apply,
     note_attribute,
@@ -64,7 +63,7 @@ class NotAssigned:
 
 
 def _has_attribute(x: Any, name: str) -> bool:
-    _refuse_own_access(x, name)
+    refuse_own_access(x, name)
     return hasattr(x, name)
 
 
@@ -127,7 +126,7 @@ def _any(*_: Type, **__: Any) -> ObjectType:
     return ObjectType()
 
 
-def _nothing(*_: Type, **__: Any) -> tuple[()]:
+def no_results(*_: Type, **__: Any) -> tuple[()]:
     return ()
 
 
@@ -135,7 +134,7 @@ def _truth_type(*_: Type, **__: Any) -> TensorType:
     return TensorType(bool_, (), True)
 
 
-def _count_type(*_: Type, **__: Any) -> TensorType:
+def count_type(*_: Type, **__: Any) -> TensorType:
     return TensorType(int64, (), True)
 
 
@@ -263,7 +262,6 @@ define(
 
 
 _IN_PLACE = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
-_METHODS_OF_ARRAYS = frozenset({"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "sort"})
 
 
 def may_change_array(node: Node) -> bool:
@@ -271,7 +269,7 @@ def may_change_array(node: Node) -> bool:
     if not node.inputs or node.inputs[0].type not in (ObjectType(), ObjectType("ndarray")):
         return False
     if node.op.name == "object_method":
-        return node.attributes["name"] in _METHODS_OF_ARRAYS
+        return node.attributes["name"] in ARRAY_MUTATORS
     if node.op.name == "object_set_attribute":
         return node.attributes["name"] in ("shape", "dtype", "strides", "real", "imag", "flat")
     function = node.attributes.get("function", "") if node.op.name == "object_apply" else ""
@@ -301,11 +299,11 @@ define(
     gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 define(
-    name="object_length", graphdef="ObjectLength", result=_count_type, kernel=lambda x: np.array(len(x)),
+    name="object_length", graphdef="ObjectLength", result=count_type, kernel=lambda x: np.array(len(x)),
     gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 define(
-    name="object_index", graphdef="ObjectIndex", result=_count_type,
+    name="object_index", graphdef="ObjectIndex", result=count_type,
     kernel=lambda x: to_python_array(operator.index(x)), gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 
@@ -337,60 +335,22 @@ define(
 
 
 def _get_attribute(x: Any, *, name: str) -> tuple[Any]:
-    _refuse_own_access(x, name)
+    refuse_own_access(x, name)
     return (getattr(x, name),)
 
 
 def _set_attribute(x: Any, value: Any, *, name: str) -> tuple[()]:
-    _refuse_own_access(x, name, writes=True)
+    refuse_own_access(x, name, writes=True)
     note_attribute(x, name)
     setattr(x, name, value)
     return ()
 
 
 def _delete_attribute(x: Any, *, name: str) -> tuple[()]:
-    _refuse_own_access(x, name, writes=True)
+    refuse_own_access(x, name, writes=True)
     note_attribute(x, name)
     delattr(x, name)
     return ()
-
-
-_ON_READING = ("__getattribute__",), ("__get__",)
-_ON_WRITING = ("__setattr__", "__delattr__"), ("__set__", "__delete__")
-
-
-@functools.lru_cache(maxsize=1024)
-def runs_code(kind: type, name: str, writes: bool = False) -> bool:
-    """Return whether access to the attribute runs code: a method, a property, a descriptor, or a hook of the class."""
-    found = inspect.getattr_static(kind, name, None)
-    if isinstance(found, (property, types.FunctionType)):
-        return True
-    hooks, describing = _ON_WRITING if writes else _ON_READING
-    own = [getattr(kind, hook, None) for hook in hooks] + [getattr(type(found), hook, None) for hook in describing]
-    return any(map(_is_programs, own)) and not isinstance(found, functools.cached_property)
-
-
-@functools.lru_cache(maxsize=1024)
-def computes(kind: type, name: str) -> bool:
-    """Return whether the class computes an attribute that the object itself does not hold."""
-    found = inspect.getattr_static(kind, name, None)
-    missing = found is None and _is_programs(getattr(kind, "__getattr__", None))
-    return missing or isinstance(found, functools.cached_property)
-
-
-def _is_programs(method: Any) -> bool:
-    """Return whether this is a function written in Python, outside of the standard library."""
-    if not isinstance(method, types.FunctionType):
-        return False
-    return (method.__module__ or "").partition(".")[0] not in sys.stdlib_module_names
-
-
-def _refuse_own_access(x: Any, name: str, writes: bool = False) -> None:
-    """Raise NotInGraphError for an attribute whose access runs the user's code."""
-    kind: Any = type(x)
-    computed = not writes and computes(kind, name)
-    if runs_code(kind, name, writes) or (computed and name not in getattr(x, "__dict__", ())):
-        raise NotInGraphError(f"a graph chooses which {kind.__name__} it takes {name!r} of, and cannot run its code")
 
 
 define(
@@ -398,11 +358,11 @@ define(
     gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 define(
-    name="object_set_attribute", graphdef="ObjectSetAttribute", result=_nothing, kernel=_set_attribute,
+    name="object_set_attribute", graphdef="ObjectSetAttribute", result=no_results, kernel=_set_attribute,
     gradient=NO_GRADIENT, effects=CHANGES,
 )  # fmt: skip
 define(
-    name="object_delete_attribute", graphdef="ObjectDeleteAttribute", result=_nothing, kernel=_delete_attribute,
+    name="object_delete_attribute", graphdef="ObjectDeleteAttribute", result=no_results, kernel=_delete_attribute,
     gradient=NO_GRADIENT, effects=CHANGES,
 )  # fmt: skip
 
@@ -410,47 +370,6 @@ define(
 define(
     name="object_isinstance", graphdef="ObjectIsinstance", result=_truth_type,
     kernel=lambda x, *, kinds: np.array(isinstance(x, kinds)), gradient=NO_GRADIENT, effects=READS,
-)  # fmt: skip
-
-
-def _match(x: Any, *, clauses: tuple[Any, ...]) -> np.ndarray:
-    """Return the number of the first except clause that matches the exception; their count when none does."""
-    for number, kinds in enumerate(clauses):
-        if isinstance(x, kinds):
-            return np.array(number)
-    return np.array(len(clauses))
-
-
-define(
-    name="object_match", graphdef="ObjectMatch", result=_count_type, kernel=_match, gradient=NO_GRADIENT,
-    effects=Effects.READ,
-)  # fmt: skip
-
-
-def _raise(x: Any, *rest: Any, linked: str = "") -> tuple[()]:
-    """Raise x; `rest` is the exception to which it is `linked`, as its "context" or its "cause"."""
-    if linked == "context" and x.__context__ is None and rest[0] is not x:
-        x.__context__ = rest[0]
-    elif linked == "cause":
-        x.__cause__ = rest[0]
-    raise x
-
-
-define(
-    name="object_raise", graphdef="ObjectRaise", result=_nothing, kernel=_raise, gradient=NO_GRADIENT,
-    effects=Effects.RAISE | Effects.OUTPUT | Effects.READ,
-)  # fmt: skip
-
-
-def _make_exception(*arguments: Any, kind: Any) -> tuple[Any]:
-    """Make an exception of the class; where `kind` is an exception, a copy of it."""
-    return (kind(*arguments) if isinstance(kind, type) else copy_exception(kind),)
-
-
-define(
-    name="object_exception", graphdef="ObjectException", result=lambda *_, kind: ObjectType("Exception"),
-    kernel=_make_exception, gradient=NO_GRADIENT, effects=CHANGES,
-    allocates=True,
 )  # fmt: skip
 
 
@@ -464,11 +383,9 @@ def _print(*values: Any, sep: Any, end: Any) -> tuple[()]:
 
 
 define(
-    name="object_print", graphdef="PrintV2", result=_nothing, kernel=_print, gradient=NO_GRADIENT,
+    name="object_print", graphdef="PrintV2", result=no_results, kernel=_print, gradient=NO_GRADIENT,
     effects=Effects.OUTPUT | READS,
     prints=True,
 )  # fmt: skip
 
-__all__ = [
-    "COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "computes", "may_change_array", "not_assigned", "runs_code",
-]  # fmt: skip
+__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "may_change_array", "not_assigned"]  # fmt: skip

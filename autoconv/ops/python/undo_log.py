@@ -13,31 +13,17 @@ import functools
 import sys
 import threading
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import IntegerLimitError, NotInGraphError, OtherKindError
-from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.python_operators import BINARY
-from autoconv.graph.types import ObjectType
 
 # After these errors a call may rerun as plain Python.
 TAKEN_BACK = (IntegerLimitError, OtherKindError, NotInGraphError)
-# Nodes with writes that are logged, or only to objects of the graph.
-_NOTED = frozenset(
-    {
-        "object_apply", "object_method", "object_set_attribute", "object_delete_attribute", "object_build",
-        "object_iterate", "object_advance", "object_unpack", "object_exception",
-        "object_make", "numpy_tolist", "generator_make",
-        "array_new", "array_of",
-    }
-)  # fmt: skip
-LOCAL = "typed_list_"  # prefix of ops that write to the run's own objects
-DRAW = "generator_draw"
 _CONSTANT = (
     str, bytes, int, float, bool, complex, tuple, frozenset, range, slice, types.NoneType, np.generic,
 )  # fmt: skip
@@ -55,7 +41,10 @@ _READING: dict[type, set[str]] = {
         "union",
     },
 }
-_ARRAYS_CHANGE = {"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort"}
+# Methods of arrays that change the array.
+ARRAY_MUTATORS = frozenset(
+    {"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort"}
+)
 _IN_PLACE = frozenset(one.in_place for one in BINARY)
 # Besides in-place operators on other operands than numbers or text.
 _CHANGING = frozenset({"setitem", "delitem", "next"})
@@ -114,38 +103,6 @@ class _Log:
 _ACTIVE = _Active()
 
 
-def can_undo(graph: Graph) -> bool:
-    """Return whether all writes of the graph are logged: it prints by Python's print, and changes only objects.
-
-    Arrays passed as memory count as logged (see `restoring`); others belong to the run.
-    """
-    made = makes_all_generators(graph)
-    return not any(is_irreversible(node) and not (made and node.op.name == DRAW) for node in graph.walk())
-
-
-def makes_all_generators(graph: Graph) -> bool:
-    """Return whether the graph makes all of its NumPy generators itself, so that draws are invisible outside."""
-    given = [*graph.parameters, *(value for node in graph.walk() if not node.regions for value in _not_made(node))]
-    return all(value.type != ObjectType("Generator") for value in given)
-
-
-def _not_made(node: Node) -> Sequence[Value]:
-    return () if node.op.name == "generator_make" else node.results
-
-
-def may_not_undo(node: Node) -> bool:
-    """Return whether only the run decides that the node's change is irreversible."""
-    name = node.attributes.get("name" if node.op.name == "object_method" else "function")
-    if node.op.name == "object_method":
-        return name in _ARRAYS_CHANGE and node.inputs[0].type != ObjectType("list")
-    return node.op.name == "object_apply" and name in ("next", "collections.defaultdict")
-
-
-def is_irreversible(node: Node) -> bool:
-    """Return whether the node has an irreversible side effect."""
-    return _cannot_undo(node) and node.op.traits.stores_into is None
-
-
 def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
     """Wrap `run` to restore arrays where it raises for a number outside of the graph's representation.
 
@@ -164,13 +121,6 @@ def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) 
             raise
 
     return noted
-
-
-def _cannot_undo(node: Node) -> bool:
-    if node.regions:
-        return False  # nodes in regions are tested individually
-    known = node.op.name in _NOTED or node.op.name.startswith(LOCAL) or not node.effects & Effects.WRITE
-    return bool(node.effects & Effects.RANDOM) or node.op.traits.irreversible or not known
 
 
 def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
@@ -299,7 +249,7 @@ def note_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
         return
     if any(_is_used_up(log, argument) for argument in arguments):
         log.lose()
-    elif name in _READING.get(type(owner), ()) or (type(owner) is np.ndarray and name not in _ARRAYS_CHANGE):
+    elif name in _READING.get(type(owner), ()) or (type(owner) is np.ndarray and name not in ARRAY_MUTATORS):
         return
     elif type(owner) is list and name == "append":
         _note_length(log, owner)
@@ -425,11 +375,8 @@ def _note_whole(log: _Log, owner: Any) -> None:
 
 __all__ = [
     "MAKING_ITERATORS",
-    "can_undo",
     "changes",
-    "is_irreversible",
     "is_noted",
-    "may_not_undo",
     "note_apply",
     "note_attribute",
     "note_iteration",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, is_recursive
-from autoconv.ops.python.undo_log import is_irreversible
+from autoconv.ops.python.reversibility import is_irreversible
 
 
 def late_nodes(graph: Graph) -> set[Node]:

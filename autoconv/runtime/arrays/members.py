@@ -12,10 +12,12 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Value
-from autoconv.runtime.arrays import symbolic_arrays
+from autoconv.ops.python.undo_log import ARRAY_MUTATORS
+from autoconv.runtime.arrays import complex_parts, symbolic_arrays
+from autoconv.runtime.arrays.array_creation import strided
 from autoconv.runtime.arrays.assigned_values import as_program_error
-from autoconv.runtime.arrays.methods import CHANGING, attribute_of
-from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh, strided
+from autoconv.runtime.arrays.methods import attribute_of
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
@@ -46,7 +48,7 @@ def member(array: SymbolicArray, name: str) -> Any:
         return ArrayMember(name, lambda *args, **kwargs: _viewed(array, name, args, kwargs))
     if name in _OWN:
         return ArrayMember(name, lambda *args, **kwargs: _OWN[name](array, *args, **kwargs))
-    if name in CHANGING or name == "flat":
+    if name in ARRAY_MUTATORS or name == "flat":
         raise StagingError(f"the method {name!r} changes an array in place", current_place())
     found = attribute_of(array.load(), name)
     if not callable(found):
@@ -86,7 +88,7 @@ def diagonal_of(array: SymbolicArray, offset: Any = 0, axis1: Any = 0, axis2: An
     _called(np.empty((1,) * array.ndim, np.bool_), "diagonal", (offset, axis1, axis2), {})
     if (axis1 % array.ndim, axis2 % array.ndim) != (array.ndim - 2, array.ndim - 1):
         array = view_of(array, lambda x: np.moveaxis(x, (axis1, axis2), (-2, -1)))
-    node = symbolic_arrays._record("array_diagonal", [array.value_in_graph], offset=operator.index(offset))
+    node = symbolic_arrays.record_array_op("array_diagonal", [array.value_in_graph], offset=operator.index(offset))
     return SymbolicArray(node.results[0])
 
 
@@ -102,7 +104,7 @@ def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     if found.base is None or sorted(found.shape) != sorted(shape) or min(found.strides) < 0:
         return NotImplemented
     perm = tuple(size - 2 for size in found.shape)
-    node = symbolic_arrays._record("array_transpose", [array.value_in_graph], perm=perm)
+    node = symbolic_arrays.record_array_op("array_transpose", [array.value_in_graph], perm=perm)
     return [SymbolicArray(node.results[0])]
 
 
@@ -113,7 +115,7 @@ def _plain(array: SymbolicArray, name: str) -> Any:
         raise StagingError("the imaginary parts of a real array are read-only", current_place())
     if name != "strides":
         if array.type.dtype.is_complex:
-            symbolic_arrays.note_complex("taken")
+            complex_parts.note_complex("taken")
         return attribute_of(array.load(), name)
     if None not in array.type.strides:
         return array.type.strides

@@ -8,29 +8,37 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from autoconv.errors import StagingError
-from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
+from autoconv.graph.dtypes import DType, int64
 from autoconv.ops.index_spec import At, is_fixed
 from autoconv.ops.numpy.shapes import DOT
+from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.ops.rules import element_count
 from autoconv.runtime.annotations import AxisLike, DTypeLike, OutLike, TensorLike
+from autoconv.runtime.arrays.method_arguments import (
+    as_number,
+    axis_argument,
+    dtype_argument,
+    flag_argument,
+    known_shape,
+    refuse_method,
+    refuse_options,
+    result_dtype,
+)
 from autoconv.runtime.objects.containers import traced
 from autoconv.runtime.objects.number_methods import number_attribute
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
-from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # The methods that change an array in place.
-CHANGING = frozenset({"sort", "fill", "partition", "put", "itemset", "resize", "setfield", "setflags", "byteswap"})
 _MOST_ITEMS = 64  # items of a list that is built while tracing; longer lists are built by the graph
 
 
@@ -43,10 +51,10 @@ def attribute_of(x: SymbolicTensor, name: str) -> Any:
         return NotImplemented
     if x.type.shape == () and not hasattr(np.generic, name) and is_scalar(x, name):
         return NotImplemented
-    if name in CHANGING:
+    if name in ARRAY_MUTATORS:
         region.contract.before_write(x, f"the method {name!r} changes an array in place")
     if name not in _ATTRIBUTES and name not in _METHODS:
-        _refuse(name, "is not supported in a graph")
+        refuse_method(name, "is not supported in a graph")
     return _ATTRIBUTES[name](x) if name in _ATTRIBUTES else ArrayMethod(x, name)
 
 
@@ -63,35 +71,17 @@ class ArrayMethod(BoundSymbolicMethod):
         return _METHODS[self.name](self.owner, *args, **kwargs)
 
 
-def _refuse(name: str, what: str) -> NoReturn:
-    raise StagingError(f"the method {name!r} of an array {what}", current_place())
-
-
-def _without(name: str, **options: Any) -> None:
-    for option, value in options.items():
-        if value is not None:
-            _refuse(name, f"is given {option}")
-
-
-def _shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
-    """Return the static shape; refuse the method where a size is symbolic."""
-    shape = x.type.shape
-    if shape is None or not all(isinstance(d, int) for d in shape):
-        _refuse(name, "depends on a shape known only at run time")
-    return shape  # type: ignore[return-value]
-
-
 def is_scalar(x: SymbolicTensor, name: str) -> bool:
     """Return whether `x` is a NumPy scalar; refuse a value that may be a scalar or a 0-d array."""
     if x.type.shape is None:
-        _refuse(name, "depends on a shape known only at run time")
+        refuse_method(name, "depends on a shape known only at run time")
     if x.type.shape != ():
         return False
     region = current_region()
     if region is not None and region.trace.memory:
         return True  # 0-d arrays are represented as memory, so this is a scalar
     if not _gives_scalar(x.value_in_graph.node):
-        _refuse(name, "gives a NumPy scalar for a scalar, and an array for an array without dimensions")
+        refuse_method(name, "gives a NumPy scalar for a scalar, and an array for an array without dimensions")
     return True
 
 
@@ -110,45 +100,22 @@ def _gives_scalar(node: Any) -> bool:
     return name in _GIVE_SCALARS or (node.op.traits.elementwise and name != "identity")
 
 
-def _axis(name: str, axis: Any) -> Any:
-    if axis is None:
-        return None
-    if isinstance(axis, bool):
-        _refuse(name, "is given a bool for an axis")
-    return tuple(map(operator.index, axis)) if isinstance(axis, tuple) else operator.index(axis)
-
-
-def _dtype(name: str, dtype: DTypeLike) -> DType | None:
-    if dtype is None or isinstance(dtype, DType):
-        return dtype
-    found = np.dtype(dtype)
-    if found.kind not in "biufc" or not found.isnative:
-        _refuse(name, f"is given the dtype {found}")
-    return as_dtype(found)
-
-
-def _flag(name: str, value: object) -> bool:
-    if isinstance(value, (bool, np.bool_, int)):
-        return bool(value)
-    _refuse(name, "is given keepdims known only at run time")
-
-
 # ---- reductions
 
 
 def _reduced(name: str, x: SymbolicTensor, axis: AxisLike, keepdims: bool, **options: Any) -> Any:
-    kept = _flag(name, keepdims)
+    kept = flag_argument(name, keepdims)
     if kept and not is_scalar(x, name):
         options["keepdims"] = True
-    return dispatch.apply(f"numpy_{name}", x, axis=_axis(name, axis), **options)
+    return dispatch.apply(f"numpy_{name}", x, axis=axis_argument(name, axis), **options)
 
 
 def _total(name: str) -> Callable[..., Any]:
     def run(
         x: Any, axis: Any = None, dtype: Any = None, out: OutLike | None = None, keepdims: Any = False, **other: Any
     ) -> Any:
-        _without(name, out=out, **other)
-        wanted = _dtype(name, dtype)
+        refuse_options(name, out=out, **other)
+        wanted = dtype_argument(name, dtype)
         return _reduced(name, x, axis, keepdims, **({} if wanted is None else {"dtype": wanted}))
 
     return run
@@ -156,7 +123,7 @@ def _total(name: str) -> Callable[..., Any]:
 
 def _choice(name: str) -> Callable[..., Any]:
     def run(x: Any, axis: Any = None, out: OutLike | None = None, keepdims: Any = False, **other: Any) -> Any:
-        _without(name, out=out, **other)
+        refuse_options(name, out=out, **other)
         return _reduced(name, x, axis, keepdims)
 
     return run
@@ -167,9 +134,9 @@ def _spread(name: str) -> Callable[..., Any]:
         x: Any, axis: Any = None, dtype: DTypeLike | None = None, out: OutLike | None = None, ddof: Any = 0,
         keepdims: Any = False, **other: Any
     ) -> Any:
-        _without(name, out=out, dtype=dtype, **other)
+        refuse_options(name, out=out, dtype=dtype, **other)
         if type(ddof) not in (int, float):
-            _refuse(name, "is given ddof known only at run time")
+            refuse_method(name, "is given ddof known only at run time")
         return _reduced(name, x, axis, keepdims, **({"ddof": ddof} if ddof else {}))
 
     return run
@@ -177,8 +144,8 @@ def _spread(name: str) -> Callable[..., Any]:
 
 def _scan(name: str) -> Callable[..., Any]:
     def run(x: Any, axis: Any = None, dtype: Any = None, out: OutLike | None = None) -> Any:
-        _without(name, out=out)
-        return dispatch.apply(f"numpy_{name}", x, axis=_axis(name, axis), dtype=_dtype(name, dtype))
+        refuse_options(name, out=out)
+        return dispatch.apply(f"numpy_{name}", x, axis=axis_argument(name, axis), dtype=dtype_argument(name, dtype))
 
     return run
 
@@ -187,7 +154,7 @@ def _scan(name: str) -> Callable[..., Any]:
 
 
 def _round(x: SymbolicTensor, decimals: Any = 0, out: OutLike | None = None) -> Any:
-    _without("round", out=out)
+    refuse_options("round", out=out)
     is_scalar(x, "round")
     return dispatch.apply("numpy_round", x, decimals=operator.index(decimals))
 
@@ -199,15 +166,15 @@ def _clip(
     out: OutLike | None = None,
     **other: Any,
 ) -> Any:
-    _without("clip", out=out, **other)
+    refuse_options("clip", out=out, **other)
     is_scalar(x, "clip")
     if x.dtype.is_bool or x.dtype.is_complex:
-        _refuse("clip", f"is called on {x.dtype.name} elements")
+        refuse_method("clip", f"is called on {x.dtype.name} elements")
     if x.dtype.is_integer and x.dtype is not int64 and any(map(_is_of_graph, (min, max))):
         return _by_function("clip", "a_min", "a_max")(x, min, max)
     low, high = (None if _is_no_bound(x, bound, side) else bound for bound, side in ((min, -1), (max, 1)))
     if min is None and max is None:
-        _refuse("clip", "is given no bounds")
+        refuse_method("clip", "is given no bounds")
     if low is None and high is None:
         return _copy(x)
     if low is None or high is None:
@@ -223,7 +190,7 @@ def _is_no_bound(x: SymbolicTensor, bound: object, side: int) -> bool:
         return bound <= x.dtype.min if side < 0 else bound >= x.dtype.max
     tensor = as_tensor(bound)
     if tensor is None and type(bound) not in (int, float) and not isinstance(bound, (np.ndarray, np.generic)):
-        _refuse("clip", f"is given a {type(bound).__name__}")
+        refuse_method("clip", f"is given a {type(bound).__name__}")
     return False
 
 
@@ -237,9 +204,9 @@ def _is_of_graph(bound: object) -> bool:
 
 
 def _reshape(x: SymbolicTensor, *shape: Any, order: str = "C", copy: Any = None, **other: Any) -> Any:
-    _without("reshape", copy=copy, **other)
+    refuse_options("reshape", copy=copy, **other)
     if order != "C":
-        _refuse("reshape", f"is given order {order!r}")
+        refuse_method("reshape", f"is given order {order!r}")
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
     if any(isinstance(as_tensor(size), SymbolicTensor) for size in shape):
@@ -254,13 +221,13 @@ def _reshape(x: SymbolicTensor, *shape: Any, order: str = "C", copy: Any = None,
 
 def _ravel(x: SymbolicTensor, order: str = "C") -> Any:
     if order != "C":
-        _refuse("ravel", f"is given order {order!r}")
+        refuse_method("ravel", f"is given order {order!r}")
     return dispatch.apply("reshape", x, shape=(-1,))
 
 
 def _transpose(x: SymbolicTensor, *axes: Any) -> Any:
     if is_scalar(x, "transpose"):
-        return x if not axes else _refuse("transpose", "is given axes of a scalar")
+        return x if not axes else refuse_method("transpose", "is given axes of a scalar")
     if axes in ((), (None,)):
         return dispatch.apply("transpose", x)
     if len(axes) == 1 and isinstance(axes[0], (tuple, list)):
@@ -271,8 +238,8 @@ def _transpose(x: SymbolicTensor, *axes: Any) -> Any:
 def _squeeze(x: SymbolicTensor, axis: object = None) -> Any:
     if is_scalar(x, "squeeze"):
         return x
-    _shape(x, "squeeze")
-    chosen = _axis("squeeze", axis)
+    known_shape(x, "squeeze")
+    chosen = axis_argument("squeeze", axis)
     found = dispatch.apply("squeeze", x, axis=(chosen,) if isinstance(chosen, int) else chosen)
     return found if found.type.shape != () else _without_dimensions(found)
 
@@ -296,19 +263,19 @@ def _copied(x: SymbolicTensor, how: str, dtype: DType | None = None) -> Any:
 
 def _copy(x: SymbolicTensor, order: str = "C") -> Any:
     if order != "C":
-        _refuse("copy", f"is given order {order!r}")
+        refuse_method("copy", f"is given order {order!r}")
     return x if is_scalar(x, "copy") else _copied(x, "copy")
 
 
 def _flatten(x: SymbolicTensor, order: str = "C") -> Any:
-    return _copied(x, "flatten") if order == "C" else _refuse("flatten", f"is given order {order!r}")
+    return _copied(x, "flatten") if order == "C" else refuse_method("flatten", f"is given order {order!r}")
 
 
 def _astype(x: SymbolicTensor, dtype: DTypeLike, **other: Any) -> Any:
-    _without("astype", **other)
-    wanted = _dtype("astype", dtype)
+    refuse_options("astype", **other)
+    wanted = dtype_argument("astype", dtype)
     if wanted is None or (x.dtype.is_complex and not wanted.is_complex):
-        _refuse("astype", f"makes {dtype} of {x.dtype.name}")
+        refuse_method("astype", f"makes {dtype} of {x.dtype.name}")
     is_scalar(x, "astype")
     return _copied(x, "astype", wanted)
 
@@ -316,29 +283,16 @@ def _astype(x: SymbolicTensor, dtype: DTypeLike, **other: Any) -> Any:
 # ---- conversion to Python's values
 
 
-def _kind(name: str, x: SymbolicTensor) -> DType:
-    """Return the dtype that represents the Python number made of an element."""
-    if x.dtype.is_bool:
-        return bool_
-    if x.dtype.is_integer and not (x.dtype.size == 8 and x.dtype is not int64):
-        return int64
-    return float64 if x.dtype.is_floating else _refuse(name, f"is called on {x.dtype.name} elements")
-
-
-def _number(name: str, element: Any) -> Any:
-    return dispatch.apply("python_cast", element, dtype=_kind(name, element), weak=True)
-
-
 def _item(x: SymbolicTensor, *index: Any) -> Any:
     if len(index) == 1 and isinstance(index[0], tuple):
         index = index[0]
     positions = tuple(map(operator.index, index))
-    shape = _shape(x, "item")
+    shape = known_shape(x, "item")
     if not positions and element_count(shape) != 1:
-        _refuse("item", f"is called on {element_count(shape)} elements")
+        refuse_method("item", f"is called on {element_count(shape)} elements")
     if len(positions) != len(shape):
         x, positions = dispatch.apply("reshape", x, shape=(-1,)), positions or (0,)
-    return _number("item", binary_dispatch.get_item(x, positions) if positions else x)
+    return as_number("item", binary_dispatch.get_item(x, positions) if positions else x)
 
 
 def _tolist(x: SymbolicTensor) -> Any:
@@ -346,13 +300,13 @@ def _tolist(x: SymbolicTensor) -> Any:
     count = element_count(shape)
     if count is None or count > _MOST_ITEMS:
         return as_object(dispatch.apply("numpy_tolist", x))
-    _kind("tolist", x)
+    result_dtype("tolist", x)
     return _nested(x, shape or ())
 
 
 def _nested(x: object, shape: tuple[Any, ...]) -> Any:
     if not shape:
-        return _number("tolist", x)
+        return as_number("tolist", x)
     return traced([_nested(binary_dispatch.get_item(x, row), shape[1:]) for row in range(shape[0])])
 
 
@@ -360,13 +314,13 @@ def _nested(x: object, shape: tuple[Any, ...]) -> Any:
 
 
 def _dot(x: SymbolicTensor, b: Any, out: OutLike | None = None) -> Any:
-    _without("dot", out=out)
+    refuse_options("dot", out=out)
     other = as_tensor(b)
     if not isinstance(b, (np.ndarray, np.generic)) if other is None else other.weak:
-        _refuse("dot", "is given a Python number or a list, which NumPy makes an array of first")
+        refuse_method("dot", "is given a Python number or a list, which NumPy makes an array of first")
     ranks = [np.ndim(b) if other is None else other.type.rank, x.type.rank]
     if any(rank is None or rank > 2 for rank in ranks):
-        _refuse("dot", "has more than two dimensions")
+        refuse_method("dot", "has more than two dimensions")
     if all(ranks) and other is not None:
         dispatch.apply("numpy_shapes", x, other, how=DOT)
     return binary_dispatch.binary("matmul" if all(ranks) else "multiply", x, b)
@@ -422,4 +376,4 @@ _METHODS: dict[str, Callable[..., Any]] = {
 # Ops whose 0-d results are NumPy scalars; elementwise ops give scalars for scalars and for arrays alike.
 _GIVE_SCALARS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}
 
-__all__ = ["CHANGING", "ArrayMethod", "attribute_of", "is_scalar"]
+__all__ = ["ArrayMethod", "attribute_of", "is_scalar"]

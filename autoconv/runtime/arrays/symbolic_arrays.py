@@ -6,7 +6,6 @@ computation gives a new array. Views alias their base: a store through one is vi
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
@@ -14,14 +13,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import ArrayType
 from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, aligned, covered_dimensions, is_basic, is_fixed
 from autoconv.ops.numpy.arrays import entries_of, is_sure_to_fit
 from autoconv.ops.numpy.shapes import UPDATE
-from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import (
     as_program_error,
     as_value,
@@ -29,19 +26,17 @@ from autoconv.runtime.arrays.assigned_values import (
     check_broadcast,
     check_depth,
     check_element,
-    check_sizes,
     check_types,
     elements,
     fits_exactly,
-    is_beyond_memory,
     is_static,
     is_stored_item_by_item,
     may_fit,
     refuse_warning,
     shape_words,
 )
+from autoconv.runtime.arrays.complex_parts import note_complex
 from autoconv.runtime.arrays.read_only import is_read_only
-from autoconv.runtime.arrays.views import view_layouts
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place
@@ -101,7 +96,7 @@ class SymbolicArray(TensorMethods):
         return fresh(function(*map(_loaded, args), **{key: _loaded(value) for key, value in kwargs.items()}))
 
     def __autoconv_box__(self) -> SymbolicObject:
-        return SymbolicObject(_record("array_object", [self._value]).results[0])
+        return SymbolicObject(record_array_op("array_object", [self._value]).results[0])
 
     # ---- NumPy's attributes and conversions
 
@@ -147,7 +142,7 @@ class SymbolicArray(TensorMethods):
         known = self.known_shape[axis]
         if known is not None:
             return known
-        return SymbolicTensor(_record("array_size", [self._value], axis=axis).results[0])
+        return SymbolicTensor(record_array_op("array_size", [self._value], axis=axis).results[0])
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -187,7 +182,7 @@ class SymbolicArray(TensorMethods):
 
     def load(self) -> SymbolicTensor:
         """Read the present elements as a tensor."""
-        return SymbolicTensor(_record("array_load", [self._value]).results[0])
+        return SymbolicTensor(record_array_op("array_load", [self._value]).results[0])
 
     def store(self, value: Any) -> None:
         """`self[...] = value`."""
@@ -208,7 +203,7 @@ class SymbolicArray(TensorMethods):
             known, wanted = shape_words(tensor.type.shape), shape_words(place)
             words = f"could not broadcast input array from shape {known} into shape {wanted}"
             raise as_program_error(ValueError(words))
-        _record("array_store", [self._value, _value_of(tensor)])
+        record_array_op("array_store", [self._value, value_of(tensor)])
 
     def __getitem__(self, index: object) -> Any:
         spec, operands = self._parsed(index)
@@ -233,7 +228,7 @@ class SymbolicArray(TensorMethods):
         if spec == (Mask(),) and tensor.type.shape == () and is_static(operands[0], self.known_shape):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
             return
-        _record("array_set", [self._value, _value_of(tensor), *map(_value_of, operands)], spec=spec)
+        record_array_op("array_set", [self._value, value_of(tensor), *map(value_of, operands)], spec=spec)
 
     def _about_to_change(self, what: str) -> None:
         if self.type.read_only:
@@ -242,7 +237,7 @@ class SymbolicArray(TensorMethods):
     def _parsed(self, index: object) -> tuple[Spec, list[Any]]:
         spec, operands = binary_dispatch.parsed_index(_indices(index))
         operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
-        covered = covered_dimensions(aligned(spec, self.ndim, operands, _rank))
+        covered = covered_dimensions(aligned(spec, self.ndim, operands, lambda mask: mask.ndim or 0))
         if covered > self.ndim:
             words = f"array is {self.ndim}-dimensional, but {covered} were indexed"
             raise as_program_error(IndexError(f"too many indices for array: {words}"))
@@ -251,8 +246,8 @@ class SymbolicArray(TensorMethods):
     def _view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
         if is_basic(spec):
             self._check_static(spec)
-        values = [_value_of(operand) for operand in operands]
-        node = _record("array_view", [self._value, *values], spec=spec)
+        values = [value_of(operand) for operand in operands]
+        node = record_array_op("array_view", [self._value, *values], spec=spec)
         return SymbolicArray(node.results[0], (self, spec, tuple(values)))
 
     def _check_static(self, spec: Spec) -> None:
@@ -269,7 +264,7 @@ class SymbolicArray(TensorMethods):
         base, own_spec, values = taken
         if base is not self or own_spec != spec or len(values) != len(operands):
             return False
-        return all(value is _value_of(operand) for value, operand in zip(values, operands, strict=True))
+        return all(value is value_of(operand) for value, operand in zip(values, operands, strict=True))
 
     # ---- operators
 
@@ -281,7 +276,7 @@ class SymbolicArray(TensorMethods):
         operand = as_tensor(_loaded(other))
         if op != "matmul" and operand is not None and not is_sure_to_fit(self.known_shape, operand.type.shape):
             check_types(op, (self.load(), _loaded(other)), self.dtype)
-            _record("numpy_shapes", [self._value, _value_of(operand)], how=UPDATE)
+            record_array_op("numpy_shapes", [self._value, value_of(operand)], how=UPDATE)
         found = binary_dispatch.binary(op, self.load(), _loaded(other))
         if found is NotImplemented:
             _refuse_foreign((other,))
@@ -338,73 +333,7 @@ def is_array(value: object) -> bool:
     return type(value) is SymbolicArray
 
 
-def fresh(value: Any, scalars: bool = False) -> Any:
-    """Wrap computed tensors with dimensions as new arrays, inside tuples and lists too.
-
-    Results without dimensions stay NumPy scalars, unless `scalars`: then they become 0-d arrays.
-    """
-    if type(value) in (tuple, list):
-        return type(value)(fresh(item, scalars) for item in value)
-    if isinstance(value, tuple) and hasattr(value, "_make"):  # named tuples, such as the factors of a decomposition
-        return value._make(fresh(item, scalars) for item in value)
-    if not isinstance(value, Tensor) or value.type.weak or (value.type.shape == () and not scalars):
-        return value
-    region = current_region()
-    if region is None or not region.trace.memory:
-        return value
-    if value.type.shape is None:
-        raise StagingError("how many dimensions an array has is known only at run time", current_place())
-    given = _value_of(value)
-    access = {"read_only": True} if is_read_only(given, region.trace) else {}
-    return SymbolicArray(_record("array_of", [given], **access).results[0])
-
-
-def _rank(mask: Any) -> int:
-    return mask.ndim if isinstance(mask, np.ndarray) else mask.type.rank or 0
-
-
-def new_array(shape: ShapeLike, dtype: DType, fill: TensorLike | None = None) -> SymbolicArray:
-    """Allocate an array; `fill` is a number, or None for uninitialised elements."""
-    check_sizes(shape)
-    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
-    known: list[Any] = []
-    operands = []
-    for size in sizes:
-        tensor = as_tensor(size)
-        if isinstance(tensor, SymbolicTensor):
-            _check_size(tensor)
-            known.append(INPUT)
-            operands.append(_value_of(tensor))
-        else:
-            known.append(operator.index(size))
-    if any(size != INPUT and size < 0 for size in known):
-        raise as_program_error(ValueError("negative dimensions are not allowed"))
-    if is_beyond_memory([size for size in known if size != INPUT], dtype.size):
-        raise StagingError("an array is created that does not fit into memory", current_place())
-    node = _record("array_new", operands, shape=tuple(known), dtype=dtype, fill=fill)
-    return SymbolicArray(node.results[0])
-
-
-def _check_size(size: SymbolicTensor) -> None:
-    """Refuses what NumPy may not take for a size: it is no int, or has dimensions."""
-    if not size.type.dtype.is_integer or size.type.shape != ():
-        raise StagingError("an array is created whose size is no int", current_place())
-
-
-def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
-    """Return the views of the array that `like` makes; NotImplemented where `like` copies or the layout is unknown."""
-    found = view_layouts(array.type, like)
-    if found is NotImplemented:
-        return NotImplemented
-    return [array if place is None else _strided(array, *place) for place in found]
-
-
-def _strided(array: SymbolicArray, offset: int, shape: ShapeLike, strides: ShapeLike) -> SymbolicArray:
-    node = _record("array_strided", [array._value], offset=offset, shape=shape, strides=strides)
-    return SymbolicArray(node.results[0])
-
-
-def _record(op: str, inputs: Sequence[Value], **attributes: Any) -> Any:
+def record_array_op(op: str, inputs: Sequence[Value], **attributes: Any) -> Any:
     region = current_region()
     if region is None:
         raise StagingError("an array of a graph is used after the graph was recorded", current_place())
@@ -413,19 +342,7 @@ def _record(op: str, inputs: Sequence[Value], **attributes: Any) -> Any:
     return region.record(op, list(inputs), attributes)
 
 
-def note_complex(what: str) -> None:
-    """Note that a complex array is "written", or "taken" apart into real and imaginary parts.
-
-    Those parts are views in NumPy and values here, so one trace may not do both; StagingError where it does.
-    """
-    region = current_region()
-    assert region is not None
-    region.trace.complexes.add(what)
-    if len(region.trace.complexes) > 1:
-        raise StagingError("parts of complex arrays are read where such arrays are changed", current_place())
-
-
-def _value_of(value: object) -> Value:
+def value_of(value: object) -> Value:
     region = current_region()
     assert isinstance(region, Region)
     if type(value) is SymbolicArray:
@@ -456,4 +373,25 @@ def _refuse_foreign(operands: Sequence[Any]) -> NoReturn:
     _refuse(f"computed with {', '.join(kinds) or 'text'}, of which NumPy makes an array")
 
 
-__all__ = ["SymbolicArray", "as_array", "fresh", "is_array", "new_array", "strided"]
+def fresh(value: Any, scalars: bool = False) -> Any:
+    """Wrap computed tensors with dimensions as new arrays, inside tuples and lists too.
+
+    Results without dimensions stay NumPy scalars, unless `scalars`: then they become 0-d arrays.
+    """
+    if type(value) in (tuple, list):
+        return type(value)(fresh(item, scalars) for item in value)
+    if isinstance(value, tuple) and hasattr(value, "_make"):  # named tuples, such as the factors of a decomposition
+        return value._make(fresh(item, scalars) for item in value)
+    if not isinstance(value, Tensor) or value.type.weak or (value.type.shape == () and not scalars):
+        return value
+    region = current_region()
+    if region is None or not region.trace.memory:
+        return value
+    if value.type.shape is None:
+        raise StagingError("how many dimensions an array has is known only at run time", current_place())
+    given = value_of(value)
+    access = {"read_only": True} if is_read_only(given, region.trace) else {}
+    return SymbolicArray(record_array_op("array_of", [given], **access).results[0])
+
+
+__all__ = ["fresh", "SymbolicArray", "as_array", "is_array"]

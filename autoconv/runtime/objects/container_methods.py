@@ -24,13 +24,8 @@ from autoconv.runtime.objects.containers import (
     traced_result,
 )
 from autoconv.runtime.objects.dict_views import VIEWS, DictView
-from autoconv.runtime.objects.symbolic_objects import (
-    SymbolicObject,
-    apply_object,
-    build_object,
-    holds_symbols,
-    record_object,
-)
+from autoconv.runtime.objects.symbol_search import holds_symbols
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, build_object, record_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor

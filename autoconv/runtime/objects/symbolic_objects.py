@@ -8,46 +8,33 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType, GeneratorType
 from typing import Any, NoReturn
 
-import numpy as np
-
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import BINARY, COMPARISONS, MIRRORED, UNARY
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.ops.python.objects import COLLECTIONS, NotAssigned
-from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt, refuse_rebuilt
+from autoconv.ops.python.objects import NotAssigned
+from autoconv.runtime.objects.method_names import DATA_DUNDERS, is_method_name
+from autoconv.runtime.objects.rebuilt_arguments import refuse_rebuilt
+from autoconv.runtime.objects.symbol_search import (
+    RunTimeObject,
+    hides_symbols,
+    holds_created_objects,
+    holds_functions_of_call,
+    holds_symbols,
+    holds_symbols_inside,
+    is_of_call,
+    is_symbolic_slice,
+)
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import HEAP, GraphAttributes
-from autoconv.runtime.support.closure_contents import BoundSymbolicMethod, captures_any, is_nested_function
+from autoconv.runtime.support.caller_instruction import compares_by, is_in_place, names_unpacked
+from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.identity import compares_identity
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import own_items, plain_kind
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.runtime.tensors.tensor_methods import compares_by, is_in_place
-
-# Attributes of Python's own classes that are methods: `x.append` is a method before the class of x is known.
-_METHODS = frozenset(
-    name
-    for kind in (str, bytes, int, float, list, tuple, dict, set, range, BaseException, *COLLECTIONS)
-    for name in dir(kind)
-    if not name.startswith("__") and callable(getattr(kind, name))
-)
-
-
-# Names that are methods where a graph has arrays among its objects.
-_ARRAY_METHODS = frozenset(name for name in dir(np.ndarray) if callable(getattr(np.ndarray, name)) and name[0] != "_")
-
-
-def _has_arrays() -> bool:
-    region = current_region()
-    return region is not None and any(value.type == _ARRAY for value in region.trace.root.graph.parameters)
-
-
-_ARRAY = ObjectType("ndarray")
-_PLAIN_DUNDERS = frozenset({"__name__", "__qualname__", "__cause__", "__context__", "__doc__"})
 
 
 def graph_object(value: object) -> SymbolicObject | None:
@@ -80,7 +67,7 @@ _make: Callable[[Any], Any] = lambda value: constant_object(value)
 _own_attribute: Callable[[Any, str], Any] = lambda value, name: NotImplemented
 
 
-class SymbolicObject:
+class SymbolicObject(RunTimeObject):
     """A symbolic Python object in a graph being recorded; each operation on it becomes a node."""
 
     __slots__ = ("__weakref__", "_value")
@@ -103,12 +90,12 @@ class SymbolicObject:
         return record_object("object_defined", [self], **({"outer": True} if is_outer else {}))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__") and name not in _PLAIN_DUNDERS:
+        if name.startswith("__") and name.endswith("__") and name not in DATA_DUNDERS:
             raise AttributeError(name)
         found = _own_attribute(self, name)
         if found is not NotImplemented:
             return found
-        if name in _METHODS or (name in _ARRAY_METHODS and _has_arrays()):
+        if is_method_name(name):
             return ObjectMethod(self, name)
         return record_object("object_get_attribute", [self], name=name)
 
@@ -124,7 +111,7 @@ class SymbolicObject:
 
     def unpack_for(self, frame: Any) -> Iterator[Any]:
         """Return the items for the targets of the assignment that the frame executes."""
-        counts = _names_unpacked(frame)
+        counts = names_unpacked(frame)
         if counts is None:
             _refuse("iterated over by Python itself")
         count, star = counts
@@ -252,12 +239,12 @@ def box(value: Any) -> SymbolicObject:
         return _boxed_tensor(value, region)
     refuse_rebuilt(value, _AS_ITSELF)
     if type(value) in (tuple, list, set, dict) and (
-        holds_symbols(value) or holds_created_objects(value) or _holds_functions_of_call(value)
+        holds_symbols(value) or holds_created_objects(value) or holds_functions_of_call(value)
     ):
         return build_object(type(value).__name__, value)
-    if _is_late_slice(value):
+    if is_symbolic_slice(value):
         return apply_object("slice", value.start, value.stop, value.step)  # type: ignore[no-any-return]
-    if type(value) is tuple and any(map(_is_late_slice, value)):  # a multidimensional index
+    if type(value) is tuple and any(map(is_symbolic_slice, value)):  # a multidimensional index
         return build_object("tuple", value)
     if isinstance(value, BaseException) and (
         hasattr(value, "_autoconv_tensors") or holds_symbols(value.args) or holds_created_objects(value.args)
@@ -265,7 +252,7 @@ def box(value: Any) -> SymbolicObject:
         return _boxed_exception(value)
     if isinstance(value, tuple) and holds_symbols(value):
         raise StagingError("a named tuple of values known only at run time cannot be part of a list or dict")
-    if isinstance(value, (tuple, list, set, dict)) and (_holds_late(value) or holds_created_objects(value)):
+    if isinstance(value, (tuple, list, set, dict)) and (holds_symbols_inside(value) or holds_created_objects(value)):
         raise StagingError(
             f"a {type(value).__name__} of values known only at run time becomes part of a list, dict or text",
             current_place(), "a list or dict of Python's own",
@@ -361,96 +348,12 @@ def _boxed_tensor(value: object, region: Region) -> SymbolicObject:
     )
 
 
-_CONTAINERS = (list, tuple, set, frozenset)
-
-
-def holds_symbols(value: Any) -> bool:
-    """Return whether a container holds, at any depth, a symbolic value or a rebuilt argument.
-
-    A rebuilt argument has to be recognised where it becomes part of the graph.
-    """
-    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
-    if isinstance(value, _CONTAINERS) and type(value) not in _CONTAINERS and plain_kind(value) is type(value):
-        items = own_items(value)  # without running methods of the user's class
-    for item in items:
-        if isinstance(item, (SymbolicTensor, SymbolicObject)) or hasattr(type(item), "__autoconv_box__"):
-            return True
-        if graph_object(item) is not None or is_rebuilt(item):
-            return True
-        if type(item) in (tuple, list, set, dict) and holds_symbols(item):
-            return True
-    return False
-
-
-def _holds_late(value: Any) -> bool:
-    """Return the same as `holds_symbols` for a container of a user's class, without running its methods."""
-    kind: Any = next(kind for kind in (dict, list, tuple, set) if isinstance(value, kind))
-    return holds_symbols([*dict.keys(value), *dict.values(value)] if kind is dict else kind.__iter__(value))
-
-
-def is_of_call(value: object) -> bool:
-    """Return whether a function, method, partial, slice or class differs from call to call."""
-    return is_nested_function(value) or hides_symbols(value)
-
-
-def _holds_functions_of_call(value: Any) -> bool:
-    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
-    return any(is_of_call(item) or (type(item) in _CONTAINERS and _holds_functions_of_call(item)) for item in items)
-
-
-def hides_symbols(value: object) -> bool:
-    """Return whether a function, method, partial, slice or class captures values that belong to this trace."""
-    return captures_any(value, _is_late)
-
-
-def _is_late(value: object) -> bool:
-    if isinstance(value, (SymbolicTensor, SymbolicObject)) or hasattr(type(value), "__autoconv_box__"):
-        return True
-    region = current_region()
-    owned = region.trace.owned if region is not None else None
-    if graph_object(value) is not None or is_rebuilt(value):
-        return True
-    return bool(owned) and id(value) in owned  # type: ignore[operator]
-
-
-def _is_late_slice(value: object) -> bool:
-    """Return whether the value is a slice with a symbolic bound."""
-    return type(value) is slice and holds_symbols((value.start, value.stop, value.step))
-
-
-def holds_created_objects(value: Any) -> bool:
-    """Return whether a value is, or a container holds, a user's object made by the traced code."""
-    region = current_region()
-    owned = region.trace.owned if region is not None else None
-    if not owned or id(value) in owned:
-        return bool(owned)
-    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
-    return isinstance(value, (tuple, list, set, dict)) and any(map(holds_created_objects, items))
-
-
 def _wrapped(value: Value) -> Any:
     return SymbolicObject(value) if isinstance(value.type, ObjectType) else SymbolicTensor(value)
 
 
 def _refuse(how: str) -> NoReturn:
     raise StagingError(f"a value known only at run time is {how}", current_place())
-
-
-def _names_unpacked(frame: Any) -> tuple[int, int] | None:
-    """Return (number of unpacking targets, position of the starred one or -1); None where the frame does not unpack."""
-    import opcode  # a table of instruction names, needed only here
-
-    code = frame.f_code.co_code
-    position = frame.f_lasti
-    name = opcode.opname[code[position]]
-    argument = code[position + 1]
-    if position >= 2 and opcode.opname[code[position - 2]] == "EXTENDED_ARG":
-        return None
-    if name == "UNPACK_SEQUENCE":
-        return argument, -1
-    if name == "UNPACK_EX":
-        return argument + 1, argument
-    return None
 
 
 def _binary(function: str) -> Callable[[Any, Any], Any]:

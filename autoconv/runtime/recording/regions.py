@@ -19,12 +19,12 @@ from autoconv.errors import InaccessibleTensorError
 from autoconv.forks import after_fork, new_lock
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.python_operators import ARITHMETIC
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops import OPS
 from autoconv.runtime.recording.contracts import EAGER, NODE, Contract
 from autoconv.runtime.recording.journal import Journal, Location
-from autoconv.runtime.support.spans import current_span, place_of
+from autoconv.runtime.recording.value_names import display_name, out_of_scope
+from autoconv.runtime.support.spans import current_span
 
 
 class HandlerStores(Protocol):
@@ -355,56 +355,9 @@ def subregion(parent: Region, name: str) -> Region:
     return made
 
 
-_SHOWN = {op: one.name for one in ARITHMETIC for op in (one.typed, one.number)}
-
-
-def display_name(op_name: str) -> str:
-    """Return the name of an op's nodes in printed tensors: TensorFlow's name."""
-    return _SHOWN.get(op_name) or OPS[op_name].graphdef
-
-
-def out_of_scope(value: Value, graph: Graph | None = None) -> str:
-    """Return the error message for a value used in that graph, or where ops run eagerly."""
-    here = "here, where ops run at once" if graph is None else _scope(graph)
-    return (
-        f"{_shown(value)} is out of scope and cannot be used here. "
-        f"Use return values, explicit Python locals or autoconv collections to access it.{defined_at(value)}"
-        f"The tensor cannot be accessed from {here}, because it was defined in {_scope(value.graph)}, "
-        "which is out of scope."
-    )
-
-
 def is_in_scope(value: Value) -> bool:
     """Return whether the current region, if any, can use the value."""
     region = current_region()
     while region is not None and region.graph is not value.graph:
         region = region.parent
     return region is not None
-
-
-def _shown(value: Value) -> str:
-    """Return the value as its tensor is printed."""
-    if not isinstance(value.type, TensorType):
-        return f"<{value.full_name}: {value.type}>"
-    shape = value.type.shape
-    sizes = "<unknown>" if shape is None else str(tuple(d if isinstance(d, int) else None for d in shape))
-    return f"<autoconv.Tensor '{value.full_name}' shape={sizes} dtype={value.type.dtype.name}>"
-
-
-def defined_at(value: Value) -> str:
-    """Return a paragraph with the source line that defines a value; a blank where it is unknown."""
-    span = value.node.span if value.node is not None else None
-    if span is None:
-        return " "
-    place = place_of(span)
-    return "\n\n".join(("", "It was defined here:\n" + "\n".join(filter(None, (f"  {place}", place.caret()))), ""))
-
-
-_SCOPES = {
-    "cond_true": "a branch of a condition", "cond_false": "a branch of a condition",
-    "while_cond": "the condition of a loop", "while_body": "the body of a loop",
-}  # fmt: skip
-
-
-def _scope(graph: Graph) -> str:
-    return _SCOPES.get(graph.name, repr(graph.name))

@@ -18,7 +18,8 @@ from autoconv.ops import OPS
 from autoconv.ops.record import Op
 from autoconv.ops.values.list_value import ListValue
 from autoconv.runtime.recording import tape_recorders
-from autoconv.runtime.recording.regions import Region, current_region, display_name, out_of_scope
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.recording.value_names import display_name, out_of_scope
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import (
     APPLY,

@@ -14,7 +14,8 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.recording.program_reads import is_read_as_array, refuse_tensor_attribute
-from autoconv.runtime.recording.regions import current_contract, current_region, defined_at, is_in_scope, out_of_scope
+from autoconv.runtime.recording.regions import current_contract, current_region, is_in_scope
+from autoconv.runtime.recording.value_names import defined_at, out_of_scope
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.operation import TensorOperation

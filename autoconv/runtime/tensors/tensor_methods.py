@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import Place, StagingError
-from autoconv.graph.python_operators import BITWISE, BY_TYPED_OP, COMPARISONS, MIRRORED
+from autoconv.graph.python_operators import BITWISE, BY_TYPED_OP, MIRRORED
 from autoconv.hooks import Hook
 from autoconv.runtime.recording.tracebacks import present, presented
+from autoconv.runtime.support.caller_instruction import compares_by, is_in_place
 from autoconv.runtime.support.spans import current_place
 
 EXPRESSIONS = Hook("autoconv.runtime.tensors.binary_dispatch")  # returns the operators' module, which imports this one
@@ -94,27 +95,6 @@ def refuse_to_iterate(number: object, frame: Any) -> None:
         error = TypeError(words)
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise error
-
-
-def is_in_place(frame: Any) -> bool:
-    """Return whether the frame's current instruction is that of `x += y` or the like."""
-    code, position = frame.f_code.co_code, frame.f_lasti
-    return opcode.opname[code[position]] == "BINARY_OP" and code[position + 1] in _IN_PLACE
-
-
-_IN_PLACE = range(13, 26)  # arguments of BINARY_OP
-
-
-_SYMBOLS = {one.symbol: one.name for one in COMPARISONS if one.name not in ("eq", "ne")}
-_SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
-
-
-def compares_by(frame: Any) -> str:
-    """Return the comparison made by the frame's current instruction; "" for other instructions."""
-    code, position = frame.f_code.co_code, frame.f_lasti
-    if opcode.opname[code[position]] != "COMPARE_OP":
-        return ""
-    return _SYMBOLS.get(opcode.cmp_op[code[position + 1] >> _SHIFT], "")
 
 
 def refuse_as_dtype(frame: Any) -> None:

@@ -13,8 +13,8 @@ from autoconv.backends import compile_graph
 from autoconv.backends.protocol import CompiledGraph
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, StagingError
-from autoconv.graph.graph import Graph, Node, Span, Value
-from autoconv.graph.types import ArrayType, ObjectType, TensorType
+from autoconv.graph.graph import Graph, Span, Value
+from autoconv.graph.types import ArrayType, ObjectType
 from autoconv.operators.regions.layout import Layout, leaf_types
 from autoconv.operators.regions.marshalling import rebuild
 from autoconv.optimise import optimise
@@ -35,7 +35,9 @@ from autoconv.tracing.execute.donation import donated_leaves
 from autoconv.tracing.execute.graph_collection import collect
 from autoconv.tracing.execute.rollback import can_run_again, taking_back
 from autoconv.tracing.execute.run_values import run_value, taped_input
+from autoconv.tracing.execute.shared_outputs import first_equal_outputs, owned_result
 from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
+from autoconv.tracing.execute.typed_numbers import computes_typed_numbers
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, VariableKey
@@ -49,25 +51,6 @@ _INPUTS = (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)  # the leaves t
 
 def _is_tensor(leaf: Any) -> bool:
     return isinstance(leaf, (VariableKey, SpecKey)) or (isinstance(leaf, TensorKey) and leaf.is_of_tensor)
-
-
-_MOVING = frozenset({"constant", "identity", "select", "array_load", "array_view", "array_new"})
-
-
-def _computes_typed(node: Node) -> bool:
-    """Return whether an op computes other numbers than Python's, or stores some with another floating dtype.
-
-    False for an op that only moves or compares them.
-    """
-    if node.op.traits.stores_into is not None:
-        dtypes = {value.dtype for value in node.inputs if isinstance(value.type, (ArrayType, TensorType))}
-        return len({dtype for dtype in dtypes if dtype.is_floating or dtype.is_complex}) > 1
-    return not node.regions and node.op.name not in _MOVING and any(map(_is_typed, node.results))
-
-
-def _is_typed(value: Value) -> bool:
-    type_ = value.type
-    return not (isinstance(type_, TensorType) and ((type_.weak and type_.shape == ()) or type_.dtype.is_bool))
 
 
 class NotDifferentiable(Exception):
@@ -114,7 +97,7 @@ class ConcreteFunction:
         self._name = name
         self._derivable: Derivable | None = None
         self._written: list[int] = []  # positions of the written parameters, whose values `_derivable` returns
-        self._first_of = _first_of(graph, optimised) if contract.python_exceptions else []
+        self._first_of = first_equal_outputs(graph, optimised) if contract.python_exceptions else []
         self.number = int(name.rpartition("_")[2])  # increases from trace to trace
         has_arrays = any(isinstance(capture, np.ndarray) for capture in captures)
         self._gives_out_captures = has_arrays and bool(
@@ -126,7 +109,7 @@ class ConcreteFunction:
         self.seconds = 0.0  # of tracing, optimising and compiling
         self.used = 0  # time of the last use, as an increasing number
         # Whether there may be floating-point errors or divisions by zero, for which NumPy's error state matters.
-        self.may_raise_float_errors = any(map(_computes_typed, optimised.walk()))
+        self.may_raise_float_errors = any(map(computes_typed_numbers, optimised.walk()))
         # Whether tensors are among the inputs; plain Python computes with these by rules of their own.
         self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(
             isinstance(capture, (EagerTensor, Storage)) for capture in captures
@@ -274,7 +257,7 @@ class ConcreteFunction:
         give_away([leaves[i] for i in self._donated], self.function_name)
         results = self._run(values)
         if self._gives_out_constants:  # copies, as the program may write to results
-            results = [_own(found, value) for found, value in zip(results, self.optimised.outputs, strict=True)]
+            results = [owned_result(found, value) for found, value in zip(results, self.optimised.outputs, strict=True)]
         if self._first_of:
             results = [results[position] for position in self._first_of]
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
@@ -396,35 +379,6 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
-
-
-def _first_of(*graphs: Graph) -> list[int]:
-    """Return for each output the position of the first output that is the same value, in any form of the graph.
-
-    These have to be one array. Empty where all are different.
-    """
-    firsts: dict[Value, int] = {}
-    found = []
-    for position, values in enumerate(zip(*(graph.outputs for graph in graphs), strict=True)):
-        sources = list(map(_source, values))
-        first = min((firsts[value] for value in sources if value in firsts), default=position)
-        found.append(first)
-        firsts.update((value, first) for value in sources if value not in firsts)
-    return found if found != list(range(len(found))) else []
-
-
-def _source(value: Value) -> Value:
-    while value.node is not None and value.node.op.name == "identity":
-        value = value.node.inputs[0]
-    return value
-
-
-def _own(found: Any, value: Value) -> Any:
-    """Copy an array result; return other results, and arrays that are read-only copies, as they are."""
-    made = _source(value).node
-    if made is not None and made.op.name == "numpy_read_only":
-        return found
-    return np.array(found) if isinstance(found, np.ndarray) and isinstance(value.type, TensorType) else found
 
 
 def _weight(graph: Graph) -> int:

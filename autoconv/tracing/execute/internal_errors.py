@@ -20,7 +20,7 @@ from autoconv.errors import (
     OperatorNotAllowedInGraphError,
     OtherKindError,
 )
-from autoconv.operators.regions.region_body import is_about_program
+from autoconv.operators.regions.raised_errors import is_about_program
 from autoconv.paths import PACKAGE
 from autoconv.runtime.support.spans import is_own_file, user_frames
 

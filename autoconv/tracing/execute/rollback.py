@@ -12,15 +12,8 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import written_parameters
 from autoconv.ops.python.objects import NotAssigned
-from autoconv.ops.python.undo_log import (
-    DRAW,
-    LOCAL,
-    can_undo,
-    is_irreversible,
-    makes_all_generators,
-    restoring,
-    undoing,
-)
+from autoconv.ops.python.reversibility import TO_LOCAL_OBJECTS, can_undo, is_irreversible, makes_all_generators
+from autoconv.ops.python.undo_log import restoring, undoing
 from autoconv.optimise.overflow import may_be_another, may_exceed, may_run_code, rerun_point
 from autoconv.tracing.guards.python_contract import RunPlain
 
@@ -31,7 +24,7 @@ def can_run_again(graph: Graph) -> bool:
     """Return whether a failed run has no side effects: no output, no draw, and writes only to its own objects."""
     lasting = Effects.RANDOM if _is_on_its_own(graph) else Effects.WRITE | Effects.RANDOM
     if not any(
-        (node.effects & lasting and not node.regions and not node.op.name.startswith(LOCAL))
+        (node.effects & lasting and not node.regions and not node.op.name.startswith(TO_LOCAL_OBJECTS))
         or node.op.traits.prints
         or node.op.traits.irreversible
         for node in graph.walk()
@@ -47,7 +40,9 @@ def refuse_lasting(graph: Graph) -> None:
     Output is not irreversible here, as a rerun suppresses it.
     """
     made = makes_all_generators(graph)
-    node, what = rerun_point(graph, lambda node: is_irreversible(node) and not (made and node.op.name == DRAW))
+    node, what = rerun_point(
+        graph, lambda node: is_irreversible(node) and not (made and node.op.name == "generator_draw")
+    )
     if node is not None:
         place = "" if node.span is None else f" in line {node.span.line}"
         raise RunPlain(f"{what} after a change{place} that cannot be undone")

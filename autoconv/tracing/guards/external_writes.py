@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autoconv.operators.regions.region_body import AbandonTrace
+from autoconv.operators.regions.tracing_signals import AbandonTrace
 from autoconv.ops.python.objects import COLLECTIONS
 from autoconv.runtime.arrays.symbolic_arrays import fresh
 from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object, record_object

@@ -19,13 +19,14 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import has_user_equality
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.regions.region_body import AbandonTrace
 from autoconv.operators.regions.shared_identity import keep_identities
+from autoconv.operators.regions.tracing_signals import AbandonTrace
 from autoconv.operators.support.debuggers import debugger_in
 from autoconv.operators.values.instances import is_written
 from autoconv.ops.numpy.list_arrays import is_guess
-from autoconv.ops.python.objects import LIBRARY, computes, runs_code
-from autoconv.ops.python.undo_log import can_undo, may_not_undo
+from autoconv.ops.python.attribute_access import computes, runs_code
+from autoconv.ops.python.objects import LIBRARY
+from autoconv.ops.python.reversibility import can_undo, may_not_undo
 from autoconv.runtime.objects.containers import PLAIN, materialise
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.contracts import NODE, TURN

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import inspect
 import itertools
 import types
@@ -13,33 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import TensorType, is_subtype
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING, Location
-from autoconv.runtime.support.shape import TensorShape, TensorSpec
+from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import MissingFieldError, flatten, is_structure, loses_on_rebuild
-from autoconv.runtime.tensors.conversion import constant, to_array, weak_dtype
+from autoconv.runtime.tensors.conversion import constant, to_array
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 from autoconv.tracing.key.argument_structure import CannotFlatten, structures_to_flatten
-from autoconv.tracing.key.array_keys import ArrayKey, array_key, kind_of, needs_numpy, overlap
+from autoconv.tracing.key.array_keys import ArrayKey, array_key, needs_numpy, overlap
 from autoconv.tracing.key.cache_key import (
-    Custom,
     Key,
     LeafKey,
     Literal,
     ObjectKey,
-    Reference,
-    SpecKey,
     TensorKey,
-    VariableKey,
-    has_extra_attributes,
     is_number,
     object_key,
     orders_of,
 )
+from autoconv.tracing.key.leaf_keys import leaf_key
 from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
 
 
@@ -177,7 +171,7 @@ class Signature:
             if names[index] in whole
             else array_key(leaf)
             if memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf)
-            else self._leaf_key(leaf, aliases, index in literal)
+            else leaf_key(self.contract, leaf, aliases, index in literal)
             for index, leaf in enumerate(leaves)
         )
         orders = orders_of(parts) if self.contract.keeps_identity else ()
@@ -207,7 +201,7 @@ class Signature:
             return array_key(value)
         if value is None or isinstance(value, (str, bytes, list, dict, set)):
             return object_key(value)
-        return self._leaf_key(value, {}, False)
+        return leaf_key(self.contract, value, {}, False)
 
     def _is_plain_object(self, value: Any) -> bool:
         """Return whether it is a frozen dataclass without tensors, which is compared rather than flattened."""
@@ -221,8 +215,8 @@ class Signature:
         parameter = self.python.parameters.get(name)
         if parameter is None or parameter.default is parameter.empty:
             return
-        wanted = self._leaf_key(parameter.default, {}, False) if not is_structure(parameter.default) else None
-        same = value is parameter.default if wanted is None else self._leaf_key(value, {}, False) == wanted
+        wanted = leaf_key(self.contract, parameter.default, {}, False) if not is_structure(parameter.default) else None
+        same = value is parameter.default if wanted is None else leaf_key(self.contract, value, {}, False) == wanted
         if not same:
             shown = str(wanted) if wanted is not None else repr(parameter.default)
             raise self._binding_error(
@@ -264,48 +258,6 @@ class Signature:
             else:
                 items.append((name, value))
         return dict(bound.arguments), items
-
-    def _leaf_key(self, leaf: Any, aliases: dict[int, int], literal: bool) -> LeafKey:
-        """Return the key of one leaf; raises TypeError for a set or slice under `function`.
-
-        `aliases` numbers the storages of variables. With `literal` a number is part of the key by value.
-        """
-        if type(leaf) in _NUMBERS and not literal and self.contract.python_numbers:
-            return _NUMBERS[type(leaf)]
-        if type(leaf) in _TEXTS:
-            return Literal(leaf)
-        if isinstance(leaf, Tensor):
-            return TensorKey(leaf.type, "tensor")
-        if hasattr(type(leaf), "__tf_tracing_type__"):
-            return Custom(leaf)
-        if isinstance(leaf, TensorSpec):
-            return TensorKey(leaf.type, "tensor")
-        if hasattr(type(leaf), "__autoconv_spec__") and not self.contract.objects_in_graph:
-            return SpecKey(leaf.__autoconv_spec__())
-        if isinstance(leaf, Variable):
-            alias = aliases.setdefault(id(leaf.storage), len(aliases))
-            return VariableKey(leaf.storage.type, leaf.trainable, alias)
-        if isinstance(leaf, (np.ndarray, np.generic)):
-            if self.contract.numpy_arrays and needs_numpy(leaf):
-                return ObjectKey(kind_of(leaf))
-            array = to_array(leaf)
-            origin = "array" if self.contract.numpy_arrays else "tensor"
-            if origin == "array" and array.shape == () and isinstance(leaf, np.ndarray):
-                origin = "array without dimensions"  # traced as memory, unlike a scalar
-            return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
-        if self.contract.keeps_identity and has_extra_attributes(leaf):
-            return Reference(leaf, identity=True)
-        if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
-            return Literal(leaf)
-        if isinstance(leaf, set) and self.contract.objects_in_graph:
-            return object_key(leaf)
-        if isinstance(leaf, (set, slice)):
-            raise TypeError(
-                f"Could not generate a generic TraceType for {leaf}.Please verify that it is immutable/hashable. "
-                "Otherwise, consider implementing the Tracing Protocol for it. "
-                f"Pass a {'frozenset' if isinstance(leaf, set) else 'tuple (start, stop, step)'} instead."
-            )
-        return Reference(leaf, identity=self.contract.keeps_identity)
 
     def _fit(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
         if is_structure(spec):
@@ -411,10 +363,6 @@ def _annotated_as_tensors(function: Callable[..., Any]) -> frozenset[str]:
 
 
 _COLLECTING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-_NUMBERS = {
-    kind: TensorKey(TensorType(weak_dtype(kind()), (), True), "number") for kind in (bool, int, float, complex)
-}
-_TEXTS = frozenset({str, bytes, type(None)})
 
 
 def _is_spec(value: Any) -> bool:

@@ -25,7 +25,8 @@ from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedSet, has_optional_keys, heap_of, items_of
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.rebuilt_arguments import rebuilt_in, refuse_rebuilt
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, hides_symbols, is_of_call
+from autoconv.runtime.objects.symbol_search import hides_symbols, is_of_call
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.recording.tracebacks import at_definition

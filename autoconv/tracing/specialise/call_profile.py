@@ -17,6 +17,7 @@ from autoconv.tracing.guards.external_writes import RestartTrace
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, ObjectKey
+from autoconv.tracing.key.leaf_keys import leaf_key
 from autoconv.tracing.key.signature import Call, Signature
 from autoconv.tracing.specialise.retracing import open_key
 from autoconv.tracing.specialise.trace_cache import MOST_KEYS
@@ -84,7 +85,7 @@ class CallProfile:
         leaves = tuple(
             key
             if isinstance(key, (ObjectKey, ArrayKey))
-            else self._signature._leaf_key(leaf, aliases, index in self._literal)
+            else leaf_key(self._signature.contract, leaf, aliases, index in self._literal)
             for index, (leaf, key) in enumerate(zip(call.leaves, call.key.leaves, strict=True))
         )
         call.key = replace(call.key, leaves=leaves)

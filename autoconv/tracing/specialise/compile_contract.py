@@ -16,7 +16,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType
-from autoconv.operators.regions.region_body import is_about_program
+from autoconv.operators.regions.raised_errors import is_about_program
 from autoconv.ops.python.objects import may_change_array
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.objects.symbolic_objects import StagedException

@@ -15,7 +15,8 @@ from autoconv.graph.graph import Graph
 from autoconv.operators.calls.call import converted, meet_class
 from autoconv.operators.calls.special_methods import restore_special_methods
 from autoconv.operators.regions.layout import Layout
-from autoconv.operators.regions.region_body import AbandonTrace, Suspended, record_raise
+from autoconv.operators.regions.raised_errors import record_raise
+from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.values.instances import expect_made
 from autoconv.optimise import optimise
 from autoconv.runtime.objects.containers import PLAIN

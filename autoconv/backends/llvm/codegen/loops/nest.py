@@ -12,6 +12,7 @@ from autoconv.backends.llvm.analysis.index_maps import CUT, Place, viewed
 from autoconv.backends.llvm.analysis.indexing import SCATTERS, gather_map, updates
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
+from autoconv.backends.llvm.codegen.loops.loop_writer import LoopWriter
 from autoconv.backends.llvm.codegen.loops.reductions import MemoryReduction, Reduction, RegisterReduction
 from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_parts, run_split
 from autoconv.backends.llvm.ir.element_rules import apply_rule, computed
@@ -19,7 +20,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, count, element_count, linear, plus, product
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
-from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.index_set_split import COUNTER, VECTOR, cuts, in_vectors, straight
@@ -29,32 +30,6 @@ from autoconv.backends.llvm.schedule.reduction_depth import BLOCK, register_dept
 from autoconv.backends.llvm.schedule.row_blocks import is_flat
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Symbol
-
-
-class LoopWriter(ElementWriter):
-    """Write elements inside of a loop.
-
-    `rare(condition)` flags elements for which the rule is not exact enough, `fail(condition)` those that the op's
-    kernel has to decide.
-    """
-
-    def __init__(self, out: FunctionText, careful: bool, at: Callable[[Value, Index], Element]) -> None:
-        super().__init__(out)
-        self.at = at
-        self.in_loop = not careful
-        self.rare_flag: str | None = None
-
-    def number(self, value: Value) -> Element:
-        return self.at(value, ())
-
-    def rare(self, condition: Element) -> None:
-        if self.rare_flag is None:
-            self.rare_flag = self.out.alloca("i1", "false")
-        before = self.out.new(f"load i1, ptr {self.rare_flag}")
-        after = self.out.new(f"or i1 {before}, {condition.ir}")
-        self.out.line(f"store i1 {after}, ptr {self.rare_flag}")
-
-    fail = rare
 
 
 class KernelText:

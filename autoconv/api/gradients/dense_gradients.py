@@ -1,0 +1,79 @@
+"""Gradients as dense arrays: of sliced rows, of unconnected sources, and of each row of a target, as Jacobians need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.control.functional import map_fn
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.objects.variable_updates import IndexedSlices
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def rows_of(target: Tensor, gradients: Any) -> list[Any]:
+    """Return for each source the gradients of all elements of the target, stacked; None for an unconnected source.
+
+    `gradients(seed)` returns those of the sum of the target times the seed.
+    """
+    shape = shape_of(target)
+    if None not in shape:
+        count = int(np.prod(shape, dtype=np.int64))
+        if current_region() is None or count <= 8:
+            rows = [gradients(_one_hot(target, i)) for i in range(count)]
+            if not rows:
+                return [None if g is None else apply("stack", dense(g), axis=0)[:0] for g in gradients(target)]
+            return [
+                None if column[0] is None else apply("stack", *map(dense, column), axis=0)
+                for column in zip(*rows, strict=True)
+            ]
+    flat = apply("reshape", apply("ones_like", target), shape=(-1,))
+    probe = gradients(apply("ones_like", target))
+    connected = [i for i, g in enumerate(probe) if g is not None]
+    if not connected:
+        return [None] * len(probe)
+
+    def row(number: TensorLike) -> Any:
+        hot = apply("cast", apply("equal", _positions(flat), number), dtype=target.type.dtype)
+        found = gradients(apply("reshape_like", hot, target))
+        return tuple(found[i] for i in connected)
+
+    stacked = iter(map_fn(row, _positions(flat), fn_output_signature=tuple(probe[i].dtype for i in connected)))
+    return [next(stacked) if i in connected else None for i in range(len(probe))]
+
+
+def _positions(flat: Any) -> Any:
+    zero, one = (convert_to_tensor(np.array(n, np.int32)) for n in (0, 1))
+    return apply("range", zero, apply("size", flat), one)
+
+
+def _one_hot(target: Tensor, position: int) -> Any:
+    seed = np.zeros(shape_of(target), target.type.dtype.numpy)
+    seed.reshape(-1)[position] = 1
+    return apply("constant", value=seed, weak=target.weak)
+
+
+def dense(gradient: TensorLike) -> Any:
+    """Convert an IndexedSlices to the whole tensor."""
+    return convert_to_tensor(gradient) if isinstance(gradient, IndexedSlices) else gradient
+
+
+def zeros_of_source(source: TensorLike) -> Any:
+    """Return zeros of the shape of a tensor or variable, not recorded by tapes."""
+    with tape_recorders.paused():
+        return apply("zeros_like", convert_to_tensor(source))
+
+
+def shape_of(value: Any) -> tuple[Any, ...]:
+    shape = value.type.shape
+    if shape is None:
+        raise ValueError(f"the rank of {value!r} has to be known for a jacobian")
+    return tuple(d if isinstance(d, int) else None for d in shape)
+
+
+__all__ = ["zeros_of_source", "dense", "rows_of"]

@@ -1,0 +1,70 @@
+"""Norms of vectors and matrices, and normalisation by them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.tensors.arguments import static_axes
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def norm(
+    tensor: TensorLike,
+    ord: object = "euclidean",
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The norm over `axis`: of vectors (None: all elements, or an int), or of matrices (a pair of axes).
+
+    `ord` is "euclidean", "fro" (pairs only), 1, 2, inf or, for vectors, any positive number. Raises ValueError for
+    other values.
+
+    >>> autoconv.norm([3.0, 4.0]).numpy()
+    np.float32(5.0)
+    """
+    x = convert_to_tensor(tensor)
+    axes, keep = static_axes(axis), bool(keepdims)
+    matrix = axes is not None and len(axes) == 2
+    if ord in ("euclidean", "fro") or (ord == 2 and not matrix):
+        if ord == "fro" and not (matrix or axes is None):
+            raise ValueError("norm: 'fro' is a norm of matrices; give two axes")
+        return apply("reduce_euclidean_norm", x, axis=axes, keepdims=keep, name=name)
+    size = apply("abs", x)
+    if matrix:
+        return _matrix_norm(size, ord, axes, keep, name)
+    if ord == 1:
+        return apply("reduce_sum", size, axis=axes, keepdims=keep, name=name)
+    if ord == float("inf"):
+        return apply("reduce_max", size, axis=axes, keepdims=keep, name=name)
+    if isinstance(ord, (int, float)) and ord > 0:
+        total = apply("reduce_sum", apply("power", size, ord), axis=axes, keepdims=keep)
+        return apply("power", total, 1.0 / ord, name=name)
+    raise ValueError(f"norm: 'ord' must be 'euclidean', 'fro' or a positive number, got {ord!r}")
+
+
+def _matrix_norm(size: Tensor, order: Any, axes: Any, keepdims: bool, name: str | None) -> Tensor:
+    """Return the largest sum of a column (1) or of a row (inf)."""
+    if order not in (1, float("inf")):
+        raise ValueError(f"norm: of matrices there are 'fro', 1 and inf, got {order!r}; see linalg.svd for 2")
+    summed, rest = axes if order == 1 else axes[::-1]
+    sums = apply("reduce_sum", size, axis=(summed,), keepdims=True)
+    largest = apply("reduce_max", sums, axis=(rest,), keepdims=True)
+    return largest if keepdims else apply("squeeze", largest, axis=tuple(axes), name=name)
+
+
+def l2_normalize(x: TensorLike, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
+    """x divided by its Euclidean norm over `axis`, or by sqrt(epsilon) where that is larger.
+
+    >>> autoconv.math.l2_normalize([3.0, 4.0]).numpy().round(3)
+    array([0.6, 0.8], dtype=float32)
+    """
+    tensor = convert_to_tensor(x)
+    total = apply("reduce_sum", apply("square", apply("abs", tensor)), axis=static_axes(axis), keepdims=True)
+    scale = apply("rsqrt", apply("maximum", total, epsilon))
+    if tensor.dtype.is_complex:
+        scale = apply("cast", scale, dtype=tensor.dtype)
+    return apply("multiply", tensor, scale, name=name)

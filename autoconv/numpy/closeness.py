@@ -1,0 +1,79 @@
+"""Comparison of arrays within tolerances, and as wholes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.numpy.operands import (
+    cast,
+    computes,
+    is_weak,
+    known_shape,
+    promotable,
+    tensor,
+)
+from autoconv.numpy.statistics import weak_or_tensor
+from autoconv.numpy.ufuncs import call_ufunc
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+@computes("isclose")
+def isclose(
+    a: TensorLike, b: TensorLike, rtol: TensorLike = 1e-05, atol: TensorLike = 1e-08, equal_nan: bool = False
+) -> Any:
+    x, y = weak_or_tensor(a), weak_or_tensor(b)
+    if not is_weak(y) and not (y.dtype.is_floating or y.dtype.is_complex):
+        y = cast(y, np.result_type(y.dtype.numpy, 1.0))
+    elif is_weak(y) and promotable(y) in (bool, int):
+        y = float(y) if as_tensor(y) is None else apply("python_float", y)
+    less, minus, size = np.less_equal, np.subtract, np.absolute
+    bound = call_ufunc(np.add, atol, call_ufunc(np.multiply, rtol, call_ufunc(size, y)))
+    near = call_ufunc(less, call_ufunc(size, call_ufunc(minus, x, y)), bound)
+    found = call_ufunc(np.logical_and, near, call_ufunc(np.isfinite, y))
+    found = call_ufunc(np.logical_or, found, call_ufunc(np.equal, x, y))
+    if equal_nan:
+        both = call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
+        found = call_ufunc(np.logical_or, found, both)
+    return found
+
+
+@computes("allclose")
+def allclose(
+    a: TensorLike, b: TensorLike, rtol: TensorLike = 1e-05, atol: TensorLike = 1e-08, equal_nan: bool = False
+) -> Any:
+    return _as_python_bool(apply("numpy_all", isclose(a, b, rtol, atol, equal_nan), axis=None))
+
+
+@computes("array_equal")
+def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Any:
+    x, y = tensor(a1), tensor(a2)
+    if known_shape(x) != known_shape(y):
+        return False
+    same = call_ufunc(np.equal, x, y)
+    if equal_nan and x.dtype.is_differentiable and y.dtype.is_differentiable:
+        both = call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
+        same = call_ufunc(np.logical_or, same, both)
+    return _as_python_bool(apply("numpy_all", same, axis=None))
+
+
+@computes("array_equiv")
+def array_equiv(a1: TensorLike, a2: TensorLike) -> Any:
+    x, y = tensor(a1), tensor(a2)
+    try:
+        np.broadcast_shapes(known_shape(x), known_shape(y))
+    except ValueError:
+        return False
+    return _as_python_bool(apply("numpy_all", call_ufunc(np.equal, x, y), axis=None))
+
+
+def _as_python_bool(x: Tensor) -> Any:
+    """Convert to a Python bool, which NumPy returns here."""
+    if hasattr(x, "value_in_graph"):
+        return apply("python_cast", x, dtype=as_dtype(bool), weak=True)
+    return bool(x)  # type: ignore[call-overload]

@@ -1,0 +1,148 @@
+"""Repetition and padding of arrays: tile, repeat, resize, pad, trim_zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.numpy.kernels import whole_call
+from autoconv.numpy.operands import (
+    axis_of,
+    cast,
+    check,
+    computes,
+    has_known_shape,
+    holds_tensors,
+    integer,
+    known_shape,
+    rank_of,
+    refuse,
+    sizes_of,
+    tensor,
+)
+from autoconv.numpy.shaping import axis_tuple, flip
+from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
+from autoconv.runtime.tensors.binary_dispatch import count_of
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+@computes("tile")
+def tile(A: TensorLike, reps: ShapeLike) -> Tensor:
+    x = tensor(A)
+    times = tuple(map(integer, axis_tuple(reps)))
+    for _ in range(len(times) - rank_of(x)):
+        x = apply("expand_dims", x, axis=0)
+    return apply("tile", x, multiples=(1,) * (rank_of(x) - len(times)) + times)
+
+
+@computes("repeat")
+def repeat(a: TensorLike, repeats: TensorLike, axis: AxisLike | None = None) -> Tensor:
+    x = tensor(a)
+    if axis is None:
+        x, axis = apply("reshape", x, shape=(-1,)), 0
+    x = x if rank_of(x) else apply("reshape", x, shape=(1,))
+    at = axis_of(axis, rank_of(x))
+    known = static_value(repeats)
+    if known is not None and np.size(known) == 1:
+        return apply("repeat", x, repeats=int(np.ravel(known)[0]), axis=at)
+    if not tensor(repeats).dtype.is_integer:
+        refuse(f"is given repeats of {tensor(repeats).dtype.name}")
+    return apply("repeat", x, tensor(repeats), axis=at)
+
+
+@computes("pad")
+def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **options: Any) -> Tensor:
+    """NumPy's pad: by ops for constant, reflect, symmetric, edge and wrap, and by NumPy as a whole otherwise."""
+    x = tensor(array)
+    widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
+    if widths is None or callable(mode):
+        refuse("is given widths known only at run time")
+    if not rank_of(x):
+        return whole_call("pad", False, x, pad_width, mode, **options)
+    amounts = np.broadcast_to(np.asarray(widths), (rank_of(x), 2))
+    paddings = tuple((int(low), int(high)) for low, high in amounts)
+    if mode == "constant" and set(options) <= {"constant_values"}:
+        value = options.get("constant_values", 0)
+        if not holds_tensors(value) and np.ndim(value) == 0 and value == 0:
+            return apply("pad", x, paddings=paddings)
+        return _framed(x, paddings, value)
+    if mode in _EXTENDING and not options and not has_known_shape(x):
+        for axis, (low, high) in enumerate(paddings):
+            if low or high:
+                x = apply("gather", x, _extended(sizes_of(x)[axis], low, high, mode), axis=axis)
+        return x
+    how = {"reflect": "REFLECT", "symmetric": "SYMMETRIC"}.get(mode)
+    shape = known_shape(x)
+    reach = 1 if mode == "reflect" else 0
+    if how and not options and all(max(p) <= d - reach for p, d in zip(paddings, shape, strict=True)):
+        return apply("pad", x, paddings=paddings, mode=how)
+    if mode in ("edge", "wrap") and not options and all(shape):
+        for axis, (low, high) in enumerate(paddings):
+            if low or high:
+                places = np.arange(-low, shape[axis] + high)
+                places = np.clip(places, 0, shape[axis] - 1) if mode == "edge" else places % shape[axis]
+                x = apply("gather", x, places, axis=axis)
+        return x
+    return whole_call("pad", False, x, pad_width, mode, **options)
+
+
+_EXTENDING = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` that gather elements of the array
+
+
+def _extended(size: ShapeLike, low: int, high: int, mode: str) -> Tensor:
+    """Return the indices that extend a dimension of unknown size at both ends."""
+    count, one = tensor(size, np.int64), tensor(1, np.int64)
+    check(apply("greater", count, tensor(0, np.int64)), "an empty axis cannot be extended")
+    places = apply("range", tensor(-low, np.int64), apply("add", count, tensor(high, np.int64)), one)
+    last = apply("subtract", count, one)
+    if mode == "edge":
+        return apply("minimum", apply("maximum", places, tensor(0, np.int64)), last)
+    if mode == "wrap":
+        return apply("modulo", places, count)
+    twice = apply("multiply", count, tensor(2, np.int64))
+    among = twice if mode == "symmetric" else apply("subtract", twice, tensor(2, np.int64))
+    turn = apply("modulo", places, apply("maximum", among, one))
+    back = apply("subtract", apply("subtract", among, turn), tensor(1 if mode == "symmetric" else 0, np.int64))
+    return apply("select", apply("greater", turn, last), back, turn)
+
+
+def _framed(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:
+    if np.ndim(value) if not holds_tensors(value) else rank_of(tensor(value)):
+        return whole_call("pad", False, x, paddings, "constant", constant_values=value)
+    inside = apply("pad", apply("ones_like", x, dtype=as_dtype(bool)), paddings=tuple(paddings))
+    framed = apply("pad", x, paddings=tuple(paddings))
+    return apply("select", inside, framed, tensor(value, x.dtype.numpy))
+
+
+@computes("resize")
+def resize(a: TensorLike, new_shape: Any) -> Tensor:
+    x = tensor(a)
+    count, wanted = int(np.prod(known_shape(x))), tuple(map(integer, axis_tuple(new_shape)))
+    if not count or any(size < 0 for size in wanted):
+        refuse("repeats an array without elements, or to a size below 0")
+    places = np.arange(int(np.prod(wanted))) % count
+    return apply("reshape", apply("gather", apply("reshape", x, shape=(-1,)), places, axis=0), shape=wanted)
+
+
+@computes("trim_zeros")
+def trim_zeros(filt: Any, trim: str = "fb", axis: AxisLike | None = None) -> Any:
+    """Slice off the zeros at the ends; the result is a view, of a memory array's memory if it is one."""
+    x = tensor(filt)
+    if rank_of(x) != 1 or axis not in (None, 0, -1) or trim.lower() not in ("fb", "bf", "f", "b"):
+        refuse("is given another number of dimensions than one, or other ends")
+    if x.type.shape == (0,):
+        return filt[:0]
+    kept, size = cast(tensor(x, bool), np.uint8), count_of(x)
+    some = FUNCTIONS[np.any](kept)
+    ends = [(FUNCTIONS[np.argmax](kept), "f", 0), (size - FUNCTIONS[np.argmax](flip(kept)), "b", size)]
+    start, stop = (
+        apply("select", some, tensor(found if end in trim.lower() else whole, np.int64), tensor(0))
+        for found, end, whole in ends
+    )
+    return filt[start:stop]

@@ -1,0 +1,43 @@
+"""Exceptions that end the tracing of a region early, and the error for a program that discards one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.errors import (
+    StagingError,
+)
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.spans import current_place
+
+
+class AbandonTrace(BaseException):
+    """Unwind a trace that cannot go on; the function that started the trace chooses the fallback."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        region = current_region()
+        if region is not None:
+            region.trace.refusal = self  # survives a `finally` with an early exit, which would discard this exception
+
+
+class Suspended(BaseException):
+    """Unwind an arm that needs the result of a recursive call whose type is not known yet or that never returns."""
+
+    def __init__(self, region: Region) -> None:
+        super().__init__()
+        self.trace = region.trace
+        self.before = region.trace.refusal
+        region.trace.refusal = swallowed()
+
+    def caught(self) -> None:
+        self.trace.refusal = self.before
+
+
+def swallowed() -> StagingError:
+    """Error for a program that itself discards the exception that suspends the tracing of a recursive function."""
+    return StagingError(
+        "a function calls itself inside of a finally or except that is left early, and the depth depends on a tensor",
+        current_place(),
+        "the call outside of that statement",
+    )

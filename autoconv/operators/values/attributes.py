@@ -1,0 +1,101 @@
+"""Write and delete attributes in converted code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.operators.control.variants import distribute
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.regions.shared_identity import refuse_change
+from autoconv.operators.support.class_attributes import note_inherited
+from autoconv.operators.support.optional_attributes import expect_missing
+from autoconv.operators.values.instances import is_described, refuse_hook
+from autoconv.runtime.arrays.members import refuse_attribute
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.symbolic_objects import (
+    SymbolicObject,
+    constant_object,
+    graph_object,
+    record_object,
+)
+from autoconv.runtime.recording.journal import attribute_spot
+from autoconv.runtime.recording.regions import current_region
+
+
+def set_attr(owner: object, attribute: str, value: object) -> None:
+    """`owner.attribute = value`, journalled while a region is traced."""
+    region = current_region()
+    if region is None:
+        setattr(owner, attribute, value)
+        return
+    if type(owner) is Variant:
+        distribute(lambda one: set_attr(one, attribute, value), owner)
+        return
+    if type(owner) is SymbolicObject:
+        record_object("object_set_attribute", [owner, value], name=attribute)
+        return
+    if type(owner) is SymbolicArray:
+        refuse_attribute(attribute)
+    refuse_hook(owner, "__setattr__")
+    note_inherited(region.trace, owner, attribute)
+    if is_described(owner, attribute):
+        setattr(owner, attribute, value)
+        return
+    heap = graph_object(owner)
+    if heap is not None:
+        expect_missing(region, owner, attribute)
+        record_object("object_set_attribute", [heap, value], name=attribute)
+        return
+    note_attribute(owner, attribute)
+    there = type(value) is SymbolicArray and getattr(owner, "__dict__", {}).get(attribute) is value  # `o.w += x`
+    setattr(owner, attribute, value)
+    if _is_outside(region, owner) and not there:
+        record_object("object_set_attribute", [constant_object(owner), value], name=attribute)
+
+
+def _is_outside(region: Any, owner: object) -> bool:
+    """Return whether a write has to happen when the graph runs: to an object that existed before the trace."""
+    trace = region.trace
+    return trace.contract.effects_each_call and trace.owned is not None and id(owner) not in trace.owned
+
+
+def del_attr(owner: object, attribute: str) -> None:
+    """`del owner.attribute`, journalled while a region is traced."""
+    region = current_region()
+    if region is None:
+        delattr(owner, attribute)
+        return
+    if type(owner) is Variant:
+        distribute(lambda one: del_attr(one, attribute), owner)
+        return
+    if type(owner) is SymbolicObject:
+        record_object("object_delete_attribute", [owner], name=attribute)
+        return
+    refuse_hook(owner, "__delattr__")
+    if is_described(owner, attribute):
+        delattr(owner, attribute)
+        return
+    heap = graph_object(owner)
+    if heap is not None:
+        record_object("object_delete_attribute", [heap], name=attribute)
+        return
+    note_attribute(owner, attribute)
+    delattr(owner, attribute)
+    if _is_outside(region, owner):
+        record_object("object_delete_attribute", [constant_object(owner)], name=attribute)
+
+
+def note_attribute(owner: object, attribute: str) -> None:
+    region = current_region()
+    assert region is not None
+    if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
+        return  # Python raises its own error
+    if id(owner) in region.trace.frozen:
+        refuse_change(owner, attribute)
+    if region.journal is not None:
+        owned = region.trace.owned
+        home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None
+        region.journal.note(attribute_spot(owner, attribute, home))
+    if region.contract.effects_each_call:
+        what = f"the attribute {attribute!r} of a {type(owner).__name__} is written"
+        region.contract.before_write(owner, what, [attribute_spot(owner, attribute)])

@@ -1,0 +1,51 @@
+"""Whether access to an attribute of a Python object runs the user's code."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+from typing import Any
+
+from autoconv.errors import NotInGraphError
+
+_ON_READING = ("__getattribute__",), ("__get__",)
+_ON_WRITING = ("__setattr__", "__delattr__"), ("__set__", "__delete__")
+
+
+@functools.lru_cache(maxsize=1024)
+def runs_code(kind: type, name: str, writes: bool = False) -> bool:
+    """Return whether access to the attribute runs code: a method, a property, a descriptor, or a hook of the class."""
+    found = inspect.getattr_static(kind, name, None)
+    if isinstance(found, (property, types.FunctionType)):
+        return True
+    hooks, describing = _ON_WRITING if writes else _ON_READING
+    own = [getattr(kind, hook, None) for hook in hooks] + [getattr(type(found), hook, None) for hook in describing]
+    return any(map(_is_programs, own)) and not isinstance(found, functools.cached_property)
+
+
+@functools.lru_cache(maxsize=1024)
+def computes(kind: type, name: str) -> bool:
+    """Return whether the class computes an attribute that the object itself does not hold."""
+    found = inspect.getattr_static(kind, name, None)
+    missing = found is None and _is_programs(getattr(kind, "__getattr__", None))
+    return missing or isinstance(found, functools.cached_property)
+
+
+def _is_programs(method: Any) -> bool:
+    """Return whether this is a function written in Python, outside of the standard library."""
+    if not isinstance(method, types.FunctionType):
+        return False
+    return (method.__module__ or "").partition(".")[0] not in sys.stdlib_module_names
+
+
+def refuse_own_access(x: Any, name: str, writes: bool = False) -> None:
+    """Raise NotInGraphError for an attribute whose access runs the user's code."""
+    kind: Any = type(x)
+    computed = not writes and computes(kind, name)
+    if runs_code(kind, name, writes) or (computed and name not in getattr(x, "__dict__", ())):
+        raise NotInGraphError(f"a graph chooses which {kind.__name__} it takes {name!r} of, and cannot run its code")
+
+
+__all__ = ["computes", "runs_code"]

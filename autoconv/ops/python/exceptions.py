@@ -1,0 +1,54 @@
+"""Ops that make, match and raise exceptions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import ObjectType
+from autoconv.ops.control.flow import copy_exception
+from autoconv.ops.python.objects import CHANGES, NO_GRADIENT, count_type, no_results
+from autoconv.ops.record import define
+
+
+def _match(x: Any, *, clauses: tuple[Any, ...]) -> np.ndarray:
+    """Return the number of the first except clause that matches the exception; their count when none does."""
+    for number, kinds in enumerate(clauses):
+        if isinstance(x, kinds):
+            return np.array(number)
+    return np.array(len(clauses))
+
+
+define(
+    name="object_match", graphdef="ObjectMatch", result=count_type, kernel=_match, gradient=NO_GRADIENT,
+    effects=Effects.READ,
+)  # fmt: skip
+
+
+def _raise(x: Any, *rest: Any, linked: str = "") -> tuple[()]:
+    """Raise x; `rest` is the exception to which it is `linked`, as its "context" or its "cause"."""
+    if linked == "context" and x.__context__ is None and rest[0] is not x:
+        x.__context__ = rest[0]
+    elif linked == "cause":
+        x.__cause__ = rest[0]
+    raise x
+
+
+define(
+    name="object_raise", graphdef="ObjectRaise", result=no_results, kernel=_raise, gradient=NO_GRADIENT,
+    effects=Effects.RAISE | Effects.OUTPUT | Effects.READ,
+)  # fmt: skip
+
+
+def _make_exception(*arguments: Any, kind: Any) -> tuple[Any]:
+    """Make an exception of the class; where `kind` is an exception, a copy of it."""
+    return (kind(*arguments) if isinstance(kind, type) else copy_exception(kind),)
+
+
+define(
+    name="object_exception", graphdef="ObjectException", result=lambda *_, kind: ObjectType("Exception"),
+    kernel=_make_exception, gradient=NO_GRADIENT, effects=CHANGES,
+    allocates=True,
+)  # fmt: skip

@@ -1,0 +1,68 @@
+"""Arrays that the graph creates, and views of them by strides."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import DType
+from autoconv.ops.index_spec import INPUT
+from autoconv.runtime.annotations import ShapeLike, TensorLike
+from autoconv.runtime.arrays.assigned_values import (
+    as_program_error,
+    check_sizes,
+    is_beyond_memory,
+)
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, record_array_op, value_of
+from autoconv.runtime.arrays.views import view_layouts
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+def new_array(shape: ShapeLike, dtype: DType, fill: TensorLike | None = None) -> SymbolicArray:
+    """Allocate an array; `fill` is a number, or None for uninitialised elements."""
+    check_sizes(shape)
+    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+    known: list[Any] = []
+    operands = []
+    for size in sizes:
+        tensor = as_tensor(size)
+        if isinstance(tensor, SymbolicTensor):
+            _check_size(tensor)
+            known.append(INPUT)
+            operands.append(value_of(tensor))
+        else:
+            known.append(operator.index(size))
+    if any(size != INPUT and size < 0 for size in known):
+        raise as_program_error(ValueError("negative dimensions are not allowed"))
+    if is_beyond_memory([size for size in known if size != INPUT], dtype.size):
+        raise StagingError("an array is created that does not fit into memory", current_place())
+    node = record_array_op("array_new", operands, shape=tuple(known), dtype=dtype, fill=fill)
+    return SymbolicArray(node.results[0])
+
+
+def _check_size(size: SymbolicTensor) -> None:
+    """Refuses what NumPy may not take for a size: it is no int, or has dimensions."""
+    if not size.type.dtype.is_integer or size.type.shape != ():
+        raise StagingError("an array is created whose size is no int", current_place())
+
+
+def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
+    """Return the views of the array that `like` makes; NotImplemented where `like` copies or the layout is unknown."""
+    found = view_layouts(array.type, like)
+    if found is NotImplemented:
+        return NotImplemented
+    return [array if place is None else _strided(array, *place) for place in found]
+
+
+def _strided(array: SymbolicArray, offset: int, shape: ShapeLike, strides: ShapeLike) -> SymbolicArray:
+    node = record_array_op("array_strided", [array._value], offset=offset, shape=shape, strides=strides)
+    return SymbolicArray(node.results[0])
+
+
+__all__ = ["new_array", "strided"]

@@ -1,0 +1,69 @@
+"""Arguments of arrays' methods, checked and converted."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import DType, as_dtype, bool_, float64, int64
+from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+def refuse_method(name: str, what: str) -> NoReturn:
+    raise StagingError(f"the method {name!r} of an array {what}", current_place())
+
+
+def refuse_options(name: str, **options: Any) -> None:
+    for option, value in options.items():
+        if value is not None:
+            refuse_method(name, f"is given {option}")
+
+
+def known_shape(x: SymbolicTensor, name: str) -> tuple[int, ...]:
+    """Return the static shape; refuse the method where a size is symbolic."""
+    shape = x.type.shape
+    if shape is None or not all(isinstance(d, int) for d in shape):
+        refuse_method(name, "depends on a shape known only at run time")
+    return shape  # type: ignore[return-value]
+
+
+def axis_argument(name: str, axis: Any) -> Any:
+    if axis is None:
+        return None
+    if isinstance(axis, bool):
+        refuse_method(name, "is given a bool for an axis")
+    return tuple(map(operator.index, axis)) if isinstance(axis, tuple) else operator.index(axis)
+
+
+def dtype_argument(name: str, dtype: DTypeLike) -> DType | None:
+    if dtype is None or isinstance(dtype, DType):
+        return dtype
+    found = np.dtype(dtype)
+    if found.kind not in "biufc" or not found.isnative:
+        refuse_method(name, f"is given the dtype {found}")
+    return as_dtype(found)
+
+
+def flag_argument(name: str, value: object) -> bool:
+    if isinstance(value, (bool, np.bool_, int)):
+        return bool(value)
+    refuse_method(name, "is given keepdims known only at run time")
+
+
+def result_dtype(name: str, x: SymbolicTensor) -> DType:
+    """Return the dtype that represents the Python number made of an element."""
+    if x.dtype.is_bool:
+        return bool_
+    if x.dtype.is_integer and not (x.dtype.size == 8 and x.dtype is not int64):
+        return int64
+    return float64 if x.dtype.is_floating else refuse_method(name, f"is called on {x.dtype.name} elements")
+
+
+def as_number(name: str, element: Any) -> Any:
+    return dispatch.apply("python_cast", element, dtype=result_dtype(name, element), weak=True)

@@ -1,0 +1,84 @@
+"""Search structures for values that are known only at run time, or created by the call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.attributes import is_in_graph
+from autoconv.runtime.support.closure_contents import captures_any, is_nested_function
+from autoconv.runtime.support.structure import own_items, plain_kind
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+_CONTAINERS = (list, tuple, set, frozenset)
+
+
+class RunTimeObject:
+    """Base of SymbolicObject, by which a search recognises it."""
+
+    __slots__ = ()
+
+
+def holds_symbols(value: Any) -> bool:
+    """Return whether a container holds, at any depth, a symbolic value or a rebuilt argument.
+
+    A rebuilt argument has to be recognised where it becomes part of the graph.
+    """
+    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+    if isinstance(value, _CONTAINERS) and type(value) not in _CONTAINERS and plain_kind(value) is type(value):
+        items = own_items(value)  # without running methods of the user's class
+    for item in items:
+        if isinstance(item, (SymbolicTensor, RunTimeObject)) or hasattr(type(item), "__autoconv_box__"):
+            return True
+        if is_in_graph(item) or is_rebuilt(item):
+            return True
+        if type(item) in (tuple, list, set, dict) and holds_symbols(item):
+            return True
+    return False
+
+
+def holds_symbols_inside(value: Any) -> bool:
+    """Return the same as `holds_symbols` for a container of a user's class, without running its methods."""
+    kind: Any = next(kind for kind in (dict, list, tuple, set) if isinstance(value, kind))
+    return holds_symbols([*dict.keys(value), *dict.values(value)] if kind is dict else kind.__iter__(value))
+
+
+def is_of_call(value: object) -> bool:
+    """Return whether a function, method, partial, slice or class differs from call to call."""
+    return is_nested_function(value) or hides_symbols(value)
+
+
+def holds_functions_of_call(value: Any) -> bool:
+    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+    return any(is_of_call(item) or (type(item) in _CONTAINERS and holds_functions_of_call(item)) for item in items)
+
+
+def hides_symbols(value: object) -> bool:
+    """Return whether a function, method, partial, slice or class captures values that belong to this trace."""
+    return captures_any(value, _is_of_trace)
+
+
+def _is_of_trace(value: object) -> bool:
+    if isinstance(value, (SymbolicTensor, RunTimeObject)) or hasattr(type(value), "__autoconv_box__"):
+        return True
+    region = current_region()
+    owned = region.trace.owned if region is not None else None
+    if is_in_graph(value) or is_rebuilt(value):
+        return True
+    return bool(owned) and id(value) in owned  # type: ignore[operator]
+
+
+def is_symbolic_slice(value: object) -> bool:
+    """Return whether the value is a slice with a symbolic bound."""
+    return type(value) is slice and holds_symbols((value.start, value.stop, value.step))
+
+
+def holds_created_objects(value: Any) -> bool:
+    """Return whether a value is, or a container holds, a user's object made by the traced code."""
+    region = current_region()
+    owned = region.trace.owned if region is not None else None
+    if not owned or id(value) in owned:
+        return bool(owned)
+    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+    return isinstance(value, (tuple, list, set, dict)) and any(map(holds_created_objects, items))

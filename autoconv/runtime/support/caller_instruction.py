@@ -1,0 +1,44 @@
+"""The instruction that a caller's frame executes, where an operator's meaning depends on it."""
+
+from __future__ import annotations
+
+import opcode
+import sys
+from typing import Any
+
+from autoconv.graph.python_operators import COMPARISONS
+
+
+def is_in_place(frame: Any) -> bool:
+    """Return whether the frame's current instruction is that of `x += y` or the like."""
+    code, position = frame.f_code.co_code, frame.f_lasti
+    return opcode.opname[code[position]] == "BINARY_OP" and code[position + 1] in _IN_PLACE
+
+
+_IN_PLACE = range(13, 26)  # arguments of BINARY_OP
+
+_SYMBOLS = {one.symbol: one.name for one in COMPARISONS if one.name not in ("eq", "ne")}
+_SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
+
+
+def compares_by(frame: Any) -> str:
+    """Return the comparison made by the frame's current instruction; "" for other instructions."""
+    code, position = frame.f_code.co_code, frame.f_lasti
+    if opcode.opname[code[position]] != "COMPARE_OP":
+        return ""
+    return _SYMBOLS.get(opcode.cmp_op[code[position + 1] >> _SHIFT], "")
+
+
+def names_unpacked(frame: Any) -> tuple[int, int] | None:
+    """Return (number of unpacking targets, position of the starred one or -1); None where the frame does not unpack."""
+    code = frame.f_code.co_code
+    position = frame.f_lasti
+    name = opcode.opname[code[position]]
+    argument = code[position + 1]
+    if position >= 2 and opcode.opname[code[position - 2]] == "EXTENDED_ARG":
+        return None
+    if name == "UNPACK_SEQUENCE":
+        return argument, -1
+    if name == "UNPACK_EX":
+        return argument + 1, argument
+    return None

@@ -1,0 +1,39 @@
+"""Outputs of a graph that have to be one array, and those that have to be copies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Graph, Value
+from autoconv.graph.types import TensorType
+
+
+def first_equal_outputs(*graphs: Graph) -> list[int]:
+    """Return for each output the position of the first output that is the same value, in any form of the graph.
+
+    These have to be one array. Empty where all are different.
+    """
+    firsts: dict[Value, int] = {}
+    found = []
+    for position, values in enumerate(zip(*(graph.outputs for graph in graphs), strict=True)):
+        sources = list(map(_source, values))
+        first = min((firsts[value] for value in sources if value in firsts), default=position)
+        found.append(first)
+        firsts.update((value, first) for value in sources if value not in firsts)
+    return found if found != list(range(len(found))) else []
+
+
+def _source(value: Value) -> Value:
+    while value.node is not None and value.node.op.name == "identity":
+        value = value.node.inputs[0]
+    return value
+
+
+def owned_result(found: Any, value: Value) -> Any:
+    """Copy an array result; return other results, and arrays that are read-only copies, as they are."""
+    made = _source(value).node
+    if made is not None and made.op.name == "numpy_read_only":
+        return found
+    return np.array(found) if isinstance(found, np.ndarray) and isinstance(value.type, TensorType) else found

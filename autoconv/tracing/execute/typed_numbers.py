@@ -1,0 +1,24 @@
+"""Ops whose results are NumPy's numbers rather than Python's."""
+
+from __future__ import annotations
+
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ArrayType, TensorType
+
+_MOVING = frozenset({"constant", "identity", "select", "array_load", "array_view", "array_new"})
+
+
+def computes_typed_numbers(node: Node) -> bool:
+    """Return whether an op computes other numbers than Python's, or stores some with another floating dtype.
+
+    False for an op that only moves or compares them.
+    """
+    if node.op.traits.stores_into is not None:
+        dtypes = {value.dtype for value in node.inputs if isinstance(value.type, (ArrayType, TensorType))}
+        return len({dtype for dtype in dtypes if dtype.is_floating or dtype.is_complex}) > 1
+    return not node.regions and node.op.name not in _MOVING and any(map(_is_typed, node.results))
+
+
+def _is_typed(value: Value) -> bool:
+    type_ = value.type
+    return not (isinstance(type_, TensorType) and ((type_.weak and type_.shape == ()) or type_.dtype.is_bool))

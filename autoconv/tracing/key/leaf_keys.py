@@ -1,0 +1,78 @@
+"""Keys of single leaves: which facts about an argument make another trace."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.types import TensorType
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording.contracts import Contract
+from autoconv.runtime.support.shape import TensorShape, TensorSpec
+from autoconv.runtime.tensors.conversion import to_array, weak_dtype
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.tracing.key.array_keys import kind_of, needs_numpy
+from autoconv.tracing.key.cache_key import (
+    Custom,
+    LeafKey,
+    Literal,
+    ObjectKey,
+    Reference,
+    SpecKey,
+    TensorKey,
+    VariableKey,
+    has_extra_attributes,
+    object_key,
+)
+
+
+def leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], literal: bool) -> LeafKey:
+    """Return the key of one leaf; raises TypeError for a set or slice under `function`.
+
+    `aliases` numbers the storages of variables. With `literal` a number is part of the key by value.
+    """
+    if type(leaf) in _NUMBERS and not literal and contract.python_numbers:
+        return _NUMBERS[type(leaf)]
+    if type(leaf) in _TEXTS:
+        return Literal(leaf)
+    if isinstance(leaf, Tensor):
+        return TensorKey(leaf.type, "tensor")
+    if hasattr(type(leaf), "__tf_tracing_type__"):
+        return Custom(leaf)
+    if isinstance(leaf, TensorSpec):
+        return TensorKey(leaf.type, "tensor")
+    if hasattr(type(leaf), "__autoconv_spec__") and not contract.objects_in_graph:
+        return SpecKey(leaf.__autoconv_spec__())
+    if isinstance(leaf, Variable):
+        alias = aliases.setdefault(id(leaf.storage), len(aliases))
+        return VariableKey(leaf.storage.type, leaf.trainable, alias)
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        if contract.numpy_arrays and needs_numpy(leaf):
+            return ObjectKey(kind_of(leaf))
+        array = to_array(leaf)
+        origin = "array" if contract.numpy_arrays else "tensor"
+        if origin == "array" and array.shape == () and isinstance(leaf, np.ndarray):
+            origin = "array without dimensions"  # traced as memory, unlike a scalar
+        return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
+    if contract.keeps_identity and has_extra_attributes(leaf):
+        return Reference(leaf, identity=True)
+    if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
+        return Literal(leaf)
+    if isinstance(leaf, set) and contract.objects_in_graph:
+        return object_key(leaf)
+    if isinstance(leaf, (set, slice)):
+        raise TypeError(
+            f"Could not generate a generic TraceType for {leaf}.Please verify that it is immutable/hashable. "
+            "Otherwise, consider implementing the Tracing Protocol for it. "
+            f"Pass a {'frozenset' if isinstance(leaf, set) else 'tuple (start, stop, step)'} instead."
+        )
+    return Reference(leaf, identity=contract.keeps_identity)
+
+
+_NUMBERS = {
+    kind: TensorKey(TensorType(weak_dtype(kind()), (), True), "number") for kind in (bool, int, float, complex)
+}
+_TEXTS = frozenset({str, bytes, type(None)})

@@ -1,0 +1,161 @@
+"""The parts of the package and what each may import, as tables; and the package's source, read for the tests."""
+
+import ast
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+SOURCE = {"syntax", "analysis", "passes", "emit"}
+GRAPH = {"graph", "ops", "autodiff", "optimise", "backends"}
+BASE = {"errors", "config", "forks", "process_state", "hooks", "paths"}
+
+# What each part may import from autoconv, itself aside; what is imported for annotations only does not count.
+MAY_IMPORT = {
+    "errors": set(),
+    "config": {"errors"},
+    "forks": set(),
+    "hooks": set(),
+    "paths": set(),
+    "process_state": {"forks"},
+    # Python in, Python out
+    "syntax": {"errors", "process_state"},
+    "analysis": {"errors", "syntax"},
+    "passes": {"errors", "syntax", "analysis"},
+    "emit": BASE | {"syntax", "analysis", "passes", "code_cache"},
+    "conversion_cache": BASE | {"emit"},
+    "importing": BASE | {"emit", "conversion_cache"},
+    # graphs in, results out
+    "graph": {"errors", "hooks"},
+    "ops": {"errors", "forks", "graph"},
+    "autodiff": {"errors", "forks", "graph", "ops"},
+    "optimise": {"errors", "graph", "ops"},
+    "code_cache": {"config"},
+    "backends": BASE | {"graph", "ops", "code_cache"},
+    # where they meet
+    "runtime": BASE | {"graph", "ops", "autodiff"},
+    "operators": BASE | {"runtime", "graph", "ops", "emit"},
+    "tracing": BASE | SOURCE | GRAPH | {"runtime", "operators"},
+    "api": BASE | {"graph", "ops", "autodiff", "runtime", "operators", "tracing"},
+    # what users see beyond the core
+    "bench": {"errors"},
+    "numpy": BASE | {"graph", "ops", "runtime"},
+    "xp": {"graph", "numpy", "runtime"},
+    "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "storage", "tracing"},
+    "storage": {"errors", "graph"},
+    "train": {"errors", "graph", "runtime", "storage", "api"},
+    "saved_model": {"errors", "graph", "ops", "runtime", "operators", "storage", "tracing", "api", "train"},
+}
+BEYOND = {"api", "bench", "data", "numpy", "saved_model", "storage", "train", "xp"}
+INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
+CORE = INNER - BEYOND
+
+THIRD_PARTY = {
+    "syntax": {"gast"}, "analysis": {"gast"}, "passes": {"gast"}, "emit": {"gast", "astunparse"},
+    "graph": {"numpy", "ml_dtypes", "tensorboard"}, "ops": {"numpy"}, "autodiff": {"numpy"}, "optimise": {"numpy"},
+    "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"},
+    "storage": {"numpy", "safetensors"}, "train": {"numpy", "google"}, "saved_model": {"numpy"},
+    "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"}, "numpy": {"numpy"}, "xp": {"numpy"},
+    "bench": {"numpy", "rich"},
+    "config": {"platformdirs"},
+}  # fmt: skip
+
+# The sub-packages of a part, in order: each may import those before it. Modules beside them may import all of them,
+# but for those in `BELOW`, which stand below the sub-packages.
+WITHIN = {
+    "backends/llvm": (
+        "target", "ir", "jit", "runtime", "analysis", "legalize", "schedule", "codegen", "entry",
+    ),
+    "operators": ("support", "inference", "regions", "control", "values", "numpy", "calls"),
+    "tracing": ("key", "views", "guards", "outputs", "execute", "specialise", "api"),
+    "runtime": ("support", "recording", "tensors", "objects", "arrays"),
+    "ops": (
+        "values", "elements", "elementwise", "text", "control", "lists", "movement", "reduction", "random", "python",
+        "numpy", "linalg", "analysis",
+    ),
+    "api": ("tensors", "control", "gradients", "nn", "random"),
+    "optimise": ("symbolic", "unboxing"),
+}  # fmt: skip
+BELOW = {
+    "runtime": {"annotations", "protocols"},
+    "ops": {"record", "rules", "gradients", "index_spec", "builder", "traits"},
+    "optimise": {
+        "common", "dead", "fold", "hoist", "inline", "list_elements", "memory_to_value", "overflow", "promote_arrays",
+        "simplify",
+    },
+}  # fmt: skip
+
+# Libraries that are imported inside functions because they are heavy and only some need them.
+LAZY_LIBRARIES = {"ml_dtypes", "platformdirs", "rich", "pygments", "llvmlite", "tensorboard", "safetensors", "google"}
+
+# Imports inside functions that break a cycle, with the reason. This table only gets shorter: an entry that is
+# not needed any more fails the test.
+TOLERATED = {
+    ("autoconv/emit/converted.py", "autoconv.emit.function"): "lazy: brings gast",
+    ("autoconv/emit/converted.py", "autoconv.emit.shown"): "lazy: brings gast and astunparse",
+    ("autoconv/tracing/views/logs.py", "autoconv.passes"): "lazy: brings gast",
+}
+
+# What other parts of the package may import of the backends; the modules of a backend are its own.
+OF_BACKENDS = {f"autoconv.backends{name}" for name in ("", ".protocol", ".call_form", ".interpreter")}
+
+
+# ---- the source
+
+FILES = sorted((ROOT / "autoconv").rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    """The part a file belongs to: its folder under autoconv, or its own name."""
+    return path.relative_to(ROOT / "autoconv").parts[0].removesuffix(".py")
+
+
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def imports(path: Path) -> tuple[tuple[str, bool], ...]:
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """(module, whether it is imported inside a function) for what is imported when the program runs."""
+    waiting: list[tuple[ast.AST, bool]] = [(tree_of(path), False)]
+    while waiting:
+        node, inside = waiting.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, inside) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                continue  # within its own folder
+            module = node.module or ""
+            known = (ROOT / module.replace(".", "/")).is_dir()
+            yield from ((f"{module}.{alias.name}" if known else module, inside) for alias in node.names)
+        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        waiting.extend((child, inside) for child in ast.iter_child_nodes(node))
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@functools.cache
+def edges() -> dict[str, set[str]]:
+    """The modules that each module imports, imports inside functions and for annotations included."""
+    known = {module_of(path) for path in FILES}
+    found: dict[str, set[str]] = {}
+    for path in FILES:
+        targets = found.setdefault(module_of(path), set())
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Import):
+                targets.update(alias.name for alias in node.names if alias.name in known)
+            elif isinstance(node, ast.ImportFrom) and node.module in known:
+                inner = {f"{node.module}.{alias.name}" for alias in node.names}
+                targets.update(inner & known or {node.module})
+    return found

@@ -1,0 +1,166 @@
+"""Sizes of files and functions, tables of names of ops, attributes of protocols: figures and lists that only fall."""
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+
+from autoconv.ops import OPS
+
+_SPEC = importlib.util.spec_from_file_location("layer_tables", Path(__file__).with_name("layer_tables.py"))
+assert _SPEC is not None and _SPEC.loader is not None
+tables = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(tables)
+
+MOST_MODULES = 25  # of a package
+MOST_LINES = 400  # of a file
+
+
+def test_packages_are_small():
+    for folder in {path.parent for path in tables.FILES}:
+        modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+        assert len(modules) <= MOST_MODULES, folder
+
+
+def test_files_are_short():
+    lengths = {path: path.read_text(encoding="utf-8").count("\n") for path in tables.FILES}
+    assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}, "divide by concept"
+
+
+# Figures that only fall: who lowers one lowers it here.
+BUDGETS = {
+    "functions over 60 lines": 5,
+    "functions of a complexity over 25": 29,
+    "functions of more than 8 parameters": 12,
+    "lines of LLVM text outside of ir": 192,
+    "types of LLVM in text outside of ir": 524,
+    "tables by op outside of rules": 42,
+}
+_BRANCHES = (
+    ast.If, ast.For, ast.While, ast.IfExp, ast.ExceptHandler, ast.With, ast.Assert, ast.comprehension, ast.match_case,
+)  # fmt: skip
+
+
+# Packages whose tables by op are rules, which are code; elsewhere a fact about an op is a trait of its record.
+_OF_RULES = ("ops", "autodiff", "optimise/symbolic", "optimise/unboxing", "backends/llvm/legalize")
+_OF_USERS = ("api", "numpy", "xp")  # names of functions
+# Packages whose functions have the signatures of TensorFlow's or NumPy's.
+_SIGNATURES_OF_PEERS = (*_OF_USERS, "data", "io", "summary", "train")
+
+
+def tables_of_ops(path: Path) -> list[str]:
+    """The names of collections in a module that are mostly names of ops."""
+    inner = path.relative_to(tables.ROOT / "autoconv").as_posix()
+    if "/" not in inner or inner.startswith((*_OF_RULES, *_OF_USERS)):
+        return []
+    found = []
+    for node in tables.tree_of(path).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            target = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+            constants = [inner.value for inner in ast.walk(node.value) if isinstance(inner, ast.Constant)]
+            literals = [constant for constant in constants if isinstance(constant, str)]
+            names = [literal for literal in literals if literal in OPS]
+            if target != "__all__" and "[" not in target and len(set(names)) > 1 and 2 * len(names) > len(literals):
+                found.append(target)
+    return found
+
+
+def complexity(function: ast.AST) -> int:
+    """McCabe's: one, and one more for each branch and each operand of `and` and `or` behind the first."""
+    nodes = list(ast.walk(function))
+    operands = sum(len(node.values) - 1 for node in nodes if isinstance(node, ast.BoolOp))
+    return 1 + operands + sum(isinstance(node, _BRANCHES) for node in nodes)
+
+
+def test_budgets():
+    found = dict.fromkeys(BUDGETS, 0)
+    for path in tables.FILES:
+        text = path.read_text(encoding="utf-8")
+        found["tables by op outside of rules"] += len(tables_of_ops(path))
+        inner = path.relative_to(tables.ROOT / "autoconv").parts
+        if inner[:2] == ("backends", "llvm") and inner[2] != "ir":
+            found["lines of LLVM text outside of ir"] += len(re.findall(r"\b(?:new|line)\(\s*f?[\"']", text))
+            found["types of LLVM in text outside of ir"] += len(re.findall(r"\b(?:i\d+|ptr|double|float) [%{]", text))
+        for node in ast.walk(tables.tree_of(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                arguments = node.args
+                count = len(arguments.args) + len(arguments.kwonlyargs) + len(arguments.posonlyargs)
+                as_peers = tables.part_of(path) in _SIGNATURES_OF_PEERS
+                found["functions over 60 lines"] += (node.end_lineno or 0) - node.lineno >= 60
+                found["functions of a complexity over 25"] += complexity(node) > 25
+                found["functions of more than 8 parameters"] += count > 8 and not as_peers
+    assert {name: count for name, count in found.items() if count > BUDGETS[name]} == {}
+
+
+def test_attributes_of_protocols():
+    """An attribute by which parts of the package recognise objects is declared once, with what it means."""
+    used: dict[str, Path] = {}
+    for path in tables.FILES:
+        if path.name != "protocols.py":
+            used |= dict.fromkeys(re.findall(r"__autoconv_[a-z_]+__", path.read_text(encoding="utf-8")), path)
+    declared = {
+        name
+        for node in ast.walk(tables.tree_of(tables.ROOT / "autoconv" / "runtime" / "protocols.py"))
+        for name in (getattr(node, "name", None), getattr(getattr(node, "target", None), "id", None))
+        if name is not None and name.startswith("__autoconv_")
+    }
+    assert {name: path for name, path in used.items() if name not in declared} == {}, "not in runtime/protocols.py"
+    assert declared - used.keys() == set(), "of no use"
+
+
+# Files that go into loops and conditionals by themselves, where `graph/region_flow.py` would serve: they read the
+# state of a loop's node, or compare an op's name with one of `CONTROL`. The list only gets shorter.
+CONTROL = {"cond", "while", "call", "try"}
+READS_CONTROL = {
+    "autodiff/checkpoints.py",
+    "autodiff/dependence.py",
+    "autodiff/loops.py",
+    "autodiff/memory.py",
+    "backends/heap_stack.py",
+    "backends/interpreter.py",
+    "backends/llvm/analysis/classify.py",
+    "backends/llvm/analysis/induction.py",
+    "backends/llvm/analysis/list_stacks.py",
+    "backends/llvm/analysis/ownership.py",
+    "backends/llvm/codegen/control/interchanged_loop.py",
+    "backends/llvm/codegen/control/structured.py",
+    "backends/llvm/legalize/complex/split.py",
+    "backends/llvm/legalize/interchange_loops.py",
+    "backends/llvm/legalize/promote_handler_cells.py",
+    "backends/llvm/legalize/rotate_loops.py",
+    "graph/graph.py",
+    "graph/graphdef.py",
+    "graph/region_flow.py",
+    "optimise/dead.py",
+    "optimise/fold.py",
+    "optimise/hoist.py",
+    "optimise/inline.py",
+    "optimise/memory_to_value.py",
+    "optimise/overflow.py",
+    "optimise/promote_arrays.py",
+    "optimise/specialise.py",
+    "optimise/unboxing/irreversible.py",
+    "optimise/unboxing/writer.py",
+    "tracing/guards/captured_arrays.py",
+    "tracing/outputs/aliases.py",
+    "tracing/specialise/tiers.py",
+    "tracing/specialise/value_specialisation.py",
+}
+
+
+def reads_control(path: Path) -> bool:
+    if 'attributes["state"]' in path.read_text(encoding="utf-8"):
+        return True
+    compared = (
+        node
+        for node in ast.walk(tables.tree_of(path))
+        if isinstance(node, ast.Compare) and ast.unparse(node.left).endswith("op.name")
+    )
+    constants = (part for node in compared for other in node.comparators for part in ast.walk(other))
+    return any(isinstance(part, ast.Constant) and part.value in CONTROL for part in constants)
+
+
+def test_files_that_read_control():
+    found = {path.relative_to(tables.ROOT / "autoconv").as_posix() for path in tables.FILES if reads_control(path)}
+    assert found - READS_CONTROL == set(), "use graph/region_flow.py"
+    assert READS_CONTROL - found == set(), "no longer needed in the list"
