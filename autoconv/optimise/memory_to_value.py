@@ -7,18 +7,18 @@ from collections import Counter
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType, TensorType
-from autoconv.ops.analysis.alias import DISJOINT, Overlaps
+from autoconv.ops.analysis.alias import Overlaps, Writes
 
 _PARTS = ("array_view", "array_transpose", "array_diagonal")
-_READS = frozenset({"array_load", *_PARTS, "array_strided", "array_size"})
 
 
 class ReadOnly:
     """Read-only arrays of a graph and its regions: a greatest fixed point.
 
     `values` starts with all arrays that may be promoted, and loses those with an unsuitable definition or use until
-    nothing changes. Loop state is in it if the arrays of all iterations are, and the initial array is or is never
-    written. A loop's result may be in it and `wanted`: it is then also used as an array.
+    nothing changes. `arguments` are those of the graph itself, which stay arrays and are loaded. Loop state is in
+    `values` if the arrays of all iterations are, and the initial array is or is never written. A loop's result may be
+    in it and `wanted`: it is then also used as an array.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -27,16 +27,14 @@ class ReadOnly:
         self._positions: dict[Value, int] = {}
         self._users: dict[Value, list[tuple[Node, int]]] = {}
         self._outputs: dict[Value, list[tuple[Graph, int]]] = {}
-        self._writers: list[tuple[Node, list[Value]]] = []
-        self._hidden = False  # True if there are writes to memory that is not an operand
         self._arrays: list[Value] = []
         self._collect(graph)
         self._starts = Counter(v for v, users in self._users.items() for node, i in users if _is_start(node, i))
-        self._overlaps: Overlaps | None = None
-        self._kept: dict[Value, bool] = {}
+        self._writes: Writes | None = None
         self.values = set(filter(self._may_be, self._arrays))
         self.wanted: set[Value] = set()
         self._settle()
+        self.arguments = self.values & set(graph.parameters)
         self._find_wanted()
 
     def _collect(self, graph: Graph) -> None:
@@ -48,14 +46,6 @@ class ReadOnly:
         for node in graph.nodes:
             for i, value in enumerate(node.inputs):
                 self._users.setdefault(value, []).append((node, i))
-            arrays = [value for value in node.inputs if isinstance(value.type, ArrayType)]
-            if node.op.traits.stores_into is not None:
-                self._writers.append((node, arrays[:1]))
-            elif not node.op.traits.allocates and node.op.name not in _READS | {"cond", "while"}:
-                if arrays:
-                    self._writers.append((node, arrays))
-                elif node.effects & Effects.WRITE:
-                    self._hidden = True
             self._arrays += node.results
             for region in node.regions:
                 if region not in self._owners:
@@ -69,7 +59,9 @@ class ReadOnly:
         node = value.node
         if node is None:
             owner = self._owners.get(value.graph)
-            return owner is not None and owner.op.name in ("cond", "while")
+            if owner is None:  # an argument is loaded once, where the graph starts: native code reads it in place
+                return value.type.is_dense and not value.type.shared
+            return owner.op.name in ("cond", "while")
         if node.op.name == "array_of":
             given = node.inputs[0].type
             return isinstance(given, TensorType) and not given.weak
@@ -104,8 +96,10 @@ class ReadOnly:
     def _enters_well(self, parameter: Value) -> bool:
         region = parameter.graph
         owner = self._owners[region]
+        if owner is None:  # as the state of a loop, an argument keeps its identity where there is no iteration
+            users = self._users.get(parameter)
+            return bool(users) and not self._starts[parameter] and self._stays_as_it_is(parameter)
         position = self._positions[parameter]
-        assert owner is not None
         if owner.op.name == "cond":
             outer, fellows = owner.inputs[position + 1], owner.regions
             return outer in self.values and all(other.parameters[position] in self.values for other in fellows)
@@ -121,20 +115,9 @@ class ReadOnly:
 
     def _stays_as_it_is(self, array: Value) -> bool:
         """Return whether the array is never written, aliases included."""
-        if array not in self._kept:
-            self._kept[array] = self._is_written_nowhere(array)
-        return self._kept[array]
-
-    def _is_written_nowhere(self, array: Value) -> bool:
-        if self._hidden:
-            return False
-        if self._writers and self._overlaps is None:
-            self._overlaps = Overlaps(self._graph)
-        for _, written in self._writers:
-            assert self._overlaps is not None
-            if any(self._overlaps.between(target, array) != DISJOINT for target in written):
-                return False
-        return True
+        if self._writes is None:
+            self._writes = Writes(self._graph, Overlaps(self._graph))
+        return self._writes.leave(array)
 
     # ---- uses
 

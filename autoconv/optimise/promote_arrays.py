@@ -1,5 +1,6 @@
 """Promotion of read-only arrays: loads of an array that is never written become the stored value.
 
+An argument that is never written is loaded once, where the graph starts; native code reads it in place.
 A loop that makes a new array in each iteration carries the array's contents instead. Where the array itself is used
 after the loop, it is made there; after zero iterations it is the initial array.
 
@@ -12,8 +13,8 @@ after the loop, it is made there; after zero iterations it is the initial array.
                return
              }
     after    graph f(%A: array<float64[4], [8]>, %B: array<float64[4], [8]>) {
-               %load = array_load(%A): float64[4]
-               %square = square(%load): float64[4]
+               %array_load = array_load(%A): float64[4]
+               %square = square(%array_load): float64[4]
                %store = array_store(%B, %square): ()
                return
              }
@@ -54,10 +55,16 @@ class _Promotion(Rewriter[ReadOnly]):
     def type_of(self, value: Value) -> Type:
         """Return the type of a value in the copy."""
         type_ = value.type
-        if value not in self.shared.values:
+        if value not in self.shared.values or value in self.shared.arguments:
             return type_
         assert isinstance(type_, ArrayType)
         return TensorType(type_.dtype, type_.shape)
+
+    def rebuilt(self) -> Graph:
+        for value in self.graph.parameters:
+            if value in self.shared.arguments:
+                self.values[value] = self.copy.add(OPS["array_load"], [self.values[value]]).results[0]
+        return super().rebuilt()
 
     def output(self, position: int, value: Value) -> Value:
         plain = value in self._arrays and not self.shared.is_passed_on(self.graph, position)

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import parameter_sources, result_sources
-from autoconv.graph.types import ArrayType
+from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.index_spec import At, Slice
 from autoconv.ops.numpy.arrays import entries_of
 
@@ -103,6 +104,44 @@ class Overlaps:
                 if found != self._roots.get(value, frozenset()):
                     self._roots[value] = found
                     changed = True
+
+
+class Writes:
+    """The arrays that a graph and its regions may write, and arrays that stay as they are.
+
+    Conservative: an op that takes arrays and gives anything but tensors may keep and write them.
+    """
+
+    def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
+        self._overlaps = overlaps
+        self._targets: list[Value] = []
+        self._anything = False  # True if there are writes to memory that is not an operand
+        self._kept: dict[Value, bool] = {}
+        for node in graph.walk():
+            self._note(node)
+
+    def _note(self, node: Node) -> None:
+        traits = node.op.traits
+        arrays = [value for value in node.inputs if isinstance(value.type, ArrayType)]
+        if traits.stores_into is not None:
+            self._targets += arrays[:1]
+        elif traits.allocates or traits.view or traits.control:
+            return
+        elif arrays and not _only_reads(node):
+            self._targets += arrays
+        elif not arrays and node.effects & Effects.WRITE:
+            self._anything = True
+
+    def leave(self, array: Value) -> bool:
+        """Return whether the elements of an array are never written, through aliases included."""
+        if array not in self._kept:
+            pairs = (self._overlaps.between(target, array) for target in self._targets)
+            self._kept[array] = not self._anything and all(how == DISJOINT for how in pairs)
+        return self._kept[array]
+
+
+def _only_reads(node: Node) -> bool:
+    return not node.effects & Effects.WRITE and all(isinstance(value.type, TensorType) for value in node.results)
 
 
 def written_parameters(graph: Graph) -> list[int]:
@@ -201,4 +240,4 @@ def _ends(place: _Place, size: int) -> tuple[int, int] | None:
     return offset + sum(s for s in steps if s < 0), offset + sum(s for s in steps if s > 0) + size
 
 
-__all__ = ["DISJOINT", "EQUAL", "OVERLAP", "UNKNOWN", "Overlaps", "base_of", "written_parameters"]
+__all__ = ["DISJOINT", "EQUAL", "OVERLAP", "UNKNOWN", "Overlaps", "Writes", "base_of", "written_parameters"]

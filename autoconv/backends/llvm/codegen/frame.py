@@ -20,7 +20,7 @@ from autoconv.backends.llvm.runtime.library import HANDLER
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import Type
-from autoconv.ops.analysis.alias import Overlaps
+from autoconv.ops.analysis.alias import Overlaps, Writes
 from autoconv.ops.analysis.allocation import fresh_objects
 
 _MOST_SPARES = 8  # spare arrays of one type that are kept for reuse
@@ -54,6 +54,7 @@ class Body:
         self.ranges: dict[str, tuple[int, int]] = {}  # known ranges of integers in registers
         self.upper_bounds: dict[str, dict[str, int]] = {}  # upper bounds relative to other registers: offsets
         self.overlaps = Overlaps(graph)
+        self.writes = Writes(graph, self.overlaps)
         self.fresh = fresh_objects(graph)
         made = (value.type for node in graph.walk() for value in node.results)
         self._made = Counter(_spare_key(type_) for type_ in made if is_dense(type_))

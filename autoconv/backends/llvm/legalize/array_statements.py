@@ -27,6 +27,7 @@ from autoconv.ops.analysis.alias import DISJOINT, Overlaps
 from autoconv.ops.index_spec import INPUT, is_basic
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.record import Op, no_gradient
+from autoconv.ops.traits import Traits
 
 _MOST_STEPS = 64
 
@@ -55,6 +56,7 @@ def _assign(x: np.ndarray, *inputs: Any, steps: tuple[Step, ...]) -> tuple[()]:
 ASSIGN = Op(
     name="array_assign", graphdef="ArrayAssign", result=lambda *_, steps: (), kernel=_assign,
     gradient=no_gradient("made by the native backend"), effects=Effects.READ | Effects.WRITE | Effects.RAISE,
+    traits=Traits(stores_into=0),
 )  # fmt: skip
 
 

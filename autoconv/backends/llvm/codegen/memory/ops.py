@@ -201,9 +201,23 @@ def _write_load(region: LoweringContext, node: Node) -> None:
     if is_scalar(type_):
         region.set(result, load(RegisterWriter(region), type_.dtype, x.pointer, 0))
         return
+    if _stays(region, node):
+        region.set(result, Object(x.owner.ir))
+        return
     made = region.new_array(type_)
     region.set(result, made)
     copy(region, x, region.address(made), type_.dtype)
+
+
+def _stays(region: LoweringContext, node: Node) -> bool:
+    """Return whether the array is an argument, C-contiguous and never written: then it is its own contents.
+
+    Arguments of a recursive function may overlap.
+    """
+    value = node.inputs[0]
+    assert isinstance(value.type, ArrayType)
+    is_own = value.node is None and held(region, value).whole == "true" and value.type.is_dense
+    return is_own and region.body.recursion is None and region.body.writes.leave(value)
 
 
 def copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
