@@ -54,6 +54,64 @@ def test_a_graph_that_is_quicker_stays():
     assert not compiled._gate.is_plain
 
 
+def test_a_constant_that_is_written_to_an_array_does_not_keep_calls_from_being_timed():
+    def sieve(n):
+        is_prime = np.ones(n + 1, bool)
+        is_prime[:2] = False
+        for k in range(2, int(n**0.5) + 1):
+            if is_prime[k]:
+                is_prime[k * k :: k] = False
+        return np.flatnonzero(is_prime)
+
+    compiled = ac.compile(sieve)
+    for _ in range(30):
+        assert compiled(50).tolist() == sieve(50).tolist()
+    assert "measured: (int) runs" in compiled.explain()
+
+
+def test_calls_that_raise_are_timed():
+    def reads(d, key):
+        try:
+            return d[key]
+        except KeyError as error:
+            raise ValueError(f"no {key}") from error
+
+    compiled = ac.compile(reads)
+    for i in range(40):
+        with pytest.raises(ValueError, match=f"no {i % 3}"):
+            compiled({"a": 1}, i % 3)
+    assert "measured: (dict, int) runs plain Python" in compiled.explain()
+
+
+def test_a_kind_whose_calls_differ_is_judged_by_all_of_them():
+    def handled(x):  # a graph takes far longer than Python where the exception is raised and caught
+        try:
+            return 1 / x
+        except ZeroDivisionError as error:
+            return str(error)
+
+    for x in (0, 1):
+        compiled = ac.compile(handled)
+        for i in range(60):
+            assert compiled((i + x) % 2) == handled((i + x) % 2)
+        assert "runs plain Python" in compiled.explain()
+
+
+def test_calls_that_graphs_give_up_go_plain_in_the_end():
+    def power(base, n):
+        x = 1
+        for _ in range(n):
+            x *= base
+        return x
+
+    compiled = ac.compile(power)
+    for i in range(30):
+        assert compiled(2, 20 + i % 5) == power(2, 20 + i % 5)
+    for _ in range(60):  # of the same kind, beyond 64 bits
+        assert compiled(7, 30) == 7**30
+    assert "gave up many calls" in compiled.explain() or "runs plain Python" in compiled.explain()
+
+
 def test_each_kind_of_call_has_its_own_form():
     def either(x):
         return kernels(400) if isinstance(x, int) else elements(x)

@@ -351,3 +351,31 @@ def test_mappings_of_the_library_are_written_once():
     for x in (1.0, 2.0, 0.5):
         assert compute(mine, x) == write(its, x)
         assert mine.data == its.data
+
+
+def _attempt(x):
+    _attempt.calls += 1
+    if x > 1:
+        _attempt.raised += 1
+        raise ValueError
+    return x * _attempt.calls
+
+
+_ATTEMPTS = {"attempt": _attempt}
+
+
+def test_counters_in_attributes_of_functions_need_no_new_trace():
+    def tries(x):
+        try:
+            return _ATTEMPTS["attempt"](x), _attempt.raised
+        except ValueError:
+            return -x, _attempt.raised
+
+    compiled = ac.compile(tries)
+    for i in range(12):
+        x = 0.5 * (i % 4)
+        _attempt.calls, _attempt.raised = i, 2 * i
+        expected = tries(x), _attempt.calls, _attempt.raised
+        _attempt.calls, _attempt.raised = i, 2 * i
+        assert (compiled(x), _attempt.calls, _attempt.raised) == expected
+    assert int(compiled.explain().split(": ")[1].split()[0]) <= 2

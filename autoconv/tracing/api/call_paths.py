@@ -22,6 +22,7 @@ from autoconv.tracing.specialise.tiers import (
     FOREVER,
     GRAPH,
     PLAIN,
+    RERUNS,
     Gate,
     Tiers,
     Timing,
@@ -139,42 +140,54 @@ class Dispatched(Generic[P, R]):
                 found = self._tiers.sample(self.python_function, args, kwargs, timing)
             finally:
                 self._gate.open(0, GRAPH)
+                self._settle(timing, kind)
         else:
-            found = self._time_graph(timing, args, kwargs)
+            try:
+                found = self._time_graph(timing, args, kwargs)
+            finally:
+                self._settle(timing, kind)
+        return found
+
+    def _settle(self, timing: Timing, kind: Any) -> None:
+        """Let later calls run in the form that was chosen, if one was."""
         if timing.choice:
             self._pass(1, timing.choice)
             if timing.is_measured:
                 self._explanation.timed(shown_kind(kind), timing.text(), timing.choice == PLAIN)
-        return found
 
     def _time_graph(self, timing: Timing, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as a graph, and note its time unless a trace was made for it."""
-        attempts, seconds = self._attempts, 0.0
-        found: Any = NotImplemented
+        attempts, start = self._attempts, clock()
         entries = () if kwargs else native_entries(self._straight)  # the entries without guards checked in Python
-        start = clock()
-        for entry in entries:
-            try:
-                found = entry(*args)
-            except BaseException as error:
-                return self._failed(entry, error, *args)
-            if found is not NotImplemented:
-                seconds = clock() - start
-                self._is_settled = True
-                for concrete in (concrete for concrete, _ in self._direct if entry in concrete.entries):
-                    self._cache.used(concrete)
-                break
-        if found is NotImplemented:
+        try:
+            for entry in entries:
+                try:
+                    found = entry(*args)
+                except BaseException as error:
+                    return self._failed(entry, error, *args)
+                if found is not NotImplemented:
+                    self._is_settled = True
+                    for concrete in (concrete for concrete, _ in self._direct if entry in concrete.entries):
+                        self._cache.used(concrete)
+                    return found
             start = clock()
-            found = self._run_graph(args, kwargs)
+            return self._run_graph(args, kwargs)
+        finally:
             seconds = clock() - start
-        if self._attempts == attempts and self._is_settled:
-            latest = max(self._cache.traces, key=lambda concrete: concrete.used, default=None)
-            if latest is not None and not _may_run_plain(latest, seconds):
-                timing.choice = GRAPH
-            elif latest is None or not timing.begins(latest.number):
-                timing.ran(GRAPH, seconds)
-        return found
+            if self._attempts == attempts and self._is_settled and not timing.choice:
+                latest = max(self._cache.traces, key=lambda concrete: concrete.used, default=None)
+                if latest is not None and not _may_run_plain(latest, seconds):
+                    timing.choice = GRAPH
+                elif latest is None or not timing.begins(latest.number):
+                    timing.ran(GRAPH, seconds)
+
+    def _note_rerun(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Note that a graph gave up a call; where that happens often, calls of its kind run plain at once."""
+        if self._is_timed and not self._tiers.is_sampling():
+            kind = kind_of(args, kwargs)
+            if self._tiers.timing(kind).reran(self._counter.value):
+                self._gate.open(0, GRAPH)
+                self._explanation.timed(shown_kind(kind), RERUNS, True)
 
     def _pass(self, calls: int, form: str) -> None:
         """Let that many calls run in this form without examination."""

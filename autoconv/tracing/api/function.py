@@ -224,6 +224,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         """Rerun as plain Python a call with values beyond the graph's representation, or an error in its own words."""
         if not self._contract.runs_plain or not can_rerun(concrete, error):
             raise error
+        self._note_rerun(args, kwargs)
         if hasattr(error, "_autoconv_items"):  # from now on they are objects
             self._signature.keys_items = False
             self._call_directly()

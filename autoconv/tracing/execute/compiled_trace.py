@@ -111,9 +111,7 @@ class ConcreteFunction:
         # Whether there may be floating-point errors or divisions by zero, for which NumPy's error state matters.
         self.may_raise_float_errors = any(map(computes_typed_numbers, optimised.walk()))
         # Whether tensors are among the inputs; plain Python computes with these by rules of their own.
-        self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(
-            isinstance(capture, (EagerTensor, Storage)) for capture in captures
-        )
+        self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(isinstance(c, Storage) for c in captures)
         self.weight = _weight(graph) + _weight(optimised)
         self._arrays_out = (
             contract.python_exceptions

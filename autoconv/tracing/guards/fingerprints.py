@@ -229,7 +229,11 @@ class Fingerprints:
         held = (function.__defaults__, function.__kwdefaults__, function.__dict__)
         if not any(held) or not depth or not is_user_code(function):
             return ()
-        own = [(key, value) for key, value in function.__dict__.items() if not key.startswith("__")]
+        own = [
+            (key, value)
+            for key, value in function.__dict__.items()
+            if not key.startswith("__") and (id(function), key) not in self.skip
+        ]
         return tuple(self.of(part, name, depth - 1) for part in held[:2]) + tuple(
             (key, self.class_value(value, name)) for key, value in own
         )

@@ -25,6 +25,7 @@ from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.recording.tracebacks import raised_by_us
 from autoconv.runtime.support.identity import refuse_nans
 from autoconv.runtime.support.structure import mutable_parts
+from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.execute.rollback import refuse_lasting
 from autoconv.tracing.guards import python_contract
 from autoconv.tracing.guards.captured_arrays import live_constants
@@ -151,6 +152,7 @@ class CompileContract(TracingContract):
         graph, guards = self.trace.root.graph, self.guards
         if self.trace.identifies:
             refuse_nans(graph)
+        self._note_tensors()
         self._check_writes(arguments)
         self._check_memory()
         if guards.unnamed_frozensets and any(map(_makes_a_set, graph.walk())):
@@ -162,6 +164,11 @@ class CompileContract(TracingContract):
             raise RunPlain(f"{guards.unguarded[0]} is read, and a change of it would not be noticed")
         if aliased_outputs(graph, live_constants(self.trace.sources or (), guards.arrays)):
             raise RunPlain(_GIVEN_OUT)
+
+    def _note_tensors(self) -> None:
+        """Note whether the graph captures tensors of the program; it also captures constants that tracing made."""
+        captured = {key for key, (value, _) in self.trace.captures.items() if isinstance(value, EagerTensor)}
+        self.trace.uses_tensors |= bool(captured) and any(id(value) in captured for value in self.guards.reached)
 
     def _check_writes(self, arguments: Sequence[Any]) -> None:
         """Raise for writes to objects that may be others than they seem."""

@@ -21,12 +21,16 @@ from autoconv.graph.types import TensorType
 from autoconv.tracing.key.bounded_mapping import Bounded
 
 GRAPH, PLAIN = "graph", "plain"
+RERUNS = "the graph gave up many calls, which ran again as plain Python"
 FOREVER = 2**62  # calls without examination
 
 _MOST_KINDS = 64  # kinds of calls whose timings are kept
 _MOST_LOOKS = 24  # calls of one kind without a choice, some of which trace or raise
 _PAIRS = 4  # timed calls of each form, after which a small difference decides
 _CLEAR, _FAR = 2.0, 8.0  # times as slow: such differences decide after fewer
+_UNEVEN = 4.0  # factor between samples of one form above which means decide, over twice as many samples
+_MOST_RERUNS = 8  # calls of one kind that ran again as plain Python, before their share is examined
+_RERUN_SHARE = 4  # one rerun in so many calls of the function is too many
 _COSTLY = 0.05  # seconds of a sample that is not repeated where the forms are far apart
 _SLOWER, _NOISE = 1.1, 0.3e-6  # factor and seconds by which a graph has to be slower before it is abandoned
 _SHORT = 2e-3  # seconds of a graph's call, below which its plain form takes no longer than a trace
@@ -65,22 +69,33 @@ class Gate:
 
 
 class Timing:
-    """The shortest times of the two forms for calls of one kind, and the choice once it is made."""
+    """Samples of the two forms for calls of one kind, and the choice once it is made.
 
-    __slots__ = ("_begun", "_graphs", "_looks", "_plains", "choice", "graph", "plain")
+    Two calls of one form are followed by two of the other, so that arguments that alternate meet both. The shortest
+    samples are compared, as the others were interrupted. Where samples are uneven, calls take other ways through the
+    function: the means of most samples are compared.
+    """
+
+    __slots__ = ("_begun", "_form", "_graphs", "_looks", "_plains", "_reruns", "_since", "choice")
 
     def __init__(self) -> None:
         self.choice = ""
         self._begun: set[int] = set()  # the traces that ran once
-        self.graph = self.plain = float("inf")  # seconds
-        self._graphs = self._plains = self._looks = 0
+        self._graphs: list[float] = []  # seconds
+        self._plains: list[float] = []
+        self._form = GRAPH
+        self._looks = self._reruns = self._since = 0
 
     def form(self) -> str:
         """Return the form that the next call runs."""
         self._looks += 1
         if not self.choice and self._looks > _MOST_LOOKS:
             self.choice = GRAPH
-        return self.choice or (PLAIN if self._graphs > self._plains + 1 else GRAPH)
+        if self._form == GRAPH and len(self._graphs) > len(self._plains) + 1:
+            self._form = PLAIN
+        elif len(self._plains) >= len(self._graphs):
+            self._form = GRAPH
+        return self.choice or self._form
 
     def begins(self, trace: int) -> bool:
         """Return whether this is the first timed run of a trace, which fills caches for later ones."""
@@ -91,27 +106,58 @@ class Timing:
 
     def ran(self, form: str, seconds: float) -> None:
         """Note the time of a call, and choose once the times are decisive."""
-        if form == GRAPH:
-            self._graphs += 1
-            self.graph = min(self.graph, seconds)
+        (self._graphs if form == GRAPH else self._plains).append(seconds)
+        if form == GRAPH or not self._graphs:
             return
-        self._plains += 1
-        self.plain = min(self.plain, seconds)
-        is_slower = self.graph > self.plain * _SLOWER + _NOISE
-        ratio = max(self.graph / self.plain, self.plain / self.graph)
-        is_costly = ratio > _FAR and max(self.graph, self.plain) > _COSTLY
+        graph, plain = self._compared()
+        ratio = max(graph / plain, plain / graph)
+        is_costly = ratio > _FAR and max(graph, plain) > _COSTLY
         pairs = 1 if is_costly else 2 if ratio > _CLEAR else _PAIRS  # one sample may be a cold or an interrupted one
-        if self._plains >= pairs:
-            self.choice = PLAIN if is_slower else GRAPH
+        if self._is_uneven and sum(self._graphs) + sum(self._plains) < _COSTLY:
+            pairs = 2 * _PAIRS
+        if len(self._plains) >= pairs:
+            self.choice = PLAIN if graph > plain * _SLOWER + _NOISE else GRAPH
+
+    def reran(self, calls: int) -> bool:
+        """Note that a graph gave up a call, which ran again as plain Python; return whether that was once too often.
+
+        `calls` are those of the function so far.
+        """
+        self._since = self._since if self._reruns else calls
+        self._reruns += 1
+        if self._reruns < _MOST_RERUNS or calls - self._since > _RERUN_SHARE * self._reruns or self.choice == PLAIN:
+            return False
+        self.choice = PLAIN
+        return True
+
+    @property
+    def _is_uneven(self) -> bool:
+        """Return whether samples of one form are far apart, and reach those of the other form."""
+        (graph, longest_graph), (plain, longest_plain) = ((min(t), max(t)) for t in (self._graphs, self._plains))
+        is_wide = longest_graph > _UNEVEN * graph or longest_plain > _UNEVEN * plain
+        return is_wide and graph <= longest_plain and plain <= longest_graph
+
+    def _compared(self) -> tuple[float, float]:
+        """Return the seconds of a call in the two forms."""
+        if self._is_uneven:
+            return _mean_of_most(self._graphs), _mean_of_most(self._plains)
+        return min(self._graphs), min(self._plains)
 
     @property
     def is_measured(self) -> bool:
         """Return whether both forms were timed."""
-        return self._graphs > 0 and self._plains > 0
+        return bool(self._graphs and self._plains)
 
     def text(self) -> str:
         """Return the times as text for users."""
-        return f"{_shown(self.graph)} as a graph, {_shown(self.plain)} as plain Python"
+        graph, plain = self._compared()
+        return f"{_shown(graph)} as a graph, {_shown(plain)} as plain Python"
+
+
+def _mean_of_most(times: list[float]) -> float:
+    """Return the mean without the longest quarter, which may have been interrupted."""
+    kept = sorted(times)[: len(times) - len(times) // 4]
+    return sum(kept) / len(kept)
 
 
 class Tiers:
@@ -137,12 +183,10 @@ class Tiers:
         self._samplers.add(thread)
         start = clock()
         try:
-            found = function(*args, **kwargs)
-            seconds = clock() - start
-        finally:
+            return function(*args, **kwargs)
+        finally:  # an error ends most calls of some functions
+            timing.ran(PLAIN, clock() - start)
             self._samplers.discard(thread)
-        timing.ran(PLAIN, seconds)
-        return found
 
 
 def rarer(interval: int, form: str) -> int:
