@@ -1,4 +1,7 @@
-"""Structures of lists, tuples, dicts, named tuples and dataclasses."""
+"""Structures of lists, tuples, dicts, named tuples and dataclasses.
+
+Composite tensors, such as sparse ones, are leaves; with `expand_composites` they are structures of their tensors.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
-from autoconv.runtime.support.structure import flatten as _flatten
-from autoconv.runtime.support.structure import is_structure, pack
+from autoconv.runtime.support.structure import Template, pack
+from autoconv.runtime.support.structure import flatten as _flattened
+from autoconv.runtime.support.structure import is_structure as _is_structure
+from autoconv.runtime.support.type_spec import is_composite, parts_of
 
 
 def is_nested(structure: Any) -> bool:
@@ -16,7 +21,15 @@ def is_nested(structure: Any) -> bool:
     >>> autoconv.nest.is_nested([1, 2]), autoconv.nest.is_nested(1)
     (True, False)
     """
-    return is_structure(structure)
+    return _is_nest(structure)
+
+
+def _is_nest(value: Any, expand_composites: bool = False) -> bool:
+    return _is_structure(value) and (expand_composites or not is_composite(value))
+
+
+def _flatten(structure: Any, expand_composites: bool = False) -> tuple[list[Any], Template | None]:
+    return _flattened(structure, None if expand_composites else is_composite)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
@@ -25,7 +38,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     >>> autoconv.nest.flatten({"b": [2, 3], "a": 1})
     [1, 2, 3]
     """
-    return _flatten(structure)[0]
+    return _flatten(structure, expand_composites)[0]
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
@@ -41,7 +54,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
             f"Attempted to pack value:\n  {flat_sequence!r}\ninto a structure, but found type "
             f"{type(flat_sequence)}"
         )
-    leaves, template = _flatten(structure)
+    leaves, template = _flatten(structure, expand_composites)
     if len(leaves) != len(flat_sequence):
         raise ValueError(
             f"Could not pack sequence. Structure had {len(leaves)} atoms, but flat_sequence had "
@@ -63,16 +76,16 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     if not structure:
         raise ValueError("Must provide at least one structure")
     check_types = kwargs.pop("check_types", True)
-    kwargs.pop("expand_composites", None)
+    expand = kwargs.pop("expand_composites", False)
     if kwargs:
         raise ValueError(
             "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
             f"{', '.join(kwargs)}"
         )
     for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types)
-    flat = [_flatten(one)[0] for one in structure]
-    return pack_sequence_as(structure[0], [func(*leaves) for leaves in zip(*flat, strict=True)])
+        assert_same_structure(structure[0], other, check_types, expand)
+    flat = [_flatten(one, expand)[0] for one in structure]
+    return pack_sequence_as(structure[0], [func(*leaves) for leaves in zip(*flat, strict=True)], expand)
 
 
 def assert_same_structure(
@@ -82,7 +95,7 @@ def assert_same_structure(
 
     >>> autoconv.nest.assert_same_structure([1, [2]], [3, [4]])
     """
-    error = _difference(nest1, nest2, check_types)
+    error = _difference(nest1, nest2, check_types, expand_composites)
     if error is not None:
         kind, why = error
         raise kind(
@@ -92,16 +105,16 @@ def assert_same_structure(
         )
 
 
-def _difference(first: Any, second: Any, check_types: bool) -> tuple[type[Exception], str] | None:
+def _difference(first: Any, second: Any, check_types: bool, expand: bool) -> tuple[type[Exception], str] | None:
     """Return the first difference of two structures as class and message of an error; None if they are alike."""
-    if is_structure(first) != is_structure(second):
-        inner, outer = (first, second) if is_structure(first) else (second, first)
+    if _is_nest(first, expand) != _is_nest(second, expand):
+        inner, outer = (first, second) if _is_nest(first, expand) else (second, first)
         return (
             ValueError,
             f'Substructure "type={type(inner).__name__} str={inner}" is a sequence, while substructure '
             f'"type={type(outer).__name__} str={outer}" is not',
         )
-    if not is_structure(first):
+    if not _is_nest(first, expand):
         return None
     if check_types and type(first) is not type(second) and not _both_mappings(first, second):
         return TypeError, f"the types differ: {type(first).__name__} and {type(second).__name__}"
@@ -118,7 +131,7 @@ def _difference(first: Any, second: Any, check_types: bool) -> tuple[type[Except
             return ValueError, f"the numbers of elements differ: {len(one)} and {len(other)}"
         pairs = list(zip(one, other, strict=True))
     for a, b in pairs:
-        found = _difference(a, b, check_types)
+        found = _difference(a, b, check_types, expand)
         if found is not None:
             return found
     return None
@@ -131,12 +144,14 @@ def _both_mappings(first: Any, second: Any) -> bool:
 def _parts(structure: Any) -> list[Any]:
     if isinstance(structure, (list, tuple)):
         return list(structure)
+    if is_composite(structure):
+        return parts_of(structure)
     return list(structure.values()) if isinstance(structure, Mapping) else list(vars(structure).values())
 
 
 def _in_order(like: Any, packed: Any) -> Any:
     """Return `packed` with its dicts in the key order of those in `like`."""
-    if not is_structure(like):
+    if not _is_nest(like):
         return packed
     if isinstance(like, Mapping):
         return type(packed)((key, _in_order(like[key], packed[key])) for key in like)

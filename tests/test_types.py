@@ -144,7 +144,7 @@ MOST_ANY = {
     "analysis": 20, "api": 16, "autodiff": 2, "autograph": 60, "backends": 8, "bench": 11, "compat": 30,
     "config": 0, "data": 35, "emit": 15, "graph": 5, "io": 8, "numpy": 24, "operators": 18, "ops": 44,
     "optimise": 2, "passes": 54, "runtime": 15, "saved_model": 16,
-    "storage": 0, "summary": 21, "syntax": 23, "tensorflow": 18, "tracing": 22,
+    "storage": 0, "summary": 21, "syntax": 23, "tensorflow": 14, "tracing": 22,
     "train": 22, "xp": 23,
 }  # fmt: skip
 

@@ -15,7 +15,8 @@ from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
 from autoconv.runtime.recording.name_scopes import name_scope
 from autoconv.runtime.recording.regions import current_region, recording
-from autoconv.runtime.tensors.conversion import is_tensor
+from autoconv.runtime.support.type_spec import is_composite
+from autoconv.runtime.tensors import conversion
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -37,7 +38,7 @@ def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]
     np.int32(2)
     """
     for dependency in control_inputs or ():
-        if callable(dependency) and not is_tensor(dependency):
+        if callable(dependency) and not conversion.is_tensor(dependency):
             dependency()
     region = current_region()
     if region is None:
@@ -136,6 +137,15 @@ def inside_function() -> bool:
     False
     """
     return current_region() is not None
+
+
+def is_tensor(x: Any) -> bool:
+    """Return whether `x` is a tensor, a variable, or a composite of tensors such as a sparse tensor.
+
+    >>> autoconv.is_tensor(autoconv.constant(1)), autoconv.is_tensor(1)
+    (True, False)
+    """
+    return conversion.is_tensor(x) or is_composite(x)
 
 
 def group(*inputs: Any, name: str | None = None) -> None:

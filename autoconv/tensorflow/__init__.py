@@ -14,7 +14,7 @@ __version__ = "2.21.0"  # the version whose behaviour is kept; libraries ask for
 
 
 _ELSEWHERE = {
-    "SparseTensor": "sparse", "SparseTensorSpec": "sparse", "RaggedTensor": "ragged", "RaggedTensorSpec": "ragged",
+    "RaggedTensor": "ragged", "RaggedTensorSpec": "ragged",
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.gradients.composite_sources import Differentiable
 from autoconv.api.gradients.dense_gradients import dense, rows_of, shape_of, zeros_of_source
 from autoconv.api.gradients.recorded import RecordedInterval, symbolic_source
 from autoconv.api.gradients.row_slices import row_slices
@@ -109,7 +110,7 @@ class GradientTape:
 
         Raises ValueError for anything else. A tensor that is not floating or complex is not watched, with a warning.
         """
-        for value in map(stands_for, flatten(tensor)[0]):
+        for value in map(stands_for, Differentiable(tensor).tensors):
             if not isinstance(value, (Tensor, Variable)):
                 raise _not_a_tensor(value)
             if not value.dtype.is_differentiable:
@@ -171,17 +172,17 @@ class GradientTape:
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._use()
         targets = _checked(target, "target")
-        leaves, template = flatten(sources)
+        wanted = Differentiable(sources)
         given: list[Any] = [None] * len(targets)
         if output_gradients is not None:
-            given = [output_gradients] if flatten(target)[1] is None else flatten(output_gradients)[0]
+            given = [output_gradients] if flatten(target)[1] is None else Differentiable(output_gradients).tensors
         if len(given) != len(targets):
             raise ValueError(f"there are {len(targets)} targets and {len(given)} output_gradients")
         found = self._gradients(targets, given, _checked(sources, "source"))
         self._release()
         if zero:
-            found = [zeros_of_source(s) if g is None else g for s, g in zip(leaves, found, strict=True)]
-        return pack(template, found)
+            found = [zeros_of_source(s) if g is None else g for s, g in zip(wanted.tensors, found, strict=True)]
+        return wanted.packed(found)
 
     def jacobian(
         self, target: TensorLike, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
@@ -306,7 +307,7 @@ def _seed(target: Any, given: Any) -> Any:
 
 
 def _checked(values: TensorLike, what: str) -> list[Any]:
-    leaves = list(map(stands_for, flatten(values)[0]))
+    leaves = list(map(stands_for, Differentiable(values).tensors))
     for value in leaves:
         if not isinstance(value, (Tensor, Variable)):
             raise _not_a_tensor(value)

@@ -9,9 +9,7 @@ import numpy as np
 
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
-from autoconv.runtime.tensors.static_values import static_value
-from autoconv.runtime.tensors.symbolic import SymbolicTensor
-from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.runtime.tensors.static_values import static_sizes, static_value
 
 
 def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
@@ -57,17 +55,7 @@ def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None,
             raise ValueError(f"the shape {sizes} has an unknown size; take it from autoconv.shape(…)")
         return (convert_to_tensor(sizes),), static
     vector = convert_to_tensor(shape)
-    return (vector,), _static_part(vector)
-
-
-def _static_part(vector: Tensor) -> tuple[int | None, ...] | None:
-    """Return the known sizes in `vector`; more are known if it is the shape of a tensor."""
-    node = vector.value_in_graph.node if isinstance(vector, SymbolicTensor) else None
-    if node is not None and node.op.name == "shape":
-        shape = node.inputs[0].shape
-        return None if shape is None else tuple(d if isinstance(d, int) else None for d in shape)
-    length = vector.shape[0] if vector.shape else None
-    return (None,) * length if isinstance(length, int) else None
+    return (vector,), static_sizes(vector)
 
 
 def _size(dimension: Any) -> int | None:

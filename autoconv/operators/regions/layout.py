@@ -21,7 +21,8 @@ from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
-from autoconv.runtime.support.structure import flatten, is_structure, loses_on_rebuild, plain_kind, structure_parts
+from autoconv.runtime.support.structure import flatten, form_of, is_structure, loses_on_rebuild, structure_parts
+from autoconv.runtime.support.type_spec import is_composite, parts_of
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, to_array, weak_dtype
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -55,9 +56,9 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A structure, taken apart one level."""
+    """A structure, taken apart one level; the kind of a composite tensor is its type spec."""
 
-    kind: type
+    kind: Any
     keys: tuple[Any, ...] | None
     parts: tuple[Layout, ...]
 
@@ -175,7 +176,7 @@ def layout_of(value: Any, region: Region) -> Layout:
         return Leaf(known or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
     if is_structure(value) and not _stays_whole(value, region) and has_leaves(value, region):
         keys, parts = take_apart(value)
-        return Parts(plain_kind(value), keys, tuple(layout_of(part, region) for part in parts))
+        return Parts(form_of(value), keys, tuple(layout_of(part, region) for part in parts))
     home = home_of(value, region)
     if home is not None and home.is_inside(region) and has_attributes(value):
         return instance_layout(value, region, id(value) in region.trace.frozen)
@@ -234,7 +235,7 @@ def state_layout(value: object, region: Region) -> Layout:
         return Leaf(typed(value))
     if is_structure(value) and not isinstance(value, (list, dict)) and not _is_one_object(value, region):
         keys, parts = take_apart(value)
-        return Parts(plain_kind(value), keys, tuple(state_layout(part, region) for part in parts))
+        return Parts(form_of(value), keys, tuple(state_layout(part, region) for part in parts))
     return layout_of(value, region)
 
 
@@ -290,10 +291,10 @@ def opened(layout: Layout) -> Layout:
     region = current_region()
     if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
         keys, parts = take_apart(layout.value)
-        return Parts(plain_kind(layout.value), keys, tuple(layout_of(part, region) for part in parts))
+        return Parts(form_of(layout.value), keys, tuple(layout_of(part, region) for part in parts))
     if isinstance(layout, Static) and is_structure(layout.value) and not _is_one_object(layout.value, region):
         keys, parts = take_apart(layout.value)
-        return Parts(plain_kind(layout.value), keys, tuple(Static(part) for part in parts))
+        return Parts(form_of(layout.value), keys, tuple(Static(part) for part in parts))
     return layout
 
 
@@ -305,6 +306,8 @@ def _is_one_object(value: object, region: Region | None) -> bool:
 
 
 def take_apart(value: object) -> tuple[tuple[Any, ...] | None, list[Any]]:
+    if is_composite(value):
+        return None, parts_of(value)
     if isinstance(value, dict):
         return tuple(dict.keys(value)), list(dict.values(value))
     if isinstance(value, (list, tuple)):

@@ -40,6 +40,7 @@ from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import plain_kind
+from autoconv.runtime.support.type_spec import TypeSpec
 
 
 def join_layouts(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
@@ -93,9 +94,11 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: Contract) -
             for key, part in zip(first.keys, first.parts, strict=True)
         ]
         return Instance(first.kind, first.keys, tuple(merged), first.shared or second.shared)
-    if isinstance(first, Parts) and isinstance(second, Parts) and _same_kind(first, second):
+    kind = _joined_kind(first, second) if isinstance(first, Parts) and isinstance(second, Parts) else None
+    if kind is not None:
+        assert isinstance(first, Parts) and isinstance(second, Parts)
         joined = tuple(join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
-        return Parts(first.kind, first.keys, joined)
+        return Parts(kind, first.keys, joined)
     first, second = (w if is_container(w) else opened for w, opened in zip(whole, (first, second), strict=True))
     return _join_arms(first, second, name, contract)
 
@@ -256,7 +259,7 @@ def is_same_arm(a: Layout, b: Layout) -> bool:
         return a.wrap == b.wrap or _joined_wrap(a, b) is not None
     if isinstance(a, Instance) and isinstance(b, Instance):
         return _same_instance(a, b)
-    return isinstance(a, Parts) and isinstance(b, Parts) and _same_kind(a, b)
+    return isinstance(a, Parts) and isinstance(b, Parts) and _joined_kind(a, b) is not None
 
 
 def _leaf(layout: Layout) -> Leaf:
@@ -279,8 +282,13 @@ def _joined_wrap(a: Layout, b: Layout) -> Any:
     return join_wraps(b.wrap) if join_wraps is not None else None
 
 
-def _same_kind(a: Parts, b: Parts) -> bool:
-    return a.kind is b.kind and a.keys == b.keys and len(a.parts) == len(b.parts)
+def _joined_kind(a: Parts, b: Parts) -> Any:
+    """Return the class of both structures, or the common spec of two composite tensors; None where they differ."""
+    if a.keys != b.keys or len(a.parts) != len(b.parts):
+        return None
+    if isinstance(a.kind, TypeSpec):
+        return a.kind.most_specific_common_supertype([b.kind])
+    return a.kind if a.kind is b.kind else None
 
 
 def _describe(layout: Layout) -> str:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from autoconv.errors import AutoconvError, Place
 from autoconv.graph.graph import Span
+from autoconv.runtime.recording.api_dispatch import handler_of
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import is_own_file, is_region, place_of, span_of, user_frames
 
@@ -46,12 +47,19 @@ def hide(error: BaseException) -> None:
 
 
 def presented(function: Callable[..., Any]) -> Any:
-    """Wrap `function` so that its errors are presented."""
+    """Wrap `function` so that its errors are presented, and composite tensors are left to the function's handlers."""
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
+        except BaseException as error:
+            handler = handler_of(function, args, kwargs) if isinstance(error, Exception) else None
+            if handler is None:
+                present(error)
+                raise
+        try:  # outside of the handler of the first error, which is no context of later ones
+            return handler(*args, **kwargs)
         except BaseException as error:
             present(error)
             raise

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from autoconv.graph.dtypes import DType, as_dtype, float32
 from autoconv.graph.types import Dimension, Shape, TensorType, is_subtype, join_shapes, shapes_compatible
+from autoconv.runtime.support.type_spec import TypeSpec
 
 
 class TensorShape(tuple):  # type: ignore[type-arg]
@@ -62,6 +63,8 @@ class TensorShape(tuple):  # type: ignore[type-arg]
 
     def with_rank(self, rank: int) -> TensorShape:
         """Return the shape if it may have the rank; raises ValueError otherwise."""
+        if self.rank not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
         return self.merge_with(TensorShape([None] * rank))
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
@@ -159,16 +162,6 @@ class TensorShape(tuple):  # type: ignore[type-arg]
         return TensorShape, (self.dims_tuple,)
 
 
-class TypeSpec:
-    """Base of the specs of values: TensorSpec, and the specs of datasets and iterators.
-
-    >>> isinstance(autoconv.TensorSpec([2]), autoconv.TypeSpec)
-    True
-    """
-
-    __slots__ = ()
-
-
 class TensorSpec(TypeSpec):
     """The type of a tensor argument: a shape (None entries are unknown) and a dtype.
 
@@ -210,8 +203,16 @@ class TensorSpec(TypeSpec):
         other_spec = other if isinstance(other, TensorSpec) else TensorSpec.from_tensor(other)
         return self.dtype is other_spec.dtype and self.shape.is_compatible_with(other_spec.shape)
 
-    def is_subtype_of(self, other: TensorSpec) -> bool:
-        return is_subtype(self._type, other._type)
+    def is_subtype_of(self, other: Any) -> bool:
+        return isinstance(other, TensorSpec) and is_subtype(self._type, other._type)
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorSpec | None:
+        shape = self._type.shape
+        for other in others:
+            if not isinstance(other, TensorSpec) or other.dtype is not self.dtype:
+                return None
+            shape = join_shapes(shape, other._type.shape)
+        return TensorSpec(shape, self.dtype)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorSpec) and (self._type, self._name) == (other._type, other._name)

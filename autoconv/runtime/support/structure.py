@@ -1,4 +1,4 @@
-"""Flatten and rebuild structures: lists, tuples, dicts, named tuples and dataclasses of leaves."""
+"""Flatten and rebuild structures: lists, tuples, dicts, named tuples, dataclasses and composite tensors of leaves."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ import dataclasses
 import enum
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
 from autoconv.errors import StagingError
+from autoconv.runtime.support import type_spec
 from autoconv.runtime.support.attributes import attributes_of, give_attributes, is_in_graph, slots_of
 from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.type_spec import TypeSpec, from_parts, is_composite, part_specs, parts_of
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
     """The form of a structure: `kind` is its class, `keys` the names of its children (None for sequences).
 
-    `order` is a dict's own key order where it differs from `keys`; comparisons ignore it.
+    The kind of a composite tensor is its type spec, whose components are the children. `order` is a dict's own key
+    order where it differs from `keys`; comparisons ignore it.
     """
 
-    kind: type
+    kind: Any
     keys: tuple[Any, ...] | None
     children: tuple[Template | None, ...]
     order: tuple[Any, ...] | None = field(default=None, compare=False)
@@ -36,7 +39,7 @@ class Template:
         inner = [("." if child is None else str(child)) for child in self.children]
         if self.keys is not None:
             inner = [f"{key!r}: {child}" for key, child in zip(self.keys, inner, strict=True)]
-        return f"{self.kind.__name__}({', '.join(inner)})"
+        return f"{name_of(self.kind)}({', '.join(inner)})"
 
 
 def flatten(
@@ -81,7 +84,7 @@ def is_structure(value: object) -> bool:
     kind: Any = type(value)
     if kind in ATOMS:  # most leaves are atoms, and the tests below take ten times as long
         return False
-    if kind in _PLAIN:
+    if kind in _PLAIN or is_composite(value):
         return True
     if plain_kind(value) in _PLAIN:  # but a container in the graph is a leaf
         return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
@@ -97,6 +100,16 @@ def plain_kind(structure: object) -> type:
     """Return the class as which a structure is rebuilt: Python's own class for a traced container."""
     kind = type(structure)
     return getattr(kind, "__autoconv_plain__", kind)
+
+
+def form_of(structure: object) -> Any:
+    """Return what rebuilds a structure of its parts: the spec of a composite tensor, else the class."""
+    return type_spec.spec_of_composite(structure) if is_composite(structure) else plain_kind(structure)
+
+
+def name_of(form: Any) -> str:
+    """Return the name of a structure's class."""
+    return str(form.value_type.__name__ if isinstance(form, TypeSpec) else form.__name__)
 
 
 def is_namedtuple(value: object) -> bool:
@@ -118,6 +131,8 @@ def loses_on_rebuild(value: Any) -> bool:
     Two cases: attributes besides the items or fields; dict keys whose own `__eq__` may make them equal to other keys.
     """
     kind: Any = type(value)
+    if is_composite(value):
+        return False
     if kind in _PLAIN or kind in ATOMS or plain_kind(value) in _PLAIN:
         return kind is dict and not all(map(_is_known_key, value))
     if not (kind.__dictoffset__ or slots_of(kind)) or not is_structure(value):
@@ -138,7 +153,8 @@ def keys_of(template: Template | None) -> Iterator[Any]:
     """Iterate over the dict keys in a structure, tuples and frozensets among them split into their parts."""
     if template is None:
         return
-    pending = list(template.keys or ()) if issubclass(template.kind, dict) else []
+    is_dict = not isinstance(template.kind, TypeSpec) and issubclass(template.kind, dict)
+    pending = list(template.keys or ()) if is_dict else []
     while pending:
         key = pending.pop()
         if type(key) in (tuple, frozenset):
@@ -151,7 +167,10 @@ def keys_of(template: Template | None) -> Iterator[Any]:
 
 def kinds_of(template: Template | None) -> set[type]:
     """Return the classes that occur in a structure."""
-    return set() if template is None else {template.kind}.union(*map(kinds_of, template.children))
+    if template is None:
+        return set()
+    kind = template.kind.value_type if isinstance(template.kind, TypeSpec) else template.kind
+    return {kind}.union(*map(kinds_of, template.children))
 
 
 @lru_cache(maxsize=256)
@@ -178,6 +197,8 @@ def _flatten(value: object, leaves: list[Any], is_leaf: Callable[[Any], bool] | 
     if type(value) in ATOMS or not is_structure(value) or (is_leaf is not None and is_leaf(value)):
         leaves.append(value)
         return None
+    if is_composite(value):
+        return Template(form_of(value), None, tuple(_flatten(part, leaves, is_leaf) for part in parts_of(value)))
     if isinstance(value, Mapping):
         keys, order = tuple(sorted_keys(value)), tuple(_keys(value))
         children = tuple(_flatten(_held(value, key), leaves, is_leaf) for key in keys)
@@ -197,6 +218,8 @@ def own_items(container: object) -> Iterator[Any]:
 
 def structure_parts(structure: object) -> list[Any]:
     """Return the direct children of a structure."""
+    if is_composite(structure):
+        return parts_of(structure)
     if isinstance(structure, dict):
         return list(dict.values(structure))
     if isinstance(structure, Mapping):
@@ -266,6 +289,8 @@ def _pack(template: Template | None, leaves: Any, initialise: bool) -> Any:
         return next(leaves)
     children = [_pack(child, leaves, initialise) for child in template.children]
     kind: Any = template.kind
+    if isinstance(kind, TypeSpec):
+        return from_parts(kind, children)
     if template.keys is None:
         # A `__new__` or `__init__` in Python has run when the original was made.
         is_plain = issubclass(kind, tuple) and (kind.__new__ is tuple.__new__ or isinstance(kind.__new__, FunctionType))
@@ -284,3 +309,67 @@ def _pack(template: Template | None, leaves: Any, initialise: bool) -> Any:
     for name, child in fields.items():  # `__init__` may have stored something else
         object.__setattr__(made, name, child)
     return made
+
+
+def with_spec(template: Template | None, spec: TypeSpec) -> Template | None:
+    """Return the template of a composite with another spec, such as one with open sizes."""
+    if template is None or not isinstance(template.kind, TypeSpec):
+        return template
+    children = zip(template.children, part_specs(spec), strict=True)
+    return replace(template, kind=spec, children=tuple(with_spec(child, inner) for child, inner in children))
+
+
+def leaf_specs(template: Template | None, spec: Any = None) -> Iterator[Any]:
+    """Iterate over what the specs of composites tell of the leaves in them; None for leaves outside of composites.
+
+    `spec` is that of the whole, if it is a component of a composite.
+    """
+    if template is None:
+        yield spec
+        return
+    if isinstance(template.kind, TypeSpec):
+        inner = part_specs(template.kind)
+    elif isinstance(spec, (dict, list, tuple)):
+        inner = [spec[key] for key in template.keys] if template.keys is not None else list(spec)  # type: ignore[call-overload]
+    else:
+        inner = [None] * len(template.children)
+    for child, one in zip(template.children, inner, strict=True):
+        yield from leaf_specs(child, one)
+
+
+def holds_composite(template: Template | None) -> bool:
+    """Return whether a composite is in the structure."""
+    if template is None:
+        return False
+    return isinstance(template.kind, TypeSpec) or any(map(holds_composite, template.children))
+
+
+def replace_leaves(template: Template | None, news: Iterator[Template | None]) -> Template | None:
+    """Return the template with each leaf replaced by the next of `news`."""
+    if template is None:
+        return next(news)
+    return replace(template, children=tuple(replace_leaves(child, news) for child in template.children))
+
+
+def without_composites(template: Template | None, leaves: Iterator[Any]) -> tuple[list[Any], Template | None]:
+    """Return the leaves and the template with the spec of each composite as one leaf."""
+    if template is None:
+        return [next(leaves)], None
+    found = [without_composites(child, leaves) for child in template.children]
+    if isinstance(template.kind, TypeSpec):
+        return [template.kind], None
+    inner = [leaf for part, _ in found for leaf in part]
+    return inner, replace(template, children=tuple(child for _, child in found))
+
+
+def is_template_below(narrow: Template | None, wide: Template | None) -> bool:
+    """Return whether values of the first template have the second, too: the specs of composites may be wider there."""
+    if narrow == wide:
+        return True
+    if narrow is None or wide is None or len(narrow.children) != len(wide.children) or narrow.keys != wide.keys:
+        return False
+    if isinstance(narrow.kind, TypeSpec) and isinstance(wide.kind, TypeSpec):
+        same = narrow.kind.is_subtype_of(wide.kind)
+    else:
+        same = narrow.kind is wide.kind
+    return same and all(map(is_template_below, narrow.children, wide.children))

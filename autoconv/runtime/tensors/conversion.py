@@ -16,6 +16,7 @@ from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.shape import TensorShape, as_shape
+from autoconv.runtime.support.type_spec import is_composite
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor, standalone_dtype
 
@@ -120,11 +121,7 @@ def stacked_list(value: object) -> Any:
 
 
 def is_tensor(value: object) -> bool:
-    """Return whether `value` is a tensor or a variable.
-
-    >>> autoconv.is_tensor(autoconv.constant(1)), autoconv.is_tensor(1)
-    (True, False)
-    """
+    """Return whether `value` is a tensor, or is read as one, as a variable is."""
     return isinstance(value, Tensor) or hasattr(type(value), "__autoconv_tensor__")
 
 
@@ -134,6 +131,8 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
         value = value.numpy()
     if isinstance(value, SymbolicTensor):
         raise TypeError(f"{value!r} has a value only at run time; it cannot become a constant.")
+    if is_composite(value):
+        raise _unsupported(value)
     if isinstance(value, (list, tuple, TensorShape)):
         value = _plain_nested(value)
     if isinstance(value, (np.ndarray, np.generic)) or _has_array_protocol(value):
@@ -153,9 +152,7 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
             raise TypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype.name}")
         return array
     if array.dtype == object:
-        raise ValueError(
-            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
-        )
+        raise _unsupported(value)
     inferred = _inferred_dtype(array, value)
     if dtype is None:
         return array.astype(inferred.numpy)
@@ -164,6 +161,10 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
     if inferred.is_string != dtype.is_string or not weak_fits(inferred, dtype):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     return _cast_array(array, dtype)
+
+
+def _unsupported(value: object) -> ValueError:
+    return ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
 
 
 def record_constant(region: Region, array: np.ndarray, weak: bool = False, name: str = "Const") -> SymbolicTensor:

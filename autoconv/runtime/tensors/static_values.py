@@ -40,3 +40,28 @@ def constant_of(value: Any) -> Any:
         if shape is not None and all(isinstance(d, int) for d in shape):
             return np.array(shape, value.dtype.numpy)
     return None
+
+
+def static_sizes(vector: object) -> tuple[int | None, ...] | None:
+    """Return what is known of the sizes in a vector, None for the others; None where not even their number is known."""
+    known = static_value(vector)
+    if known is not None:
+        return tuple(int(size) if size >= 0 else None for size in np.ravel(known))
+    node = vector.value_in_graph.node if isinstance(vector, SymbolicTensor) else None
+    if node is not None and node.op.name == "shape":
+        shape = node.inputs[0].shape
+        return None if shape is None else tuple(d if isinstance(d, int) else None for d in shape)
+    if node is not None and node.op.name in ("cast", "identity"):
+        return static_sizes(SymbolicTensor(node.inputs[0]))
+    if node is not None and node.op.name in ("stack", "concat"):
+        parts = [_sizes_in(SymbolicTensor(part), node.op.name) for part in node.inputs]
+        return None if None in parts else tuple(size for part in parts for size in part)  # type: ignore[union-attr]
+    length = vector.shape[0] if isinstance(vector, SymbolicTensor) and vector.shape else None
+    return (None,) * length if isinstance(length, int) else None
+
+
+def _sizes_in(part: SymbolicTensor, op: str) -> tuple[int | None, ...] | None:
+    if op == "concat":
+        return static_sizes(part)
+    known = static_value(part)
+    return (None if known is None or known < 0 else int(known),)

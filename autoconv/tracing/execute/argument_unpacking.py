@@ -13,6 +13,7 @@ from typing import Any
 
 from autoconv.runtime.support.attributes import slots_of
 from autoconv.runtime.support.structure import Template, fields_of, loses_on_rebuild
+from autoconv.runtime.support.type_spec import TypeSpec
 from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, ObjectKey, Reference, TensorKey, has_extra_attributes
@@ -117,6 +118,8 @@ class _Takes:
             self._leaf(place, next(self._leaves))
             return
         found, kind = self.writer.variable(place), template.kind
+        if isinstance(kind, TypeSpec):
+            raise _Unusual
         self.writer.require(f"type({found}) is {self.writer.constant(kind)}")
         if kind is not tuple and not issubclass(kind, tuple):
             self.containers.append(found)

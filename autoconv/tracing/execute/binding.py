@@ -15,7 +15,7 @@ from autoconv.graph.types import is_subtype
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.support.structure import flatten, is_template_below, pack
 from autoconv.runtime.tensors.conversion import as_tensor, to_array
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 from autoconv.tracing.key.cache_key import Literal, Reference, SpecKey, TensorKey, VariableKey
@@ -77,7 +77,7 @@ def _fit(parameter: Parameter, value: Any, aliases: dict[int, int]) -> list[Any]
     if parameter.template is None:
         return [_fit_leaf(parameter.leaves[0], value, aliases)]
     leaves, template = flatten(value)
-    if template != parameter.template:
+    if not is_template_below(template, parameter.template):
         raise _Misfit(f"Can not cast {value!r} to {parameter}")
     return [_fit_leaf(key, leaf, aliases) for key, leaf in zip(parameter.leaves, leaves, strict=True)]
 

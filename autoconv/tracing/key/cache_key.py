@@ -5,14 +5,14 @@ from __future__ import annotations
 import enum
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import Template, loses_on_rebuild
+from autoconv.runtime.support.structure import Template, holds_composite, is_template_below, loses_on_rebuild
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.trace_types import TracingContext
 
@@ -178,7 +178,9 @@ class Key:
 
 def accepts(general: Key, key: Key) -> bool:
     """Return whether a trace made for `general` serves a call of `key`: its shapes are wider, and all else is equal."""
-    if general.templates != key.templates or len(general.leaves) != len(key.leaves):
+    if general.templates != key.templates and not _are_below(key.templates, general.templates):
+        return False
+    if len(general.leaves) != len(key.leaves):
         return False
     if (general.orders, general.overlaps) != (key.orders, key.overlaps):
         return False
@@ -196,6 +198,13 @@ def accepts(general: Key, key: Key) -> bool:
         if not is_subtype(narrow.type, wide.type):
             return False
     return True
+
+
+def _are_below(narrow: Sequence[Any], wide: Sequence[Any]) -> bool:
+    """Return whether arguments of the first templates have the second ones, too."""
+    if len(narrow) != len(wide) or not any(holds_composite(template) for _, template in wide):
+        return False
+    return all(a == b and is_template_below(mine, its) for (a, mine), (b, its) in zip(narrow, wide, strict=True))
 
 
 def orders_of(parts: list[Any]) -> tuple[Any, ...]:

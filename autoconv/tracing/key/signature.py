@@ -8,6 +8,7 @@ import types
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import MissingFieldError, flatten, is_structure, loses_on_rebuild
+from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.conversion import constant, to_array
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
@@ -33,6 +35,7 @@ from autoconv.tracing.key.cache_key import (
     object_key,
     orders_of,
 )
+from autoconv.tracing.key.composite_arguments import expanded, fitted, open_types
 from autoconv.tracing.key.leaf_keys import leaf_key
 from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
 
@@ -150,13 +153,17 @@ class Signature:
             if name in self.hinted and isinstance(value, (bool, int, float, complex, str, bytes)):
                 value = constant(value)
             is_one = name in whole or self._is_plain_object(value)
-            found, template = ([value], None) if is_one else flatten(value, self.is_leaf)
-            if spec is not None:
+            found, template = ([value], None) if is_one else expanded(*flatten(value, self.is_leaf))
+            if spec is not None and holds_composite_spec(spec):
+                fit = partial(self._fit, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
+                found, template = fitted(value, fit, flatten(spec)[0])
+            elif spec is not None:
                 found = self._fit(found, value, spec, name, args, kwargs)
                 wanted = enumerate(flatten(spec)[0], len(leaves))
                 fixed.update((place, s.type) for place, s in wanted if isinstance(s, TensorSpec))
                 if not (isinstance(value, Tensor) or is_structure(spec)):
                     template = None
+            fixed.update(open_types(template, len(leaves)))
             templates.append((name, template))
             leaves += found
             names += [name] * len(found)
@@ -262,16 +269,19 @@ class Signature:
     def _fit(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
         if is_structure(spec):
             wanted, template = flatten(spec)
-            if flatten(value)[1] == template:
+            if flatten(value, is_composite)[1] == template:
                 return [
                     leaf
                     for v, s in zip(leaves, wanted, strict=True)
                     for leaf in self._fit([v], v, s, name, args, kwargs)
                 ]
-        if isinstance(spec, TensorSpec):
+        if isinstance(spec, TensorSpec) and not is_composite(value):
             tensor = self._as_spec(value, spec)
             if tensor is not None:
                 return [tensor]
+        elif is_composite_spec(spec):
+            if (is_composite(value) or is_composite_spec(value)) and spec.is_compatible_with(value):
+                return [value]
         elif hasattr(type(value), "__autoconv_spec__") and value.__autoconv_spec__() == spec:
             return [value]
         shown = repr(TensorSpec.from_tensor(value)) if isinstance(value, Tensor) else repr(value)
@@ -303,7 +313,7 @@ class Signature:
                 "autoconv.TensorSpec for each parameter."
             )
         flat, _ = flatten(tuple(given))
-        if not all(isinstance(leaf, TensorSpec) or _is_spec(leaf) for leaf in flat):
+        if not all(isinstance(leaf, TensorSpec) or is_composite_spec(leaf) or _is_spec(leaf) for leaf in flat):
             kinds = [type(leaf) for leaf in flat]
             raise TypeError(
                 "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
@@ -363,6 +373,11 @@ def _annotated_as_tensors(function: Callable[..., Any]) -> frozenset[str]:
 
 
 _COLLECTING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def holds_composite_spec(spec: Any) -> bool:
+    """Return whether a spec of composite tensors is in a part of an input signature."""
+    return any(map(is_composite_spec, flatten(spec)[0]))
 
 
 def _is_spec(value: Any) -> bool:

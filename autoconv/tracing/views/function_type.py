@@ -13,7 +13,8 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.regions.layout import Arms, Grown, Instance, Layout, Leaf, Parts, Static
 from autoconv.runtime.support.attributes import HEAP
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import Template, pack
+from autoconv.runtime.support.structure import Template, pack, without_composites
+from autoconv.runtime.support.type_spec import TypeSpec
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, TensorKey
 from autoconv.tracing.key.signature import Signature
@@ -39,8 +40,10 @@ class Parameter:
 
     @property
     def spec(self) -> Any:
-        """The structure with a TensorSpec for each tensor, and plain values as they are."""
-        return pack(self.template, [_spec(leaf, name) for leaf, name in zip(self.leaves, self.names, strict=True)])
+        """The structure with the spec of each tensor and composite tensor, and plain values as they are."""
+        specs = (_spec(leaf, name) for leaf, name in zip(self.leaves, self.names, strict=True))
+        leaves, template = without_composites(self.template, specs)
+        return pack(template, leaves)
 
     @property
     def by_keyword(self) -> bool:
@@ -106,7 +109,9 @@ def _template_text(template: Template | None, leaves: Iterator[Any]) -> str:
     return _container_text(template.kind, template.keys, [_template_text(child, leaves) for child in template.children])
 
 
-def _container_text(kind: type, keys: Sequence[Any] | None, parts: list[str]) -> str:
+def _container_text(kind: Any, keys: Sequence[Any] | None, parts: list[str]) -> str:
+    if isinstance(kind, TypeSpec):
+        return repr(kind)
     name = kind.__name__.capitalize() if kind in (list, tuple, dict) else kind.__name__
     if keys is not None:
         parts = [f"{key!r}: {text}" for key, text in zip(keys, parts, strict=True)]

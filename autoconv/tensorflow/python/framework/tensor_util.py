@@ -1,5 +1,5 @@
 """Predicates of tensors."""
 
-from autoconv.runtime.tensors import conversion
+from autoconv.api import scopes
 
-is_tf_type = conversion.is_tensor
+is_tf_type = scopes.is_tensor

@@ -1,0 +1,43 @@
+"""Sources and targets of gradients in which composite tensors count by their differentiable components."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autoconv.runtime.support.structure import Template, flatten, pack
+from autoconv.runtime.support.type_spec import is_composite
+
+
+class Differentiable:
+    """The tensors of a structure: leaves, and those components of composite tensors that may have gradients."""
+
+    def __init__(self, structure: Any) -> None:
+        leaves, self._template = flatten(structure, is_composite)
+        self._parts = [_parts(leaf) for leaf in leaves]
+        self.tensors = [tensor for tensors, _, _ in self._parts for tensor in tensors]
+
+    def packed(self, gradients: Sequence[Any]) -> Any:
+        """Return the gradients in the structure: that of a composite has them in place of the components."""
+        waiting = iter(gradients)
+        return pack(self._template, [_packed(*part, waiting) for part in self._parts])
+
+
+def _parts(leaf: Any) -> tuple[list[Any], list[Any], Template | None]:
+    """Return the differentiable tensors of a leaf, all of its tensors, and its template."""
+    found, template = flatten(leaf)
+    return (found if template is None else list(filter(_may_have_gradient, found))), found, template
+
+
+def _may_have_gradient(tensor: Any) -> bool:
+    return bool(tensor.dtype.is_differentiable)
+
+
+def _packed(chosen: Sequence[Any], every: Sequence[Any], template: Template | None, waiting: Iterator[Any]) -> Any:
+    gradients = [next(waiting) for _ in chosen]
+    if template is None:
+        return gradients[0]
+    if all(gradient is None for gradient in gradients):
+        return None
+    of_parts = iter(gradients)
+    return pack(template, [next(of_parts) if _may_have_gradient(part) else part for part in every])

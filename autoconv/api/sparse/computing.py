@@ -1,0 +1,389 @@
+"""Arithmetic, products, reductions and counts of sparse tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.sparse.coordinates import (
+    column,
+    coordinates,
+    element_count,
+    in_order,
+    positions,
+    row_count,
+    rows_of,
+    static_rank,
+    true_rows,
+    united,
+)
+from autoconv.api.sparse.tensor import SparseTensor, sparse_argument
+from autoconv.api.tensors.arguments import static_axes
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import ones, zeros
+from autoconv.api.tensors.gather import (
+    gather,
+    scatter_nd,
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_update,
+    unsorted_segment_sum,
+    where,
+)
+from autoconv.api.tensors.maths import abs as magnitude
+from autoconv.api.tensors.maths import conj, exp
+from autoconv.api.tensors.segments import unsorted_segment_max, unsorted_segment_sqrt_n
+from autoconv.api.tensors.segments import unsorted_segment_mean as unsorted_mean
+from autoconv.api.tensors.shaping import concat, expand_dims, reshape, stack, transpose
+from autoconv.api.tensors.sorting import argsort, unique
+from autoconv.graph.dtypes import as_dtype, int32, int64
+from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
+from autoconv.runtime.objects.variable_updates import IndexedSlices
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
+    """Return a + b: sparse if both are, else dense.
+
+    A sparse result has no sums of two values whose size is below `threshold`.
+
+    Raises TypeError where neither is sparse.
+
+    >>> x = autoconv.SparseTensor([[0], [2]], [5, 6], [3])
+    >>> autoconv.sparse.add(x, x).values.numpy(), autoconv.sparse.add(x, [1, 1, 1]).numpy()
+    (array([10, 12], dtype=int32), array([6, 1, 7], dtype=int32))
+    """
+    if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
+        raise TypeError("At least one input should be SparseTensor; do you mean to use autoconv.add()?")
+    if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
+        _require_one_shape(a, b)
+        made, is_in_both = _united(a, b, lambda first, second: first + second)
+        if isinstance(threshold, (int, float)) and threshold == 0:
+            return made
+        sizes = magnitude(made.values)
+        large = sizes >= cast(convert_to_tensor(threshold), sizes.dtype)
+        return rows_of(made, true_rows(apply("logical_or", large, apply("logical_not", is_in_both))))
+    sparse, dense = (a, b) if isinstance(a, SparseTensor) else (b, a)
+    return tensor_scatter_nd_add(convert_to_tensor(dense, sparse.dtype), sparse.indices, sparse.values)
+
+
+def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
+    """Return the larger element of both, where a missing one counts as zero.
+
+    >>> x, y = autoconv.SparseTensor([[0]], [-5], [2]), autoconv.SparseTensor([[1]], [6], [2])
+    >>> autoconv.sparse.maximum(x, y).values.numpy()
+    array([0, 6], dtype=int32)
+    """
+    return _extreme("maximum", sp_a, sp_b)
+
+
+def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
+    """Return the smaller element of both, where a missing one counts as zero.
+
+    >>> x, y = autoconv.SparseTensor([[0]], [-5], [2]), autoconv.SparseTensor([[1]], [6], [2])
+    >>> autoconv.sparse.minimum(x, y).values.numpy()
+    array([-5,  0], dtype=int32)
+    """
+    return _extreme("minimum", sp_a, sp_b)
+
+
+def _extreme(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:
+    first, second = sparse_argument(a), sparse_argument(b)
+    _require_one_shape(first, second)
+    return _united(first, second, lambda x, y: apply(op, x, y))[0]
+
+
+def _require_one_shape(a: SparseTensor, b: SparseTensor) -> None:
+    if not a.shape.is_compatible_with(b.shape):
+        raise ValueError(f"Operands do not have the same shape: {a.shape} and {b.shape}")
+
+
+def _united(
+    a: SparseTensor, b: SparseTensor, combine: Callable[[Any, Any], Tensor]
+) -> tuple[SparseTensor, Tensor]:
+    """Combine the values of two sparse tensors at all coordinates that either of them has, zero where it has none.
+
+    The second result tells which of the coordinates both have.
+    """
+    places, found = united([a, b])
+    count = expand_dims(row_count(places), 0)
+    first, second = (
+        scatter_nd(expand_dims(at, 1), one.values, count) for at, one in zip(found, (a, b), strict=True)
+    )
+    made = SparseTensor(coordinates(places, a.dense_shape), combine(first, second), a.dense_shape)
+    made.set_shape(a.shape.merge_with(b.shape))
+    every = concat(found, 0)
+    occurrences = scatter_nd(expand_dims(every, 1), apply("ones_like", every), count)
+    return made, occurrences > 1
+
+
+def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
+    """Return a sparse tensor of op(…) on the values of the sparse tensors among the arguments.
+
+    They have to have the same coordinates; those of the first are taken. Raises ValueError if none is sparse.
+
+    >>> autoconv.sparse.map_values(autoconv.square, autoconv.SparseTensor([[1]], [5], [3])).values.numpy()
+    array([25], dtype=int32)
+    """
+    found = [value for value in (*args, *kwargs.values()) if isinstance(value, SparseTensor)]
+    if not found:
+        raise ValueError("No SparseTensor in argument list of map_values")
+    of = lambda value: value.values if isinstance(value, SparseTensor) else value
+    return found[0].with_values(op(*map(of, args), **{key: of(value) for key, value in kwargs.items()}))
+
+
+def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
+    """Return the rows of IndexedSlices whose indices are not among `mask_indices`.
+
+    >>> rows = autoconv.IndexedSlices(autoconv.constant([1.0, 2.0]), autoconv.constant([3, 5]), [6])
+    >>> autoconv.sparse.mask(rows, [3]).indices.numpy()
+    array([5], dtype=int32)
+    """
+    dropped = cast(convert_to_tensor(mask_indices), a.indices.dtype)
+    is_among = apply("equal", expand_dims(a.indices, 1), expand_dims(dropped, 0))
+    kept = true_rows(apply("logical_not", apply("reduce_any", is_among, axis=(1,), keepdims=False)))
+    return IndexedSlices(gather(a.values, kept), gather(a.indices, kept), a.dense_shape)
+
+
+def sparse_dense_matmul(
+    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+) -> Tensor:
+    """Return the matrix product of a sparse and a dense matrix, in either order.
+
+    >>> autoconv.sparse.sparse_dense_matmul(autoconv.SparseTensor([[0, 1]], [5], [1, 2]), [[1, 2], [3, 4]]).numpy()
+    array([[15, 20]], dtype=int32)
+    """
+    if isinstance(b, SparseTensor):
+        found = sparse_dense_matmul(b, sp_a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a)
+        return transpose(conj(found) if found.dtype.is_complex else found)
+    given = sparse_argument(sp_a)
+    dense = convert_to_tensor(b, given.dtype)
+    if adjoint_b:
+        dense = transpose(conj(dense) if dense.dtype.is_complex else dense)
+    rows, columns = column(given.indices, 0), column(given.indices, 1)
+    values = given.values
+    if adjoint_a:
+        rows, columns = columns, rows
+        values = conj(values) if values.dtype.is_complex else values
+    height = given.shape[1 if adjoint_a else 0] if given.shape.rank is not None else None
+    count = get_item(given.dense_shape, 1 if adjoint_a else 0) if height is None else height
+    products = expand_dims(values, 1) * gather(dense, columns)
+    return unsorted_segment_sum(products, rows, count)
+
+
+def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
+    """Return the softmax of the values of each row, along the last dimension; what is missing stays missing.
+
+    >>> autoconv.sparse.softmax(autoconv.SparseTensor([[0, 0], [0, 2]], [1.0, 1.0], [1, 3])).values.numpy()
+    array([0.5, 0.5], dtype=float32)
+    """
+    given = sparse_argument(sp_input)
+    lead = slice(None, -1)
+    sizes = get_item(given.dense_shape, lead)
+    rows = positions(get_item(given.indices, (slice(None), lead)), sizes)
+    _, numbers = unique(rows, out_idx=int64)
+    count = row_count(numbers)
+    largest = unsorted_segment_max(given.values, numbers, count)
+    powers = exp(given.values - gather(largest, numbers))
+    return given.with_values(powers / gather(unsorted_segment_sum(powers, numbers, count), numbers))
+
+
+def reduce_sum(
+    sp_input: SparseTensor, axis: AxisLike | None = None, keepdims: bool | None = None,
+    output_is_sparse: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return the sum over axes, all by default: a dense tensor, or with `output_is_sparse` a sparse one.
+
+    >>> autoconv.sparse.reduce_sum(autoconv.SparseTensor([[0, 1], [1, 1]], [5, 6], [2, 2]), axis=0).numpy()
+    array([ 0, 11], dtype=int32)
+    """
+    return _reduced(sp_input, axis, keepdims, output_is_sparse, unsorted_segment_sum)
+
+
+def reduce_max(
+    sp_input: SparseTensor, axis: AxisLike | None = None, keepdims: bool | None = None,
+    output_is_sparse: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return the maximum of the values over axes, all by default; 0 where there are no values.
+
+    >>> autoconv.sparse.reduce_max(autoconv.SparseTensor([[0, 1], [1, 1]], [-5, -6], [2, 2]), axis=0).numpy()
+    array([ 0, -5], dtype=int32)
+    """
+    return _reduced(sp_input, axis, keepdims, output_is_sparse, unsorted_segment_max)
+
+
+def _reduced(
+    value: SparseTensor, axis: AxisLike | None, keepdims: bool | None, is_sparse: bool, reduce: Callable[..., Tensor]
+) -> Any:
+    given = sparse_argument(value)
+    rank = static_rank(given)
+    chosen = range(rank) if axis is None else static_axes(axis)
+    axes = {_checked_axis(one, rank) for one in chosen or ()}
+    kept = [one for one in range(rank) if one not in axes]
+    columns = convert_to_tensor(np.array(kept, np.int64))
+    sizes = gather(given.dense_shape, columns)
+    places = positions(gather(given.indices, columns, axis=1), sizes)
+    distinct, numbers = unique(places, out_idx=int64)
+    values = reduce(given.values, numbers, row_count(distinct))
+    shape = [given.shape[one] for one in kept]
+    if keepdims:
+        parts = [convert_to_tensor(np.int64(1)) if one in axes else get_item(given.dense_shape, one)
+                 for one in range(rank)]  # fmt: skip
+        final = stack(parts)
+        shape = [1 if one in axes else given.shape[one] for one in range(rank)]
+    else:
+        final = sizes
+    if is_sparse:
+        made = SparseTensor(coordinates(distinct, final), values, final)
+        made.set_shape(shape)
+        return in_order(made)
+    total = expand_dims(element_count(sizes), 0)
+    flat = tensor_scatter_nd_update(zeros(total, given.dtype), expand_dims(distinct, 1), values)
+    return reshape(flat, [-1 if size is None else size for size in shape] if shape.count(None) < 2 else final)
+
+
+def _checked_axis(axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of range for {rank} dimensions")
+    return axis % rank
+
+
+def segment_sum(
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: IntLike | None = None,
+    name: str | None = None, sparse_gradient: bool = False,
+) -> Tensor:  # fmt: skip
+    """Return the sums of the rows of `data` at `indices` by their segments.
+
+    >>> autoconv.sparse.segment_sum([1, 2, 4], [0, 2, 1], [0, 0, 1]).numpy()
+    array([5, 2], dtype=int32)
+    """
+    return _by_segment(data, indices, segment_ids, num_segments, unsorted_segment_sum)
+
+
+def segment_mean(
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: IntLike | None = None,
+    name: str | None = None, sparse_gradient: bool = False,
+) -> Tensor:  # fmt: skip
+    """Return the means of the rows of `data` at `indices` by their segments.
+
+    >>> autoconv.sparse.segment_mean([1.0, 2.0, 4.0], [0, 2, 1], [0, 0, 1]).numpy()
+    array([2.5, 2. ], dtype=float32)
+    """
+    return _by_segment(data, indices, segment_ids, num_segments, unsorted_mean)
+
+
+def segment_sqrt_n(
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: IntLike | None = None,
+    name: str | None = None, sparse_gradient: bool = False,
+) -> Tensor:  # fmt: skip
+    """Return the sums of the rows of `data` at `indices` by their segments, divided by the root of their number.
+
+    >>> autoconv.sparse.segment_sqrt_n([1.0, 2.0], [0, 0, 1, 1], [0, 0, 0, 0]).numpy()
+    array([3.], dtype=float32)
+    """
+    return _by_segment(data, indices, segment_ids, num_segments, unsorted_segment_sqrt_n)
+
+
+def _by_segment(
+    data: TensorLike, indices: TensorLike, ids: TensorLike, count: IntLike | None, reduce: Callable[..., Tensor]
+) -> Tensor:
+    numbers = convert_to_tensor(ids)
+    if count is None:
+        count = _one_more(numbers)
+    return reduce(gather(convert_to_tensor(data), indices), numbers, count)
+
+
+def _one_more(numbers: Tensor) -> Tensor:
+    """Return the greatest number plus one, 0 where there are none."""
+    return apply("reduce_max", concat([cast(numbers, int64) + 1, zeros([1], int64)], 0), axis=(0,), keepdims=False)
+
+
+def bincount(
+    values: Any, weights: Any = None, axis: int | None = 0, minlength: IntLike | None = None,
+    maxlength: IntLike | None = None, binary_output: bool = False, name: str | None = None,
+) -> SparseTensor:  # fmt: skip
+    """Return how often each integer occurs, as a sparse tensor: in all of `values` (axis=0), or in each row (axis=-1).
+
+    With `weights` it is the sum of their weights; with `binary_output` 1 for each number that occurs. Numbers from
+    `maxlength` on are left out; `minlength` is the least size of the result.
+
+    >>> autoconv.sparse.to_dense(autoconv.sparse.bincount([[1, 1, 2], [0, 2, 2]], axis=-1)).numpy()
+    array([[0, 2, 1],
+           [1, 0, 2]], dtype=int32)
+    """
+    if axis not in (0, -1, None):
+        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
+    if weights is not None and binary_output:
+        raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one.")
+    rows, numbers, amounts, height = _counted(values, weights, by_row=axis == -1)
+    found = _count(rows, numbers, amounts, height, minlength, maxlength, binary_output)
+    if weights is not None:
+        return found
+    wide = hasattr(values, "dtype") and as_dtype(values.dtype) is int64
+    return found.with_values(cast(found.values, int64 if wide else int32))
+
+
+def _counted(values: Any, weights: Any, by_row: bool) -> tuple[Any, Tensor, Any, Any]:
+    """Return the rows (None for one), the numbers and weights as vectors, and the number of rows."""
+    if isinstance(values, SparseTensor):
+        rows = column(values.indices, 0) if by_row and static_rank(values) > 1 else None
+        height = get_item(values.dense_shape, 0) if rows is not None else None
+        amounts = weights.values if isinstance(weights, SparseTensor) else weights
+        return rows, cast(values.values, int64), amounts, height
+    given = [_with_rows(values, by_row), None if weights is None else _with_rows(weights, by_row)]
+    (rows, numbers, height), amounts = given[0], given[1]  # type: ignore[misc]
+    return rows, cast(numbers, int64), None if amounts is None else amounts[1], height
+
+
+_WITH_ROWS: dict[type, Callable[[Any], tuple[Any, Tensor, Any]]] = {}  # of composites with rows, by class
+
+
+def with_rows_by(kind: type, split: Callable[[Any], tuple[Any, Tensor, Any]]) -> None:
+    """Register `split(value)`, which returns the row of each element, the elements, and the number of rows."""
+    _WITH_ROWS[kind] = split
+
+
+def _with_rows(value: Any, by_row: bool) -> tuple[Any, Tensor, Any]:
+    for kind, split in _WITH_ROWS.items():
+        if isinstance(value, kind):
+            rows, numbers, height = split(value)
+            return (rows, numbers, height) if by_row else (None, numbers, None)
+    tensor = convert_to_tensor(value)
+    flat = reshape(tensor, [-1])
+    if not by_row or tensor.shape.rank == 1:
+        return None, flat, None
+    ones_by_row = apply("ones_like", cast(tensor, int64))
+    numbered = reshape(column(where(ones_by_row), 0), [-1])
+    return numbered, flat, get_item(apply("shape", tensor, dtype=int64), 0)
+
+
+def _count(
+    rows: Any, numbers: Tensor, amounts: Any, height: Any, least: Any, most: Any, is_binary: bool
+) -> SparseTensor:
+    width = _one_more(numbers)
+    if least is not None:
+        width = apply("maximum", width, cast(convert_to_tensor(least), int64))
+    count = expand_dims(row_count(numbers), 0)
+    weights = ones(count, int64) if amounts is None else reshape(convert_to_tensor(amounts), [-1])
+    if most is not None:
+        limit = cast(convert_to_tensor(most), int64)
+        kept = true_rows(numbers < limit)
+        numbers, weights = gather(numbers, kept), gather(weights, kept)
+        rows = None if rows is None else gather(rows, kept)
+        width = limit
+    sizes = stack([width]) if rows is None else stack([cast(height, int64), width])
+    places = numbers if rows is None else cast(rows, int64) * width + numbers
+    order = argsort(places)
+    distinct, found = unique(gather(places, order), out_idx=int64)
+    counts = unsorted_segment_sum(gather(weights, order), found, row_count(distinct))
+    return SparseTensor(coordinates(distinct, sizes), apply("ones_like", counts) if is_binary else counts, sizes)
+
+
+__all__ = [
+    "add", "bincount", "map_values", "mask", "maximum", "minimum", "reduce_max", "reduce_sum", "segment_mean",
+    "segment_sqrt_n", "segment_sum", "softmax", "sparse_dense_matmul", "with_rows_by",
+]  # fmt: skip

@@ -1,0 +1,123 @@
+"""Sparse tensors of dense ones, and the other way round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.control.checks import Assert
+from autoconv.api.sparse.coordinates import positions, row_count
+from autoconv.api.sparse.tensor import SparseTensor, sparse_argument
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import fill, ones, range, zeros, zeros_like
+from autoconv.api.tensors.gather import gather_nd, tensor_scatter_nd_update, where
+from autoconv.api.tensors.reductions import reduce_all
+from autoconv.api.tensors.shaping import concat, ensure_shape, expand_dims, shape, stack
+from autoconv.graph.dtypes import as_dtype, bool_, float32, int64
+from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
+    """Return the sparse tensor of the elements that are not zero (not empty, for strings).
+
+    >>> autoconv.sparse.from_dense([[0, 7], [8, 0]]).indices.numpy()
+    array([[0, 1],
+           [1, 0]])
+    """
+    dense = convert_to_tensor(tensor)
+    indices = where(apply("not_equal", dense, zeros_like(dense)))
+    made = SparseTensor(indices, gather_nd(dense, indices), shape(dense, int64))
+    made.set_shape(dense.shape)
+    return made
+
+
+def to_dense(
+    sp_input: SparseTensor, default_value: TensorLike | None = None, validate_indices: bool = True,
+    name: str | None = None
+) -> Tensor:
+    """Return the dense tensor, with `default_value` (zero, or an empty string) where the sparse one has no value.
+
+    Raises InvalidArgumentError for coordinates out of range; with `validate_indices` also where they are not in order,
+    or occur twice.
+
+    >>> autoconv.sparse.to_dense(autoconv.SparseTensor([[1]], [5], [3]), default_value=-1).numpy()
+    array([-1,  5, -1], dtype=int32)
+    """
+    given = sparse_argument(sp_input)
+    if validate_indices:
+        _check_order(given)
+    values = given.values
+    if default_value is None:
+        rest = zeros_like(get_item(concat([values, zeros([1], values.dtype)], 0), 0))
+    else:
+        rest = convert_to_tensor(default_value, values.dtype)
+    dense = tensor_scatter_nd_update(fill(given.dense_shape, rest), given.indices, values)
+    return ensure_shape(dense, given.shape) if given.shape.is_fully_defined() else _with_static(dense, given)
+
+
+def _with_static(dense: Tensor, given: SparseTensor) -> Tensor:
+    if given.shape.rank is not None and current_region() is not None:
+        dense.set_shape(given.shape)  # type: ignore[attr-defined]
+    return dense
+
+
+def _check_order(given: SparseTensor) -> None:
+    places = positions(given.indices, given.dense_shape)
+    earlier, later = get_item(places, slice(None, -1)), get_item(places, slice(1, None))
+    rising = reduce_all(apply("less", earlier, later))
+    message = (
+        "indices are out of order, or occur twice. Many sparse ops require sorted indices. Use "
+        "`autoconv.sparse.reorder` to create a correctly ordered copy. Found the indices:"
+    )
+    Assert(rising, [message, given.indices])
+
+
+def eye(
+    num_rows: IntLike, num_columns: IntLike | None = None, dtype: DTypeLike = float32, name: str | None = None
+) -> SparseTensor:
+    """Return a sparse matrix with ones on its diagonal.
+
+    >>> autoconv.sparse.eye(2, 3).indices.numpy()
+    array([[0, 0],
+           [1, 1]])
+    """
+    rows = cast(convert_to_tensor(num_rows), int64)
+    columns = rows if num_columns is None else cast(convert_to_tensor(num_columns), int64)
+    count = apply("minimum", rows, columns)
+    diagonal = range(count)
+    return SparseTensor(stack([diagonal, diagonal], 1), ones(expand_dims(count, 0), dtype), stack([rows, columns]))
+
+
+def to_indicator(sp_input: SparseTensor, vocab_size: IntLike, name: str | None = None) -> Tensor:
+    """Return a bool tensor, true at the values of each row: the last dimension is replaced by one of `vocab_size`.
+
+    Raises TypeError for values that are no integers.
+
+    >>> autoconv.sparse.to_indicator(autoconv.SparseTensor([[0, 0], [1, 0]], [2, 0], [2, 1]), 3).numpy()
+    array([[False, False,  True],
+           [ True, False, False]])
+    """
+    given = sparse_argument(sp_input)
+    if not as_dtype(given.dtype).is_integer:
+        raise TypeError(f"sp_input must be an integer dtype, found {given.dtype.name}")
+    last = expand_dims(cast(given.values, int64), 1)
+    indices = concat([get_item(given.indices, (slice(None), slice(None, -1))), last], 1)
+    width = expand_dims(cast(convert_to_tensor(vocab_size), int64), 0)
+    sizes = concat([get_item(given.dense_shape, slice(None, -1)), width], 0)
+    return tensor_scatter_nd_update(fill(sizes, convert_to_tensor(False)), indices, ones(_row_vector(indices), bool_))
+
+
+def _row_vector(indices: Tensor) -> Any:
+    return expand_dims(row_count(indices), 0)
+
+
+def densified(value: Any) -> Any:
+    """Return the dense tensor of a sparse argument, other arguments as they are."""
+    return to_dense(value) if isinstance(value, SparseTensor) else value
+
+
+__all__ = ["densified", "eye", "from_dense", "to_dense", "to_indicator"]

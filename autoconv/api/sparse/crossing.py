@@ -1,0 +1,157 @@
+"""Crosses of features: every combination of one value of each input, by rows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.sparse.tensor import SparseTensor
+from autoconv.api.tensors.casts import cast
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.dtypes import DType, int64, string
+from autoconv.ops.text.fingerprint import fingerprint
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+
+_KEY = 0xDECAFCAFFE
+_MASK = (1 << 64) - 1
+_FACTOR = 0xC6A4A7935BD1E995
+
+
+def cross(inputs: Sequence[Any], name: str | None = None, separator: str | None = None) -> SparseTensor:
+    """Return for each row every combination of one value of each input, as text joined by `separator` (`_X_`).
+
+    The inputs are sparse or dense matrices of strings or integers.
+
+    >>> crossed = autoconv.sparse.cross([autoconv.constant([["a"]]), autoconv.constant([["b", "c"]])])
+    >>> crossed.values.numpy().tolist()
+    [b'a_X_b', b'a_X_c']
+    """
+    return _crossed(inputs, string, JoinedFeatures(_layout(inputs), separator or "_X_"))
+
+
+def cross_hashed(
+    inputs: Sequence[Any], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """Return for each row the hash of every combination of one value of each input, modulo `num_buckets`.
+
+    The inputs are sparse or dense matrices of strings or integers.
+
+    >>> autoconv.sparse.cross_hashed([autoconv.constant([["a"]]), autoconv.constant([[1]])], num_buckets=10).dtype
+    autoconv.int64
+    """
+    key = _KEY if hash_key is None else int(hash_key)
+    return _crossed(inputs, int64, HashedFeatures(_layout(inputs), int(num_buckets), key))
+
+
+def _layout(inputs: Sequence[Any]) -> tuple[bool, ...]:
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError("Inputs must be a list")
+    return tuple(isinstance(one, SparseTensor) for one in inputs)
+
+
+def _crossed(inputs: Sequence[Any], dtype: DType, function: Callable[..., Any]) -> SparseTensor:
+    operands: list[Any] = []
+    for one in inputs:
+        if isinstance(one, SparseTensor):
+            operands += [one.indices, _as_feature(one.values), one.dense_shape]
+        else:
+            operands.append(_as_feature(convert_to_tensor(one)))
+    dtypes, shapes = (int64, dtype, int64), ((None, 2), (None,), (2,))
+    return SparseTensor(*apply("py_call", *operands, function=function, dtypes=dtypes, shapes=shapes))
+
+
+def _as_feature(values: Any) -> Any:
+    return values if values.dtype.is_string else cast(values, int64)
+
+
+@dataclass(frozen=True)
+class Features:
+    """Combines the features of rows; `sparse` says which inputs are sparse."""
+
+    sparse: tuple[bool, ...]
+
+    def __call__(self, *operands: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        waiting = iter(operands)
+        columns = [list(_rows(waiting, is_sparse)) for is_sparse in self.sparse]
+        indices, values, widest = [], [], 0
+        for row, features in enumerate(zip(*columns, strict=True)):
+            found = [self.combined(one) for one in itertools.product(*features)]
+            indices += [(row, place) for place in range(len(found))]
+            values += found
+            widest = max(widest, len(found))
+        made = self.array(values)
+        height = len(columns[0]) if columns else 0
+        return np.array(indices, np.int64).reshape(-1, 2), made, np.array([height, widest], np.int64)
+
+    def combined(self, features: Sequence[Any]) -> Any:
+        raise NotImplementedError
+
+    def array(self, values: Sequence[Any]) -> np.ndarray:
+        raise NotImplementedError
+
+
+def _rows(operands: Iterator[np.ndarray], is_sparse: bool) -> Iterator[list[Any]]:
+    if not is_sparse:
+        yield from (list(row) for row in next(operands))
+        return
+    indices, values, shape = next(operands), next(operands), next(operands)
+    rows: list[list[Any]] = [[] for _ in range(int(shape[0]))]
+    for (row, *_), value in zip(indices.tolist(), values, strict=True):
+        rows[row].append(value)
+    yield from rows
+
+
+@attribute_class
+@dataclass(frozen=True)
+class JoinedFeatures(Features):
+    """Joins features as text."""
+
+    separator: str
+
+    def combined(self, features: Sequence[Any]) -> bytes:
+        return self.separator.encode().join(
+            one if isinstance(one, bytes) else str(int(one)).encode() for one in features
+        )
+
+    def array(self, values: Sequence[Any]) -> np.ndarray:
+        made = np.empty(len(values), object)
+        made[:] = values
+        return made
+
+
+@attribute_class
+@dataclass(frozen=True)
+class HashedFeatures(Features):
+    """Hashes features one after the other."""
+
+    buckets: int
+    key: int
+
+    def combined(self, features: Sequence[Any]) -> int:
+        found = self.key
+        for one in features:
+            found = _joined(found, fingerprint(one) if isinstance(one, bytes) else int(one) & _MASK)
+        return found % (self.buckets or (1 << 63) - 1)
+
+    def array(self, values: Sequence[Any]) -> np.ndarray:
+        return np.array(values, np.int64)
+
+
+def _joined(first: int, second: int) -> int:
+    """Return the fingerprint of two fingerprints, as TensorFlow's FingerprintCat64."""
+    found = first ^ _FACTOR
+    found ^= (_shift_mix(second * _FACTOR & _MASK) * _FACTOR) & _MASK
+    found = found * _FACTOR & _MASK
+    return _shift_mix(_shift_mix(found) * _FACTOR & _MASK)
+
+
+def _shift_mix(value: int) -> int:
+    return value ^ (value >> 47)
+
+
+__all__ = ["cross", "cross_hashed"]

@@ -1,0 +1,292 @@
+"""Order, shapes, parts and joins of sparse tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.control.checks import Assert
+from autoconv.api.sparse.coordinates import (
+    column,
+    coordinates,
+    element_count,
+    in_order,
+    positions,
+    row_count,
+    rows_of,
+    static_rank,
+    true_rows,
+)
+from autoconv.api.sparse.tensor import SparseTensor, sparse_argument
+from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import fill, ones, zeros
+from autoconv.api.tensors.gather import gather, scatter_nd, where
+from autoconv.api.tensors.reductions import reduce_all, reduce_prod
+from autoconv.api.tensors.shaping import concat as concatenated
+from autoconv.api.tensors.shaping import expand_dims as expanded
+from autoconv.api.tensors.shaping import stack
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import int64
+from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
+from autoconv.runtime.support.shape import TensorShape
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_sizes, static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
+    """Return the sparse tensor with its coordinates in row-major order.
+
+    >>> autoconv.sparse.reorder(autoconv.SparseTensor([[1], [0]], [5, 6], [2])).values.numpy()
+    array([6, 5], dtype=int32)
+    """
+    return in_order(sparse_argument(sp_input))
+
+
+def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -> SparseTensor:
+    """Return the sparse tensor in another shape, of which one size may be -1.
+
+    Raises ValueError, or InvalidArgumentError at run time, for a shape of another number of elements.
+
+    >>> autoconv.sparse.reshape(autoconv.SparseTensor([[1, 0]], [5], [2, 2]), [-1]).indices.numpy()
+    array([[2]])
+    """
+    given = sparse_argument(sp_input)
+    wanted = convert_to_tensor(shape)
+    vector = cast(wanted, int64)
+    total = element_count(given.dense_shape)
+    known = reduce_prod(apply("select", vector == -1, convert_to_tensor(np.int64(1)), vector))
+    rest = total // apply("maximum", known, convert_to_tensor(np.int64(1)))
+    sizes = apply("select", vector == -1, rest, vector)
+    static = static_sizes(wanted)
+    if static is not None and given.shape.is_fully_defined():
+        static = _completed(static, given.shape.num_elements() or 0, static_value(wanted))
+    Assert(apply("equal", reduce_prod(sizes), total), ["Input to reshape has another number of elements:", total])
+    places = positions(given.indices, given.dense_shape)
+    made = SparseTensor(coordinates(places, sizes), given.values, sizes)
+    made.set_shape(TensorShape(static))
+    return made
+
+
+def _completed(sizes: tuple[int | None, ...], total: int, given: Any) -> tuple[int | None, ...]:
+    """Return the static sizes with the one that was given as -1; raises ValueError if the elements do not fit."""
+    if given is None:
+        return sizes
+    known = int(np.prod([size for size in sizes if size is not None]))
+    if None in sizes and known and total % known == 0:
+        return tuple(total // known if size is None else size for size in sizes)
+    if known != total:
+        raise ValueError(f"Cannot reshape a tensor with {total} elements to shape {list(np.ravel(given))}.")
+    return sizes
+
+
+def transpose(sp_input: SparseTensor, perm: Sequence[int] | None = None, name: str | None = None) -> SparseTensor:
+    """Return the sparse tensor with its dimensions in the order `perm`, reversed by default.
+
+    >>> autoconv.sparse.transpose(autoconv.SparseTensor([[0, 2]], [5], [2, 3])).dense_shape.numpy()
+    array([3, 2])
+    """
+    given = sparse_argument(sp_input)
+    order = static_value(perm) if perm is not None else np.arange(static_rank(given))[::-1]
+    if order is None:
+        raise TypeError(f"perm has to be known while tracing, found {perm!r}")
+    axes = convert_to_tensor(np.asarray(order, np.int64))
+    made = SparseTensor(gather(given.indices, axes, axis=1), given.values, gather(given.dense_shape, axes))
+    if given.shape.rank is not None:
+        made.set_shape([given.shape[int(axis)] for axis in np.asarray(order)])
+    return in_order(made)
+
+
+def expand_dims(sp_input: SparseTensor, axis: int | None = None, name: str | None = None) -> SparseTensor:
+    """Return the sparse tensor with a further dimension of size 1 at `axis`, the last by default.
+
+    >>> autoconv.sparse.expand_dims(autoconv.SparseTensor([[1]], [5], [2]), 0).indices.numpy()
+    array([[0, 1]])
+    """
+    given = sparse_argument(sp_input)
+    rank = static_rank(given)
+    at = -1 if axis is None else static_int(axis, "axis")
+    if not -rank - 1 <= at <= rank:
+        raise ValueError(f"axis {at} must be in [-{rank + 1}, {rank}]")
+    at = at + rank + 1 if at < 0 else at
+    zeros_in = zeros(stack([row_count(given.indices), np.int64(1)]), int64)
+    before, behind = (get_item(given.indices, (slice(None), part)) for part in (slice(None, at), slice(at, None)))
+    sizes = get_item(given.dense_shape, slice(None, at)), get_item(given.dense_shape, slice(at, None))
+    made = SparseTensor(
+        concatenated([before, zeros_in, behind], 1),
+        given.values,
+        concatenated([sizes[0], ones([1], int64), sizes[1]], 0),
+    )
+    made.set_shape([*given.shape[:at], 1, *given.shape[at:]])
+    return made
+
+
+def slice_(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None) -> SparseTensor:
+    """Return the part of `size` elements from `start` on along each dimension, as far as there are some.
+
+    >>> autoconv.sparse.slice(autoconv.SparseTensor([[0, 0], [1, 1]], [5, 6], [2, 2]), [1, 0], [1, 2]).values.numpy()
+    array([6], dtype=int32)
+    """
+    given = sparse_argument(sp_input)
+    first, count = cast(convert_to_tensor(start), int64), cast(convert_to_tensor(size), int64)
+    room = apply("maximum", given.dense_shape - first, convert_to_tensor(np.int64(0)))
+    sizes = apply("minimum", count, room)
+    inside = apply("logical_and", given.indices >= first, given.indices < first + sizes)
+    kept = rows_of(given, true_rows(reduce_all(inside, axis=1)))
+    made = SparseTensor(kept.indices - first, kept.values, sizes)
+    known = static_value(start), static_value(size)
+    if given.shape.rank is not None and known[0] is not None and known[1] is not None:
+        pairs = zip(np.ravel(known[0]).tolist(), np.ravel(known[1]).tolist(), given.shape, strict=True)
+        made.set_shape([None if d is None else max(min(n, d - s), 0) for s, n, d in pairs])
+    return made
+
+
+def split(
+    sp_input: Any = None, num_split: int | None = None, axis: AxisLike | None = None, name: str | None = None
+) -> list[SparseTensor]:
+    """Return the parts of a sparse tensor along `axis`; the first ones are longer by one where it cannot be equal.
+
+    >>> [part.shape for part in autoconv.sparse.split(autoconv.sparse.eye(3), num_split=2, axis=0)]
+    [TensorShape([2, 3]), TensorShape([1, 3])]
+    """
+    if sp_input is None or num_split is None or axis is None:
+        raise ValueError("sparse.split needs sp_input, num_split and axis")
+    given, at = sparse_argument(sp_input), static_int(axis, "axis")
+    at = at + static_rank(given) if at < 0 else at
+    length, parts = given.shape[at], static_int(num_split, "num_split")
+    if length is None:
+        raise ValueError("the size along the axis of sparse.split has to be known")
+    if parts > length:
+        raise ValueError(f"num_split should be in the interval [1, {length}], found {parts}")
+    found, start = [], 0
+    for number in range(parts):
+        count = length // parts + (number < length % parts)
+        offset = np.zeros(static_rank(given), np.int64)
+        offset[at] = start
+        sizes = [convert_to_tensor(np.int64(count)) if i == at else get_item(given.dense_shape, i)
+                 for i in range(static_rank(given))]  # fmt: skip
+        part = slice_(given, offset, stack(sizes))
+        part.set_shape([count if i == at else size for i, size in enumerate(given.shape)])
+        found.append(part)
+        start += count
+    return found
+
+
+def concat(
+    axis: AxisLike, sp_inputs: Sequence[SparseTensor], expand_nonconcat_dims: bool = False, name: str | None = None
+) -> SparseTensor:
+    """Return the sparse tensors side by side along `axis`.
+
+    Raises InvalidArgumentError where the other sizes differ; with `expand_nonconcat_dims` the largest one counts.
+
+    >>> x = autoconv.SparseTensor([[0, 1]], [5], [1, 2])
+    >>> autoconv.sparse.concat(0, [x, x]).indices.numpy()
+    array([[0, 1],
+           [1, 1]])
+    """
+    given = [sparse_argument(one) for one in sp_inputs]
+    if len(given) == 1:
+        return given[0]
+    rank = static_rank(given[0])
+    at = static_int(axis, "axis")
+    at = at + rank if at < 0 else at
+    if not 0 <= at < rank:
+        raise ValueError(f"axis {axis!r} is out of range for {rank} dimensions")
+    shapes = [one.shape.as_list() for one in given]
+    for other in shapes[1:]:
+        differing = [i for i, (a, b) in enumerate(zip(shapes[0], other, strict=True)) if i != at and a != b]
+        if not expand_nonconcat_dims and any(None not in (shapes[0][i], other[i]) for i in differing):
+            differ = f"{shapes[0]} and {other}"
+            raise InvalidArgumentError(f"Input shapes do not match along dimensions other than {at}: {differ}")
+    here = np.arange(rank) == at
+    offset: Any = convert_to_tensor(np.zeros(rank, np.int64))
+    indices = []
+    for one in given:
+        indices.append(one.indices + offset)
+        offset = offset + apply("select", here, one.dense_shape, np.zeros(rank, np.int64))
+    largest: Any = given[0].dense_shape
+    for one in given[1:]:
+        largest = apply("maximum", largest, one.dense_shape)
+    values = concatenated([one.values for one in given], 0)
+    made = SparseTensor(concatenated(indices, 0), values, apply("select", here, offset, largest))
+    made.set_shape([_static_size(i == at, [shape[i] for shape in shapes]) for i in range(rank)])
+    return in_order(made)
+
+
+def _static_size(is_joined: bool, sizes: Sequence[int | None]) -> int | None:
+    known = [size for size in sizes if size is not None]
+    if len(known) < len(sizes):
+        return None
+    return sum(known) if is_joined else max(known)
+
+
+def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
+    """Return the sparse tensor with only the values for which `to_retain`, a vector of bools, is true.
+
+    >>> autoconv.sparse.retain(autoconv.SparseTensor([[0], [1]], [5, 6], [2]), [False, True]).values.numpy()
+    array([6], dtype=int32)
+    """
+    return rows_of(sparse_argument(sp_input), true_rows(convert_to_tensor(to_retain)))
+
+
+def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> SparseTensor:
+    """Return the sparse tensor with a larger shape, or with the smallest one that holds its values.
+
+    Raises ValueError for a known shape that is too small, InvalidArgumentError at run time.
+
+    >>> autoconv.sparse.reset_shape(autoconv.SparseTensor([[0, 1]], [5], [4, 4])).dense_shape.numpy()
+    array([1, 2])
+    """
+    given = sparse_argument(sp_input)
+    if new_shape is None:
+        sizes = apply("reduce_max", concatenated([given.indices + 1, zeros_row(given)], 0), axis=(0,), keepdims=False)
+        return SparseTensor(given.indices, given.values, sizes)
+    wanted = convert_to_tensor(new_shape)
+    static = static_sizes(wanted)
+    if static is not None and given.shape.rank is not None:
+        pairs = list(zip(static, given.shape, strict=len(static) == given.shape.rank))
+        if len(static) != given.shape.rank or any(None not in (a, b) and a < b for a, b in pairs):  # type: ignore[operator]
+            raise ValueError(f"new_shape {list(static)} is smaller than the shape {given.shape}")
+    Assert(reduce_all(cast(wanted, int64) >= given.dense_shape), ["new_shape is smaller than the shape:", wanted])
+    return SparseTensor(given.indices, given.values, cast(wanted, int64))
+
+
+def zeros_row(given: SparseTensor) -> Tensor:
+    return zeros([1, static_rank(given)], int64)
+
+
+def fill_empty_rows(
+    sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
+) -> tuple[SparseTensor, Tensor]:
+    """Return the sparse matrix with `default_value` at the start of rows without a value, and which rows those are.
+
+    >>> filled, empty = autoconv.sparse.fill_empty_rows(autoconv.SparseTensor([[1, 1]], [5], [2, 2]), 0)
+    >>> autoconv.sparse.to_dense(filled, -1).numpy(), empty.numpy()
+    (array([[ 0, -1],
+           [-1,  5]], dtype=int32), array([ True, False]))
+    """
+    given = sparse_argument(sp_input)
+    rows = expanded(column(given.indices, 0), 1)
+    total = get_item(given.dense_shape, slice(0, 1))
+    counts = scatter_nd(rows, ones(expanded(row_count(given.indices), 0), int64), total)
+    empty = counts == 0
+    missing = where(empty)
+    width = static_rank(given)
+    added = concatenated([missing, zeros(stack([row_count(missing), np.int64(width - 1)]), int64)], 1)
+    values = fill(expanded(row_count(missing), 0), convert_to_tensor(default_value, given.dtype))
+    made = SparseTensor(
+        concatenated([given.indices, added], 0), concatenated([given.values, values], 0), given.dense_shape
+    )
+    made.set_shape(given.shape)
+    return in_order(made), empty
+
+
+__all__ = [
+    "concat", "expand_dims", "fill_empty_rows", "reorder", "reset_shape", "reshape", "retain", "slice_", "split",
+    "transpose",
+]  # fmt: skip

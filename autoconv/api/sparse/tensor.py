@@ -1,0 +1,186 @@
+"""Sparse tensors: coordinates and values of the elements that are not zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.gather import gather_nd
+from autoconv.api.tensors.shaping import broadcast_to
+from autoconv.graph.dtypes import DType, as_dtype, float32, int64
+from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
+from autoconv.runtime.support.shape import TensorShape, TensorSpec, as_shape
+from autoconv.runtime.support.type_spec import CompositeTensor, TypeSpec
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_sizes
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class SparseTensor(CompositeTensor):
+    """A tensor by the values of its elements that are not zero, of any dtype, and their coordinates.
+
+    `indices` has a row of coordinates for each of the `values`, int64 as `dense_shape`. Most functions take rows in the
+    order of `sparse.reorder`. Raises ValueError where the shapes of the three do not fit.
+
+    >>> x = autoconv.SparseTensor(indices=[[0, 1], [1, 2]], values=[5.0, 6.0], dense_shape=[2, 3])
+    >>> autoconv.sparse.to_dense(x * 2.0).numpy()
+    array([[ 0., 10.,  0.],
+           [ 0.,  0., 12.]], dtype=float32)
+    """
+
+    def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: ShapeLike) -> None:
+        self._indices = _converted(indices, int64)
+        self._values = convert_to_tensor(values)
+        self._dense_shape = _converted(dense_shape, int64)
+        rows = self._indices.shape.with_rank(2)
+        count = self._values.shape.with_rank(1)
+        rank = self._dense_shape.shape.with_rank(1)
+        _require_equal(rows[0], count[0])
+        _require_equal(rows[1], rank[0])
+        sizes = static_sizes(self._dense_shape)
+        columns = None if rows[1] is None else (None,) * rows[1]
+        self._shape = TensorShape(columns if sizes is None else sizes)
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
+        """Return a sparse tensor of anything with indices, values and a dense_shape."""
+        if isinstance(sparse_tensor_value, cls):
+            return sparse_tensor_value
+        return cls(sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape)
+
+    @property
+    def indices(self) -> Tensor:
+        return self._indices
+
+    @property
+    def values(self) -> Tensor:
+        return self._values
+
+    @property
+    def dense_shape(self) -> Tensor:
+        return self._dense_shape
+
+    @property
+    def dtype(self) -> DType:
+        return self._values.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    def get_shape(self) -> TensorShape:
+        return self._shape
+
+    def set_shape(self, shape: ShapeLike) -> None:
+        """Add what is known of the static shape."""
+        self._shape = self._shape.merge_with(shape)
+
+    def with_values(self, new_values: TensorLike) -> SparseTensor:
+        """Return a sparse tensor with other values at the same coordinates."""
+        return _with_shape(SparseTensor(self._indices, new_values, self._dense_shape), self._shape)
+
+    def consumers(self) -> list[Any]:
+        return []
+
+    @property
+    def _type_spec(self) -> SparseTensorSpec:
+        return SparseTensorSpec(self._shape, self.dtype)
+
+    def __mul__(self, other: TensorLike) -> Any:
+        return self._by_element("multiply", other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: TensorLike) -> Any:
+        return self._by_element("divide", other)
+
+    def _by_element(self, op: str, other: TensorLike) -> Any:
+        """Compute with the elements of a dense tensor at the coordinates; it is broadcast to the shape of this one."""
+        if isinstance(other, CompositeTensor):
+            return NotImplemented
+        dense = convert_to_tensor(other, self.dtype) if as_tensor(other) is None else convert_to_tensor(other)
+        if dense.shape.rank != 0:
+            dense = gather_nd(broadcast_to(dense, self._dense_shape), self._indices)
+        return self.with_values(apply(op, self._values, dense))
+
+    def __repr__(self) -> str:
+        return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
+
+    __str__ = __repr__
+
+
+class SparseTensorSpec(TypeSpec):
+    """The type of a sparse tensor: its shape and dtype; the number of its values is open.
+
+    >>> autoconv.SparseTensorSpec([None, 3], autoconv.int32).is_compatible_with(autoconv.sparse.eye(3, dtype="int32"))
+    True
+    """
+
+    __slots__ = ("_dtype", "_shape")
+
+    def __init__(self, shape: ShapeLike | None = None, dtype: DTypeLike = float32) -> None:
+        self._shape = TensorShape(as_shape(shape))
+        self._dtype = as_dtype(dtype)
+
+    @property
+    def value_type(self) -> type:
+        return SparseTensor
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    @property
+    def dtype(self) -> DType:
+        return self._dtype
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        rank = self._shape.rank
+        return [TensorSpec([None, rank], int64), TensorSpec([None], self._dtype), TensorSpec([rank], int64)]
+
+    def _to_components(self, value: Any) -> list[Tensor]:
+        return [value.indices, value.values, value.dense_shape]
+
+    def _from_components(self, components: Any) -> Any:
+        if not all(isinstance(part, Tensor) for part in components):
+            return _of_parts(components)  # such as the gradients of the components, or their names
+        return _with_shape(SparseTensor(*components), self._shape)
+
+
+def _with_shape(made: SparseTensor, shape: TensorShape) -> SparseTensor:
+    """Return the new sparse tensor with what is known of its static shape from elsewhere."""
+    if made._shape.is_compatible_with(shape):
+        made._shape = made._shape.merge_with(shape)
+    return made
+
+
+def _of_parts(components: Any) -> SparseTensor:
+    made = SparseTensor.__new__(SparseTensor)
+    made._indices, made._values, made._dense_shape = components
+    made._shape = TensorShape(None)
+    return made
+
+
+def _converted(value: TensorLike, dtype: DType) -> Tensor:
+    tensor = as_tensor(value)
+    return convert_to_tensor(value, dtype) if tensor is None else cast(tensor, dtype)
+
+
+def _require_equal(first: int | None, second: int | None) -> None:
+    if first is not None and second is not None and first != second:
+        raise ValueError(f"Dimensions {first} and {second} are not compatible")
+
+
+def sparse_argument(value: Any) -> SparseTensor:
+    """Return an argument that has to be sparse; raises TypeError for another one."""
+    if isinstance(value, SparseTensor):
+        return value
+    if all(hasattr(value, name) for name in ("indices", "values", "dense_shape")):
+        return SparseTensor.from_value(value)
+    kind = type(value).__name__
+    raise TypeError(f"Input must be a SparseTensor, found {kind}: autoconv.sparse.from_dense makes one.")

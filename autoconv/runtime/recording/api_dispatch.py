@@ -1,0 +1,89 @@
+"""Handlers of public functions for composite tensors, which are no operands of ops.
+
+A public function that raises for its arguments is tried again by the handler of a composite among them. Handlers are
+found by the function itself, without the wrapper that presents its errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.runtime.support.type_spec import composites_in
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """`run` takes the place of a function where `fits(args, kwargs)`. Later handlers are asked first."""
+
+    fits: Callable[[Sequence[object], Mapping[str, object]], bool]
+    run: Function
+
+
+_HANDLERS: dict[Function, list[Handler]] = {}
+
+
+def original(function: Function) -> Function:
+    """Return a public function without its wrapper."""
+    return getattr(function, "__wrapped__", function)  # type: ignore[no-any-return]
+
+
+def register(function: Function, handler: Handler) -> None:
+    _HANDLERS.setdefault(original(function), []).insert(0, handler)
+
+
+def unregister(run: Function) -> None:
+    """Remove the handlers that run this function; raises ValueError where there is none."""
+    found = 0
+    for handlers in _HANDLERS.values():
+        kept = [handler for handler in handlers if handler.run is not run]
+        found += len(handlers) - len(kept)
+        handlers[:] = kept
+    if not found:
+        raise ValueError(f"Function {run} was not registered with a `@dispatch_for...` decorator.")
+
+
+def handles(*functions: Function, kind: type) -> Callable[[Function], Function]:
+    """Register the decorated function for those functions where a composite of the class is among the arguments."""
+
+    def fits(args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
+        return any(isinstance(value, kind) for value in composites_in((*args, *kwargs.values())))
+
+    def add(run: Function) -> Function:
+        for function in functions:
+            register(function, Handler(fits, run))
+        return run
+
+    return add
+
+
+def handles_each(functions: Iterable[Function], kind: type) -> Callable[[Function], Function]:
+    """Register `run(function, *args, **kwargs)` for each of the functions, as `handles` does."""
+
+    def add(run: Function) -> Function:
+        for function in functions:
+            handles(function, kind=kind)(_bound(run, function))
+        return run
+
+    return add
+
+
+def _bound(run: Function, function: Function) -> Function:
+    def bound(*args: object, **kwargs: object) -> Any:
+        return run(function, *args, **kwargs)
+
+    bound.__wrapped__ = run  # type: ignore[attr-defined]
+    return bound
+
+
+def handler_of(function: Function, args: Sequence[object], kwargs: Mapping[str, object]) -> Function | None:
+    """Return what runs in place of a function for these arguments; None where nothing does."""
+    if next(composites_in((*args, *kwargs.values())), None) is None:
+        return None
+    for handler in _HANDLERS.get(function, ()):
+        if handler.fits(args, kwargs):
+            return handler.run
+    return None

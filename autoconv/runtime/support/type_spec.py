@@ -1,0 +1,200 @@
+"""Type specs, and composite tensors: values that consist of several tensors and of static facts.
+
+A composite's type spec has its static facts, such as a shape. It takes a value apart into components, and makes one of
+components: structures, cache keys, regions and datasets use nothing else of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeGuard
+
+
+class TypeSpec:
+    """Base of the specs of values: TensorSpec, and the specs of datasets, iterators and composite tensors.
+
+    The spec of a class of composite tensors defines `value_type`, `_serialize`, `_component_specs`, `_to_components`
+    and `_from_components`.
+
+    >>> isinstance(autoconv.TensorSpec([2]), autoconv.TypeSpec)
+    True
+    """
+
+    __slots__ = ()
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values."""
+        raise NotImplementedError(f"{type(self).__name__}.value_type")
+
+    def _serialize(self) -> tuple[Any, ...]:
+        """Return the arguments that make an equal spec."""
+        raise NotImplementedError(f"{type(self).__name__}._serialize")
+
+    @property
+    def _component_specs(self) -> Any:
+        """The specs of the components, in their structure."""
+        raise NotImplementedError(f"{type(self).__name__}._component_specs")
+
+    def _to_components(self, value: object) -> Any:
+        """Return the components of a value: a structure of tensors and composites."""
+        raise NotImplementedError(f"{type(self).__name__}._to_components")
+
+    def _from_components(self, components: Any) -> Any:
+        """Return the value of these components."""
+        raise NotImplementedError(f"{type(self).__name__}._from_components")
+
+    @classmethod
+    def _deserialize(cls, serialization: tuple[Any, ...]) -> TypeSpec:
+        return cls(*serialization)  # type: ignore[call-arg]
+
+    def is_compatible_with(self, spec_or_value: object) -> bool:
+        """Return whether a value, or all values of a spec, may be of this spec."""
+        other = spec_or_value if isinstance(spec_or_value, TypeSpec) else spec_of_composite(spec_or_value)
+        return type(other) is type(self) and _agree(self._serialize(), other._serialize(), _may_be)
+
+    def is_subtype_of(self, other: object) -> bool:
+        """Return whether every value of this spec is one of `other`, too."""
+        return type(other) is type(self) and _agree(self._serialize(), other._serialize(), _is_below)
+
+    def most_specific_common_supertype(self, others: Sequence[object]) -> TypeSpec | None:
+        """Return the narrowest spec of which this one and all `others` are subtypes; None where there is none."""
+        found = self._serialize()
+        for other in others:
+            if type(other) is not type(self):
+                return None
+            try:
+                found = _joined(found, other._serialize())
+            except _Differs:
+                return None
+        return self._deserialize(found)
+
+    def most_specific_compatible_type(self, other: object) -> TypeSpec:
+        """Return the narrowest spec of the values of both; raises ValueError where there is none."""
+        found = self.most_specific_common_supertype([other])
+        if found is None:
+            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and _plain(self._serialize()) == _plain(other._serialize())  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), _plain(self._serialize())))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._serialize()))})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._deserialize, (self._serialize(),)
+
+
+class CompositeTensor:
+    """Base of values that consist of several tensors: sparse and ragged tensors, extension types.
+
+    A subclass has the property `_type_spec`.
+    """
+
+    __slots__ = ()
+
+    @property
+    def _type_spec(self) -> TypeSpec:
+        raise NotImplementedError(f"{type(self).__name__}._type_spec")
+
+
+def is_composite(value: object) -> TypeGuard[CompositeTensor]:
+    return isinstance(value, CompositeTensor)
+
+
+def is_composite_spec(spec: object) -> bool:
+    """Return whether the spec is one of composite tensors."""
+    return isinstance(spec, TypeSpec) and type(spec)._to_components is not TypeSpec._to_components
+
+
+def spec_of_composite(value: object) -> Any:
+    """Return the spec of a composite; None for other values."""
+    return value._type_spec if isinstance(value, CompositeTensor) else None
+
+
+def parts_of(value: CompositeTensor) -> list[Any]:
+    """Return the components of a composite, one level deep."""
+    found = value._type_spec._to_components(value)
+    return list(found) if type(found) in (list, tuple) else [found]
+
+
+def part_specs(spec: TypeSpec) -> list[Any]:
+    """Return the specs of the components, one level deep."""
+    found = spec._component_specs
+    return list(found) if type(found) in (list, tuple) else [found]
+
+
+def from_parts(spec: TypeSpec, parts: Sequence[Any]) -> Any:
+    """Return the composite of that spec with these components."""
+    kind = type(spec._component_specs)
+    return spec._from_components(kind(parts) if kind in (list, tuple) else parts[0])
+
+
+class _Differs(Exception):
+    """Two serializations have no common form."""
+
+
+def _agree(mine: Any, its: Any, holds: Callable[[Any, Any], bool]) -> bool:
+    """Return whether two serializations agree, by `holds` where their parts are shapes or specs."""
+    if type(mine) is not type(its):
+        return False
+    if hasattr(mine, "is_compatible_with"):
+        return bool(holds(mine, its))
+    if isinstance(mine, dict):
+        return mine.keys() == its.keys() and all(_agree(mine[key], its[key], holds) for key in mine)
+    if isinstance(mine, (list, tuple)):
+        return len(mine) == len(its) and all(_agree(a, b, holds) for a, b in zip(mine, its, strict=True))
+    return bool(mine == its)
+
+
+def _may_be(mine: Any, its: object) -> bool:
+    return bool(mine.is_compatible_with(its))
+
+
+def _is_below(mine: Any, its: object) -> bool:
+    return bool(mine.is_subtype_of(its) if hasattr(mine, "is_subtype_of") else mine == its)
+
+
+def _joined(mine: Any, its: Any) -> Any:
+    if type(mine) is not type(its):
+        raise _Differs
+    if hasattr(mine, "most_specific_compatible_shape"):
+        return mine.most_specific_compatible_shape(its)
+    if isinstance(mine, TypeSpec):
+        found = mine.most_specific_common_supertype([its])
+        if found is None:
+            raise _Differs
+        return found
+    if isinstance(mine, dict):
+        if mine.keys() != its.keys():
+            raise _Differs
+        return {key: _joined(mine[key], its[key]) for key in mine}
+    if isinstance(mine, (list, tuple)):
+        if len(mine) != len(its):
+            raise _Differs
+        return type(mine)(_joined(a, b) for a, b in zip(mine, its, strict=True))
+    if mine != its:
+        raise _Differs
+    return mine
+
+
+def _plain(part: Any) -> Any:
+    """Return a serialization as something that hashes."""
+    if isinstance(part, dict):
+        return tuple((key, _plain(value)) for key, value in part.items())
+    if type(part) in (list, tuple):
+        return tuple(_plain(value) for value in part)
+    return part
+
+
+def composites_in(values: Sequence[object]) -> Iterator[CompositeTensor]:
+    """Iterate over the composites among values, and in lists and tuples among them."""
+    for value in values:
+        if isinstance(value, CompositeTensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from (part for part in value if isinstance(part, CompositeTensor))

@@ -1,0 +1,65 @@
+"""Composite tensors among arguments: the sizes that their specs leave open, and how they fit an input signature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.graph.types import TensorType
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import Template, flatten, holds_composite, leaf_specs, replace_leaves, with_spec
+from autoconv.runtime.support.type_spec import is_composite, is_composite_spec, part_specs
+
+Flat = tuple[list[Any], Template | None]
+
+
+def open_types(template: Template | None, start: int) -> dict[int, TensorType]:
+    """Return the types of components by their positions from `start` on, as the specs of their composites have them.
+
+    A sparse tensor's number of elements is open there, so that calls with another number share a trace.
+    """
+    if not holds_composite(template):
+        return {}
+    specs = enumerate(leaf_specs(template), start)
+    return {place: spec.type for place, spec in specs if isinstance(spec, TensorSpec)}
+
+
+def expanded(leaves: Sequence[Any], template: Template | None) -> Flat:
+    """Replace each spec of composites among the leaves, which stands for a value, by the specs of its components."""
+    if not any(map(is_composite_spec, leaves)):
+        return list(leaves), template
+    return _replaced([_of_spec(leaf) if is_composite_spec(leaf) else ([leaf], None) for leaf in leaves], template)
+
+
+def fitted(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[Any]) -> Flat:
+    """Fit a value to the part of an input signature with these leaves.
+
+    `fit` takes the value's leaves, where composites are whole, and returns what is taken in their place.
+    """
+    leaves, template = flatten(value, is_composite)
+    return _replaced([_as_spec(leaf, spec) for leaf, spec in zip(fit(leaves), specs, strict=True)], template)
+
+
+def _replaced(parts: Sequence[Flat], template: Template | None) -> Flat:
+    leaves = [leaf for found, _ in parts for leaf in found]
+    return leaves, replace_leaves(template, iter([inner for _, inner in parts]))
+
+
+def _as_spec(leaf: Any, spec: Any) -> Flat:
+    if not is_composite_spec(spec):
+        return [leaf], None
+    if is_composite_spec(leaf):
+        return _of_spec(spec)
+    found, template = flatten(leaf)
+    return found, with_spec(template, spec)
+
+
+def _of_spec(spec: Any) -> Flat:
+    """Return the specs of a composite's tensors, and the template of its values."""
+    found: list[Any] = []
+    children = []
+    for part in part_specs(spec):
+        leaves, template = expanded(*flatten(part))
+        found += leaves
+        children.append(template)
+    return found, Template(spec, None, tuple(children))
