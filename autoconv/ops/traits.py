@@ -44,6 +44,33 @@ class SizeOperand:
     form: str = "vector"
 
 
+@dataclass(frozen=True, slots=True)
+class Indexing:
+    """How operands with positions select elements of an array.
+
+    by              "rows": numbers along an axis; "vectors": the last axis of the positions is an index; "along": one
+                    position for each element of the part; "items": the entries of a subscript
+    positions       the first operand with positions
+    """
+
+    by: str
+    positions: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """How an op writes to indexed elements.
+
+    updates         the operand that is written
+    combine         the op that combines it with what is there; None where updates replace
+    base            the operand with the initial elements; None for zeros
+    """
+
+    updates: int
+    combine: str | None = "add"
+    base: int | None = None
+
+
 SUM, PROD, MEAN = Reduction("sum", "add", 0), Reduction("prod", "multiply", 1), Reduction("mean", "add", 0)
 MAX, MIN = Reduction("max", "maximum", None), Reduction("min", "minimum", None)
 ANY, ALL = Reduction("any", "logical_or", False), Reduction("all", "logical_and", True)
@@ -69,6 +96,10 @@ class Traits:
     irreversible    it has an effect outside of the program that nothing records: printing, calls of Python
     costly          an element takes longer to compute than to load: divisions and elementary functions
     reduction       how elements along axes are folded
+    indexing        how operands with positions select the elements that are read or written
+    scatter         how indexed elements are written; None for ops that read them
+    on_values       of an op on arrays in memory: the op with the same attributes on tensors
+    limited         an int beyond 64 bits raises: "only" where nothing else does, "also" where other errors are possible
     """
 
     elementwise: bool = False
@@ -87,3 +118,7 @@ class Traits:
     irreversible: bool = False
     costly: bool = False
     reduction: Reduction | None = None
+    indexing: Indexing | None = None
+    scatter: Scatter | None = None
+    on_values: str = ""
+    limited: str = ""

@@ -9,8 +9,6 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import Overlaps, Writes
 
-_PARTS = ("array_view", "array_transpose", "array_diagonal")
-
 
 class ReadOnly:
     """Read-only arrays of a graph and its regions: a greatest fixed point.
@@ -85,7 +83,7 @@ class ReadOnly:
         node = value.node
         if node is None:
             return self._enters_well(value)
-        if node.op.name in _PARTS:
+        if node.op.traits.on_values:
             return node.inputs[0] in self.values
         if node.op.name == "cond":
             return all(region.outputs[value.index] in self.values for region in node.regions)
@@ -133,7 +131,7 @@ class ReadOnly:
         name = node.op.name
         if name == "array_load":
             return True
-        if name in _PARTS:
+        if node.op.traits.on_values:
             return node.results[0] in self.values
         if name == "cond" and position:
             return all(region.parameters[position - 1] in self.values for region in node.regions)

@@ -20,11 +20,6 @@ from autoconv.ops.numpy.list_arrays import is_guess
 _SLOWLY: Range = (-(1 << 61), 1 << 61)
 _SLOW_STEP = 1 << 10  # growth per iteration that counts as slow
 _ROUNDS = 4  # iterations of a loop's analysis, the last two with widened ranges
-# Ops on Python ints that raise beyond 64 bits unless operand ranges exclude it.
-_CHECKED = frozenset(
-    f"python_{name}"
-    for name in ("add", "subtract", "multiply", "power", "left_shift", "negative", "abs", "int", "round", "math")
-)
 
 
 _KNOWN = tuple(map(ObjectType, ("bool", "int", "float")))
@@ -142,7 +137,7 @@ class _Ranges:
             found = None if _has_floats(node) else result_range(name, given)
             if found is not None and is_inside(found):
                 self._known[node.results[0]] = found
-            elif name in _CHECKED and not _is_floating(node):
+            elif node.op.traits.limited and not _is_floating(node):
                 self._exceeded()
         if may_be_another(node):
             self._ends("a number may be of another kind")

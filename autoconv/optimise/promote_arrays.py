@@ -42,9 +42,6 @@ def promote(graph: Graph, contract: str = "function") -> Graph:
     return _Promotion(graph, ReadOnly(graph)).run()
 
 
-_OF_VALUES = {"array_view": "get_item", "array_transpose": "transpose", "array_diagonal": "diag_part"}
-
-
 class _Promotion(Rewriter[ReadOnly]):
     """`values` are the contents of promoted arrays."""
 
@@ -86,7 +83,7 @@ class _Promotion(Rewriter[ReadOnly]):
             shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
             value = copy.add(OPS["constant"], (), {"value": np.array(fill, dtype.numpy), "weak": False}, span=node.span)
             return copy.add(OPS["fill"], value.results, {"shape": shape}, name=node.name, span=node.span).results[0]
-        op = OPS[_OF_VALUES[name]]
+        op = OPS[node.op.traits.on_values]
         found = copy.add(op, [self.values[node.inputs[0]]], node.attributes, name=node.name, span=node.span)
         return found.results[0]
 

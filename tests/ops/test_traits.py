@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import autoconv  # noqa: F401
+from autoconv.errors import IntegerLimitError, OtherKindError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.region_flow import edges
@@ -238,3 +239,76 @@ def test_neutral_elements_of_extremes(dtype: str) -> None:
         neutral = np.asarray(reduction.neutral(as_dtype(dtype)), dtype)
         for x in (np.array([0, 1, 100], dtype), np.array([neutral], dtype)):
             assert is_same(pick(x, neutral), x)
+
+
+@over(stating(lambda traits: traits.indexing))
+def test_indexing(op: Op) -> None:
+    """Other positions give other results."""
+    indexing = op.traits.indexing
+    assert indexing is not None and indexing.by in ("rows", "vectors", "along", "items")
+    changed = False
+    for one in samples_of(op):
+        if len(one.inputs) > indexing.positions:
+            inputs = list(one.inputs)
+            positions = np.asarray(inputs[indexing.positions])
+            assert positions.dtype.kind in ("i", "b" if indexing.by == "items" else "i")
+            inputs[indexing.positions] = np.zeros_like(positions)
+            before, after = (run(op, *given, **one.attributes)[0] for given in (one.inputs, inputs))
+            changed |= not is_same(before, after)
+    assert changed
+
+
+@over(stating(lambda traits: traits.scatter))
+def test_scatter(op: Op) -> None:
+    """Neutral updates leave the base; other updates are combined with its elements, once for each position."""
+    scatter = op.traits.scatter
+    assert scatter is not None and op.traits.indexing is not None
+    combine = OPS[scatter.combine] if scatter.combine else None
+    neutral = {"minimum": np.inf, "maximum": -np.inf}.get(scatter.combine or "", 0.0)
+    update = -7.0 if scatter.combine == "minimum" else 7.0
+    for one in samples_of(op):
+        inputs = list(one.inputs)
+
+        def written(update: float, inputs: Any = inputs, attributes: Any = one.attributes) -> np.ndarray:
+            inputs[scatter.updates] = np.full_like(inputs[scatter.updates], update, float)
+            (result,) = run(op, *inputs, **attributes)
+            return np.asarray(result)
+
+        found = written(update)
+        base = np.zeros(found.shape) if scatter.base is None else np.asarray(one.inputs[scatter.base])
+        if combine is None:
+            assert np.all((found == base) | (found == update)) and np.any(found != base)
+            continue
+        assert is_same(written(neutral), base)
+        element, known = base, found == base
+        for _ in range(inputs[scatter.updates].size):
+            element = run(combine, element, np.full_like(base, update))[0]
+            known |= found == element
+        assert np.all(known) and np.any(found != base)
+
+
+@over(stating(lambda traits: traits.on_values))
+def test_on_values(op: Op) -> None:
+    x, attributes = IN_MEMORY[op.name]
+    assert is_same(run(op, x, **attributes)[0], run(OPS[op.traits.on_values], x, **attributes)[0])
+
+
+@over(stating(lambda traits: traits.limited))
+def test_limited(op: Op) -> None:
+    """Some operands give an int beyond 64 bits; "only" that raises, or also other errors."""
+    attributes = {"python_round": {"digits": None}, "python_math": {"function": "floor"}}.get(op.name, {})
+    arity = {len(one.inputs) for one in op.samples} if op.name != "python_math" else {1}
+    least = np.array(-(2**63))
+    candidates = [(np.array(3), np.array(80)), (np.array(-5.5), np.array(0)), (np.array(1e300),)]
+    if op.traits.limited == "only":  # a power or a shift of these would not fit into memory
+        candidates += [(least, least), (least, np.array(2**62)), (least,)]
+    raised, others = False, (OtherKindError, TypeError, ValueError) if op.traits.limited == "also" else ()
+    for inputs in candidates:
+        if len(inputs) in arity:
+            try:
+                run(op, *inputs, **attributes)
+            except IntegerLimitError:
+                raised = True
+            except others:
+                pass
+    assert raised

@@ -16,7 +16,7 @@ from autoconv.graph.types import Shape, TensorType, shape_text, shapes_compatibl
 from autoconv.ops.movement.constants import given_shape
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import normalised_axis
-from autoconv.ops.traits import SizeOperand
+from autoconv.ops.traits import Indexing, Scatter, SizeOperand
 
 _X = np.arange(12.0).reshape(3, 4) / 4
 _B = np.arange(24.0).reshape(2, 3, 4) / 8
@@ -115,7 +115,7 @@ def _ungather_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 _I = np.array([[2, 0], [2, 1]], np.int32)
 gather = define(
     name="gather", graphdef="GatherV2", result=_gather_type, kernel=_gather, gradient=_gather_gradient,
-    effects=Effects.RAISE,
+    effects=Effects.RAISE, indexing=Indexing("rows"),
     samples=(
         sample(_X, _I, axis=0), sample(_X, np.array(1), axis=-1), sample(_B, _I, axis=2, batch_dims=1),
         sample(_B, _I, axis=-2, batch_dims=1),
@@ -129,7 +129,7 @@ ungather = define(
         sample(np.arange(16.0).reshape(2, 2, 4), _I, _X, axis=0, differentiable=(0,)),
         sample(np.arange(12.0).reshape(2, 3, 2), _I, _B, axis=2, batch_dims=1, differentiable=(0,)),
     ),
-    shape_only=(2,),
+    shape_only=(2,), indexing=Indexing("rows"), scatter=Scatter(0),
 )  # fmt: skip
 
 
@@ -264,14 +264,14 @@ gather_nd = define(
         sample(_X, _ND), sample(_X, _ROWS), sample(_B, np.array([[[2], [0]], [[1], [1]]]), batch_dims=1),
         sample(_X, np.zeros((2, 0), np.int32)),
     ),
-    may_alias=True,
+    may_alias=True, indexing=Indexing("vectors"),
 )  # fmt: skip
 ungather_nd = define(
     name="ungather_nd", graphdef="ScatterNd",
     result=lambda x, indices, like, **_: x.with_shape(like.shape), kernel=_ungather_nd,
     gradient=_ungather_nd_gradient,
     samples=(sample(np.array([1.5, 2.5, 0.5]), _ND, _X, differentiable=(0,)),),
-    shape_only=(2,),
+    shape_only=(2,), indexing=Indexing("vectors"), scatter=Scatter(0),
 )  # fmt: skip
 scatter_nd = define(
     name="scatter_nd", graphdef="ScatterNd", result=_scatter_type, kernel=_scatter_nd,
@@ -281,7 +281,7 @@ scatter_nd = define(
         sample(_ND, np.array([1.5, 2.5, 0.5]), shape=(3, 4)),
         sample(_ROWS, _X[:2], np.array([3, 4]), shape=(None, 4)),
     ),
-    sizes=SizeOperand("shape", 2),
+    sizes=SizeOperand("shape", 2), indexing=Indexing("vectors", 0), scatter=Scatter(1),
 )  # fmt: skip
 
 
@@ -292,13 +292,13 @@ def _tensor_scatter_type(tensor: TensorType, indices: TensorType, updates: Tenso
     return tensor
 
 
-def _tensor_scatter(name: str, graphdef: str, ufunc: Any, gradient: Any) -> Any:
+def _tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | None, gradient: Any) -> Any:
     def kernel(tensor: Any, indices: Any, updates: Any) -> Any:
         return _added_at(np.array(tensor), indices, np.asarray(updates), ufunc)
 
     return define(
         name=name, graphdef=graphdef, result=_tensor_scatter_type, kernel=kernel, gradient=gradient,
-        unify=(0, 2), effects=Effects.RAISE,
+        unify=(0, 2), effects=Effects.RAISE, indexing=Indexing("vectors"), scatter=Scatter(2, combine, base=0),
         samples=(
             sample(_X, _ND, np.array([9.5, -2.5, 0.75])),
             sample(_X, _ROWS, np.array([[9.0, -9.0, 8.0, -8.0], [-1.0, 7.0, 0.25, 6.0]])),
@@ -342,8 +342,8 @@ def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     return b.multiply(part, kept), None, b.multiply(written, b.gather_nd(part, indices, batch_dims=0))
 
 
-_tensor_scatter("tensor_scatter_nd_update", "TensorScatterUpdate", None, _update_gradient)
-_tensor_scatter("tensor_scatter_nd_add", "TensorScatterAdd", np.add, _add_gradient)
-_tensor_scatter("tensor_scatter_nd_sub", "TensorScatterSub", np.subtract, _subtract_gradient)
-_tensor_scatter("tensor_scatter_nd_min", "TensorScatterMin", np.minimum, _extreme_gradient)
-_tensor_scatter("tensor_scatter_nd_max", "TensorScatterMax", np.maximum, _extreme_gradient)
+_tensor_scatter("tensor_scatter_nd_update", "TensorScatterUpdate", None, None, _update_gradient)
+_tensor_scatter("tensor_scatter_nd_add", "TensorScatterAdd", np.add, "add", _add_gradient)
+_tensor_scatter("tensor_scatter_nd_sub", "TensorScatterSub", np.subtract, "subtract", _subtract_gradient)
+_tensor_scatter("tensor_scatter_nd_min", "TensorScatterMin", np.minimum, "minimum", _extreme_gradient)
+_tensor_scatter("tensor_scatter_nd_max", "TensorScatterMax", np.maximum, "maximum", _extreme_gradient)

@@ -30,6 +30,7 @@ from autoconv.ops.index_spec import (
 from autoconv.ops.movement.numpy_index import check_in_range, numpy_index
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes
+from autoconv.ops.traits import Indexing, Scatter
 
 __all__ = ["indexed_shape"]
 
@@ -303,6 +304,7 @@ get_item = define(
         sample(_X, np.array([1, 0]), np.array(2), spec=(Gather(), _ROWS[0], At(INPUT))),
     ),
     view=True,
+    indexing=Indexing("items"),
 )  # fmt: skip
 set_item = define(
     name="set_item", graphdef="TensorStridedSliceUpdate", result=_set_item_type, kernel=_set_item,
@@ -315,6 +317,7 @@ set_item = define(
         sample(_X, np.array([[9.0]]), _MASK, spec=(Mask(), Slice(1, 3, None)), differentiable=(0, 1)),
         sample(_X, np.array([[9.0]]), spec=(At(0), At(1), At(2))),
     ),
+    indexing=Indexing("items", 2), scatter=Scatter(1, None, base=0),
 )  # fmt: skip
 add_at_item = define(
     name="add_at_item", graphdef="TensorStridedSliceAdd", result=_add_at_item_type, kernel=_add_at_item,
@@ -324,4 +327,5 @@ add_at_item = define(
         sample(_X, np.arange(32.0).reshape(2, 2, 2, 4) / 8, _I, spec=_ROWS, differentiable=(0, 1)),
         sample(_X, np.array([[9.0]]), _MASK, spec=(Mask(), Slice(1, 3, None)), differentiable=(0, 1)),
     ),
+    indexing=Indexing("items", 2), scatter=Scatter(1, base=0),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from autoconv.ops.gradients import unbroadcast
 from autoconv.ops.movement.gather import check_indices
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes, normalised_axis
-from autoconv.ops.traits import SizeOperand
+from autoconv.ops.traits import Indexing, Scatter, SizeOperand
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _C = np.array([True, False, True])
@@ -169,4 +169,5 @@ segment_sum = define(
         sample(_X, np.array([0, 1])),
     ),
     sizes=SizeOperand("num_segments", 2, "number"),
+    indexing=Indexing("rows"), scatter=Scatter(0),
 )  # fmt: skip

@@ -77,7 +77,7 @@ def _view_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effec
 define(
     name="array_view", graphdef="ArrayView", result=_view_type, effects=_view_effects, gradient=_NO_GRADIENT,
     kernel=lambda x, *operands, spec: x[basic_index(operands, spec)],
-    view=True,
+    view=True, on_values="get_item",
 )  # fmt: skip
 
 
@@ -107,7 +107,7 @@ define(
         x, shape=tuple(x.shape[a] for a in perm), strides=tuple(x.strides[a] for a in perm)
     ),
     kernel=lambda x, *, perm: x.transpose(perm),
-    view=True,
+    view=True, on_values="transpose",
 )  # fmt: skip
 
 
@@ -121,7 +121,7 @@ def _diagonal_type(x: ArrayType, *, offset: int) -> ArrayType:
 define(
     name="array_diagonal", graphdef="ArrayDiagonal", result=_diagonal_type, gradient=_NO_GRADIENT,
     kernel=lambda x, *, offset: x.diagonal(offset, -2, -1),
-    view=True,
+    view=True, on_values="diag_part",
 )  # fmt: skip
 define(
     name="array_size", graphdef="ArraySize", gradient=_NO_GRADIENT, shape_only=(0,),

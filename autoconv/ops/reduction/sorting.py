@@ -13,6 +13,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import Shape, TensorType, shape_text, shapes_compatible
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import normalised_axis
+from autoconv.ops.traits import Indexing, Scatter
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _I = np.array([3, 1, 3, 2, 1], np.int32)
@@ -206,14 +207,14 @@ top_k = define(
 )  # fmt: skip
 take_along_axis = define(
     name="take_along_axis", graphdef="TakeAlongAxis", result=_along_type, kernel=_take_along,
-    gradient=_take_along_gradient, effects=Effects.RAISE,
+    gradient=_take_along_gradient, effects=Effects.RAISE, indexing=Indexing("along"),
     samples=(sample(_X, np.array([[2, 0], [1, 1]]), axis=1), sample(_X, np.array([[1, 0, 1]]), axis=0)),
 )  # fmt: skip
 add_along_axis = define(
     name="add_along_axis", graphdef="AddAlongAxis", result=_add_along_type, kernel=_add_along,
     gradient=_add_along_gradient, effects=Effects.RAISE,
     samples=(sample(_X[:, :2], np.array([[2, 0], [1, 1]]), _X, axis=1, differentiable=(0,)),),
-    shape_only=(2,),
+    shape_only=(2,), indexing=Indexing("along"), scatter=Scatter(0),
 )  # fmt: skip
 unique = define(
     name="unique", graphdef="UniqueWithCounts", result=_unique_type, kernel=_unique,

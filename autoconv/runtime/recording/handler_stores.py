@@ -14,9 +14,6 @@ from autoconv.runtime.recording.regions import HandlerStores, Region, recording
 
 _UNKNOWN = object()
 
-# These raise only for integers beyond 64 bits, an error that Python does not have and no program handles.
-_INTEGER_OPS = ("add", "subtract", "multiply", "negative", "abs", "invert", "and", "or", "xor")
-_ONLY_LIMITS = frozenset(f"python_{name}" for name in _INTEGER_OPS)
 # Names of regions entered repeatedly: at their start the last stored value is unknown.
 _COMES_BACK = ("while", "try_handler", "recursive")
 
@@ -51,7 +48,7 @@ class Stores:
         """Store changed values before a node that may raise; called before each node is recorded."""
         if self.is_suspended or (self._inside is not None and not region.is_inside(self._inside)):
             return
-        if may_raise(op, inputs, attributes) and (self._limits or op not in _ONLY_LIMITS):
+        if may_raise(op, inputs, attributes) and (self._limits or OPS[op].traits.limited != "only"):
             self.store(region)
 
     def spots(self, region: Region) -> Iterable[Location]:
@@ -131,4 +128,4 @@ def is_catchable(node: Node) -> bool:
         return True  # Python's recursion limit, if nothing else
     if node.regions:
         return any(is_catchable(inner) for region in node.regions for inner in region.nodes)
-    return bool(node.effects & Effects.RAISE) and node.op.name not in _ONLY_LIMITS
+    return bool(node.effects & Effects.RAISE) and node.op.traits.limited != "only"

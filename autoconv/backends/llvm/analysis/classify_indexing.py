@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autoconv.backends.llvm.analysis.indexing import ALONG, ITEMS, SCATTERS, VECTORS, item_shape, positions
+from autoconv.backends.llvm.analysis.indexing import indexed_by, item_shape, positions, updates
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
 from autoconv.backends.llvm.ir.types import is_narrow
 from autoconv.graph.graph import Node
@@ -23,31 +23,32 @@ def indexed_role(node: Node) -> str:
     (result,) = node.results
     if any(is_narrow(value.dtype) for value in (*node.inputs, result)):
         return "kernel"
-    scatters = node.op.name in SCATTERS
-    if not all(is_dense(value.type) for value in (result, *positions(node)[: node.op.name not in ITEMS])):
+    scatter, by_items = node.op.traits.scatter, indexed_by(node) == "items"
+    if not all(is_dense(value.type) for value in (result, *([] if by_items else positions(node)))):
         return "kernel"
-    if not (_items if node.op.name in ITEMS else _arrays)(node):
+    if not (_items if by_items else _arrays)(node):
         return "kernel"
-    if not scatters:
+    if scatter is None:
         return "view"
-    combine = SCATTERS[node.op.name].combine
-    return "kernel" if result.dtype.is_bool and combine not in (None, "add") else "scatter"
+    return "kernel" if result.dtype.is_bool and scatter.combine not in (None, "add") else "scatter"
 
 
 def _arrays(node: Node) -> bool:
     """Return whether the part has the shape that a single array of positions implies."""
-    name, scatters = node.op.name, node.op.name in SCATTERS
+    traits, by = node.op.traits, indexed_by(node)
+    scatters = traits.scatter is not None
     (found,) = (shape_of(value.type) for value in positions(node))
     whole = shape_of((node.results[0] if scatters else node.inputs[0]).type)
-    part = shape_of((node.inputs[SCATTERS[name].updates] if scatters else node.results[0]).type)
+    part = shape_of((updates(node) if scatters else node.results[0]).type)
     batch = int(node.attributes.get("batch_dims", 0))
-    if found[:batch] != whole[:batch] or (name in ("scatter_nd", "segment_sum") and len(node.inputs) > 2):
+    has_size_operand = traits.sizes is not None and len(node.inputs) > traits.sizes.position
+    if found[:batch] != whole[:batch] or has_size_operand:
         return False
-    if name in VECTORS:
+    if by == "vectors":
         depth = found[-1]
         return isinstance(depth, int) and part == (*found[:-1], *whole[batch + depth :])
     axis = int(node.attributes.get("axis", 0)) % len(whole)
-    if name in ALONG:
+    if by == "along":
         return part == found == (*whole[:axis], found[axis], *whole[axis + 1 :])
     return part == (*whole[:axis], *found[batch:], *whole[axis + 1 :])
 
@@ -72,7 +73,7 @@ def _items(node: Node) -> bool:
     common = broadcast_shapes(*arrays)
     if common is None or not all(goes_into(shape, common) for shape in arrays):
         return False
-    if node.op.name not in SCATTERS:
+    if node.op.traits.scatter is None:
         return part == shape_of(node.results[0].type)
     held = {size for value in (*node.inputs, *node.results) for size in shape_of(value.type)}
     registers = all(size in held for size in part if isinstance(size, Symbol))

@@ -35,69 +35,50 @@ class Check:
     depth: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Scatter:
-    """The initial result of a scatter (input `base`, or zeros), the input with the updates, and the combining op.
-
-    `combine` is None where updates replace.
-    """
-
-    base: int | None
-    updates: int
-    combine: str | None
-
-
-ROWS = {"gather": 1, "ungather": 1, "segment_sum": 1}
-VECTORS = {
-    "gather_nd": 1, "ungather_nd": 1, "scatter_nd": 0, "tensor_scatter_nd_update": 1, "tensor_scatter_nd_add": 1,
-    "tensor_scatter_nd_sub": 1, "tensor_scatter_nd_min": 1, "tensor_scatter_nd_max": 1,
-}  # fmt: skip
-ALONG = {"take_along_axis": 1, "add_along_axis": 1}
-ITEMS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # index of the first position operand
-SCATTERS = {
-    "ungather": Scatter(None, 0, "add"), "ungather_nd": Scatter(None, 0, "add"), "scatter_nd": Scatter(None, 1, "add"),
-    "segment_sum": Scatter(None, 0, "add"), "add_along_axis": Scatter(None, 0, "add"),
-    "tensor_scatter_nd_update": Scatter(0, 2, None), "tensor_scatter_nd_add": Scatter(0, 2, "add"),
-    "tensor_scatter_nd_sub": Scatter(0, 2, "subtract"), "tensor_scatter_nd_min": Scatter(0, 2, "minimum"),
-    "tensor_scatter_nd_max": Scatter(0, 2, "maximum"), "set_item": Scatter(0, 1, None),
-    "add_at_item": Scatter(0, 1, "add"),
-}  # fmt: skip
 _SHORT = 8  # contiguous elements from which a scatter shares a loop: shorter runs are not vectorised
 
 
 def is_indexed(node: Node) -> bool:
     """Return whether arrays of positions determine what the node reads or writes."""
-    name = node.op.name
-    if name in ITEMS:
+    by = indexed_by(node)
+    if by == "items":
         return Gather() in node.attributes["spec"]
-    if name == "gather":
+    if node.op.name == "gather":
         return not is_scalar(node.inputs[1].type)
-    return name in ROWS or name in VECTORS or name in ALONG
+    return bool(by)
+
+
+def indexed_by(node: Node) -> str:
+    """Return the form of the positions, as in `Indexing.by`; empty for other nodes."""
+    indexing = node.op.traits.indexing
+    return indexing.by if indexing is not None else ""
 
 
 def positions(node: Node) -> list[Value]:
     """Return the operands that hold positions, single numbers included."""
-    name = node.op.name
-    if name in ITEMS:
-        return list(node.inputs[ITEMS[name] :])
-    return [node.inputs[{**ROWS, **VECTORS, **ALONG}[name]]]
+    indexing = node.op.traits.indexing
+    assert indexing is not None
+    end = None if indexing.by == "items" else indexing.positions + 1
+    return list(node.inputs[indexing.positions : end])
 
 
 def updates(node: Node) -> Value:
     """Return the operand that a scatter writes."""
-    return node.inputs[SCATTERS[node.op.name].updates]
+    scatter = node.op.traits.scatter
+    assert scatter is not None
+    return node.inputs[scatter.updates]
 
 
 def whole_shape(node: Node) -> tuple[int, ...]:
     """Return the shape of the indexed array: the source of a gather, the result of a scatter."""
-    return sizes(node.results[0].type if node.op.name in SCATTERS else node.inputs[0].type)
+    return sizes(node.inputs[0].type if node.op.traits.scatter is None else node.results[0].type)
 
 
 def part_shape(node: Node) -> tuple[int, ...]:
     """Return the shape of the part that is read or written, the iteration space of the node's loops."""
-    if node.op.name not in SCATTERS:
+    if node.op.traits.scatter is None:
         return sizes(node.results[0].type)
-    if node.op.name not in ITEMS:
+    if indexed_by(node) != "items":
         return sizes(updates(node).type)
     found = item_shape(node)
     assert found is not None and None not in found
@@ -128,12 +109,12 @@ def shares_loop(node: Node) -> bool:
 
 def _lead(node: Node) -> int:
     """Return the number of dimensions of the part before the contiguous ones."""
-    name = node.op.name
-    if name in VECTORS:
+    by = indexed_by(node)
+    if by == "vectors":
         return len(sizes(positions(node)[0].type)) - 1
-    if name in ROWS:
+    if by == "rows":
         return len(sizes(positions(node)[0].type)) + _axis(node) - int(node.attributes.get("batch_dims", 0))
-    return len(part_shape(node)) if name in ALONG else 1
+    return len(part_shape(node)) if by == "along" else 1
 
 
 def straight_dimensions(node: Node) -> frozenset[int]:
@@ -141,13 +122,13 @@ def straight_dimensions(node: Node) -> frozenset[int]:
 
     Different counts in such a dimension never address the same place.
     """
-    name, rank = node.op.name, len(part_shape(node))
-    if name in ITEMS:
+    by, rank = indexed_by(node), len(part_shape(node))
+    if by == "items":
         return frozenset()
-    if name in ALONG:
+    if by == "along":
         return frozenset(range(rank)) - {_axis(node)}
     batch = int(node.attributes.get("batch_dims", 0))
-    return frozenset((*range(batch if name in VECTORS else _axis(node)), *range(_lead(node), rank)))
+    return frozenset((*range(batch if by == "vectors" else _axis(node)), *range(_lead(node), rank)))
 
 
 def _axis(node: Node) -> int:
@@ -159,14 +140,14 @@ def _axis(node: Node) -> int:
 
 def checks(node: Node) -> Iterator[Check]:
     """Yield the checks of the arrays of positions, in the order of the operands."""
-    name, shape = node.op.name, whole_shape(node)
-    if name in ITEMS:
+    by, shape = indexed_by(node), whole_shape(node)
+    if by == "items":
         for entry, given, axis, _ in _item_entries(node):
             if isinstance(entry, Gather) and not is_scalar(given[0].type):
                 yield Check(given[0], shape[axis], wraps=True)
         return
     (found,) = positions(node)
-    if name in VECTORS:
+    if by == "vectors":
         depth, batch = sizes(found.type)[-1], node.attributes.get("batch_dims", 0)
         for column in range(depth):
             yield Check(found, shape[batch + column], False, column, depth)
@@ -176,7 +157,7 @@ def checks(node: Node) -> Iterator[Check]:
 
 def single_positions(node: Node) -> list[tuple[Value, int]]:
     """Return the operands of a subscript's single dynamic indices, with the dimensions that they index."""
-    if node.op.name not in ITEMS:
+    if indexed_by(node) != "items":
         return []
     entries = _item_entries(node)
     return [(own[0], axis) for entry, own, axis, _ in entries if isinstance(entry, (At, Gather)) and _is_single(own)]
@@ -192,17 +173,17 @@ def _is_single(given: Any) -> bool:
 
 def gather_map(node: Node) -> IndexMap:
     """Return the map from an index of the part to the index in the whole, with loaded positions."""
-    name = node.op.name
-    if name in ITEMS:
+    by = indexed_by(node)
+    if by == "items":
         return _item_map(node)
     (found,) = positions(node)
     rank = len(sizes(found.type))
     whole = len(whole_shape(node))
-    if name in ALONG:
+    if by == "along":
         axis, own = _axis(node), variables(rank)
         return IndexMap((*own[:axis], loaded(found, own), *own[axis + 1 :]))
     batch = node.attributes.get("batch_dims", 0)
-    if name in VECTORS:
+    if by == "vectors":
         depth, lead = sizes(found.type)[-1], rank - 1
         own = variables(lead + whole - batch - depth)
         vector = [loaded(found, (*own[:lead], column)) for column in range(depth)]

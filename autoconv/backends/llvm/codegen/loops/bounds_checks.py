@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.analysis.indexing import SCATTERS, Check, checks, is_indexed, single_positions
+from autoconv.backends.llvm.analysis.indexing import Check, checks, is_indexed, single_positions
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import writable
@@ -137,8 +137,8 @@ def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
     Without a base it is zeros.
     """
     node = result.node
-    assert node is not None
-    base = SCATTERS[node.op.name].base
+    assert node is not None and node.op.traits.scatter is not None
+    base = node.op.traits.scatter.base
     if base is None:
         made = region.new_array(result.type)
         region.body.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")

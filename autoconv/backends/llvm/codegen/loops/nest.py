@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.contiguity import base_of
 from autoconv.backends.llvm.analysis.index_map import Span
 from autoconv.backends.llvm.analysis.index_maps import CUT, Place, viewed
-from autoconv.backends.llvm.analysis.indexing import SCATTERS, gather_map, updates
+from autoconv.backends.llvm.analysis.indexing import gather_map, updates
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.loops.loop_writer import LoopWriter
@@ -314,7 +314,9 @@ class KernelText:
         found = self.b.cast(self._operand(updates(node), result, index), type_.dtype)
         target = gather_map(node).write(self.b, index, self._pick_names.get(node, []))
         offset = linear(self.out, target, sizes(type_))
-        combine = SCATTERS[node.op.name].combine
+        scatter = node.op.traits.scatter
+        assert scatter is not None
+        combine = scatter.combine
         if combine is not None:
             before = load(self.b, type_.dtype, self.stores[result], offset)
             name = "logical_or" if combine == "add" and type_.dtype.is_bool else combine
