@@ -1,10 +1,10 @@
-"""Route calls through an operator that converts the callee if needed, and `x.__class__` through one for placeholders.
+"""Route calls, `__class__` of placeholders, and links to exceptions of the graph through operators.
 
-def f(g, x):
-    return g(x, *x), x.__class__
+def f(g, x, error):
+    return g(x, *x), x.__class__, error.__cause__
 # becomes
-def f(g, x):
-    return ag__.call(g)(x, *x), ag__.class_of(x)
+def f(g, x, error):
+    return ag__.call(g)(x, *x), ag__.class_of(x), ag__.exception(error.__cause__)
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Calls(FunctionPass):
     def visit_Call(self, node: Any) -> Any:
         function = node.func
+        if build.is_operation(node, "exception"):
+            return node
         self.generic(node)
         if isinstance(function, gast.Name) and function.id in FRAME_CALLS:
             lists = function.id in _LISTING and not node.args and not node.keywords
@@ -50,9 +52,11 @@ class Calls(FunctionPass):
 
     def visit_Attribute(self, node: Any) -> Any:
         self.generic(node)
-        if node.attr != "__class__" or not isinstance(node.ctx, gast.Load):
+        if not isinstance(node.ctx, gast.Load):
             return node
-        return build.placed(build.operate("class_of", node.value), node)
+        if node.attr in ("__cause__", "__context__"):
+            return build.placed(build.operate("exception", node), node)
+        return build.placed(build.operate("class_of", node.value), node) if node.attr == "__class__" else node
 
     _announced = False  # whether the previous statement is a call of `class_statement`
 

@@ -305,3 +305,45 @@ def test_what_a_generator_catches_while_a_builtin_goes_over_it():
     for kind in (list, tuple, set, sorted, sum, max):
         compiled = ac.compile(gone_over)
         assert [compiled(n, kind) for n in (1, 5)] == [gone_over(n, kind) for n in (1, 5)]
+
+
+def _wrapped(d, key, explicit, read):
+    try:
+        try:
+            value = d[key]
+        finally:
+            d["tried"] = key
+        value = value / (key - 2)
+    except (KeyError, ZeroDivisionError) as error:
+        try:
+            if explicit:
+                raise RuntimeError("wrapped") from error
+            raise RuntimeError("within")
+        except RuntimeError as last:
+            return read(last, error)
+    return value
+
+
+@pytest.mark.parametrize("explicit", [True, False])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda last, error: last,
+        lambda last, error: [last],
+        lambda last, error: (type(last.__cause__).__name__, type(last.__context__).__name__, str(last.__context__)),
+        lambda last, error: (last.__context__ is error, last.__context__.args, isinstance(last.__cause__, KeyError)),
+        lambda last, error: type(getattr(last, "__context__")).__name__,  # noqa: B009
+    ],
+)
+def test_links_of_exceptions_that_are_kept(explicit, read):
+    def shown(found):
+        last = found[0] if isinstance(found, list) else found
+        if not isinstance(last, Exception):
+            return found
+        return repr(last), repr(last.__cause__), repr(last.__context__), last.__suppress_context__
+
+    compiled = ac.compile(_wrapped)
+    for key in (0, 1, 2, 3, 2):
+        mine, its = {0: 1.0, 2: 4.0}, {0: 1.0, 2: 4.0}
+        assert shown(compiled(mine, key, explicit, read)) == shown(_wrapped(its, key, explicit, read))
+        assert mine == its

@@ -61,7 +61,7 @@ def unwound(trial: TryRecorder | None) -> Any:
 
 
 def exception(error: Any) -> Any:
-    """Return the exception for the handler's name."""
+    """Return the exception for the name of a handler, or for a link to another exception."""
     return error.value if type(error) is StagedException else error
 
 

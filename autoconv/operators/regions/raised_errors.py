@@ -172,7 +172,9 @@ def _record_linked(region: Region, error: BaseException, how: str, link: Any, sp
     """Raise an exception whose cause or context is known only at run time."""
     template, data = template_of(error)
     cause = error.__cause__ if how == "context" else None
+    suppresses = error.__suppress_context__
     error.__cause__ = error.__context__ = None
+    error.__suppress_context__ = suppresses  # which the assignment of a cause sets
     with recording(region):
         arguments = [_argument(entry, data) for entry in template or ()]
         made = record_object("object_exception", arguments, kind=error if template is None else type(error))

@@ -17,6 +17,7 @@ from autoconv.operators.support.overrides import overrides
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedDict, TracedList, TracedSet
 from autoconv.runtime.objects.dict_views import DictView
+from autoconv.runtime.objects.symbolic_objects import StagedException
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors import dispatch
@@ -119,7 +120,8 @@ def _getattr(x: object, name: str, *default: Any) -> Any:
         if default:
             return default[0]
         raise AttributeError(f"{kind_of(x).__name__!r} object has no attribute {name!r}")
-    return builtins.getattr(x, name, *default)
+    value = builtins.getattr(x, name, *default)
+    return value.value if type(value) is StagedException else value  # of `__cause__` and `__context__`
 
 
 _TRACED: dict[Any, type] = {TracedList: list, TracedDict: dict, TracedSet: set}

@@ -247,7 +247,10 @@ def box(value: Any) -> SymbolicObject:
     if type(value) is tuple and any(map(is_symbolic_slice, value)):  # a multidimensional index
         return build_object("tuple", value)
     if isinstance(value, BaseException) and (
-        hasattr(value, "_autoconv_tensors") or holds_symbols(value.args) or holds_created_objects(value.args)
+        StagedException in (type(value.__cause__), type(value.__context__))
+        or hasattr(value, "_autoconv_tensors")
+        or holds_symbols(value.args)
+        or holds_created_objects(value.args)
     ):
         return _boxed_exception(value)
     if isinstance(value, tuple) and holds_symbols(value):
