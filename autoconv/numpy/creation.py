@@ -79,6 +79,16 @@ creates("zeros", "empty")(_of_shape(0))  # the contents of `empty` are unspecifi
 creates("ones")(_of_shape(1))
 
 
+@creates("ndarray")
+def ndarray(
+    shape: ShapeLike, dtype: DTypeLike = float, buffer: object = None, offset: int = 0, strides: object = None,
+    order: str | None = None,
+) -> Tensor:  # fmt: skip
+    if buffer is not None or strides is not None:
+        refuse("is given memory")
+    return _of_shape(0)(shape, dtype, order or "C")
+
+
 @creates("full")
 def full(
     shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = None, order: str = "C", *,

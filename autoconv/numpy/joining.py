@@ -25,6 +25,7 @@ from autoconv.numpy.shaping import WHOLE, atleast_1d, atleast_2d, atleast_3d
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Slice
 from autoconv.runtime.annotations import AxisLike, DTypeLike, OutLike, TensorLike
+from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.splits import split_ends
@@ -186,6 +187,7 @@ def delete(arr: TensorLike, obj: object, axis: AxisLike | None = None) -> Tensor
     at = axis_of(axis, rank_of(x))
     known = obj if isinstance(obj, slice) else static_value(obj)
     if known is None:
+        current_contract().specialise(obj)
         refuse("is given places known only at run time")
     left = np.delete(np.arange(known_shape(x)[at]), known)
     return apply("gather", x, left, axis=at)
@@ -198,6 +200,8 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
         x, axis = apply("reshape", x, shape=(-1,)), 0
     at = axis_of(axis, rank_of(x))
     known = static_value(obj)
+    if known is None:
+        current_contract().specialise(obj)
     if known is None or np.ndim(known):
         refuse("is given several places, or one known only at run time")
     place, count = integer(known), known_shape(x)[at]

@@ -18,7 +18,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import holds_numbers, number_as, refuse_warning, to_elements
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS, name_of, numpy_named, plain
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.recording.tracebacks import presented
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.binary_dispatch import dimension_of
@@ -226,6 +226,7 @@ def known_shape(x: Tensor) -> tuple[int, ...]:
     """Return the shape; refuse one known only at run time."""
     shape = x.type.shape
     if shape is None or not all(isinstance(d, int) for d in shape):
+        current_contract().specialise(x)
         refuse("depends on a shape known only at run time")
     return shape  # type: ignore[return-value]
 

@@ -116,6 +116,14 @@ def _filled(fill: Any) -> Callable[..., Any]:
     return make
 
 
+def _ndarray(
+    shape: Any, dtype: Any = float, buffer: Any = None, offset: Any = 0, strides: Any = None, order: Any = None
+) -> Any:
+    if buffer is not None or strides is not None:
+        raise StagingError("an array is created on memory that is given", current_place())
+    return _filled(None)(shape, dtype, order or "C")
+
+
 def _full(
     shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = None, order: str = "C", **options: Any
 ) -> Any:
@@ -254,6 +262,7 @@ def _constant(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _MAKING: dict[Any, Callable[..., Any]] = {
+    np.ndarray: _ndarray,
     np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(None), np.full: _full, np.zeros_like: _like(0),
     np.ones_like: _like(1), np.empty_like: _like(None), np.full_like: _full_like, np.array: _array,
     np.asarray: _asarray, np.asanyarray: _asarray, np.ascontiguousarray: _ascontiguous,

@@ -19,7 +19,7 @@ from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
 from autoconv.runtime.recording.numpy_protocol import implementation
-from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.recording.regions import Region, current_contract, current_region
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
@@ -76,6 +76,7 @@ def view_of(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
         if array.ndim:
             found = _by_order(array, like)
         if found is NotImplemented:
+            current_contract().specialise(array)
             raise StagingError("a view of an array whose sizes are known only at run time is taken", current_place())
     return found[0]
 
@@ -123,7 +124,9 @@ def _plain(array: SymbolicArray, name: str) -> Any:
 
 
 def _viewed(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if any(isinstance(as_tensor(value), SymbolicTensor) for value in _flat(args)):
+    given = [found for value in _flat(args) if isinstance(found := as_tensor(value), SymbolicTensor)]
+    if given:
+        current_contract().specialise(*given)
         raise StagingError(f"the method {name!r} of an array is given a value known only at run time", current_place())
     if name in _ALWAYS_VIEWS:
         return view_of(array, lambda x: _called(x, name, args, kwargs))
@@ -131,6 +134,7 @@ def _viewed(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict
     if found is not NotImplemented:
         return found[0]
     if None in array.type.shape or None in array.type.strides or kwargs or array.type.dtype.is_complex:
+        current_contract().specialise(array)
         raise StagingError(f"whether {name!r} of an array is a view is known only at run time", current_place())
     return fresh(attribute_of(array.load(), name)(*args))
 

@@ -38,7 +38,7 @@ from autoconv.runtime.arrays.assigned_values import (
 from autoconv.runtime.arrays.complex_parts import note_complex
 from autoconv.runtime.arrays.read_only import is_read_only
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
-from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.recording.regions import Region, current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
@@ -149,6 +149,7 @@ class SymbolicArray(TensorMethods):
             raise as_program_error(TypeError("len() of unsized object"))
         known = self.known_shape[0]
         if known is None:
+            current_contract().specialise(self)
             raise StagingError("the length of an array is known only at run time", current_place())
         return known
 

@@ -70,6 +70,12 @@ class Contract:
     def concretise(self, tensor: Any, what: str) -> Any:
         """Abandon the trace where Python needs a tensor's value; return where there is no other way to get it."""
 
+    def specialise(self, *values: object) -> None:
+        """Abandon the trace where integer arguments decide values without which it cannot go on: it is made for them.
+
+        Of a tensor or an array with open sizes, these are needed, else its value.
+        """
+
     def attribute(self, tensor: Any, name: str) -> Any:
         """Return an attribute that tensors lack; NotImplemented if there is no such name."""
         return NotImplemented

@@ -101,7 +101,7 @@ class Obtaining:
                 concrete = self._trace(call)
         except Specialise as wanted:
             if not self._learning.undo_promotion(call):
-                self._learning.specialise(call, wanted.leaf)
+                self._learning.specialise(call, wanted.leaves)
             return State.LOOK
         except RestartTrace as wanted:
             call.restarting += time.thread_time() - computed

@@ -92,11 +92,11 @@ class Work:
 
 
 class Specialise(AbandonTrace):
-    """Python needs the value of an argument while tracing: it becomes part of the cache key."""
+    """Python needs the values of arguments while tracing: they become part of the cache key."""
 
-    def __init__(self, leaf: int) -> None:
-        super().__init__(leaf)
-        self.leaf = leaf
+    def __init__(self, leaves: frozenset[int]) -> None:
+        super().__init__(leaves)
+        self.leaves = leaves
 
 
 def allows_call(trace: Trace, function: Any) -> None:

@@ -78,9 +78,9 @@ class CallProfile:
 
     # ---- changes after an abandoned trace
 
-    def specialise(self, call: Call, leaf: int) -> None:
-        """Make a leaf part of the key by value, because Python needs its value while tracing."""
-        self._literal |= {leaf}
+    def specialise(self, call: Call, positions: frozenset[int]) -> None:
+        """Make leaves part of the key by value, because Python needs their values while tracing."""
+        self._literal |= positions
         aliases: dict[int, int] = {}
         leaves = tuple(
             key

@@ -19,12 +19,14 @@ from autoconv.graph.types import ObjectType
 from autoconv.operators.regions.raised_errors import is_about_program
 from autoconv.ops.python.objects import may_change_array
 from autoconv.runtime.arrays.methods import attribute_of
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.symbolic_objects import StagedException
 from autoconv.runtime.recording.journal import Journal
 from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.recording.tracebacks import raised_by_us
 from autoconv.runtime.support.identity import refuse_nans
 from autoconv.runtime.support.structure import mutable_parts
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.execute.rollback import refuse_lasting
 from autoconv.tracing.guards import python_contract
@@ -37,12 +39,12 @@ from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
 from autoconv.tracing.key.signature import Call, Signature
 from autoconv.tracing.outputs.aliases import aliased_outputs, parts_leave, share_memory
 from autoconv.tracing.outputs.unknown_writes import refuse_unknown_writes
+from autoconv.tracing.specialise.deciding_arguments import DecidingArguments
 from autoconv.tracing.specialise.tracing_contract import TracingContract
 
 if TYPE_CHECKING:
     from autoconv.graph.graph import Graph, Node
     from autoconv.runtime.recording.journal import Location
-    from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 _GIVEN_OUT = "an array from outside, or a view of one, is returned"
 
@@ -100,9 +102,17 @@ class CompileContract(TracingContract):
     def concretise(self, tensor: SymbolicTensor, what: str) -> NoReturn:
         """Abandon the trace: the value becomes part of the key if it is an argument; otherwise the call runs plain."""
         position = self.positions.get(tensor.value_in_graph)
-        if position is None:
-            raise RunPlain(f"Python needs {what} while tracing")
-        raise Specialise(position)
+        if position is not None:
+            raise Specialise(frozenset({position}))
+        self.specialise(tensor)
+        raise RunPlain(f"Python needs {what} while tracing")
+
+    def specialise(self, *values: object) -> None:
+        deciding = DecidingArguments(self.positions, self.trace.regions)
+        needed = [value for value in values if isinstance(value, (SymbolicTensor, SymbolicArray))]
+        leaves = [deciding.of(value.value_in_graph) for value in needed]
+        if leaves and all(leaves):
+            raise Specialise(frozenset().union(*leaves))
 
     def attribute(self, tensor: SymbolicTensor, name: str) -> Any:
         return attribute_of(tensor, name)

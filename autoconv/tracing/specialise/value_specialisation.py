@@ -116,7 +116,7 @@ def _follow(graph: Graph, known: _Known, found: set[int]) -> None:
             known.update(dict.fromkeys(node.results, frozenset()))
         elif not node.regions and not node.effects & ~Effects.RAISE and None not in sources:
             known.update(dict.fromkeys(node.results, frozenset().union(*filter(None, sources))))
-        sizes = [known.get(value) for value in _sizes(node)]
+        sizes = [known.get(value) for value in deciding_sizes(node)]
         if None not in sizes:
             found.update(*filter(None, sizes))
 
@@ -131,7 +131,7 @@ def _follow_into(node: Node, known: _Known, found: set[int]) -> None:
         _follow(region, {value: known[outer] for value, outer in pairs if outer in known}, found)
 
 
-def _sizes(node: Node) -> list[Value]:
+def deciding_sizes(node: Node) -> list[Value]:
     """Return the inputs that may decide an open size of the node's results: numbers, or vectors of numbers.
 
     There are none where the open size may come from another input's shape.
@@ -154,4 +154,4 @@ def _may_be_size(value: Value) -> bool:
     return isinstance(type_, TensorType) and type_.dtype.is_integer and type_.shape is not None and len(type_.shape) < 2
 
 
-__all__ = ["ValueSpecialisation", "deciding_leaves"]
+__all__ = ["ValueSpecialisation", "deciding_leaves", "deciding_sizes"]
