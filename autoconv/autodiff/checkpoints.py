@@ -19,6 +19,7 @@ from autoconv.autodiff.forward_backward import Region, Root, clone
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copy_node, node_effects
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType
 from autoconv.ops.builder import GraphBuilder
 
@@ -27,7 +28,7 @@ def into_segments(node: Node, every: int) -> bool:
     """Turn a loop into one over segments of `every` iterations; return False for one with side effects to repeat."""
     if node.effects & ~Effects.RAISE:
         return False
-    size = node.attributes["state"]
+    size = state_size(node)
     test, body = node.regions
     segment = Graph(body.name)
     values = [segment.add_parameter(p.type, p.name) for p in body.parameters]

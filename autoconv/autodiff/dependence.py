@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from autoconv.autodiff.cotangents import carries
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ObjectType
 
 
@@ -67,7 +68,7 @@ def _cond(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph
 
 
 def _while(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
-    size = node.attributes["state"]
+    size = state_size(node)
     return state_flags(node.regions[1], inputs, size, heap, enclosing)[:size]
 
 

@@ -15,6 +15,7 @@ from autoconv.autodiff.dependence import state_flags, varied_values
 from autoconv.autodiff.forward_backward import Level, Region, Stack, clone, extend, move_before
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.record import OPS
@@ -42,7 +43,7 @@ class _Body:
 
 def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Count the iterations in the forward loop, and add a backward loop with the same number."""
-    inputs, size = node.inputs, node.attributes["state"]
+    inputs, size = node.inputs, state_size(node)
     again = level.recompute_every is not None and into_segments(node, level.recompute_every)
     body = _fix_carried(level, node, varied, backprop, again)
     child = body.child
@@ -87,7 +88,7 @@ def _fix_carried(level: Level, node: Node, varied: set[Value], backprop: Callabl
 
     With `again` the body is recomputed in the backward graph.
     """
-    size = node.attributes["state"]
+    size = state_size(node)
     flags = state_flags(node.regions[1], [value in varied for value in node.inputs], size, level.heap)
     carried = {i for i in range(size) if flags[i] and node.results[i] in level.cotangents}
     while True:
@@ -101,7 +102,7 @@ def _fix_carried(level: Level, node: Node, varied: set[Value], backprop: Callabl
 def _reverse_body(
     level: Level, node: Node, flags: Sequence[bool], carried: list[int], backprop: Callable[..., None], again: bool
 ) -> _Body:
-    size = node.attributes["state"]
+    size = state_size(node)
     forward = clone(node.regions[1])
     own = tuple(forward.parameters)
     outer = {p: node.inputs[i] for i, p in enumerate(own) if i >= size or forward.outputs[i] is p}
@@ -161,7 +162,7 @@ def _cotangent(child: Region, parameter: Value) -> Value:
 
 def _count_and_thread(level: Level, node: Node, body: _Body) -> tuple[Value, list[Stack]]:
     """Thread the stacks through the loop and make it count; return the iteration count and the enclosing stacks."""
-    size = node.attributes["state"]
+    size = state_size(node)
     child, forward, own = body.child, body.child.forward, body.own
     test = clone(node.regions[0])
     before = len(level.forward.nodes)

@@ -19,6 +19,7 @@ from autoconv.autodiff.memory_regions import Captures, Reference, WrittenRegion,
 from autoconv.autodiff.memory_views import read_view, refuse, write_view
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, clone, compute_effects, copy_node
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import Overlaps
 from autoconv.ops.builder import GraphBuilder
@@ -221,7 +222,7 @@ class _Conversion:
         region.contents.update(zip(written, results, strict=True))
 
     def _while(self, region: WrittenRegion, node: Node) -> None:
-        count = node.attributes["state"]
+        count = state_size(node)
         written = self._written(node, region)
         if any(inner.op.traits.stores_into is not None for inner in node.regions[0].walk()):
             refuse("an array is changed by the test of a loop")

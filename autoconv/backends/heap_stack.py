@@ -14,6 +14,7 @@ import numpy as np
 
 from autoconv.errors import IntegerLimitError, OtherKindError, StagingError
 from autoconv.graph.graph import Graph, Node, Span, is_recursive, leads_to_recursion
+from autoconv.graph.region_flow import state_size
 
 Frame = list[Any]
 Function = Callable[..., Any]
@@ -98,7 +99,7 @@ class _While(Control):
     """State: (loop state, or None while the body runs; captures)."""
 
     def start(self, frame: Frame) -> Start:
-        size = self.node.attributes["state"]
+        size = state_size(self.node)
         state, captures = ([frame[slot] for slot in part] for part in (self.inputs[:size], self.inputs[size:]))
         return self.regions[0], [*state, *captures], (state, captures)
 

@@ -13,6 +13,7 @@ from autoconv.backends.heap_stack import LIMITS, compile_recursive
 from autoconv.backends.protocol import Dispatch
 from autoconv.errors import OpError, Place
 from autoconv.graph.graph import Graph, Node, Span, has_recursion
+from autoconv.graph.region_flow import state_size
 from autoconv.paths import PACKAGE
 
 Run = Callable[[Sequence[Any]], list[Any]]
@@ -150,7 +151,7 @@ def _cond(node: Node, compile_region: Compile) -> Function:
 
 
 def _while(node: Node, compile_region: Compile) -> Function:
-    size = node.attributes["state"]
+    size = state_size(node)
     test, body = (compile_region(region) for region in node.regions)
 
     def run(*inputs: Any) -> Any:

@@ -12,6 +12,11 @@ from collections.abc import Iterator
 from autoconv.graph.graph import Graph, Node, Value
 
 
+def state_size(node: Node) -> int:
+    """Return how many of a loop's operands are its state, the first ones; the rest are captures. 0 for other nodes."""
+    return int(node.attributes.get("state", 0))
+
+
 def edges(node: Node) -> Iterator[tuple[Value | None, Value]]:
     """Iterate over the edges of a control node; none for other nodes.
 
@@ -27,7 +32,7 @@ def edges(node: Node) -> Iterator[tuple[Value | None, Value]]:
             yield from zip(node.inputs, body.parameters, strict=False)
             yield from zip(body.outputs, node.results, strict=False)
         case "while", (test, body):
-            state = node.attributes["state"]
+            state = state_size(node)
             for region in (test, body):
                 yield from zip(node.inputs, region.parameters, strict=False)
                 yield from zip(body.outputs, region.parameters[:state], strict=False)

@@ -92,6 +92,8 @@ class Traits:
     allocates       the result is a new array in memory, container or instance, to which nothing else refers
     stores_into     the input whose elements the op writes
     control         the regions are entered and left along the edges of `graph/region_flow.py` alone
+    selects         the first operand selects the region that runs; the others are operands of that region
+    repeats         the regions run until a test fails; the first operands are state (`region_flow.state_size`)
     prints          it prints for Python's `print`: output that is counted, so that a rerun suppresses it
     irreversible    it has an effect outside of the program that nothing records: printing, calls of Python
     costly          an element takes longer to compute than to load: divisions and elementary functions
@@ -114,6 +116,8 @@ class Traits:
     allocates: bool = False
     stores_into: int | None = None
     control: bool = False
+    selects: bool = False
+    repeats: bool = False
     prints: bool = False
     irreversible: bool = False
     costly: bool = False

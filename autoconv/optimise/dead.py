@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, is_recursive
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.analysis.computed_sizes import has_computed_sizes
 
@@ -72,18 +73,18 @@ class _Liveness:
             if not _is_trimmed(owner):
                 continue
             position = value.graph.parameters.index(value)
-            leading = 1 if owner.op.name == "cond" else 0
+            leading = int(owner.op.traits.selects)
             self._use(owner.inputs[leading + position])
-            if owner.op.name == "while" and position < owner.attributes["state"]:
+            if owner.op.traits.repeats and position < state_size(owner):
                 self._use_state(owner, position)
 
     def _use_node(self, node: Node) -> None:
         if node in self.nodes:
             return
         self.nodes.add(node)
-        if node.op.name == "cond":
+        if node.op.traits.selects:
             self._use(node.inputs[0])
-        elif node.op.name == "while":
+        elif node.op.traits.repeats:
             self._use(*node.regions[0].outputs)
         elif not _is_trimmed(node):
             self._use(*node.inputs)
@@ -91,7 +92,7 @@ class _Liveness:
                 self._use(*region.parameters, *region.outputs)
 
     def _use_result(self, node: Node, index: int) -> None:
-        if node.op.name == "while":
+        if node.op.traits.repeats:
             self._use_state(node, index)
         elif _is_trimmed(node):
             self._use(*(region.outputs[index] for region in node.regions))
@@ -157,16 +158,16 @@ def _rebuild_control(
     copy: Graph, node: Node, live: _Liveness, values: dict[Value, Value], copies: dict[Graph, Graph]
 ) -> None:
     results, parameters = live.kept_results(node), live.kept_parameters(node)
-    leading = 1 if node.op.name == "cond" else 0
+    leading = int(node.op.traits.selects)
     inputs = [*node.inputs[:leading], *(node.inputs[leading + position] for position in parameters)]
     attributes = {**node.attributes}
-    if node.op.name == "while":
+    if node.op.traits.repeats:
         test, body = node.regions
         regions = [
             _rebuilt(test, live, [0], parameters, copies),
             _rebuilt(body, live, results, parameters, copies),
         ]
-        attributes["state"] = len(results)
+        attributes |= {"state": len(results)}
     else:
         regions = [_rebuilt(region, live, results, parameters, copies) for region in node.regions]
     types: list[Type] = [node.results[position].type for position in results]

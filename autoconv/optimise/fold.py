@@ -84,7 +84,7 @@ def _known_in(
     first = {"cond": 1, "while": node.attributes.get("state", 0), "call": 0}.get(node.op.name)
     if first is None:
         return {}
-    leading = 1 if node.op.name == "cond" else 0
+    leading = int(node.op.traits.selects)
     return {
         position - leading: constants[inputs[position]]
         for position in range(first, len(inputs))
@@ -158,7 +158,7 @@ def _taken_arm(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> Graph | None:
     """Return the arm taken by a cond with a constant index, if its outputs' types can replace those of the cond."""
-    if node.op.name != "cond" or inputs[0] not in constants:
+    if not node.op.traits.selects or inputs[0] not in constants:
         return None
     index = constants[inputs[0]].item()
     chosen = (0 if index else 1) if isinstance(index, bool) else index

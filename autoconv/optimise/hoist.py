@@ -40,6 +40,7 @@ from collections.abc import Sequence
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copy_node, has_recursion
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import TensorType
@@ -62,9 +63,9 @@ def hoist(graph: Graph, contract: str = "function") -> Graph:
 
 class _Hoister(Rewriter[bool]):
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        if node.op.name != "while" or self.shared:
+        if not node.op.traits.repeats or self.shared:
             return None
-        inputs, regions = _lift(self.copy, inputs, self.regions(node, inputs), node.attributes["state"])
+        inputs, regions = _lift(self.copy, inputs, self.regions(node, inputs), state_size(node))
         return copy_node(self.copy, node, inputs, regions).results
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import Overlaps, Writes
 
@@ -67,7 +68,7 @@ class ReadOnly:
             return node.attributes["fill"] is not None and not node.inputs
         if node.op.name == "array_view":
             return not node.effects and not any(entry.takes for entry in node.attributes["spec"])
-        return node.op.name in ("array_transpose", "array_diagonal", "cond", "while")
+        return bool(node.op.traits.on_values) or node.op.traits.selects or node.op.traits.repeats
 
     def _settle(self) -> None:
         """Remove values with an unsuitable definition or use, to a fixed point."""
@@ -85,9 +86,9 @@ class ReadOnly:
             return self._enters_well(value)
         if node.op.traits.on_values:
             return node.inputs[0] in self.values
-        if node.op.name == "cond":
+        if node.op.traits.selects:
             return all(region.outputs[value.index] in self.values for region in node.regions)
-        if node.op.name == "while":
+        if node.op.traits.repeats:
             return node.regions[1].parameters[value.index] in self.values
         return True
 
@@ -98,13 +99,13 @@ class ReadOnly:
             users = self._users.get(parameter)
             return bool(users) and not self._starts[parameter] and self._stays_as_it_is(parameter)
         position = self._positions[parameter]
-        if owner.op.name == "cond":
+        if owner.op.traits.selects:
             outer, fellows = owner.inputs[position + 1], owner.regions
             return outer in self.values and all(other.parameters[position] in self.values for other in fellows)
         outer = owner.inputs[position]
         if not all(other.parameters[position] in self.values for other in owner.regions):
             return False
-        if position >= owner.attributes["state"]:
+        if position >= state_size(owner):
             return outer in self.values
         after = owner.regions[1].outputs[position]
         if after not in self.values or owner.results[position] not in self.values:
@@ -124,7 +125,7 @@ class ReadOnly:
             self.is_passed_on(graph, i) for graph, i in self._outputs.get(value, ())
         ):
             return True
-        return value.node is not None and value.node.op.name == "while" and self._can_be_made(value)
+        return value.node is not None and value.node.op.traits.repeats and self._can_be_made(value)
 
     def is_read(self, node: Node, position: int) -> bool:
         """Return whether an input uses only the contents of the array."""
@@ -142,9 +143,9 @@ class ReadOnly:
         owner = self._owners.get(graph)
         if owner is None:
             return False
-        if owner.op.name == "cond":
+        if owner.op.traits.selects:
             return owner.results[position] in self.values
-        return owner.op.name == "while" and graph is owner.regions[1] and graph.parameters[position] in self.values
+        return owner.op.traits.repeats and graph is owner.regions[1] and graph.parameters[position] in self.values
 
     # ---- results of loops that are also used as arrays
 
@@ -163,7 +164,7 @@ class ReadOnly:
 
     def _find_wanted(self) -> None:
         for value in self.values:
-            if value.node is not None and value.node.op.name == "while":
+            if value.node is not None and value.node.op.traits.repeats:
                 read = all(self.is_read(node, i) for node, i in self._users.get(value, ()))
                 passed = all(self.is_passed_on(graph, i) for graph, i in self._outputs.get(value, ()))
                 if not (read and passed):
@@ -171,7 +172,7 @@ class ReadOnly:
 
 
 def _is_start(node: Node, position: int) -> bool:
-    return node.op.name == "while" and position < node.attributes["state"]
+    return node.op.traits.repeats and position < state_size(node)
 
 
 __all__ = ["ReadOnly"]

@@ -11,6 +11,7 @@ import numpy as np
 
 from autoconv.errors import OtherKindError
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.ops.analysis.value_range import SIZES, WHOLE, Range, is_inside, result_range
@@ -163,7 +164,7 @@ class _Ranges:
 
     def _loop(self, node: Node, given: Sequence[Range]) -> None:
         """Compute the ranges of loop state: iterate to a fixed point, widen to slow growth, and at last to `WHOLE`."""
-        count = node.attributes["state"]
+        count = state_size(node)
         test, body = node.regions
         state = list(given[:count])
         self.last = self.last or self.first_of(test) or self.first_of(body)

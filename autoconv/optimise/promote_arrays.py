@@ -114,7 +114,7 @@ class _Promotion(Rewriter[ReadOnly]):
         if value in self._arrays and not self.shared.is_read(node, position):
             return self._arrays[value]
         found = self.values[value]
-        if node.op.name == "while" and node.regions[1].parameters[position] in self.shared.values:
+        if node.op.traits.repeats and node.regions[1].parameters[position] in self.shared.values:
             if not isinstance(found.type, ArrayType):
                 return found
             if found.node is not None and found.node.op.name == "absent":  # an absent value has no contents

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.graph import Graph, Node, Value, compute_effects, copy_node, has_recursion
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import (
     ArrayType,
     NoCommonType,
@@ -277,7 +278,7 @@ def _with_regions(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | N
 
 def _loop(node: Node, types: Sequence[Type], inputs: Sequence[Value], sizes: Sizes | None) -> list[Graph]:
     """Return the test and body, for state types that are a fixed point of an iteration."""
-    count = node.attributes["state"]
+    count = state_size(node)
     test, body = node.regions
     state, captures, held = list(types[:count]), types[count:], inputs[count:]
     for _ in range(_WIDENINGS):

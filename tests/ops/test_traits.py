@@ -13,7 +13,7 @@ import autoconv  # noqa: F401
 from autoconv.errors import IntegerLimitError, OtherKindError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
-from autoconv.graph.region_flow import edges
+from autoconv.graph.region_flow import edges, state_size
 from autoconv.ops import OPS
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.elements.maths import is_elementary
@@ -181,6 +181,25 @@ def test_edges_are_those_of_control_ops():
             assert bool(list(edges(node))) <= node.op.traits.control
             seen.add(node.op.name) if node.op.traits.control else None
     assert seen
+
+
+def test_selectors_and_states():
+    """The selector of a conditional enters no region; a loop's results are those of its body, which it gets again."""
+    seen = set()
+    for seed in range(40):
+        for node in random_graph(Random(seed))[0].walk():
+            flow = list(edges(node))
+            if node.op.traits.selects:
+                assert {source for source, _ in flow}.isdisjoint(set(node.inputs[:1]) - set(node.inputs[1:]))
+                seen.add("selects")
+            if node.op.traits.repeats:
+                _, body = node.regions
+                count = state_size(node)
+                assert count == len(body.outputs) == len(node.results)
+                assert set(zip(body.outputs, body.parameters[:count], strict=True)) <= set(flow)
+                seen.add("repeats")
+            assert node.op.traits.control >= (node.op.traits.selects or node.op.traits.repeats)
+    assert seen == {"selects", "repeats"}
 
 
 @over(stating(lambda traits: traits.prints or traits.irreversible))

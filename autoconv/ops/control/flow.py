@@ -57,13 +57,13 @@ define(
     name="cond", graphdef="If", result=_cond_types, kernel=None,
     gradient=no_gradient("differentiated by its regions"),
     result_name=lambda name, index: f"{name}/Identity_{index}:0" if index else f"{name}/Identity:0",
-    control=True,
+    control=True, selects=True,
 )  # fmt: skip
 define(
     name="while", graphdef="While", result=_while_types, kernel=None,
     gradient=no_gradient("differentiated by its regions"),
     result_name=lambda name, index: f"{name}:{index + 2}",  # TensorFlow's loops have two counters before the state
-    control=True,
+    control=True, repeats=True,
 )  # fmt: skip
 define(
     name="call", graphdef="PartitionedCall", result=_call_types, kernel=None,

@@ -14,7 +14,7 @@ def late_nodes(graph: Graph) -> set[Node]:
     def visit(region: Graph, late: bool) -> bool:
         for node in region.nodes:
             inner = late
-            again = node.op.name == "while" or is_recursive(node)
+            again = node.op.traits.repeats or is_recursive(node)
             if again and any(is_irreversible(one) for part in node.regions for one in part.walk()):
                 inner = True
             if is_recursive(node):

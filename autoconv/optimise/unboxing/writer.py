@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Span, Value, compute_effects, copied_regions, copy_node
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops import OPS
 from autoconv.ops.lists.typed_lists import CURSOR as CURSOR_TYPE
@@ -85,8 +86,8 @@ class _Copies:
             inputs = [part for value in node.inputs for part in w.parts(value)]
             types = [type_ for value in node.results for type_ in w.types(value)]
             attributes = node.attributes
-            if node.op.name == "while":
-                state = node.inputs[: attributes["state"]]
+            if node.op.traits.repeats:
+                state = node.inputs[: state_size(node)]
                 attributes = {**attributes, "state": sum(len(w.types(value)) for value in state)}
         made = w.graph.add(
             node.op, inputs, attributes, regions=copied_regions(node, self._copies, self.graph), types=types,

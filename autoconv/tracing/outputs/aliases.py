@@ -11,6 +11,7 @@ import numpy as np
 
 from autoconv.backends.interpreter import compile_graph, node_function
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType
 from autoconv.ops.index_spec import is_basic
 
@@ -107,11 +108,11 @@ def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
         return set()  # advanced indexing copies
     if node.op.traits.view or node.op.name == "broadcast_to" or _takes_parts(node):
         return set(range(len(node.results))) if node.inputs[0] in aliases else set()
-    if node.op.name == "cond":
+    if node.op.traits.selects:
         return _through_regions(node, node.inputs[1:], aliases, 0)
-    if node.op.name == "while":
-        return _through_regions(node, node.inputs, aliases, node.attributes["state"])
-    return set(range(len(node.results))) if node.op.name in ("call", "try") and aliases & set(node.inputs) else set()
+    if node.op.traits.repeats:
+        return _through_regions(node, node.inputs, aliases, state_size(node))
+    return set(range(len(node.results))) if node.op.traits.control and aliases & set(node.inputs) else set()
 
 
 def _takes_parts(node: Node) -> bool:

@@ -244,7 +244,7 @@ def may_sample(seconds: float, graph: Graph, kernels: Iterable[str]) -> bool:
 
 def _has_scalar_loops(graph: Graph, kernels: frozenset[str]) -> bool:
     """Return whether an innermost loop, or a recursive function, computes nothing but single numbers."""
-    bodies = [node.regions[1] for node in graph.walk() if node.op.name == "while"]
+    bodies = [node.regions[1] for node in graph.walk() if node.op.traits.repeats]
     bodies += [node.regions[0] for node in graph.walk() if is_recursive(node) and node.regions]
     return any(_is_scalar(body, kernels) for body in bodies)
 
@@ -252,7 +252,8 @@ def _has_scalar_loops(graph: Graph, kernels: frozenset[str]) -> bool:
 def _is_scalar(body: Graph, kernels: frozenset[str]) -> bool:
     nodes = list(body.walk())
     return all(
-        node.op.name != "while" and node.op.name not in kernels and all(map(_is_number, node.results)) for node in nodes
+        not node.op.traits.repeats and node.op.name not in kernels and all(map(_is_number, node.results))
+        for node in nodes
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, has_recursion
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, input_leaves
@@ -125,8 +126,8 @@ def _follow_into(node: Node, known: _Known, found: set[int]) -> None:
     """Follow the regions of a node, whose last parameters are its captures."""
     for region in node.regions:
         count = len(region.parameters)
-        state = node.attributes.get("state", 0) if node.op.name == "while" else 0
-        captured = min(count - state, len(node.inputs) - state - (node.op.name == "cond"))
+        state = state_size(node)
+        captured = min(count - state, len(node.inputs) - state - int(node.op.traits.selects))
         pairs = zip(region.parameters[count - captured :], node.inputs[len(node.inputs) - captured :], strict=True)
         _follow(region, {value: known[outer] for value, outer in pairs if outer in known}, found)
 

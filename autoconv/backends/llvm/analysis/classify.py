@@ -112,9 +112,9 @@ def _of_shape(name: str) -> str:
 
 def _is_steered_by_numbers(node: Node) -> bool:
     """Return whether the type of the controlling operand is a scalar."""
-    if node.op.name == "cond":
+    if node.op.traits.selects:
         return is_scalar(node.inputs[0].type)
-    if node.op.name == "while":
+    if node.op.traits.repeats:
         return is_scalar(node.regions[0].outputs[0].type)
     if node.op.name == "try":
         return not any(is_of_complex(value.type) for region in node.regions for value in _values_in(region))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import state_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Counter:
 def counter_of(node: Node) -> Counter | None:
     """Return the counter of a loop; None if the loop has another form."""
     test, body = node.regions
-    count = node.attributes["state"]
+    count = state_size(node)
     decides, alone = _comparison(test)
     if decides is None or decides.op.name != "python_less":
         return None
@@ -54,7 +55,7 @@ def counter_of(node: Node) -> Counter | None:
 def _comparison(test: Graph) -> tuple[Node | None, bool]:
     """Return the node that is necessary for the loop to go on, and whether it is the whole condition."""
     decides = test.outputs[0].node
-    if decides is not None and decides.op.name == "cond":
+    if decides is not None and decides.op.traits.selects:
         return (decides.inputs[0].node if _is_and(decides) else None), False
     plain = all(inner is decides or inner.op.name == "constant" for inner in test.nodes)
     return decides, plain
@@ -104,14 +105,14 @@ def weight(body: Graph) -> int | None:
     """Return the number of short iterations that one run of the body counts for: 1, and the iterations of its loops."""
     total = 1
     for node in body.nodes:
-        if node.op.name in ("call", "try"):
-            return None
-        if node.op.name == "while":
+        if node.op.traits.repeats:
             turns = turns_of(node)
             if turns is None:
                 return None
             total += turns
             continue
+        if node.op.traits.control and not node.op.traits.selects:
+            return None
         arms = [weight(region) for region in node.regions]
         known = [arm for arm in arms if arm is not None]
         if len(known) < len(arms):

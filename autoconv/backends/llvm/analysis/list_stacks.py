@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ListType
 
 HEADER = 32  # bytes before the first element
@@ -118,7 +119,7 @@ class _Classes:
                 self.spoil(value)
 
     def _visit_loop(self, node: Node) -> None:
-        count = node.attributes["state"]
+        count = state_size(node)
         test, body = node.regions
         for position, given in enumerate(node.inputs):
             for region in (test, body):

@@ -8,6 +8,7 @@ from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType
 from autoconv.ops.numpy.list_arrays import OF_NUMBERS, OF_OBJECTS
 
@@ -48,10 +49,10 @@ def _made_results(node: Node, known: set[Value]) -> list[bool]:
     given = [value in known for value in node.inputs]
     count = len(node.results)
     kind = lowering_class(node)
-    if node.op.name == "cond" and node.regions:
+    if node.op.traits.selects and node.regions:
         arms = [made_outputs(region, given[1:]) for region in node.regions]
         return [all(one) for one in zip(*arms, strict=True)]
-    if node.op.name == "while" and node.regions:
+    if node.op.traits.repeats and node.regions:
         return _through_loop(node, given)
     if node.regions or node.op.name == "constant":
         return [False] * count
@@ -67,7 +68,7 @@ def _made_results(node: Node, known: set[Value]) -> list[bool]:
 
 def _through_loop(node: Node, given: list[bool]) -> list[bool]:
     """Return the flags of a loop's state: the greatest fixed point over its initial values and its iterations."""
-    state = node.attributes["state"]
+    state = state_size(node)
     made = list(given)
     while True:
         found = made_outputs(node.regions[1], made)[:state]

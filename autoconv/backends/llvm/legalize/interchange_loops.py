@@ -19,6 +19,7 @@ from autoconv.backends.llvm.analysis.representation import is_array, is_complex,
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
+from autoconv.graph.region_flow import state_size
 from autoconv.ops.builder import GraphBuilder
 
 MARK = "of_elements"  # attribute that marks such a loop
@@ -27,11 +28,11 @@ _MOST_ARRAYS, _MOST_NODES = 6, 40  # limits beyond which registers do not suffic
 
 def interchange(graph: Graph) -> Graph:
     """Return the graph, regions included, in which each such loop is split in two."""
-    if not any(node.op.name == "while" and _fits(node) for node in graph.walk()):
+    if not any(node.op.traits.repeats and _fits(node) for node in graph.walk()):
         return graph
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        return _in_two(copy, node, inputs) if node.op.name == "while" and _fits(node) else None
+        return _in_two(copy, node, inputs) if node.op.traits.repeats and _fits(node) else None
 
     return clone(graph, rewrite)
 
@@ -39,7 +40,7 @@ def interchange(graph: Graph) -> Graph:
 def _fits(node: Node) -> bool:
     """Return whether a `while` over arrays of one shape has a scalar test and an elementwise body."""
     test, body = node.regions
-    count = node.attributes["state"]
+    count = state_size(node)
     state = body.parameters[:count]
     arrays = [value for value in state if is_array(value.type)]
     if is_recursive(node) or MARK in node.attributes or not 0 < len(arrays) <= _MOST_ARRAYS:
@@ -108,7 +109,7 @@ def _is_rare(node: Node) -> bool:
 def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
     """Add the scalar loop and the loop over blocks of elements; return the results of `node`."""
     test, body = node.regions
-    count = node.attributes["state"]
+    count = state_size(node)
     numbers = [i for i in range(count) if is_scalar(inputs[i].type)]
     arrays = [i for i in range(count) if i not in numbers]
     captured = [i for i in range(count, len(inputs)) if is_scalar(inputs[i].type)]

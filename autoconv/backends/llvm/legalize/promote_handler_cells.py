@@ -25,6 +25,7 @@ from autoconv.backends.llvm.legalize.complex.split import remove_dead_nodes
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, has_recursion, node_effects
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops import OPS
 from autoconv.ops.analysis.value_range import is_inside
@@ -108,7 +109,7 @@ class _Frame:
         return True
 
     def _follow_into(self, node: Node, position: int) -> bool:
-        is_state = node.op.name == "while" and position < node.attributes["state"]
+        is_state = node.op.traits.repeats and position < state_size(node)
         is_twice = node.inputs.count(node.inputs[position]) > 1
         if lowering_class(node) != "control" or node.op.name == "call" or is_state or is_twice:
             return False

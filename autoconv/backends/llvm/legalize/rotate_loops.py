@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.graph.graph import Graph, Node, Value, clone, copied_regions, copy_node, leads_to_recursion
+from autoconv.graph.region_flow import state_size
 
 _LOOPS = frozenset({"element", "reduce"})
 
@@ -33,10 +34,10 @@ def rotate(graph: Graph) -> Graph:
 
 
 def _fits(node: Node) -> bool:
-    if node.op.name != "while" or leads_to_recursion(node):
+    if not node.op.traits.repeats or leads_to_recursion(node):
         return False
     test, body = node.regions
-    state = node.attributes["state"]
+    state = state_size(node)
     same = [value.type for value in body.outputs] == [value.type for value in test.parameters[:state]]
     given = [value.type for value in node.inputs] == [value.type for value in test.parameters]
     loops = any(lowering_class(inner) in _LOOPS for inner in test.nodes)
@@ -45,7 +46,7 @@ def _fits(node: Node) -> bool:
 
 def _turned(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
     test, body = node.regions
-    count = node.attributes["state"]
+    count = state_size(node)
     (going,) = _written(copy, test, inputs)
     head, turned = Graph(test.name), Graph(body.name)
     for graph in (head, turned):

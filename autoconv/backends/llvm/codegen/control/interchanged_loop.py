@@ -17,6 +17,7 @@ from autoconv.backends.llvm.schedule.cost import cost
 from autoconv.backends.llvm.schedule.pipeline import schedule
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
+from autoconv.graph.region_flow import state_size
 
 _BYTES = 256  # bytes of a block of one array: four of the longest vectors
 _CALL = 20_000_000  # work of one call of the loops, in units of about 0.05 ns: it cannot be interrupted
@@ -26,7 +27,7 @@ _STEPS = 8  # assumed trip count, to decide whether several threads are worth it
 def write_sunk(region: LoweringContext, node: Node) -> None:
     """Write the loop block by block, with the first capture as trip count; long loops run in several calls."""
     out, (_, body) = region.out, node.regions
-    count = node.attributes["state"]
+    count = state_size(node)
     given, captures = node.inputs[1:count], node.inputs[count + 1 :]
     loops = _Blocks(region, node)
     turns = region.number(node.inputs[count]).ir
@@ -62,7 +63,7 @@ class _Blocks:
     """The function of the loop: it takes sources, captures, targets and the trip count; a source may be its target."""
 
     def __init__(self, region: LoweringContext, node: Node) -> None:
-        count = node.attributes["state"]
+        count = state_size(node)
         self._body = node.regions[1]
         self._state, self._captures = self._body.parameters[1:count], self._body.parameters[count + 1 :]
         self.size = math.prod(sizes(self._state[0].type))

@@ -20,6 +20,7 @@ from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.legalize.interchange_loops import MARK
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node, Value, is_recursive
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import Type
 
 _SHORT = frozenset({"scalar", "pick", "view", "control", "memory"})  # roles of nodes that take a few nanoseconds
@@ -83,7 +84,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
         write_sunk(region, node)
         return
     out = region.out
-    count = node.attributes["state"]
+    count = state_size(node)
     test, body = node.regions
     types = [value.type for value in body.parameters[:count]]
     cells = [new_cell(region, type_) for type_ in types]

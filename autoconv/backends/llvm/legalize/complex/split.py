@@ -24,6 +24,7 @@ from autoconv.backends.llvm.analysis.representation import is_complex, is_dense,
 from autoconv.backends.llvm.legalize.complex.rules import MEMORY_RULES, RULES, Parts
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
+from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType, TensorType, Type
 from autoconv.ops.builder import GraphBuilder
 
@@ -176,9 +177,8 @@ class _Writer:
             for value, result in zip(node.results, made.results, strict=True):
                 self.set(value, result)
             return
-        is_loop, name = node.op.name == "while", node.op.name
-        count = node.attributes["state"] if is_loop else 0
-        first = 1 if name == "cond" else 0  # number of operands that are no region parameters
+        is_loop, count = node.op.traits.repeats, state_size(node)
+        first = int(node.op.traits.selects)  # number of operands that are no region parameters
         given = node.inputs[first:]
         carried = [self._is_carried(node, i) for i in range(len(node.results))]
         writers = [_Writer(Graph(region.name)) for region in node.regions]
@@ -206,7 +206,7 @@ class _Writer:
             writer.graph.parameters = own
         attributes = dict(node.attributes)
         if is_loop:
-            attributes["state"] = count + sum(carried)
+            attributes |= {"state": count + sum(carried)}
         types: list[Type] = []
         for value, pair in zip(node.results, carried, strict=True):
             types += [_part_type(value.type)] * 2 if pair else [value.type]
@@ -221,7 +221,7 @@ class _Writer:
     def _is_carried(self, node: Node, i: int) -> bool:
         """Return whether a result, and for a loop its state, is carried in parts: its shape must not vary."""
         values = [node.results[i]]
-        if node.op.name == "while":
+        if node.op.traits.repeats:
             values += [node.inputs[i], *(region.parameters[i] for region in node.regions), node.regions[1].outputs[i]]
         else:
             values += [region.outputs[i] for region in node.regions]
