@@ -42,6 +42,9 @@ def install(*packages: str, compile: Iterable[str] = (), keep_going: bool = Fals
     `package.module:f` in that module alone. `keep_going` leaves a function that cannot be converted as it is; without
     it, importing such a module raises UnsupportedError. Returns the hook; `hook.uninstall()` removes it. With
     AUTOCONV_DISABLE=1 the hook does nothing.
+
+    >>> hook = autoconv.importing.install("solver", compile=["Grid.relax", "solver.linear:iterate"])
+    >>> hook.uninstall()
     """
     if not packages:
         raise ValueError("install() needs the name of at least one package, e.g. install('solver')")
@@ -58,7 +61,13 @@ def install(*packages: str, compile: Iterable[str] = (), keep_going: bool = Fals
 
 @contextlib.contextmanager
 def converted(*packages: str, compile: Iterable[str] = (), keep_going: bool = False) -> Iterator[ImportHook]:
-    """`install` for the imports inside a `with` block only."""
+    """`install` for the imports inside a `with` block only.
+
+    >>> with autoconv.importing.converted("colorsys", compile=["rgb_to_yiq"]):
+    ...     import colorsys
+    >>> colorsys.rgb_to_yiq(0.0, 0.0, 0.0)
+    (0.0, 0.0, 0.0)
+    """
     hook = install(*packages, compile=compile, keep_going=keep_going)
     try:
         yield hook
@@ -95,6 +104,13 @@ class ImportHook(_Hook):
     """Meta path finder that gives modules of `packages`, and those under `folder`, a converting loader.
 
     Modules are located by the other finders.
+
+    >>> import sys
+    >>> hook = autoconv.importing.ImportHook(packages=["solver"])
+    >>> hook.install()
+    >>> hook in sys.meta_path
+    True
+    >>> hook.uninstall()
     """
 
     def __init__(

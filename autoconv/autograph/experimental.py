@@ -44,6 +44,16 @@ def set_loop_options(
 
     `maximum_iterations`, an integer or integer scalar, ends a loop that is part of a graph under `function`; a loop
     of Python's goes on.
+
+    >>> @autoconv.function
+    ... def count(n):
+    ...     i = 0
+    ...     while i < n:
+    ...         autoconv.autograph.experimental.set_loop_options(maximum_iterations=3)
+    ...         i += 1
+    ...     return i
+    >>> count(autoconv.constant(10)).numpy()
+    np.int32(3)
     """
     region = current_region()
     if maximum_iterations is not None and region is not None and not region.contract.python_numbers:

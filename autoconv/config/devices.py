@@ -78,7 +78,15 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 def set_logical_device_configuration(
     device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration]
 ) -> None:
-    """Divide a physical device into several logical ones. Raises RuntimeError once they are in use."""
+    """Divide a physical device into several logical ones. Raises RuntimeError once they are in use.
+
+    >>> (cpu,) = autoconv.config.list_physical_devices("CPU")
+    >>> autoconv.config.list_logical_devices()
+    [LogicalDevice(name='/device:CPU:0', device_type='CPU')]
+    >>> autoconv.config.set_logical_device_configuration(cpu, [autoconv.config.LogicalDeviceConfiguration()])
+    Traceback (most recent call last):
+    RuntimeError: Virtual devices cannot be modified after being initialized
+    """
     if device not in list_physical_devices():
         raise ValueError(f"Unrecognized device: {device!r}")
     if _STARTED:

@@ -27,6 +27,9 @@ class Settings:
     backend         what runs graphs: "llvm" (native code) or "reference" (NumPy, op by op)
     tiers           "measured": under `compile` calls run as a graph or as plain Python, whichever early calls showed to
                     be quicker; "native": as a graph wherever there is one
+
+    >>> autoconv.config.Settings(backend="reference").backend
+    'reference'
     """
 
     disabled: bool = False
@@ -117,7 +120,15 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
-    """The old name of `run_functions_eagerly`."""
+    """The old name of `run_functions_eagerly`.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", DeprecationWarning)
+    ...     autoconv.config.experimental_run_functions_eagerly(False)
+    >>> autoconv.config.functions_run_eagerly()
+    False
+    """
     warnings.warn(
         "experimental_run_functions_eagerly is deprecated: use autoconv.config.run_functions_eagerly",
         DeprecationWarning,

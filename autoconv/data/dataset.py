@@ -139,7 +139,13 @@ class Dataset(Iterable):
         rerandomize_each_iteration: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """At each step the next element of one of the datasets, drawn with these weights."""
+        """At each step the next element of one of the datasets, drawn with these weights.
+
+        >>> small, large = autoconv.data.Dataset.range(3), autoconv.data.Dataset.range(100, 103)
+        >>> mixed = autoconv.data.Dataset.sample_from_datasets([small, large], weights=[0.5, 0.5], seed=1)
+        >>> sorted(map(int, mixed))
+        [0, 1, 2, 100, 101, 102]
+        """
         nodes = [_node(dataset, "sample_from_datasets") for dataset in datasets]
         if not nodes:
             raise ValueError("sample_from_datasets takes one or more datasets, found none")
@@ -149,7 +155,13 @@ class Dataset(Iterable):
     def choose_from_datasets(
         datasets: Sequence[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = True
     ) -> Dataset:
-        """The next element of `datasets[i]`, for each element i of `choice_dataset`."""
+        """The next element of `datasets[i]`, for each element i of `choice_dataset`.
+
+        >>> small, large = autoconv.data.Dataset.range(3), autoconv.data.Dataset.range(100, 103)
+        >>> choice = autoconv.data.Dataset.range(2).repeat(2)
+        >>> list(map(int, autoconv.data.Dataset.choose_from_datasets([small, large], choice)))
+        [0, 100, 1, 101]
+        """
         nodes = [_node(dataset, "choose_from_datasets") for dataset in datasets]
         choice = _node(choice_dataset, "choose_from_datasets")
         return Dataset(combining.Sample(nodes, None, 0, stop_on_empty_dataset, choice))

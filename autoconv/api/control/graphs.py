@@ -15,6 +15,12 @@ class Graph(FuncGraph):
     """A graph of the ops in the block `with graph.as_default():`, whose tensors are symbolic.
 
     There are no sessions: such a graph is for inspection only. To run ops, use a `function`.
+
+    >>> graph = autoconv.Graph()
+    >>> with graph.as_default():
+    ...     x = autoconv.constant(2.0) * 3.0
+    >>> [op.name for op in graph.get_operations()]
+    ['Const', 'mul/y', 'mul']
     """
 
     def __init__(self) -> None:

@@ -19,6 +19,10 @@ def print_(
     The stream is sys.stderr by default, or sys.stdout, or a "file://" path that is appended to. Of a dimension with
     more than 2 * `summarize` elements, only that many at either end are shown (-1: all). Raises ValueError for another
     stream.
+
+    >>> import sys
+    >>> autoconv.print("x =", autoconv.range(9), output_stream=sys.stdout)
+    x = [0 1 2 ... 6 7 8]
     """
     operands: list[Any] = []
     template = tuple(top_piece(value, operands) for value in inputs)

@@ -16,7 +16,15 @@ from autoconv.runtime.recording.tracebacks import presented
 
 @presented
 def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None) -> str:
-    """Return the converted source of a function, named `tf__NAME`; raises ConversionError where there is no source."""
+    """Return the converted source of a function, named `tf__NAME`; raises ConversionError where there is no source.
+
+    >>> def both(a, b):
+    ...     return a and b
+    >>> print(autoconv.autograph.to_code(both))
+    def tf__both(a, b):
+        return ag__.and_(a, lambda: b)
+    <BLANKLINE>
+    """
     function = _plain_function(entity)
     text = converted_text(function)
     name = "lambda" if function.__name__ == "<lambda>" else function.__name__
@@ -27,7 +35,16 @@ def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_opt
 def to_graph(
     entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None
 ) -> Callable[..., Any]:
-    """Return the converted function: under trace it builds a graph of its tensor operations, otherwise it computes."""
+    """Return the converted function: under trace it builds a graph of its tensor operations, otherwise it computes.
+
+    >>> def clip(x):
+    ...     return x if x > 0 else 0.0
+    >>> clip = autoconv.autograph.to_graph(clip)
+    >>> clip(-1.0)
+    0.0
+    >>> autoconv.function(clip)(autoconv.constant(2.0)).numpy()
+    np.float32(2.0)
+    """
     function = _plain_function(entity)
     converted = convert_function(function, operators_module())
     converted.__name__ = f"tf__{function.__name__}"
