@@ -31,12 +31,17 @@ def _load(name: str) -> Any:
     with lazy_import():
         if name in ("importing", "keras", "tensorflow"):  # each is loaded on its own
             return import_module(f"autoconv.{name}")
+        if name in _OF_KERAS:
+            return getattr(import_module("autoconv.keras"), name)
         public = vars(import_module("autoconv._public"))
     if "__all__" in public:  # otherwise this thread is loading it right now
         globals().update({key: public[key] for key in ("__all__", *public["__all__"])})
     if name not in globals():
-        raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
+        raise AttributeError(import_module("autoconv.tensorflow.absent_names").message("autoconv", name))
     return globals()[name]
+
+
+_OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
 
 
 if not TYPE_CHECKING:  # type checkers read the imports above, so that other names are errors for them

@@ -44,6 +44,11 @@ from autoconv.api.gradients.accumulator import ForwardAccumulator
 from autoconv.api.gradients.custom import custom_gradient, gradients, hessians
 from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
 from autoconv.api.gradients.transforms import grad, hessian, jacobian, jvp, value_and_grad, vjp
+from autoconv.api.initializers import Constant as constant_initializer
+from autoconv.api.initializers import Ones as ones_initializer
+from autoconv.api.initializers import RandomNormal as random_normal_initializer
+from autoconv.api.initializers import RandomUniform as random_uniform_initializer
+from autoconv.api.initializers import Zeros as zeros_initializer
 from autoconv.api.linalg import einsum, matmul, tensordot
 from autoconv.api.scopes import (
     control_dependencies,
@@ -147,6 +152,7 @@ from autoconv.api.tensors.shaping import (
     unstack,
 )
 from autoconv.api.tensors.sorting import argsort, searchsorted, sort, unique, unique_with_counts
+from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape, broadcast_static_shape, get_static_value
 from autoconv.api.tensors.trigonometry import (
     acos,
     acosh,
@@ -162,6 +168,7 @@ from autoconv.api.tensors.trigonometry import (
     tan,
     tanh,
 )
+from autoconv.config.device_spec import DeviceSpec
 from autoconv.graph.dtypes import (
     DType,
     as_dtype,
@@ -175,12 +182,18 @@ from autoconv.graph.dtypes import (
     int16,
     int32,
     int64,
+    qint8,
+    qint16,
+    qint32,
+    quint8,
+    quint16,
     resource,
     string,
     uint8,
     uint16,
     uint32,
     uint64,
+    variant,
 )
 from autoconv.graph.dtypes import (
     bool_ as bool,
@@ -194,7 +207,12 @@ from autoconv.runtime.objects.variable_updates import (
 )
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 from autoconv.runtime.support.shape import TensorShape, TensorSpec, TypeSpec
-from autoconv.runtime.tensors.conversion import constant, convert_to_tensor, python_number
+from autoconv.runtime.tensors.conversion import (
+    constant,
+    convert_to_tensor,
+    python_number,
+    register_tensor_conversion_function,
+)
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_array import TensorArray
 from autoconv.tracing import compile, function
@@ -203,31 +221,34 @@ double, half = float64, float16
 autodiff.ForwardAccumulator = ForwardAccumulator  # type: ignore[misc]  # its types stand in a .pyi file
 
 __all__ = [
-    "Assert", "DType", "GradientTape", "Graph", "IndexedSlices", "Module", "SparseTensor", "SparseTensorSpec", "Tensor",
-    "TensorArray", "TensorShape", "TensorSpec", "TypeSpec", "UnconnectedGradients", "Variable", "VariableAggregation",
-    "VariableSynchronization", "abs", "acos", "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype",
-    "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_less", "assert_rank", "atan", "atan2",
-    "atanh", "autodiff", "autograph", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_to", "case",
-    "cast", "ceil", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compat", "compile", "complex",
-    "complex128", "complex64", "concat", "cond", "config", "constant", "control_dependencies", "convert_to_tensor",
-    "cos", "cosh", "cumsum", "custom_gradient", "data", "debugging", "device", "distribute", "divide", "double",
-    "dtypes", "dynamic_partition", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
-    "expand_dims", "experimental", "eye", "fill", "float16", "float32", "float64", "floor", "floordiv", "foldl",
-    "foldr", "function", "gather", "gather_nd", "global_norm", "grad", "gradients", "greater", "greater_equal", "group",
+    "Assert", "DType", "DeviceSpec", "GradientTape", "Graph", "IndexedSlices", "Module", "SparseTensor",
+    "SparseTensorSpec", "Tensor", "TensorArray", "TensorShape", "TensorSpec", "TypeSpec", "UnconnectedGradients",
+    "Variable", "VariableAggregation", "VariableSynchronization", "abs", "acos", "acosh", "add", "add_n", "argmax",
+    "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_less",
+    "assert_rank", "atan", "atan2", "atanh", "autodiff", "autograph", "bfloat16", "bitcast", "bitwise", "bool",
+    "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "case", "cast", "ceil",
+    "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compat", "compile", "complex", "complex128", "complex64",
+    "concat", "cond", "config", "constant", "constant_initializer", "control_dependencies", "convert_to_tensor", "cos",
+    "cosh", "cumsum", "custom_gradient", "data", "debugging", "device", "distribute", "divide", "double", "dtypes",
+    "dynamic_partition", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp", "expand_dims",
+    "experimental", "eye", "fill", "float16", "float32", "float64", "floor", "floordiv", "foldl", "foldr", "function",
+    "gather", "gather_nd", "get_static_value", "global_norm", "grad", "gradients", "greater", "greater_equal", "group",
     "half", "hessian", "hessians", "identity", "imag", "image", "init_scope", "inside_function", "int16", "int32",
     "int64", "int8", "io", "is_tensor", "jacobian", "jvp", "less", "less_equal", "linalg", "linspace", "log",
     "logical_and", "logical_not", "logical_or", "logical_xor", "map_fn", "math", "matmul", "maximum", "meshgrid",
     "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "no_op", "norm", "not_equal", "numpy",
-    "numpy_function", "one_hot", "ones", "ones_like", "pad", "pow", "print", "py_function", "python_number", "random",
-    "range", "rank", "real", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min",
-    "reduce_prod", "reduce_sum", "repeat", "reshape", "resource", "reverse", "roll", "round", "saturate_cast",
-    "saved_model", "scan", "scatter_nd", "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign",
-    "signal", "sin", "sinh", "size", "slice", "sort", "sparse", "split", "sqrt", "square", "squeeze", "stack",
-    "stop_gradient", "strided_slice", "string", "strings", "subtract", "summary", "switch_case", "tan", "tanh",
-    "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update", "tensordot", "tile", "timestamp", "train", "transpose", "truediv", "types", "uint16",
-    "uint32", "uint64", "uint8", "unique", "unique_with_counts", "unstack", "value_and_grad", "variable_creator_scope",
-    "vectorized_map", "vjp", "where", "while_loop", "xp", "zeros", "zeros_like",
+    "numpy_function", "one_hot", "ones", "ones_initializer", "ones_like", "pad", "pow", "print", "py_function",
+    "python_number", "qint16", "qint32", "qint8", "quint16", "quint8", "random", "random_normal_initializer",
+    "random_uniform_initializer", "range", "rank", "real", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max",
+    "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "register_tensor_conversion_function", "repeat",
+    "reshape", "resource", "reverse", "roll", "round", "saturate_cast", "saved_model", "scan", "scatter_nd",
+    "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice",
+    "sort", "sparse", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "string",
+    "strings", "subtract", "summary", "switch_case", "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile", "timestamp",
+    "train", "transpose", "truediv", "types", "uint16", "uint32", "uint64", "uint8", "unique", "unique_with_counts",
+    "unstack", "value_and_grad", "variable_creator_scope", "variant", "vectorized_map", "vjp", "where", "while_loop",
+    "xp", "zeros", "zeros_initializer", "zeros_like",
 ]  # fmt: skip
 
 _present_functions(globals())

@@ -29,7 +29,7 @@ from autoconv.config import SETTINGS
 from autoconv.conversion_cache import ConversionCache
 from autoconv.emit.columns import remember_text
 from autoconv.emit.conversion import Options
-from autoconv.emit.import_renames import rename_imports
+from autoconv.emit.import_renames import rename_imports, renamed
 from autoconv.emit.locate import compile_with_origins, is_converted
 from autoconv.emit.module import check, convert_source, qualified_functions
 from autoconv.errors import SourceError
@@ -229,9 +229,20 @@ class RenamingLoader(SourceFileLoader):
         if self.hook.old.encode() not in data:
             return super().get_code(fullname)
         tree = ast.parse(data, file)
-        if not rename_imports(tree, {self.hook.old: self.hook.new}):
+        if not rename_imports(tree, {self.hook.old: self.hook.new}, computed=_COMPUTED):
             return super().get_code(fullname)
         return compile(tree, file, "exec", dont_inherit=True)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the module, which finds the function that renames computed names among its globals."""
+        setattr(module, _COMPUTED, self._renamed)
+        super().exec_module(module)
+
+    def _renamed(self, name: object) -> object:
+        return (renamed(name, {self.hook.old: self.hook.new}) or name) if isinstance(name, str) else name
+
+
+_COMPUTED = "_renamed_by_autoconv"
 
 
 class _Converting:

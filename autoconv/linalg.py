@@ -1,5 +1,6 @@
 """Linear algebra."""
 
+from autoconv.api.diagonals import tensor_diag, tensor_diag_part
 from autoconv.api.linalg import (
     adjoint,
     band_part,
@@ -38,7 +39,7 @@ __all__ = [
     "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eigh",
     "eigvalsh", "einsum", "eye", "global_norm", "inv", "l2_normalize", "logdet", "lstsq", "matmul",
     "matrix_transpose", "matvec", "norm", "outer", "pinv", "qr", "set_diag", "slogdet", "solve", "svd",
-    "tensordot", "trace", "triangular_solve",
+    "tensor_diag", "tensor_diag_part", "tensordot", "trace", "triangular_solve",
 ]  # fmt: skip
 
 _present_functions(globals())

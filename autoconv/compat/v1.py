@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.api.random.stateful import set_seed
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.runtime.annotations import DTypeLike
@@ -36,6 +37,37 @@ def reset_default_graph() -> None:
     """
 
 
+def enable_eager_execution(
+    config: object = None, device_policy: object = None, execution_mode: object = None
+) -> None:
+    """Do nothing: ops run at once outside of a graph's block.
+
+    >>> autoconv.compat.v1.enable_eager_execution()
+    """
+
+
+def enable_v2_behavior() -> None:
+    """Do nothing: version 2 is what programs have.
+
+    >>> autoconv.compat.v1.enable_v2_behavior()
+    """
+
+
+def enable_resource_variables() -> None:
+    """Do nothing: variables are objects that are changed in order.
+
+    >>> autoconv.compat.v1.enable_resource_variables()
+    """
+
+
+def set_random_seed(seed: int) -> None:
+    """Set the global seed, as `autoconv.random.set_seed` does.
+
+    >>> autoconv.compat.v1.set_random_seed(1)
+    """
+    set_seed(seed)
+
+
 def __getattr__(name: str) -> Any:
     """Return TensorBoard's messages, at the first use of one of them: their package is an extra."""
     if name not in _MESSAGES:
@@ -44,4 +76,7 @@ def __getattr__(name: str) -> Any:
 
 
 _MESSAGES = ("Event", "Summary", "SummaryMetadata")
-__all__ = ["placeholder", "reset_default_graph"]
+__all__ = [
+    "enable_eager_execution", "enable_resource_variables", "enable_v2_behavior", "placeholder", "reset_default_graph",
+    "set_random_seed",
+]  # fmt: skip

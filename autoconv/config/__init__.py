@@ -1,14 +1,16 @@
 """Settings and the environment variables behind them; devices."""
 
-from autoconv.config import experimental
+from autoconv.config import experimental, optimizer, threading
 from autoconv.config.devices import (
     LogicalDevice,
     LogicalDeviceConfiguration,
     PhysicalDevice,
     get_logical_device_configuration,
+    get_visible_devices,
     list_logical_devices,
     list_physical_devices,
     set_logical_device_configuration,
+    set_visible_devices,
 )
 from autoconv.config.settings import (
     DETOUR,
@@ -35,9 +37,13 @@ __all__ = [
     "functions_run_eagerly",
     "get_logical_device_configuration",
     "get_soft_device_placement",
+    "get_visible_devices",
     "list_logical_devices",
     "list_physical_devices",
+    "optimizer",
     "run_functions_eagerly",
     "set_logical_device_configuration",
     "set_soft_device_placement",
+    "set_visible_devices",
+    "threading",
 ]

@@ -52,6 +52,7 @@ class LogicalDeviceConfiguration:
 _CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 _LOGICAL: dict[PhysicalDevice, tuple[LogicalDeviceConfiguration, ...]] = {}
 _STARTED: list[LogicalDevice] = []
+_VISIBLE: list[PhysicalDevice] = [_CPU]
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -69,7 +70,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     >>> [device.name for device in autoconv.config.list_logical_devices("CPU")]
     ['/device:CPU:0']
     """
-    if not _STARTED:
+    if not _STARTED and _CPU in _VISIBLE:
         count = len(_LOGICAL.get(_CPU, ())) or 1
         _STARTED.extend(LogicalDevice(f"/device:CPU:{number}", "CPU") for number in range(count))
     return [device for device in _STARTED if device_type in (None, device.device_type)]
@@ -87,8 +88,7 @@ def set_logical_device_configuration(
     Traceback (most recent call last):
     RuntimeError: Virtual devices cannot be modified after being initialized
     """
-    if device not in list_physical_devices():
-        raise ValueError(f"Unrecognized device: {device!r}")
+    _check(device)
     if _STARTED:
         raise RuntimeError("Virtual devices cannot be modified after being initialized")
     _LOGICAL[device] = tuple(logical_devices)
@@ -101,3 +101,67 @@ def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDevi
     """
     found = _LOGICAL.get(device)
     return None if found is None else list(found)
+
+
+def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """Return the devices that programs may use, of that type or all.
+
+    >>> autoconv.config.get_visible_devices("GPU")
+    []
+    """
+    return [device for device in _VISIBLE if device_type in (None, device.device_type)]
+
+
+def set_visible_devices(devices: PhysicalDevice | list[PhysicalDevice], device_type: str | None = None) -> None:
+    """Choose the devices that programs may use, of that type or all. Ops run on the CPU in any case.
+
+    Raises ValueError for an unknown device, and RuntimeError once devices are in use.
+
+    >>> autoconv.config.set_visible_devices([], "GPU")
+    """
+    wanted = list(devices) if isinstance(devices, list | tuple) else [devices]
+    for device in wanted:
+        _check(device)
+        if device_type not in (None, device.device_type):
+            raise ValueError(f"Unrecognized device: {device!r}")
+    kept = [] if device_type is None else [device for device in _VISIBLE if device.device_type != device_type]
+    if kept + wanted == _VISIBLE:
+        return
+    if _STARTED:
+        raise RuntimeError("Visible devices cannot be modified after being initialized")
+    _VISIBLE[:] = kept + wanted
+
+
+def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
+    """Raise ValueError: no device here has memory of its own.
+
+    >>> for device in autoconv.config.list_physical_devices("GPU"):
+    ...     autoconv.config.experimental.set_memory_growth(device, True)
+    """
+    _check(device)
+    raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+
+
+def get_memory_growth(device: PhysicalDevice) -> bool:
+    """Return whether a device takes memory as it needs it: False, as none has memory of its own.
+
+    >>> autoconv.config.experimental.get_memory_growth(autoconv.config.list_physical_devices("CPU")[0])
+    False
+    """
+    _check(device)
+    return False
+
+
+def get_device_details(device: PhysicalDevice) -> dict[str, str]:
+    """Return what is known about a device: nothing about a CPU.
+
+    >>> autoconv.config.experimental.get_device_details(autoconv.config.list_physical_devices("CPU")[0])
+    {}
+    """
+    _check(device)
+    return {}
+
+
+def _check(device: PhysicalDevice) -> None:
+    if device not in list_physical_devices():
+        raise ValueError(f"Unrecognized device: {device!r}")

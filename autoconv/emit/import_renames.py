@@ -11,7 +11,9 @@ from typing import Any
 _IMPORTING = {"import_module", "__import__", "find_spec", "LazyModule"}
 
 
-def rename_imports(tree: ast.AST, renames: Mapping[str, str], nodes: ModuleType = ast) -> bool:
+def rename_imports(
+    tree: ast.AST, renames: Mapping[str, str], nodes: ModuleType = ast, computed: str | None = None
+) -> bool:
     """Replace packages in a tree of `ast` or `gast` (`nodes`), by the longest prefix that is renamed.
 
     Before, with `tensorflow` renamed to `autoconv`:
@@ -26,10 +28,12 @@ def rename_imports(tree: ast.AST, renames: Mapping[str, str], nodes: ModuleType 
         from autoconv.math import log
         import_module("autoconv"); "autoconv" in sys.modules
 
+    A name that is computed, as in `import_module(name)`, becomes `computed(name)`, where `computed` names a function.
+
     Return whether anything was replaced.
     """
     changed = False
-    for node in ast.walk(tree):  # which takes the nodes of both
+    for node in list(ast.walk(tree)):  # which takes the nodes of both
         if isinstance(node, nodes.Import):
             names = [new for alias in node.names for new in _aliases(alias, renames, nodes)]
             changed |= names != node.names
@@ -39,11 +43,26 @@ def rename_imports(tree: ast.AST, renames: Mapping[str, str], nodes: ModuleType 
             changed |= new is not None
             node.module = new or node.module
         else:
-            for text in _module_names(node, nodes):
-                new = renamed(text.value, renames)
-                changed |= new is not None
-                text.value = new or text.value
+            for place, key in _module_names(node, nodes):
+                name = place[key] if isinstance(place, list) else getattr(place, key)
+                if isinstance(name, nodes.Constant):
+                    new = renamed(name.value, renames) if isinstance(name.value, str) else None
+                    changed |= new is not None
+                    name.value = new or name.value
+                elif computed is not None:
+                    changed = True
+                    call = _called(computed, name, nodes)
+                    if isinstance(place, list):
+                        place[key] = call
+                    else:
+                        setattr(place, key, call)
     return changed
+
+
+def _called(function: str, argument: Any, nodes: ModuleType) -> Any:
+    name = nodes.Name(id=function, ctx=nodes.Load())
+    call = nodes.Call(func=ast.copy_location(name, argument), args=[argument], keywords=[])
+    return ast.copy_location(call, argument)
 
 
 def renamed(module: str, renames: Mapping[str, str]) -> str | None:
@@ -74,17 +93,18 @@ def _alias(old: ast.AST, name: str, asname: str | None, nodes: ModuleType) -> An
     return ast.copy_location(nodes.alias(name, asname), old)
 
 
-def _module_names(node: object, nodes: ModuleType) -> Iterator[Any]:
-    """Yield the literals that name a module: `import_module("a")`, `"a" in sys.modules`, `sys.modules["a"]`."""
-    found: list[Any] = []
+def _module_names(node: object, nodes: ModuleType) -> Iterator[tuple[Any, Any]]:
+    """Yield where expressions name a module: `import_module("a")`, `"a" in sys.modules`, `sys.modules["a"]`."""
     if isinstance(node, nodes.Call):
-        if _last_name(node.func) in _IMPORTING or (_last_name(node.func) == "get" and _is_modules(node.func.value)):
-            found = node.args[:1]
+        taken = _last_name(node.func) in _IMPORTING or (
+            _last_name(node.func) == "get" and _is_modules(node.func.value)
+        )
+        if taken and node.args and not isinstance(node.args[0], nodes.Starred):
+            yield node.args, 0
     elif isinstance(node, nodes.Compare) and _is_modules(node.comparators[-1]):
-        found = [node.left]
+        yield node, "left"
     elif isinstance(node, nodes.Subscript) and _is_modules(node.value):
-        found = [node.slice]
-    yield from (part for part in found if isinstance(part, nodes.Constant) and isinstance(part.value, str))
+        yield node, "slice"
 
 
 def _last_name(node: object) -> str:

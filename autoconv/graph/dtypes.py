@@ -46,11 +46,21 @@ class DType:
             return np.dtype(object)
         if self.name == "bfloat16":
             return np.dtype(_bfloat16())
+        if self.is_quantized:
+            return np.dtype([(self.name, self.name[1:])])
+        if self.name in ("resource", "variant"):
+            return np.dtype(object)
         return np.dtype(self.name)
 
     @property
-    def as_numpy_dtype(self) -> type:
-        return self.numpy.type if self.name != "string" else object
+    def as_numpy_dtype(self) -> Any:
+        """NumPy's scalar type; of a quantized type, the dtype."""
+        return self.numpy if self.is_quantized else self.numpy.type if self.name != "string" else object
+
+    @property
+    def as_datatype_enum(self) -> int:
+        """The number of the type in TensorFlow's messages."""
+        return self.enum
 
     @_Once
     def is_bool(self) -> bool:
@@ -77,6 +87,19 @@ class DType:
         return self.name == "string"
 
     @_Once
+    def is_quantized(self) -> bool:
+        return self.name.startswith(("qint", "quint"))
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        """Whether NumPy's arrays can hold the elements."""
+        return self.name not in ("resource", "variant")
+
+    def is_compatible_with(self, other: object) -> bool:
+        """Return whether a tensor of the other type can stand where this one is asked for."""
+        return as_dtype(other) is self
+
+    @_Once
     def is_numeric(self) -> bool:
         return self.is_integer or self.is_floating or self.is_complex
 
@@ -96,6 +119,19 @@ class DType:
     @property
     def max(self) -> Any:
         return self._limits.max
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """0 and the brightest value of an image of this type.
+
+        >>> autoconv.uint8.limits, autoconv.float32.limits
+        ((0, 255), (0, 1))
+        """
+        if self.is_integer:
+            return 0, self.max
+        if self in (float32, float64, bool_):
+            return 0, True if self.is_bool else 1
+        raise ValueError(f"{self} does not have defined limits.")
 
     @property
     def _limits(self) -> Any:
@@ -187,6 +223,13 @@ uint32 = DType("uint32", 22)
 uint64 = DType("uint64", 23)
 # The dtype of variables' handles; no tensor of numbers has it.
 resource = DType("resource", 20)
+variant = DType("variant", 21)
+# Quantized integers: names that libraries compare with; no tensor has them.
+qint8 = DType("qint8", 11)
+quint8 = DType("quint8", 12)
+qint32 = DType("qint32", 13)
+qint16 = DType("qint16", 15)
+quint16 = DType("quint16", 16)
 
 DTYPES: dict[str, DType] = {
     dtype.name: dtype
@@ -198,6 +241,7 @@ DTYPES: dict[str, DType] = {
 
 _BY_OBJECT: dict[Any, DType] = {
     **DTYPES,
+    **{dtype.name: dtype for dtype in (resource, variant, qint8, quint8, qint16, quint16, qint32)},
     "half": float16,
     "float": float32,
     "double": float64,

@@ -10,6 +10,8 @@ import importlib
 import importlib.util
 from typing import Any
 
+from autoconv.tensorflow.absent_names import message
+
 __version__ = "2.21.0"  # the version whose behaviour is kept; libraries ask for it
 
 
@@ -22,7 +24,7 @@ def __getattr__(name: str) -> Any:
     """Return a module of this folder, or the public name of autoconv; it is looked up once."""
     found = _found(name)
     if found is _ABSENT:
-        raise AttributeError(f"module 'tensorflow' has no attribute {name!r} (it is autoconv here)")
+        raise AttributeError(f"{message('tensorflow', name)} (it is autoconv here)")
     globals()[name] = found
     return found
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
 
 import numpy as np
 
 from autoconv.api.image_transforms import projective_transform
+from autoconv.api.nn.layers import batch_normalization, moments
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.shaping import reshape, shape
+from autoconv.api.tensors.comparison import maximum
+from autoconv.api.tensors.constants import zeros
+from autoconv.api.tensors.shaping import reshape, shape, size
 from autoconv.api.tensors.sorting import searchsorted
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -30,3 +34,50 @@ def ImageProjectiveTransformV3(
     """Return projected images; see `projective_transform`."""
     return projective_transform(images, transforms, output_shape, fill_value, interpolation, fill_mode)
 
+
+
+_FusedBatchNorm = namedtuple(
+    "_FusedBatchNorm", ("y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2", "reserve_space_3")
+)
+
+
+def FusedBatchNormV3(
+    *, x: TensorLike, scale: TensorLike, offset: TensorLike, mean: TensorLike, variance: TensorLike,
+    epsilon: float = 0.0001, exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
+    name: str | None = None,
+) -> _FusedBatchNorm:  # fmt: skip
+    """Normalise by the moments of the batch, which are returned too, or by the given ones where nothing is trained.
+
+    The variance that is returned is that of a sample (divided by one element less); a factor below 1 mixes it, and the
+    mean, with the given ones.
+    """
+    given = convert_to_tensor(x)
+    rank = given.shape.rank
+    axis = 1 if data_format.startswith("NC") else (rank or 4) - 1
+    around = [1 if at != axis else -1 for at in range(rank or 4)]
+    wide = cast(given, "float32")
+    if not is_training:
+        used = own = convert_to_tensor(mean), convert_to_tensor(variance)
+    else:
+        used = moments(wide, [at for at in range(rank or 4) if at != axis])
+        count = cast(size(wide) // shape(wide)[axis], wide.dtype)
+        own = used[0], used[1] * (count / maximum(count - 1.0, 1.0))
+        if exponential_avg_factor != 1.0:
+            share = exponential_avg_factor
+            past = convert_to_tensor(mean), convert_to_tensor(variance)
+            own = own[0] * share + past[0] * (1.0 - share), own[1] * share + past[1] * (1.0 - share)
+    centre, spread, shift, factor = (reshape(convert_to_tensor(part), around) for part in (*used, offset, scale))
+    y = cast(batch_normalization(wide, centre, spread, shift, factor, epsilon), given.dtype)
+    return _FusedBatchNorm(y, *own, *used, zeros([0]))
+
+
+def FusedBatchNormV2(
+    *, x: TensorLike, scale: TensorLike, offset: TensorLike, mean: TensorLike, variance: TensorLike,
+    epsilon: float = 0.0001, exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """The first five results of `FusedBatchNormV3`."""
+    return FusedBatchNormV3(
+        x=x, scale=scale, offset=offset, mean=mean, variance=variance, epsilon=epsilon,
+        exponential_avg_factor=exponential_avg_factor, data_format=data_format, is_training=is_training,
+    )[:5]  # fmt: skip

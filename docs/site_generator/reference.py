@@ -39,12 +39,15 @@ NAMESPACES = {
     "autoconv.autograph.experimental": "Functions that are left as they are, and options of loops.",
     "autoconv.importing": "Modules that are converted as they are imported.",
     "autoconv.config": "Settings of the process.",
+    "autoconv.config.experimental": "Memory and details of devices.",
+    "autoconv.config.optimizer": "Options of TensorFlow's graph optimizer.",
+    "autoconv.config.threading": "Numbers of threads.",
     "autoconv.errors": "Every error that a program can meet.",
     "autoconv.dtypes": "Dtypes.",
     "autoconv.xp": "The Python array API standard 2024.12 over tensors.",
 }
 # Of a module without `__all__`: what programs use.
-PUBLIC = {"autoconv.importing": ("ImportHook", "converted", "install")}
+PUBLIC = {"autoconv.importing": ("ImportHook", "converted", "install", "rename")}
 DTYPES = re.compile(r"^(b?float\d+|u?int\d+|complex\d+|bool_?|string|resource|double|half)$")
 
 

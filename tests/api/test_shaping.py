@@ -130,7 +130,9 @@ def test_linspace(both: Both) -> None:
         (lambda x: indexing.boolean_mask(x, [True, False, False, True], axis=1), X[:, [0, 3]]),
         (lambda x: x[shaping.shape(x)[0] - 1], X[2]),
         (lambda x: x[: shaping.shape(x)[0] - 1, ..., None], X[:2, :, None]),
-        (lambda x: x[[0, 2]], X[[0, 2]]),
+        (lambda x: x[[0, 2]], X[0, 2]),  # a list is a tuple, as in TensorFlow
+        (lambda x: x[[slice(None), slice(0, 1)]], X[:, :1]),
+        (lambda x: x[[0, 2], :], X[[0, 2]]),
         (lambda x: x[x > 4], X[X > 4]),
         (lambda x: gather.where(x > 4, x, -1.0), np.where(X > 4, X, -1)),
         (lambda x: gather.where(x > 4), np.argwhere(X > 4)),

@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.errors import AssertionFailedError
 from autoconv.graph.dtypes import int64
 from autoconv.operators.calls.call import call
-from autoconv.operators.control.conditionals import and_, is_staged, switch_stmt, truth
+from autoconv.operators.control.conditionals import and_, condition_value, is_staged, switch_stmt, truth
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
 from autoconv.runtime.annotations import IntLike, TensorLike
@@ -38,6 +38,7 @@ def cond(
     """
     check_callable("true_fn", true_fn)
     check_callable("false_fn", false_fn)
+    pred = condition_value(pred)
     if not is_staged(pred):
         return call(true_fn)() if bool(pred) else call(false_fn)()
     return _one_of(truth(pred), [true_fn, false_fn], "the result of cond")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from autoconv.api.nn.convolution import convolution
 from autoconv.api.nn.windows import FORMATS, channels_first, per_side
+from autoconv.api.tensors.arguments import known_sizes
 from autoconv.api.tensors.shaping import pad, reshape, reverse, shape, transpose
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
-from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
@@ -94,15 +93,15 @@ def conv3d_transpose(
 
 def _sides_of(output_shape: ShapeLike, count: int, first: bool) -> list[int]:
     """Return the sides of the result."""
-    given: Any = output_shape
-    if isinstance(output_shape, Tensor):
-        known = static_value(output_shape)
-        given = [get_item(output_shape, i) for i in range(output_shape.shape[0])] if known is None else list(known)
-    numbers = [static_value(size) if isinstance(size, Tensor) else size for size in given]
+    given = known_sizes(output_shape)
+    if given is None:
+        raise ValueError(f"`output_shape` has to be known, but for the batch, found {output_shape!r}")
+    numbers = list(given)
     numbers = numbers if len(numbers) == count else numbers[2:] if first else numbers[1:-1]
-    if len(numbers) != count or any(size is None for size in numbers):
+    sides = [size for size in numbers if size is not None]
+    if len(numbers) != count or len(sides) != count:
         raise ValueError(f"`output_shape` has to have the {count} known sides of the result, found {output_shape!r}")
-    return [int(size) for size in numbers]
+    return sides
 
 
 def _padding(side: int, size: int, extent: int, step: int, padding: str) -> tuple[int, int]:

@@ -9,7 +9,8 @@ import numpy as np
 
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
-from autoconv.runtime.tensors.static_values import static_sizes, static_value
+from autoconv.runtime.tensors.static_values import partial_value, static_sizes, static_value
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
 def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
@@ -58,6 +59,16 @@ def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None,
     return (vector,), static_sizes(vector)
 
 
+def known_sizes(shape: ShapeLike) -> tuple[int | None, ...] | None:
+    """Return the sizes of a shape, None for those that are not known while tracing; None if its rank is not known."""
+    if as_tensor(shape) is None and isinstance(shape, Iterable):
+        return tuple(map(_size, shape))
+    return shape_argument(shape)[1]
+
+
 def _size(dimension: Any) -> int | None:
     value = None if dimension is None else static_value(dimension)
+    if value is None and isinstance(dimension, SymbolicTensor):
+        found = partial_value(dimension.value_in_graph)
+        value = found[0] if found is not None and found[0].ndim == 0 and found[1] else None
     return None if value is None else int(value)

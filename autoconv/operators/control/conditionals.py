@@ -23,6 +23,7 @@ from autoconv.runtime.recording.journal import cells_spots
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 Thunk = Callable[[], Any]
@@ -215,9 +216,11 @@ def assertion(condition: TensorLike, message: Thunk | None = None) -> Any:
 
 
 def condition_value(value: object) -> Any:
-    """Replace a user-defined object used as a condition by the result of its `__bool__` or `__len__` under trace."""
+    """Replace a condition under trace: a variable by its value, a user's object by its `__bool__` or `__len__`."""
     if current_region() is None:
         return value
+    if hasattr(type(value), "__autoconv_tensor__") and not is_staged(value):
+        return as_tensor(value)
     name = "__bool__" if hasattr(type(value), "__bool__") else "__len__"
     own = user_defined_method(value, name)
     if own is None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.errors import (
-    StagingError,
-)
+from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_
+from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.operators.control.conditionals import has_code, is_staged, truth
 from autoconv.operators.control.staging import aligned, stage_arms
@@ -48,6 +47,8 @@ from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 _ROUNDS = 12  # recordings of one loop after which StagingError is raised
 
@@ -89,7 +90,7 @@ def stage_loop(
             checked, stepped, shown = _record_iteration(parent, test, body, layouts, spots, count, twins)
         limit = stepped.region.most_iterations
         if limit is not None and not limited:
-            return _limited(limit, test, body, state, names, spots)
+            return _limited(_computed_outside(limit, stepped.region), test, body, state, names, spots)
         if checked.wrote:
             return _tested_in_body(test, body, state, names)
         new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
@@ -183,6 +184,32 @@ def _peeled(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], s
     if not is_staged(first):
         return first_and_rest(*state) if first else tuple(state)
     return stage_arms(truth(first), [first_and_rest, lambda *values: values], state, names)
+
+
+def _computed_outside(limit: Any, region: Region) -> Any:
+    """Return a limit that the loop's body computes of values from outside, computed before the loop.
+
+    Raises StagingError where the limit depends on what the loop changes.
+    """
+    if not isinstance(limit, SymbolicTensor) or limit.value_in_graph.graph is not region.graph:
+        return limit
+    outer = {inner: value for value, inner in region.captures.items()}
+
+    def lifted(value: Value) -> Any:
+        node = value.node
+        if value not in outer and (node is None or node.regions or node.effects or len(node.results) != 1):
+            raise StagingError(
+                "maximum_iterations depends on what the loop changes", current_place(), "compute it before the loop"
+            )
+        if value not in outer:
+            assert node is not None
+            found = dispatch.apply(node.op.name, *map(lifted, node.inputs), **node.attributes)
+            outer[value] = found.value_in_graph if isinstance(found, SymbolicTensor) else found
+            return found
+        found = outer[value]
+        return SymbolicTensor(found) if isinstance(found, Value) else found
+
+    return lifted(limit.value_in_graph)
 
 
 def _limited(

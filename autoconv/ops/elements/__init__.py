@@ -6,6 +6,7 @@ from autoconv.ops.elements import (  # noqa: F401 (each registers its rules)
     python_complex,
     python_inverses,
     python_numbers,
+    special,
 )
 from autoconv.ops.elements.registry import ELEMENTS, Elements, Rule, element
 

@@ -290,6 +290,8 @@ _ERFC_UNDER = (
     1.82390916687909736289e3, 2.24633760818710981792e3, 1.65666309194161350182e3, 5.57535340817727675546e2,
 )  # fmt: skip
 
+ERF, ERFC = (_ERF_OVER, _ERF_UNDER), (_ERFC_OVER, _ERFC_UNDER)  # quotients: erf(x)/x in x² up to 1, erfc(x)·e^x² to 8
+
 
 # Fitted by iteratively reweighted least squares: erf(x)/x - 1/4 as a quotient in x², up to where erf rounds to 1, so
 # that x·(1/4 + quotient) is within 3.8e-8 of erf, relatively, in exact arithmetic. Evaluated in float32 it is within

@@ -1,4 +1,4 @@
-"""The error function, the log-gamma function, and its derivatives.
+"""The error function and its inverse, the normal quantile, the log-gamma function and its derivatives.
 
 Formulas: NIST Digital Library of Mathematical Functions, 5.5 (recurrence, reflection), 5.11 (asymptotic
 series) and 5.15 (polygamma functions as sums).
@@ -7,11 +7,12 @@ series) and 5.15 (polygamma functions as sums).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from autoconv.ops.elements import special
+from autoconv.ops.elements.arrays import kernel_of
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.elementwise.maths import SMALL, floating_rule, unary
 from autoconv.ops.record import Builder, define, sample
@@ -21,23 +22,6 @@ _GAMMA_SAMPLES = np.array([0.75, 1.5, 3.25, 12.0, -0.75])
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
 _ASYMPTOTIC_FROM = 12.0  # arguments from which the asymptotic series is exact
 _FURTHEST_RECURRENCE = 10_000.0  # polygamma is nan for arguments below minus this
-
-
-def _by_math(function: Callable[[float], float]) -> Callable[[Any], Any]:
-    """Return the function of `math`, applied elementwise in float64; where `math` raises, the limit is infinite."""
-
-    def of_one(x: float) -> float:
-        try:
-            return function(x)
-        except (ValueError, OverflowError):
-            return math.inf
-
-    over_array = np.frompyfunc(of_one, 1, 1)
-
-    def run(x: Any) -> Any:
-        return np.asarray(over_array(np.asarray(x, np.float64)), np.float64).astype(x.dtype)
-
-    return run
 
 
 def _digamma(x: Any) -> Any:
@@ -93,23 +77,37 @@ def _bell(b: Builder, x: Any, factor: float) -> Any:
     return b.multiply(b.exp(b.negative(b.square(x))), factor)
 
 
+def _over_density(b: Builder, y: Any) -> Any:
+    """1 over the normal distribution's density at y."""
+    return b.multiply(b.exp(b.multiply(b.square(y), 0.5)), math.sqrt(2.0 * math.pi))
+
+
+_PROBABILITIES = np.array([0.1, 0.25, 0.5, 0.875])
 _SLOPE = 2.0 / math.sqrt(math.pi)
 
 erf = unary(
-    "erf", "Erf", _by_math(math.erf), lambda b, x, y: _bell(b, x, _SLOPE), SMALL,
+    "erf", "Erf", kernel_of(special.erf), lambda b, x, y: _bell(b, x, _SLOPE), SMALL,
     rule=floating_rule("erf", complex_too=False),
 )  # fmt: skip
 erfc = unary(
-    "erfc", "Erfc", _by_math(math.erfc), lambda b, x, y: _bell(b, x, -_SLOPE), SMALL,
+    "erfc", "Erfc", kernel_of(special.erfc), lambda b, x, y: _bell(b, x, -_SLOPE), SMALL,
     rule=floating_rule("erfc", complex_too=False),
 )  # fmt: skip
 lgamma = unary(
-    "lgamma", "Lgamma", _by_math(math.lgamma), lambda b, x, y: b.digamma(x), _GAMMA_SAMPLES,
+    "lgamma", "Lgamma", kernel_of(special.lgamma), lambda b, x, y: b.digamma(x), _GAMMA_SAMPLES,
     rule=floating_rule("lgamma", complex_too=False),
 )  # fmt: skip
 digamma = unary(
     "digamma", "Digamma", _digamma, lambda b, x, y: b.polygamma(x, order=1), _GAMMA_SAMPLES,
     rule=floating_rule("digamma", complex_too=False),
+)  # fmt: skip
+erfinv = unary(
+    "erfinv", "Erfinv", kernel_of(special.erfinv), lambda b, x, y: b.reciprocal(_bell(b, y, _SLOPE)), SMALL,
+    rule=floating_rule("erfinv", complex_too=False),
+)  # fmt: skip
+ndtri = unary(
+    "ndtri", "Ndtri", kernel_of(special.ndtri), lambda b, x, y: _over_density(b, y), _PROBABILITIES,
+    rule=floating_rule("ndtri", complex_too=False),
 )  # fmt: skip
 polygamma = define(
     name="polygamma", graphdef="Polygamma", result=floating_rule("polygamma", complex_too=False),

@@ -66,6 +66,27 @@ dimension = define(
 )  # fmt: skip
 
 
+def _broadcast_shape_type(x: TensorType, y: TensorType) -> TensorType:
+    if not x.dtype.is_integer:
+        raise TypeError(f"a shape has to be of integers, found {x.dtype.name}")
+    lengths = [vector.shape[0] if vector.shape else None for vector in (x, y)]
+    known = [length for length in lengths if isinstance(length, int)]
+    return TensorType(x.dtype, (max(known) if len(known) == 2 else None,))
+
+
+def _broadcast_shape(x: Any, y: Any) -> Any:
+    try:
+        return np.array(np.broadcast_shapes(tuple(x), tuple(y)), x.dtype)
+    except ValueError:
+        raise InvalidArgumentError(f"Incompatible shapes for broadcasting: {x.tolist()} and {y.tolist()}") from None
+
+
+broadcast_shape = define(
+    name="broadcast_shape", graphdef="BroadcastArgs", result=_broadcast_shape_type, kernel=_broadcast_shape,
+    gradient=flat, effects=Effects.RAISE, unify="all", samples=(sample(np.array([2, 1, 3]), np.array([4, 1])),),
+)  # fmt: skip
+
+
 # ---- reshaping
 
 

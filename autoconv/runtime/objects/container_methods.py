@@ -70,8 +70,8 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:
-            if name == "__add__" and type(args[0]) is SymbolicTensor:
-                refuse_as_python(operator.add, self, args[0])
+            if name == "__add__" and _is_added_by(args[0], self):
+                return NotImplemented
             if name == "__iter__":
                 return _known_items(self, own(self))
             if plain is dict and name in VIEWS:
@@ -98,6 +98,13 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
 
     method.__name__ = name
     return method
+
+
+def _is_added_by(other: object, container: object) -> bool:
+    """Return whether `container + other` is the other's operator: a list has no `+` of numbers, so Python asks it."""
+    if type(other) is SymbolicTensor:
+        refuse_as_python(operator.add, container, other)
+    return not isinstance(other, list) and hasattr(type(other), "__radd__")
 
 
 def _note_appended(container: object, args: tuple[Any, ...]) -> None:

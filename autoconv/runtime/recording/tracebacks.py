@@ -72,10 +72,22 @@ _PRESENTED: dict[Callable[..., Any], Any] = {}
 
 
 def present_functions(names: dict[str, Any]) -> None:
-    """Wrap the public functions of this package among `names` with `presented`; one function gets one wrapper."""
+    """Wrap the public functions of this package among `names` with `presented`; one function gets one wrapper.
+
+    `names` are those of a module. The wrapper is pickled by its name in the first module that has it, and shows the
+    function's signature to those who do not follow `__wrapped__`.
+    """
     for name, value in names.items():
         if isinstance(value, FunctionType) and not name.startswith("_") and is_own_file(value.__code__.co_filename):
-            names[name] = _PRESENTED.get(value) or _PRESENTED.setdefault(value, _once(value))
+            names[name] = _PRESENTED.get(value) or _PRESENTED.setdefault(value, _named(value, names["__name__"], name))
+
+
+def _named(function: Callable[..., Any], module: str, name: str) -> Any:
+    found = _once(function)
+    if found is not function:
+        found.__module__, found.__qualname__ = module, name
+        found.__signature__ = inspect.signature(function)
+    return found
 
 
 def presented_methods(cls: Class) -> Class:

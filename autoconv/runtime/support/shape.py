@@ -235,6 +235,8 @@ def as_shape(dims: object) -> Shape:
         return dims.dims_tuple
     if isinstance(dims, int):
         return (dims,)
+    if hasattr(dims, "__index__") and not getattr(dims, "shape", ()):  # one of NumPy's integers
+        return (_as_dimension(dims),)
     if isinstance(dims, Iterable) and not isinstance(dims, (str, bytes)):
         return tuple(_as_dimension(d) for d in dims)
     raise TypeError(f"Cannot convert {dims!r} to a TensorShape.")

@@ -72,7 +72,9 @@ def positive(x: Any) -> Any:
 
 
 def get_item(x: object, index: object) -> Any:
-    """`x[index]` with NumPy's meaning."""
+    """`x[index]` with NumPy's meaning; a list of indices is a tuple of them, as in TensorFlow, outside of arrays."""
+    if isinstance(index, list) and not _are_arrays():
+        index = tuple(index)
     spec, operands = parsed_index(index)
     return item_at(x, index, spec, operands)
 

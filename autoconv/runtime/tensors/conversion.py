@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -111,7 +111,45 @@ def as_tensor(value: object) -> Tensor | None:
         return value
     kind = type(value)
     reader = getattr(kind, "__autoconv_tensor__", None) or getattr(kind, "__tf_tensor__", None)
+    if reader is None and _CONVERSIONS:
+        return _converted(value)
     return reader(value) if reader is not None else None
+
+
+_CONVERSIONS: list[tuple[int, Any, Callable[..., Any]]] = []  # by priority: classes, and their functions
+
+
+def register_tensor_conversion_function(
+    base_type: type | tuple[type, ...], conversion_func: Callable[..., Any], priority: int = 100
+) -> None:
+    """Let objects of the classes be operands: `conversion_func(value, dtype=None, name=None, as_ref=False)`.
+
+    The function returns a tensor, or NotImplemented. Functions of a lower priority are asked first.
+
+    >>> class Length:
+    ...     metres = 3.0
+    >>> autoconv.register_tensor_conversion_function(Length, lambda x, *args, **more: autoconv.constant(x.metres))
+    >>> (autoconv.constant(1.0) + Length()).numpy()
+    np.float32(4.0)
+    """
+    kinds = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not all(isinstance(kind, type) for kind in kinds):
+        raise TypeError(f"Argument `base_type` must be a type or a tuple of types. Obtained: {base_type}")
+    if any(issubclass(kind, int | float | str | bytes | list | tuple | np.generic | np.ndarray) for kind in kinds):
+        raise TypeError(f"Cannot register conversions for Python numbers, sequences and NumPy's values: {base_type}")
+    if not callable(conversion_func):
+        raise TypeError("Argument `conversion_func` must be callable.")
+    _CONVERSIONS.append((priority, kinds, conversion_func))
+    _CONVERSIONS.sort(key=lambda entry: entry[0])
+
+
+def _converted(value: object) -> Tensor | None:
+    for _, kinds, convert in _CONVERSIONS:
+        if isinstance(value, kinds):
+            found = convert(value, dtype=None, name=None, as_ref=False)
+            if found is not NotImplemented:
+                return as_tensor(found)
+    return None
 
 
 def stacked_list(value: object) -> Any:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import OpError
+from autoconv.graph.effects import Effects
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
@@ -47,21 +49,79 @@ def static_sizes(vector: object) -> tuple[int | None, ...] | None:
     known = static_value(vector)
     if known is not None:
         return tuple(int(size) if size >= 0 else None for size in np.ravel(known))
-    node = vector.value_in_graph.node if isinstance(vector, SymbolicTensor) else None
-    if node is not None and node.op.name == "shape":
-        shape = node.inputs[0].shape
-        return None if shape is None else tuple(d if isinstance(d, int) else None for d in shape)
-    if node is not None and node.op.name in ("cast", "identity"):
-        return static_sizes(SymbolicTensor(node.inputs[0]))
-    if node is not None and node.op.name in ("stack", "concat"):
-        parts = [_sizes_in(SymbolicTensor(part), node.op.name) for part in node.inputs]
-        return None if None in parts else tuple(size for part in parts for size in part)  # type: ignore[union-attr]
-    length = vector.shape[0] if isinstance(vector, SymbolicTensor) and vector.shape else None
+    if not isinstance(vector, SymbolicTensor):
+        return None
+    found = partial_value(vector.value_in_graph)
+    if found is not None and found[0].ndim == 1:
+        pairs = zip(*found, strict=True)
+        return tuple(int(size) if is_known and size >= 0 else None for size, is_known in pairs)
+    length = vector.shape[0] if vector.shape else None
     return (None,) * length if isinstance(length, int) else None
 
 
-def _sizes_in(part: SymbolicTensor, op: str) -> tuple[int | None, ...] | None:
-    if op == "concat":
-        return static_sizes(part)
-    known = static_value(part)
-    return (None if known is None or known < 0 else int(known),)
+def partial_value(value: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the elements of a graph value and a mask of those that are known while tracing, None if none can be.
+
+    Sizes of shapes are followed through what programs compute of them: parts, joins, arithmetic, products.
+    """
+    return _partial(value, _DEPTH)
+
+
+_DEPTH = 12  # nodes from a size to its use
+_MOST = 64  # elements of an array of sizes
+
+
+def _partial(value: Any, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
+    node = getattr(value, "node", None)
+    if node is None or not depth or getattr(value.type, "dtype", None) is None:
+        return None
+    if node.op.name == "constant":
+        array = np.asarray(node.attributes["value"])
+        return (array, np.ones(array.shape, bool)) if array.size <= _MOST else None
+    if node.op.name in ("shape", "size", "dimension"):
+        return _sizes_of(node, value.dtype.numpy)
+    if node.op.kernel is None or node.regions or len(node.results) != 1 or node.effects & ~Effects.RAISE:
+        return None
+    traits = node.op.traits
+    moves = traits.view or node.op.name in ("concat", "stack")
+    if not (moves or traits.elementwise or traits.reduction):
+        return None
+    parts = [_partial(operand, depth - 1) for operand in node.inputs]
+    if any(part is None or part[0].size > _MOST for part in parts):
+        return None
+    return _applied(node, [part for part in parts if part is not None], moves)
+
+
+def _applied(node: Any, parts: list[Any], moves: bool) -> tuple[np.ndarray, np.ndarray] | None:
+    """Run a kernel on partly known operands; an element of the result is known if those that it depends on are."""
+    values, known = [part[0] for part in parts], [part[1] for part in parts]
+    traits = node.op.traits
+    if traits.view and not all(mask.all() for mask in known[1:]):
+        return None  # positions
+    try:
+        found = np.asarray(node.op.kernel(*values, **node.attributes))
+        if traits.view:
+            mask = node.op.kernel(known[0], *values[1:], **node.attributes)
+        elif moves:
+            mask = node.op.kernel(*known, **node.attributes)
+        elif traits.elementwise:
+            mask = np.broadcast_arrays(found, *known)[1] if len(known) == 1 else np.logical_and.reduce(
+                np.broadcast_arrays(*known)
+            )
+        else:
+            mask = np.full(found.shape, known[0].all())
+    except (ArithmeticError, IndexError, TypeError, ValueError, OpError):
+        return None
+    return found, np.asarray(mask, bool)
+
+
+def _sizes_of(node: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray] | None:
+    shape = node.inputs[0].shape
+    if shape is None:
+        return None
+    known = np.array([isinstance(size, int) for size in shape], bool)
+    sizes = np.array([size if isinstance(size, int) else 1 for size in shape], dtype)
+    if node.op.name == "dimension":
+        axis = node.attributes["axis"]
+        return np.array(sizes[axis]), np.array(known[axis])
+    return (sizes, known) if node.op.name == "shape" else (np.prod(sizes, dtype=dtype), np.array(known.all()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import threading
 import time
@@ -68,10 +69,18 @@ class _Tracing(threading.local):
 _TRACING = _Tracing()
 
 
+class _SignatureOf:
+    """The signature of a Function's Python function, for those who do not follow `__wrapped__`; the class has none."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> inspect.Signature | None:
+        return None if instance is None else inspect.signature(instance.python_function)
+
+
 class Function(Dispatched[P, R], Obtaining, Described, Pickled):
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 
     __autoconv_function__ = True
+    __signature__ = _SignatureOf()
     __slots__ = ("_straight",)  # read by native code; all other attributes are in the instance dictionary
     def __init__(
         self,
@@ -111,6 +120,15 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         self._begin_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
         self._traces = 0
         self._called_before = False
+
+    def _decorate(self, decorator: Callable[[Any], Any]) -> None:
+        """Put a decorator around the Python function, which no trace may have run yet."""
+        if self._traces:
+            raise ValueError("Functions cannot be decorated after they have been traced.")
+        Function.__init__(
+            self, decorator(self.python_function), self._contract, self._input_signature, self._autograph,
+            self._reduce_retracing, self._signature.name, self._follow_type_hints, tuple(self.donate),
+        )  # fmt: skip
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call by the trace for its key, which is made if necessary, or as plain Python.

@@ -24,6 +24,7 @@ from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.recording.tracebacks import present, presented
+from autoconv.runtime.support.structure import map_structure
 from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.runtime.tensors.donation import give_away
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -207,6 +208,16 @@ class ConcreteFunction:
     @property
     def structured_outputs(self) -> Any:
         return rebuild(self.layout, iter(self.recorded.outputs))
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of the results, in their structure."""
+        return map_structure(lambda leaf: getattr(leaf, "shape", leaf), self.structured_outputs)
+
+    @property
+    def output_dtypes(self) -> Any:
+        """The dtypes of the results, in their structure."""
+        return map_structure(lambda leaf: getattr(leaf, "dtype", leaf), self.structured_outputs)
 
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -1,0 +1,128 @@
+"""Initial values of variables: callables that take a shape and a dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.random.stateful import normal, uniform
+from autoconv.api.random.stateless import stateless_normal, stateless_uniform
+from autoconv.api.tensors.constants import ones, zeros
+from autoconv.api.tensors.shaping import broadcast_to, reshape
+from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class Initializer:
+    """Base class: `initializer(shape, dtype)` returns the initial value of a variable.
+
+    A subclass defines `__call__`, and `get_config` with the arguments of its constructor.
+    """
+
+    def __call__(self, shape: TensorLike, dtype: DTypeLike = float32, **kwargs: Any) -> Tensor:
+        raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments of the constructor."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Initializer:
+        """Return an initializer made from the arguments of its constructor."""
+        return cls(**{key: value for key, value in config.items() if key != "dtype"})
+
+
+class Zeros(Initializer):
+    """Zeros.
+
+    >>> autoconv.zeros_initializer()([2]).numpy()
+    array([0., 0.], dtype=float32)
+    """
+
+    def __call__(self, shape: TensorLike, dtype: DTypeLike = float32, **kwargs: Any) -> Tensor:
+        return zeros(shape, _checked(dtype, numbers_only=False))
+
+
+class Ones(Initializer):
+    """Ones.
+
+    >>> autoconv.ones_initializer()([2]).numpy()
+    array([1., 1.], dtype=float32)
+    """
+
+    def __call__(self, shape: TensorLike, dtype: DTypeLike = float32, **kwargs: Any) -> Tensor:
+        return ones(shape, _checked(dtype, numbers_only=False))
+
+
+class Constant(Initializer):
+    """The given value, or values: a number fills the shape, a list or array is reshaped to it.
+
+    >>> autoconv.constant_initializer(3)([2]).numpy()
+    array([3., 3.], dtype=float32)
+    """
+
+    def __init__(self, value: Any = 0, support_partition: bool = False) -> None:
+        if not isinstance(value, list | tuple | int | float | complex | str | bytes) and not hasattr(value, "dtype"):
+            raise TypeError(f"Invalid type for initial value: {type(value)}. Expected a number, list or array.")
+        self.value = value
+
+    def __call__(self, shape: TensorLike, dtype: DTypeLike | None = None, **kwargs: Any) -> Tensor:
+        given = as_dtype(dtype) if dtype is not None else None
+        value = convert_to_tensor(self.value, given or (float32 if isinstance(self.value, int | float) else None))
+        return broadcast_to(value, shape) if value.shape.num_elements() == 1 else reshape(value, shape)
+
+    def get_config(self) -> dict[str, Any]:
+        return {"value": self.value}
+
+
+class RandomUniform(Initializer):
+    """Uniform numbers from `minval` up to, and without, `maxval`; the same in each call if there is a `seed`.
+
+    >>> values = autoconv.random_uniform_initializer(0.0, 1.0, seed=1)([3]).numpy()
+    >>> bool(((0.0 <= values) & (values < 1.0)).all())
+    True
+    """
+
+    def __init__(self, minval: TensorLike = -0.05, maxval: TensorLike = 0.05, seed: int | None = None) -> None:
+        self.minval, self.maxval, self.seed = minval, maxval, seed
+
+    def __call__(self, shape: TensorLike, dtype: DTypeLike = float32, **kwargs: Any) -> Tensor:
+        dtype = as_dtype(dtype)
+        if not (dtype.is_floating or dtype.is_integer):
+            raise ValueError(f"Expected float or integer dtype, got {dtype}.")
+        if self.seed is None:
+            return uniform(shape, self.minval, self.maxval, dtype)
+        return stateless_uniform(shape, [self.seed, 0], self.minval, self.maxval, dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
+
+
+class RandomNormal(Initializer):
+    """Normal numbers of mean `mean` and deviation `stddev`; the same in each call if there is a `seed`.
+
+    >>> autoconv.random_normal_initializer(mean=1.0, stddev=0.0)([2]).numpy()
+    array([1., 1.], dtype=float32)
+    """
+
+    def __init__(self, mean: TensorLike = 0.0, stddev: TensorLike = 0.05, seed: int | None = None) -> None:
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+
+    def __call__(self, shape: TensorLike, dtype: DTypeLike = float32, **kwargs: Any) -> Tensor:
+        dtype = _checked(dtype)
+        if self.seed is None:
+            return normal(shape, self.mean, self.stddev, dtype)
+        return stateless_normal(shape, [self.seed, 0], self.mean, self.stddev, dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
+
+
+def _checked(dtype: DTypeLike, numbers_only: bool = True) -> Any:
+    found = as_dtype(dtype)
+    if numbers_only and not found.is_floating:
+        raise ValueError(f"Expected float dtype, got {found}.")
+    if not numbers_only and not (found.is_numeric or found.is_bool):
+        raise ValueError(f"Expected numeric or boolean dtype, got {found}.")
+    return found

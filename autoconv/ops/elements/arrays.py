@@ -1,0 +1,100 @@
+"""Element rules applied to NumPy's arrays, a block at a time: kernels of functions that NumPy does not have."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype, float64
+from autoconv.ops.elements.registry import Rule
+
+_BLOCK = 8192  # elements, which stay in the processor's cache
+
+
+def kernel_of(rule: Rule) -> Callable[..., Any]:
+    """Return a kernel of one operand that evaluates the rule in float64."""
+
+    def run(x: Any) -> Any:
+        given = np.asarray(x)
+        flat = given.reshape(-1)
+        found = np.empty(flat.shape, given.dtype)
+        with np.errstate(all="ignore"):
+            for start in range(0, flat.size, _BLOCK):
+                block = flat[start : start + _BLOCK].astype(np.float64)
+                found[start : start + _BLOCK] = rule(_ELEMENTS, Element(block, float64)).array
+        return found.reshape(given.shape)
+
+    return run
+
+
+class Element:
+    """An array in the place of one element."""
+
+    __slots__ = ("array", "dtype")
+
+    def __init__(self, array: Any, dtype: DType) -> None:
+        self.array = array
+        self.dtype = dtype
+
+    def same(self, other: object) -> Element:
+        """Return where both are equal."""
+        return _made(np.equal(self.array, _plain(other)))
+
+    def differs(self, other: object) -> Element:
+        """Return where they differ."""
+        return _made(np.not_equal(self.array, _plain(other)))
+
+    def __neg__(self) -> Element:
+        return _made(-self.array)
+
+    def __invert__(self) -> Element:
+        return _made(~self.array)
+
+
+def _operator(function: Callable[[Any, Any], Any], reflected: bool = False) -> Any:
+    def run(self: Element, other: object) -> Element:
+        pair = (_plain(other), self.array) if reflected else (self.array, _plain(other))
+        return _made(function(*pair))
+
+    return run
+
+
+for _name in ("add", "sub", "mul", "truediv"):
+    setattr(Element, f"__{_name}__", _operator(getattr(operator, _name)))
+    setattr(Element, f"__r{_name}__", _operator(getattr(operator, _name), reflected=True))
+for _name in ("lt", "le", "gt", "ge", "and_", "or_"):
+    setattr(Element, f"__{_name.strip('_')}__", _operator(getattr(operator, _name)))
+
+
+def _plain(value: object) -> Any:
+    return value.array if isinstance(value, Element) else value
+
+
+def _made(array: Any) -> Element:
+    return Element(array, as_dtype(array.dtype))
+
+
+class _Arrays:
+    """The part of `Elements` that rules of such functions use."""
+
+    in_loop = False
+
+    def constant(self, number: Any, dtype: DType) -> Element:
+        return Element(dtype.numpy.type(number), dtype)
+
+    def select(self, condition: Any, x: object, y: object) -> Element:
+        return _made(np.where(_plain(condition), _plain(x), _plain(y)))
+
+    def fma(self, x: Any, y: Any, z: Any) -> Element:
+        return _made(x.array * _plain(y) + _plain(z))
+
+    def intrinsic(self, name: str, *operands: Any) -> Element:
+        return _made(getattr(np, name)(*map(_plain, operands)))
+
+    libm = intrinsic
+
+
+_ELEMENTS: Any = _Arrays()

@@ -1,0 +1,156 @@
+"""Element rules of special functions: normal quantiles, the inverse error function, log-gamma.
+
+The rational functions of the complementary error function are those of Cephes (Moshier, 1992), of the normal quantile
+those of algorithm AS 241 (Wichura, 1988); the series of log-gamma are NIST's Digital Library of Mathematical
+Functions, 5.7.3 (around 2) and 5.11.1 (large arguments).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autoconv.graph.dtypes import float32, float64
+from autoconv.ops.elements.maths import ERF, ERFC, apply, horner
+from autoconv.ops.elements.registry import Elements, element
+
+# (numerator, denominator), the highest power first: near 1/2, in the tails, and far out.
+_MIDDLE = (
+    (2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457, 13731.693765509461125,
+     1971.5909503065514427, 133.14166789178437745, 3.387132872796366608),
+    (5226.495278852854561, 28729.085735721942674, 39307.89580009271061, 21213.794301586595867, 5394.1960214247511077,
+     687.1870074920579083, 42.313330701600911252, 1.0),
+)  # fmt: skip
+_TAIL = (
+    (7.7454501427834140764e-4, 0.0227238449892691845833, 0.24178072517745061177, 1.27045825245236838258,
+     3.64784832476320460504, 5.7694972214606914055, 4.6303378461565452959, 1.42343711074968357734),
+    (1.05075007164441684324e-9, 5.475938084995344946e-4, 0.0151986665636164571966, 0.14810397642748007459,
+     0.68976733498510000455, 1.6763848301838038494, 2.05319162663775882187, 1.0),
+)  # fmt: skip
+_FAR = (
+    (2.01033439929228813265e-7, 2.71155556874348757815e-5, 0.0012426609473880784386, 0.026532189526576123093,
+     0.29656057182850489123, 1.7848265399172913358, 5.4637849111641143699, 6.6579046435011037772),
+    (2.04426310338993978564e-15, 1.4215117583164458887e-7, 1.8463183175100546818e-5, 7.868691311456132591e-4,
+     0.0148753612908506148525, 0.13692988092273580531, 0.59983220655588793769, 1.0),
+)  # fmt: skip
+
+
+@element("ndtri")
+def ndtri(b: Elements, x: Any) -> Any:
+    """Return the x below which the normal distribution has that probability."""
+    if x.dtype not in (float32, float64):
+        return None
+    return _quantile(b, x - 0.5, b.select(x < 0.5, x, 1.0 - x))
+
+
+@element("erfinv")
+def erfinv(b: Elements, x: Any) -> Any:
+    """Return the number of which the error function is x: a normal quantile, scaled."""
+    if x.dtype not in (float32, float64):
+        return None
+    return _quantile(b, x * 0.5, (1.0 - b.intrinsic("fabs", x)) * 0.5) * math.sqrt(0.5)
+
+
+def _quantile(b: Elements, centred: Any, tail: Any) -> Any:
+    """Return the quantile of the probability 1/2 + `centred`; `tail` is the smaller of it and its complement."""
+    inner = b.constant(0.180625, centred.dtype) - centred * centred
+    middle = centred * (horner(b, inner, _MIDDLE[0]) / horner(b, inner, _MIDDLE[1]))
+    r = b.intrinsic("sqrt", -apply(b, "log", tail))
+    near, far = r - 1.6, r - 5.0
+    outer = b.select(
+        r > 5.0,
+        horner(b, far, _FAR[0]) / horner(b, far, _FAR[1]),
+        horner(b, near, _TAIL[0]) / horner(b, near, _TAIL[1]),
+    )
+    outer = b.select(tail.same(0.0), float("inf"), outer)
+    found = b.select(b.intrinsic("fabs", centred) > 0.425, b.intrinsic("copysign", outer, centred), middle)
+    return b.select(tail < 0.0, float("nan"), found)
+
+
+_EULER = 0.57721566490153286061
+_ASYMPTOTIC_FROM = 12.0
+_STEPS = 10  # down from there into [1.5, 2.5)
+_STIRLING = tuple(  # B(2j) / (2j·(2j - 1)), the highest j first
+    bernoulli / (2 * j * (2 * j - 1))
+    for j, bernoulli in reversed(list(enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6), 1)))
+)
+
+
+def _zeta_less_one(k: int) -> float:
+    """ζ(k) - 1: the first terms, and the rest by the Euler-Maclaurin formula."""
+    n = 64
+    rest = n ** (1 - k) / (k - 1) + 0.5 * n**-k + k * n ** (-k - 1) / 12
+    rest -= k * (k + 1) * (k + 2) * n ** (-k - 3) / 720
+    rest += k * (k + 1) * (k + 2) * (k + 3) * (k + 4) * n ** (-k - 5) / 30240
+    return math.fsum([*(m**-k for m in range(2, n)), rest])
+
+
+def _around_two(terms: int) -> tuple[float, ...]:
+    """Return the series of lgamma(2 + z) / z, the highest power first."""
+    higher = [(-1) ** k * _zeta_less_one(k) / k for k in range(terms, 1, -1)]
+    return (*higher, 1.0 - _EULER)
+
+
+_AROUND_TWO = {float32: _around_two(12), float64: _around_two(27)}
+
+
+@element("lgamma")
+def lgamma(b: Elements, x: Any) -> Any:
+    """Return log |Γ(x)|: its series around 2 after recurrence, Stirling's for large x, reflection for negative x."""
+    if x.dtype not in (float32, float64):
+        return None
+    one = b.constant(1.0, x.dtype)
+    negative = x < 0.0
+    y = b.select(negative, 1.0 - x, x)
+    # y > 0; in [1.5, 2.5) after steps down, or one or two steps up from below.
+    product, reduced = one, y
+    for _ in range(_STEPS):
+        above = reduced >= 2.5
+        reduced = b.select(above, reduced - 1.0, reduced)
+        product = b.select(above, product * reduced, product)
+    tiny, small = y < 0.5, y < 1.5
+    z = b.select(tiny, y, b.select(small, y - 1.0, reduced - 2.0))  # y = 0 + z, 1 + z or 2 + z
+    series = horner(b, z, _AROUND_TWO[x.dtype]) * z
+    moderate = series + apply(b, "log", product)
+    moderate = b.select(small, series - apply(b, "log1p", z), moderate)
+    moderate = b.select(tiny, moderate - apply(b, "log", y), moderate)
+    inverse = 1.0 / y
+    large = (y - 0.5) * apply(b, "log", y) - y + b.constant(0.5 * math.log(2 * math.pi), x.dtype)
+    large = large + horner(b, inverse * inverse, _STIRLING) * inverse
+    found = b.select(y >= _ASYMPTOTIC_FROM, large, moderate)
+    fraction = x - b.intrinsic("floor", x + 0.5)
+    sine = b.intrinsic("fabs", apply(b, "sin", fraction * math.pi))
+    found = b.select(negative, b.constant(math.log(math.pi), x.dtype) - apply(b, "log", sine) - found, found)
+    return b.select(b.intrinsic("fabs", x).same(float("inf")), float("inf"), found)
+
+
+_ERFC_FAR = (
+    (5.64189583547755073984e-1, 1.27536670759978104416, 5.01905042251180477414, 6.16021097993053585195,
+     7.40974269950448939160, 2.97886665372100240670),
+    (1.0, 2.26052863220117276590, 9.39603524938001434673, 1.20489539808096656605e1, 1.70814450747565897222e1,
+     9.60896809063285878198, 3.36907645100081516050),
+)  # fmt: skip
+
+
+def erf(b: Elements, x: Any) -> Any:
+    """Return the error function, by its complement where that is small."""
+    size = b.intrinsic("fabs", x)
+    near = x * (horner(b, x * x, ERF[0]) / horner(b, x * x, ERF[1]))
+    return b.select(size >= 1.0, b.intrinsic("copysign", 1.0 - _complement(b, size), x), near)
+
+
+def erfc(b: Elements, x: Any) -> Any:
+    """Return one less the error function, with a small relative error where it is next to 0."""
+    size = b.intrinsic("fabs", x)
+    near = 1.0 - x * (horner(b, x * x, ERF[0]) / horner(b, x * x, ERF[1]))
+    far = _complement(b, size)
+    return b.select(size >= 1.0, b.select(x < 0.0, 2.0 - far, far), near)
+
+
+def _complement(b: Elements, x: Any) -> Any:
+    """Return erfc(x) for x ≥ 1: exp(-x²), of which x is divided into a part with an exact square and a rest."""
+    x = b.select(x > 27.5, 27.5, x)  # where it is 0
+    upper = b.intrinsic("floor", x * 16.0) * 0.0625
+    bell = apply(b, "exp", -(upper * upper)) * apply(b, "exp", -((x - upper) * (x + upper)))
+    far = horner(b, x, _ERFC_FAR[0]) / horner(b, x, _ERFC_FAR[1])
+    return bell * b.select(x < 8.0, horner(b, x, ERFC[0]) / horner(b, x, ERFC[1]), far)

@@ -1,0 +1,303 @@
+"""`tensorflow.test`: the base class of tests, with assertions about tensors, and what asks for devices."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import random as python_random
+import re
+import tempfile
+import unittest
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from pathlib import Path
+from typing import Any
+from unittest import mock as mock
+
+import numpy as np
+
+import autoconv
+from autoconv import errors
+from autoconv.nest import flatten, map_structure
+from autoconv.runtime.annotations import TensorLike
+
+try:
+    absltest: Any = importlib.import_module("absl.testing.absltest")
+except ImportError:
+    absltest = None
+Kinds = type[BaseException] | tuple[type[BaseException], ...]
+_Base: Any = unittest.TestCase if absltest is None else absltest.TestCase
+
+
+class TestCase(_Base):
+    """A test case whose assertions take tensors, variables and structures of them."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        python_random.seed(42)
+        np.random.seed(42)
+        autoconv.random.set_seed(42)
+
+    def evaluate(self, tensors: object) -> Any:
+        """Return the values of a structure of tensors; None and values of Python stay."""
+        return map_structure(self._value, tensors)
+
+    @staticmethod
+    def _value(tensor: object) -> Any:
+        return tensor.numpy() if hasattr(tensor, "numpy") else tensor() if callable(tensor) else tensor
+
+    @contextlib.contextmanager
+    def session(self, *args: object, **kwargs: object) -> Iterator[None]:
+        """Run the block; ops run at once."""
+        yield None
+
+    cached_session = test_session = session
+
+    def get_temp_dir(self) -> str:
+        """Return a folder that is removed after the test."""
+        if not hasattr(self, "_folder"):
+            folder = tempfile.TemporaryDirectory()
+            self.addCleanup(folder.cleanup)
+            self._folder = folder.name
+        return self._folder
+
+    def _array(self, value: object) -> np.ndarray:
+        if isinstance(value, np.ndarray | np.generic):
+            return np.asarray(value)
+        if isinstance(value, list | tuple):
+            value = [self._array(part) for part in value]
+        return np.array(self._value(value))
+
+    _GetNdArray = _array
+
+    def assertAllClose(
+        self, a: object, b: object, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
+        """Assert that two structures have the same form and close elements; nan equals nan."""
+        self._close(_plain(a), _plain(b), rtol, atol, msg)
+
+    def _close(self, a: Any, b: Any, rtol: float, atol: float, msg: str | None) -> None:
+        if isinstance(a, Mapping) or isinstance(b, Mapping):
+            self.assertTrue(isinstance(a, Mapping) and isinstance(b, Mapping), f"{a!r} against {b!r}. {msg}")
+            self.assertCountEqual(a.keys(), b.keys(), msg)
+            for key in a:
+                self.assertAllClose(a[key], b[key], rtol, atol, f"at {key!r}. {msg or ''}")
+            return
+        try:
+            one, other = self._array(a), self._array(b)
+        except ValueError:
+            self.assertEqual(len(a), len(b), msg)
+            for x, y in zip(a, b, strict=True):
+                self.assertAllClose(x, y, rtol, atol, msg)
+            return
+        if one.dtype == object or other.dtype == object:
+            self.assertEqual(len(a), len(b), msg)
+            for x, y in zip(a, b, strict=True):
+                self.assertAllClose(x, y, rtol, atol, msg)
+            return
+        self.assertShapesAgree(one, other, msg)
+        one, other = _wide(one), _wide(other)
+        if not np.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True):
+            np.testing.assert_allclose(one, other, rtol=rtol, atol=atol, equal_nan=True, err_msg=msg or "")
+
+    def assertShapesAgree(self, a: np.ndarray, b: np.ndarray, msg: str | None = None) -> None:
+        self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. {msg or ''}")
+
+    def assertAllCloseAccordingToType(
+        self, a: object, b: object, rtol: float = 1e-6, atol: float = 1e-6, float_rtol: float = 1e-6,
+        float_atol: float = 1e-6, half_rtol: float = 1e-3, half_atol: float = 1e-3, bfloat16_rtol: float = 1e-2,
+        bfloat16_atol: float = 1e-2, msg: str | None = None,
+    ) -> None:  # fmt: skip
+        """`assertAllClose` with tolerances by the narrower of both dtypes."""
+        kinds = {str(self._array(part).dtype) for value in (a, b) for part in flatten(value)}
+        if kinds & {"float32", "complex64"}:
+            rtol, atol = max(rtol, float_rtol), max(atol, float_atol)
+        if "float16" in kinds:
+            rtol, atol = max(rtol, half_rtol), max(atol, half_atol)
+        if "bfloat16" in kinds:
+            rtol, atol = max(rtol, bfloat16_rtol), max(atol, bfloat16_atol)
+        self.assertAllClose(a, b, rtol, atol, msg)
+
+    def assertNotAllClose(
+        self, a: object, b: object, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
+        """Assert that two structures are not close."""
+        try:
+            self.assertAllClose(a, b, rtol, atol)
+        except AssertionError:
+            return
+        raise AssertionError(f"The two values are close at all elements. {msg or ''}".rstrip())
+
+    def assertAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
+        """Assert that two tensors have the same shape and elements; nan equals nan."""
+        one, other = self._array(_listed(a)), self._array(_listed(b))
+        if other.ndim <= 3 and other.size < 500 and one.shape != other.shape:
+            self.assertEqual(one.shape, other.shape, f"Contents: {one!r} against {other!r}. {msg or ''}")
+        self.assertEqual(one.shape, other.shape, msg)
+        same = one == other
+        if one.dtype.kind in "fc" and other.dtype.kind in "fc":
+            same = same | (np.isnan(one) & np.isnan(other))
+        if not np.all(same):
+            np.testing.assert_array_equal(one, other, err_msg=msg or "")
+            raise AssertionError(f"{one!r} against {other!r}. {msg or ''}")
+
+    def assertNotAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
+        """Assert that two tensors differ."""
+        try:
+            self.assertAllEqual(a, b)
+        except AssertionError:
+            return
+        raise AssertionError(f"The two values are equal at all elements. {msg or ''}".rstrip())
+
+    def assertAllGreater(self, a: object, comparison_target: object) -> None:
+        self.assertTrue(np.all(self._array(a) > comparison_target), a)
+
+    def assertAllLess(self, a: object, comparison_target: object) -> None:
+        self.assertTrue(np.all(self._array(a) < comparison_target), a)
+
+    def assertAllGreaterEqual(self, a: object, comparison_target: object) -> None:
+        self.assertTrue(np.all(self._array(a) >= comparison_target), a)
+
+    def assertAllLessEqual(self, a: object, comparison_target: object) -> None:
+        self.assertTrue(np.all(self._array(a) <= comparison_target), a)
+
+    def assertAllInSet(self, target: object, expected_set: Iterable[object]) -> None:
+        self.assertTrue(set(self._array(target).ravel().tolist()) <= set(expected_set), target)
+
+    def assertAllInRange(
+        self, target: object, lower_bound: float, upper_bound: float, open_lower_bound: bool = False,
+        open_upper_bound: bool = False,
+    ) -> None:  # fmt: skip
+        values = self._array(target)
+        above = values > lower_bound if open_lower_bound else values >= lower_bound
+        below = values < upper_bound if open_upper_bound else values <= upper_bound
+        self.assertTrue(np.all(above & below), f"{values!r} is not within {lower_bound} and {upper_bound}")
+
+    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
+        """Assert that two numbers differ by at most `err`."""
+        self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, f"{f1!r} != {f2!r} +/- {err!r} {msg or ''}")
+
+    def assertArrayNear(
+        self, farray1: Sequence[float], farray2: Sequence[float], err: float, msg: str | None = None
+    ) -> None:
+        self.assertEqual(len(farray1), len(farray2), msg)
+        for one, other in zip(farray1, farray2, strict=True):
+            self.assertNear(float(one), float(other), err, msg)
+
+    def assertNDArrayNear(self, ndarray1: object, ndarray2: object, err: float, msg: str | None = None) -> None:
+        self.assertLess(np.linalg.norm(self._array(ndarray1) - self._array(ndarray2)), err, msg)
+
+    def assertShapeEqual(self, input_a: object, input_b: object, msg: str | None = None) -> None:
+        self.assertEqual(*(tuple(getattr(part, "shape", ())) for part in (input_a, input_b)), msg)
+
+    def assertDTypeEqual(self, target: TensorLike, expected_dtype: object) -> None:
+        self.assertEqual(autoconv.as_dtype(getattr(target, "dtype", None)), autoconv.as_dtype(expected_dtype))
+
+    def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:
+        self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r} does not start with {expected_start!r}")
+
+    def assertEmpty(self, container: Sized, msg: str | None = None) -> None:
+        self.assertEqual(len(container), 0, msg)
+
+    @contextlib.contextmanager
+    def assertRaisesWithPredicateMatch(
+        self, exception_type: Kinds, expected_err_re_or_predicate: str | Callable[[BaseException], bool]
+    ) -> Iterator[None]:
+        """Assert that the block raises an error whose text matches, or for which the predicate is true."""
+        try:
+            yield
+        except exception_type as error:
+            test = expected_err_re_or_predicate
+            matches = test(error) if callable(test) else re.search(test, str(error))
+            self.assertTrue(matches, f"Exception of type {type(error)}: {error} does not match {test!r}")
+            return
+        self.fail(f"{exception_type} not raised")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate: str | Callable[[BaseException], bool]) -> Any:
+        return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
+
+    def assertRaisesIncompatibleShapesError(
+        self, exception_type: Kinds = errors.InvalidArgumentError, *args: object, **kwargs: Any
+    ) -> Any:
+        return self.assertRaisesRegex(exception_type, "Incompatible shapes")
+
+
+def _plain(value: object) -> Any:
+    return value._asdict() if hasattr(value, "_asdict") else value
+
+
+def _listed(value: object) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _wide(array: np.ndarray) -> np.ndarray:
+    """Return an array whose differences do not overflow its dtype."""
+    return array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the tests of the program."""
+    if absltest is not None:
+        absltest.main(argv)
+    else:
+        unittest.main(argv=list(argv) if argv is not None else None)
+
+
+def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float | None = None) -> tuple[Any, Any]:
+    """Return Jacobians of `f` at the list of tensors `x`, a pair of tuples: by the tape, and by central differences."""
+    points: list[Any] = [autoconv.convert_to_tensor(part) for part in x]
+    step = delta if delta is not None else 1.0 / 1024
+    exact, measured = [], []
+    for index, point in enumerate(points):
+        with autoconv.GradientTape() as tape:
+            tape.watch(point)
+            result = f(*points)
+        rows = tape.jacobian(result, point)
+        size = int(np.prod(point.shape.as_list()))
+        exact.append(np.reshape(rows.numpy(), (-1, size)))
+        columns = []
+        for position in range(size):
+            moved = []
+            for sign in (step, -step):
+                array = np.array(point.numpy())
+                array.reshape(-1)[position] += sign
+                moved.append(f(*points[:index], autoconv.constant(array), *points[index + 1 :]).numpy().ravel())
+            columns.append((moved[0] - moved[1]) / (2 * step))
+        measured.append(np.stack(columns, axis=1))
+    return tuple(exact), tuple(measured)
+
+
+def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: object = None) -> bool:
+    """Return False: there is one device, the CPU."""
+    return False
+
+
+def is_built_with_cuda() -> bool:
+    """Return False."""
+    return False
+
+
+is_built_with_rocm = is_built_with_xla = is_built_with_gpu_support = is_built_with_cuda
+
+
+def gpu_device_name() -> str:
+    """Return an empty name: there is no such device."""
+    return ""
+
+
+class Benchmark:
+    """A base class of measurements, which nothing runs by itself."""
+
+    def run_op_benchmark(self, *args: object, **kwargs: object) -> Mapping[str, Any]:
+        raise errors.UnimplementedError("autoconv measures by `autoconv bench`.")
+
+
+def test_src_dir_path(relative_path: str) -> str:
+    """Return a path below the current folder."""
+    return str(Path.cwd() / relative_path)
+
+
+test_src_dir_path.__test__ = False  # type: ignore[attr-defined]  # it is no test
+__all__ = [
+    "Benchmark", "TestCase", "compute_gradient", "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support",
+    "is_built_with_rocm", "is_built_with_xla", "is_gpu_available", "main",
+]  # fmt: skip

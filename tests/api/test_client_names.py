@@ -1,0 +1,124 @@
+"""Names and behaviours that public libraries written for TensorFlow use."""
+
+import inspect
+import pickle
+import types
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+
+def test_initializers():
+    assert ac.zeros_initializer()([2, 3]).numpy().tolist() == [[0.0] * 3] * 2
+    assert ac.ones_initializer()([2], ac.int32).numpy().tolist() == [1, 1]
+    assert ac.constant_initializer([1, 2, 3, 4])([2, 2]).numpy().tolist() == [[1, 2], [3, 4]]
+    assert ac.constant_initializer(0.5)([2, 1]).numpy().tolist() == [[0.5], [0.5]]
+    for made in (ac.random_uniform_initializer(-1.0, 1.0, seed=3), ac.random_normal_initializer(seed=3)):
+        first = made([100]).numpy()
+        np.testing.assert_array_equal(first, made([100]).numpy())
+        np.testing.assert_array_equal(first, type(made).from_config(made.get_config())([100]).numpy())
+        assert -5 < first.min() < 0 < first.max() < 5
+    with pytest.raises(ValueError, match="Expected float dtype"):
+        ac.random_normal_initializer()([2], ac.int32)
+
+
+def test_specifications_of_devices():
+    spec = ac.DeviceSpec.from_string("/job:a/task:2/cpu:0")
+    assert spec == ac.DeviceSpec(job="a", task=2, device_type="CPU", device_index=0)
+    assert spec.to_string() == "/job:a/task:2/device:CPU:0"
+    assert ac.DeviceSpec(device_type="gpu").to_string() == "/device:GPU:*"
+    merged = ac.DeviceSpec(job="b").make_merged_spec(ac.DeviceSpec(device_type="CPU", device_index=1))
+    assert merged.to_string() == "/job:b/device:CPU:1" and merged.replace(job="c").job == "c"
+    with pytest.raises(ValueError, match="Unknown attribute"):
+        ac.DeviceSpec.from_string("/foo:1")
+
+
+def test_devices_are_configured():
+    (cpu,) = ac.config.list_physical_devices("CPU")
+    ac.config.set_visible_devices([], "GPU")
+    assert ac.config.get_visible_devices() == [cpu]
+    with pytest.raises(ValueError, match="Cannot set memory growth on non-GPU"):
+        ac.config.experimental.set_memory_growth(cpu, True)
+    with pytest.raises(ValueError, match="Unrecognized device"):
+        ac.config.set_visible_devices(ac.config.PhysicalDevice("/physical_device:GPU:0", "GPU"))
+
+
+def test_names_of_other_places_say_what_to_use():
+    for name in ("estimator", "feature_column", "lite", "tpu"):
+        for module in (ac, ac.tensorflow):
+            with pytest.raises(AttributeError, match=f"no attribute '{name}': .*autoconv"):
+                getattr(module, name)
+
+
+def test_dtypes_have_tensorflows_members():
+    assert ac.float32.is_compatible_with("float32") and not ac.float32.is_compatible_with(ac.float64)
+    assert ac.int32.limits == (0, 2**31 - 1) and ac.float64.limits == (0, 1)
+    with pytest.raises(ValueError, match="does not have defined limits"):
+        ac.complex64.limits  # noqa: B018
+    assert ac.qint8.is_quantized and not ac.qint8.is_integer and ac.as_dtype("qint8") is ac.qint8
+    assert ac.qint8.as_numpy_dtype == np.dtype([("qint8", np.int8)])
+    assert ac.string.is_numpy_compatible and not ac.variant.is_numpy_compatible
+    assert ac.float32.as_datatype_enum == 1 and ac.dtypes.complex is ac.complex
+
+
+def test_a_list_of_indices_is_a_tuple():
+    x = ac.constant(np.arange(6.0).reshape(2, 3))
+    for get in (lambda x, i: x[i], ac.function(lambda x, i: x[i])):
+        assert get(x, [0, 1]).numpy() == 1.0
+    assert x[[slice(None), slice(0, 1)]].numpy().tolist() == [[0.0], [3.0]]
+    assert ac.Variable(x)[[0, 1]].numpy() == 1.0
+    rows = ac.compile(lambda a: a[[0, 1]] + 0.0)
+    np.testing.assert_array_equal(rows(np.eye(3)), np.eye(3)[[0, 1]])
+
+
+def test_a_variable_decides():
+    flag = ac.Variable(True)
+
+    @ac.function
+    def f(x):
+        if flag:
+            x += 1.0
+        if flag and x > 0.0:
+            x += 10.0
+        if not flag:
+            x += 100.0
+        while flag:
+            flag.assign(False)
+        return ac.cond(flag, lambda: x, lambda: -x)
+
+    assert float(f(ac.constant(1.0))) == -12.0 and float(f(ac.constant(1.0))) == -101.0
+    assert ac.cond(flag, lambda: 1, lambda: 2) == 2
+
+
+def test_the_limit_of_a_loop_is_computed_in_it():
+    @ac.function
+    def f(n):
+        i = 0
+        while ac.constant(True):
+            ac.autograph.experimental.set_loop_options(maximum_iterations=n - 1)
+            i += 1
+        return i
+
+    assert int(f(ac.constant(5))) == 4
+
+    @ac.function
+    def g(n):
+        while n > 0:
+            ac.autograph.experimental.set_loop_options(maximum_iterations=n - 1)
+            n -= 1
+        return n
+
+    with pytest.raises(ac.errors.StagingError, match="compute it before the loop"):
+        g(ac.constant(5))
+
+
+def test_functions_are_pickled_and_show_their_signatures():
+    for namespace in (ac, ac.math, ac.nn, ac.linalg, ac.dtypes):
+        for name in namespace.__all__:
+            value = getattr(namespace, name)
+            if isinstance(value, types.FunctionType):
+                assert pickle.loads(pickle.dumps(value)) is value, name
+    assert inspect.getfullargspec(ac.reshape).args == ["tensor", "shape", "name"]
+    assert inspect.getfullargspec(ac.function(lambda x, a=1: x))[:4] == (["x", "a"], None, None, (1,))

@@ -1,0 +1,54 @@
+"""Sizes that are known while tracing, followed through what programs compute of shapes."""
+
+import pytest
+
+import autoconv as ac
+
+
+def static_shapes(function, *shape):
+    """The shapes that a function's results have for a tensor of a partly unknown shape."""
+    concrete = ac.function(function).get_concrete_function(ac.TensorSpec(shape, ac.float32))
+    return [tuple(found.shape) for found in concrete.structured_outputs]
+
+
+def test_reshape_keeps_the_sizes_that_are_known():
+    def f(x):
+        s = ac.shape(x)
+        return (
+            ac.reshape(x, ac.concat([s[:1], [6]], 0)),
+            ac.reshape(x, ac.concat([ac.shape(x)[:-2], [s[1] * s[2]]], 0)),
+            ac.reshape(x, [s[0], ac.reduce_prod(s[1:])]),
+            ac.reshape(x, ac.stack([s[0], 3, 2])),
+            ac.reshape(x, ac.cast(ac.concat([[-1], ac.cast(s[2:], ac.int64)], 0), ac.int32)),
+            ac.broadcast_to(x, s + ac.constant([0, 0, 0])),
+            ac.zeros([s[0] * 2, s[2]]),
+        )
+
+    expected = [(None, 6), (None, 6), (None, 6), (None, 3, 2), (None, 3), (None, 2, 3), (None, 3)]
+    assert static_shapes(f, None, 2, 3) == expected
+
+
+def test_static_values():
+    assert ac.get_static_value(ac.constant([1, 2])).tolist() == [1, 2] and ac.get_static_value(3) == 3
+
+    @ac.function(input_signature=[ac.TensorSpec([None, 2, 3])])
+    def f(x):
+        found.append(ac.get_static_value(ac.shape(x)[1:]))
+        found.append(ac.get_static_value(ac.shape(x)))
+        found.append(ac.get_static_value(ac.shape(x), partial=True))
+        found.append(ac.get_static_value(x))
+        return x
+
+    found = []
+    f(ac.ones([4, 2, 3]))
+    assert found[0].tolist() == [2, 3] and found[1] is None and found[2] == [None, 2, 3] and found[3] is None
+
+
+def test_shapes_that_broadcast():
+    assert ac.broadcast_static_shape(ac.TensorShape([None, 3]), ac.TensorShape([2, 1])) == ac.TensorShape([2, 3])
+    with pytest.raises(ValueError, match="Incompatible shapes for broadcasting"):
+        ac.broadcast_static_shape(ac.TensorShape([2]), ac.TensorShape([3]))
+    assert ac.broadcast_dynamic_shape([5, 1, 3], [4, 1]).numpy().tolist() == [5, 4, 3]
+    assert ac.function(ac.broadcast_dynamic_shape)(ac.constant([2, 1]), ac.constant([3])).numpy().tolist() == [2, 3]
+    with pytest.raises(ac.errors.InvalidArgumentError):
+        ac.broadcast_dynamic_shape([2], [3])

@@ -1,0 +1,233 @@
+"""Runs the tests of public TensorFlow libraries, unmodified, over autoconv and over TensorFlow; compares the outcomes.
+
+    python tests/clients/run.py [LIBRARY ...] [--tensorflow PYTHON] [--only PART] [--again] [--source LIBRARY=DIR]
+
+A library is taken from the registry with its tests and unpacked; nothing of it is changed, and nothing is kept in the
+repository. Over autoconv its `import tensorflow` is renamed by `autoconv.importing.rename`. PYTHON is an interpreter of
+the same version, in an environment with tensorflow. `--source` names a folder for a library whose archive has no tests.
+
+Outcomes are kept test by test, by the versions of the library and of what it ran over, so that a run which was stopped
+continues; `--again` runs the tests over autoconv anew, `--only` limits them to those with PART in their names. A
+library has ten minutes, a test one. The last lines are failures by reason, and how many of the tests that pass over
+TensorFlow pass over autoconv, a library a row; without TensorFlow's outcomes, how many pass at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LIMIT = 600  # seconds for a library
+START = """
+import sys
+{setup}
+import pytest
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+RENAME = "import autoconv.importing; autoconv.importing.rename('tensorflow', packages={packages!r})"
+TEST_TOOLS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library: `packages` import TensorFlow, `needs` are imported besides (without their own requirements), `tests`
+    are globs in the archive. `from_source`: the wheel has no tests, but the source archive has."""
+
+    requirement: str
+    packages: tuple[str, ...]
+    tests: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    from_source: bool = False
+    old_numpy: tuple[str, ...] = ()  # names that NumPy has dropped, which are Python's own
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+ABSL = ("absl-py", "six")
+LIBRARIES = {
+    "einops": Library(
+        "einops==0.8.2", ("einops",), ("einops/tests/test_*.py",), variables=(("EINOPS_TEST_BACKENDS", "tensorflow"),)
+    ),
+    "t3f": Library("t3f==1.2.0", ("t3f",), ("t3f/*_test.py",), (*ABSL, "opt_einsum"), True, ("int", "float", "bool")),
+    "sonnet": Library(
+        "dm-sonnet==2.0.2",
+        ("sonnet",),
+        ("sonnet/**/*_test.py",),
+        (*ABSL, "dm-tree", "wrapt", "tabulate", "attrs", "mock"),
+    ),
+    "larq": Library(
+        "larq==0.14.0", ("larq",), ("larq/**/*_test.py",), (*ABSL, "terminaltables", "pytest-mock"), from_source=True
+    ),
+    "tensorly": Library(
+        "tensorly==0.10.0",
+        ("tensorly",),
+        ("tensorly/**/test_*.py",),
+        ("scipy",),
+        variables=(("TENSORLY_BACKEND", "tensorflow"),),
+    ),
+    "tensornetwork": Library("tensornetwork==0.4.6", ("tensornetwork",), ("tensornetwork/**/*_test.py",), ("scipy",)),
+}
+
+
+def main() -> None:
+    options = _arguments()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for name in options.libraries or LIBRARIES:
+        library = LIBRARIES[name]
+        place = sources(name, library, options.folder, options.source.get(name))
+        ours = collect(name, library, place, "autoconv", sys.executable, options)
+        theirs = None
+        if options.tensorflow:
+            theirs = collect(name, library, place, "tensorflow", options.tensorflow, options)
+        rows.append((name, *compare(name, ours, theirs, options.reasons)))
+    for name, passed, all_ in rows:
+        print(f"{name:15} {passed:5} of {all_:5}  {100 * passed / max(all_, 1):5.1f} %")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=f"of {', '.join(LIBRARIES)}; all by default")
+    parser.add_argument("--tensorflow", metavar="PYTHON")
+    parser.add_argument("--only", default="", metavar="PART")
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--failed", action="store_true", help="run what failed over autoconv anew")
+    parser.add_argument("--source", action="append", default=[], metavar="LIBRARY=DIR")
+    parser.add_argument("--folder", type=Path, default=Path("out/client-tests"))
+    parser.add_argument("--reasons", type=int, default=25, metavar="N", help="print the N most frequent reasons")
+    options = parser.parse_args()
+    options.folder = options.folder.resolve()
+    options.source = {name: Path(path).resolve() for name, _, path in (text.partition("=") for text in options.source)}
+    return options
+
+
+def sources(name: str, library: Library, folder: Path, given: Path | None) -> Path:
+    """Return the folder that holds the library's packages and tests; what it needs is installed beside."""
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    needs = folder / "needs"
+    missing = [need for need in (*TEST_TOOLS, *library.needs) if not (needs / ".installed" / need).exists()]
+    if missing:
+        subprocess.run([*pip, "install", "--no-deps", "--upgrade", "--target", str(needs), *missing], check=True)
+        (needs / ".installed").mkdir(exist_ok=True)
+        for need in missing:
+            (needs / ".installed" / need).touch()
+    if given is not None:
+        return given
+    place = folder / name
+    if not place.exists():
+        archives = folder / "archives" / name
+        binary = ["--no-binary", ":all:"] if library.from_source else []
+        subprocess.run([*pip, "download", "--no-deps", *binary, "-d", str(archives), library.requirement], check=True)
+        (archive,) = archives.iterdir()
+        unpacked = folder / "unpacked" / name
+        if archive.suffix == ".whl":
+            with zipfile.ZipFile(archive) as wheel:
+                wheel.extractall(unpacked)
+        else:
+            with tarfile.open(archive) as opened:
+                opened.extractall(unpacked, filter="data")
+            (unpacked,) = unpacked.iterdir()
+        unpacked.rename(place)
+    return place
+
+
+def collect(
+    name: str, library: Library, place: Path, over: str, python: str, options: argparse.Namespace
+) -> dict[str, str]:
+    """Run the tests without an outcome over `over`; return all outcomes by the names of tests."""
+    release = version("autoconv") if over == "autoconv" else _version(python, "tensorflow")
+    kept = options.folder / f"{library.requirement.replace('==', '-')}-{over}-{release}.jsonl"
+    if over == "autoconv" and (options.again or options.failed):
+        _forget(kept, options)
+    files = sorted(str(file) for pattern in library.tests for file in place.glob(pattern))
+    if not files:
+        raise SystemExit(f"{name}: no tests in {place}; give a folder with --source {name}=DIR")
+    tests_of = {Path(file).stem for file in files}
+    setup = "import builtins, numpy\n" + "".join(f"numpy.{old} = builtins.{old}\n" for old in library.old_numpy)
+    setup += RENAME.format(packages=sorted({*library.packages, *tests_of})) if over == "autoconv" else ""
+    environment = {
+        **os.environ,
+        **dict(library.variables),
+        "PYTHONPATH": os.pathsep.join([str(place), str(options.folder / "needs"), str(HERE)]),
+        "CLIENT_TESTS_OUTCOMES": str(kept),
+        "CLIENT_TESTS_ONLY": options.only,
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "KERAS_BACKEND": "tensorflow",
+    }
+    if over == "autoconv":
+        environment["KERAS_BACKEND"] = "autoconv"
+    plugins = ["-p", "outcomes", "-p", "no:cacheprovider", "--assert=plain", "--continue-on-collection-errors"]
+    command = [python, "-c", START.format(setup=setup), "-q", *plugins, "--tb=line", "--rootdir", str(place), *files]
+    end = time.monotonic() + LIMIT
+    while True:
+        before = len(_outcomes(kept))
+        try:
+            run = subprocess.run(
+                command, env=environment, cwd=place, capture_output=True, text=True, timeout=end - time.monotonic()
+            )
+        except subprocess.TimeoutExpired:
+            print(f"{name} over {over}: stopped after {LIMIT} s; run it again for the other tests", flush=True)
+            break
+        if run.returncode in (0, 1, 2, 5):  # pytest came to its end
+            break
+        if len(_outcomes(kept)) == before or time.monotonic() > end:
+            print((run.stdout + run.stderr)[-2000:], flush=True)
+            break
+    return {test: text for test, text in _outcomes(kept).items() if options.only in test}
+
+
+def _version(python: str, package: str) -> str:
+    program = (
+        "from importlib.metadata import distributions\n"
+        "names = [(d.name.replace('_', '-').removesuffix('-cpu'), d.version) for d in distributions()]\n"
+        f"print(dict(names)[{package!r}])"
+    )
+    return subprocess.run([python, "-c", program], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _outcomes(path: Path) -> dict[str, str]:
+    """Return the last outcome of each test; a test that began and did not end has ended its process."""
+    found: dict[str, str] = {}
+    if path.exists():
+        for line in path.read_text("utf-8").splitlines():
+            test, outcome = json.loads(line)
+            found[test] = outcome
+    return {test: "failed: it ended the process" if text == "began" else text for test, text in found.items()}
+
+
+def _forget(path: Path, options: argparse.Namespace) -> None:
+    found = _outcomes(path)
+    for test, outcome in list(found.items()):
+        if options.only in test and (options.again or outcome.startswith("failed")):
+            del found[test]
+    path.write_text("".join(json.dumps(row) + "\n" for row in found.items()), "utf-8")
+
+
+def compare(name: str, ours: dict[str, str], theirs: dict[str, str] | None, most: int) -> tuple[int, int]:
+    """Print the reasons of failures; return how many tests pass, and how many of them there are."""
+    wanted = [test for test, outcome in (ours if theirs is None else theirs).items() if outcome == "passed"]
+    if theirs is None:
+        wanted = [test for test, outcome in ours.items() if outcome != "skipped"]
+    reasons: dict[str, list[str]] = collections.defaultdict(list)
+    for test in wanted:
+        outcome = ours.get(test) or ours.get(test.partition("::")[0], "failed: not run")
+        if outcome != "passed":
+            reasons[outcome].append(test)
+    print(f"{name}:")
+    for reason, tests in sorted(reasons.items(), key=lambda pair: -len(pair[1]))[:most]:
+        print(f"{len(tests):5} {reason}   [{tests[0]}]")
+    return len(wanted) - sum(map(len, reasons.values())), len(wanted)
+
+
+if __name__ == "__main__":
+    main()
