@@ -30,8 +30,9 @@ from autoconv.operators.values import ordering as _ordering  # noqa: F401 - its 
 from autoconv.operators.values.builtins import called
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of, traced_result
+from autoconv.runtime.objects.object_conversions import unboxed
 from autoconv.runtime.objects.symbol_search import holds_symbols
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, unboxed
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor

@@ -18,7 +18,8 @@ from autoconv.operators.support.signature_check import of_program
 from autoconv.operators.support.speculation import Attempt
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, truth_of
+from autoconv.runtime.objects.object_conversions import truth_of
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box
 from autoconv.runtime.recording.journal import cells_spots
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place

@@ -29,6 +29,7 @@ from autoconv.operators.support.protected_names import Undefined
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, contents, heap_of
+from autoconv.runtime.objects.object_conversions import unboxed
 from autoconv.runtime.objects.symbolic_objects import (
     SymbolicObject,
     apply_object,
@@ -41,7 +42,6 @@ from autoconv.runtime.objects.symbolic_objects import (
     graph_object,
     record_object,
     record_raw,
-    unboxed,
 )
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING

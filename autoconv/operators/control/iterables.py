@@ -18,7 +18,8 @@ from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import items_of
 from autoconv.runtime.objects.number_methods import refuse_number
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, unboxed
+from autoconv.runtime.objects.object_conversions import unboxed
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
 from autoconv.runtime.recording.journal import attribute_spot
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place

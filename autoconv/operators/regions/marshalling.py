@@ -37,8 +37,9 @@ from autoconv.operators.regions.layout import (
 from autoconv.operators.regions.layout_join import is_same_arm, number_kind
 from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of, traced, untraced_copy
+from autoconv.runtime.objects.object_conversions import unboxed
 from autoconv.runtime.objects.rebuilt_arguments import note_rebuilt
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_named_tuple, unboxed
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_named_tuple
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import HEAP, GraphAttributes, attributes_of, give_attributes, held_by

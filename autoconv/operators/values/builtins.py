@@ -36,7 +36,8 @@ from autoconv.runtime.arrays.methods import is_scalar
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import has_optional_keys, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
-from autoconv.runtime.objects.symbolic_objects import apply_object, is_object, unboxed
+from autoconv.runtime.objects.object_conversions import unboxed
+from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch

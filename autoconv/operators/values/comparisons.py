@@ -40,8 +40,9 @@ from autoconv.runtime.arrays.members import is_one_array
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, has_optional_keys, heap_of, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
+from autoconv.runtime.objects.object_conversions import truth_of
 from autoconv.runtime.objects.symbol_search import holds_symbols
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object, truth_of
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor

@@ -30,8 +30,9 @@ from autoconv.operators.values.symbolic_subscript import (
 )
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
+from autoconv.runtime.objects.object_conversions import unboxed
 from autoconv.runtime.objects.symbol_search import holds_symbols
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, constant_object, unboxed
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, constant_object
 from autoconv.runtime.recording.journal import cells_spots
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place

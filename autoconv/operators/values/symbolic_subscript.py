@@ -17,8 +17,9 @@ from autoconv.operators.control.variants import raise_if
 from autoconv.operators.regions.layout import made_here
 from autoconv.operators.values.comparisons import eq
 from autoconv.runtime.objects.containers import heap_of
+from autoconv.runtime.objects.object_conversions import unboxed
 from autoconv.runtime.objects.symbol_search import holds_symbols
-from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object, unboxed
+from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object
 from autoconv.runtime.support.structure import plain_kind
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor

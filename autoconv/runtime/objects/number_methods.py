@@ -8,7 +8,8 @@ import numpy as np
 
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.types import TensorType
-from autoconv.runtime.objects.symbolic_objects import record_object, unboxed
+from autoconv.runtime.objects.object_conversions import unboxed
+from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.tensors import dispatch

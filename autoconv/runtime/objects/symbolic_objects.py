@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import BINARY, COMPARISONS, MIRRORED, UNARY
-from autoconv.graph.types import ObjectType, TensorType
+from autoconv.graph.types import ObjectType
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.objects.method_names import DATA_DUNDERS, is_method_name
 from autoconv.runtime.objects.rebuilt_arguments import refuse_rebuilt
@@ -311,23 +311,6 @@ def constant_object(value: object) -> SymbolicObject:
     return SymbolicObject(region.record("object_constant", [], {"value": value}).results[0])
 
 
-def build_object(kind: str, items: Any) -> SymbolicObject:
-    """Record a new list, tuple, set or dict; a dict's items are a dict or pairs."""
-    if kind == "dict":
-        pairs = items.items() if isinstance(items, dict) else items
-        items = [part for pair in pairs for part in pair]
-    return record_object("object_build", list(items), kind=kind)
-
-
-def unboxed(value: object, type_: TensorType, **options: Any) -> SymbolicTensor:
-    """Unbox an object that is known to be a number or an array of the type."""
-    return record_object("object_unbox", [value], type=type_, **options)
-
-
-def truth_of(value: SymbolicObject) -> Any:
-    return record_object("object_truth", [value])
-
-
 def _boxed_tensor(value: object, region: Region) -> SymbolicObject:
     tensor = as_tensor(value)
     assert tensor is not None
@@ -398,5 +381,14 @@ for _name in (*(one.name for one in UNARY), "pos"):
 SymbolicObject.__getitem__ = _binary("getitem")  # type: ignore[attr-defined,misc]
 SymbolicObject.__round__ = lambda self, *digits: apply_object("round", self, *digits)  # type: ignore[attr-defined]
 SymbolicObject.__array_ufunc__ = None  # type: ignore[attr-defined]
+
+
+def build_object(kind: str, items: Any) -> SymbolicObject:
+    """Record a new list, tuple, set or dict; a dict's items are a dict or pairs."""
+    if kind == "dict":
+        pairs = items.items() if isinstance(items, dict) else items
+        items = [part for pair in pairs for part in pair]
+    return record_object("object_build", list(items), kind=kind)
+
 
 __all__ = ["SymbolicObject", "apply_object", "as_object", "box", "is_object"]
