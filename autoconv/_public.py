@@ -21,6 +21,7 @@ from autoconv import (
     nest,
     nn,
     numpy,
+    ragged,
     random,
     saved_model,
     signal,
@@ -50,6 +51,7 @@ from autoconv.api.initializers import RandomNormal as random_normal_initializer
 from autoconv.api.initializers import RandomUniform as random_uniform_initializer
 from autoconv.api.initializers import Zeros as zeros_initializer
 from autoconv.api.linalg import einsum, matmul, tensordot
+from autoconv.api.ragged.tensor import RaggedTensor, RaggedTensorSpec
 from autoconv.api.scopes import (
     control_dependencies,
     device,
@@ -221,7 +223,8 @@ double, half = float64, float16
 autodiff.ForwardAccumulator = ForwardAccumulator  # type: ignore[misc]  # its types stand in a .pyi file
 
 __all__ = [
-    "Assert", "DType", "DeviceSpec", "GradientTape", "Graph", "IndexedSlices", "Module", "SparseTensor",
+    "Assert", "DType", "DeviceSpec", "GradientTape", "Graph", "IndexedSlices", "Module", "RaggedTensor",
+    "RaggedTensorSpec", "SparseTensor",
     "SparseTensorSpec", "Tensor", "TensorArray", "TensorShape", "TensorSpec", "TypeSpec", "UnconnectedGradients",
     "Variable", "VariableAggregation", "VariableSynchronization", "abs", "acos", "acosh", "add", "add_n", "argmax",
     "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_less",
@@ -238,7 +241,8 @@ __all__ = [
     "logical_and", "logical_not", "logical_or", "logical_xor", "map_fn", "math", "matmul", "maximum", "meshgrid",
     "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "no_op", "norm", "not_equal", "numpy",
     "numpy_function", "one_hot", "ones", "ones_initializer", "ones_like", "pad", "pow", "print", "py_function",
-    "python_number", "qint16", "qint32", "qint8", "quint16", "quint8", "random", "random_normal_initializer",
+    "python_number", "qint16", "qint32", "qint8", "quint16", "quint8",
+    "ragged", "random", "random_normal_initializer",
     "random_uniform_initializer", "range", "rank", "real", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max",
     "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "register_tensor_conversion_function", "repeat",
     "reshape", "resource", "reverse", "roll", "round", "saturate_cast", "saved_model", "scan", "scatter_nd",

@@ -74,7 +74,7 @@ WITHIN = {
         "values", "elements", "elementwise", "text", "control", "lists", "movement", "reduction", "random", "python",
         "numpy", "linalg", "analysis",
     ),
-    "api": ("tensors", "control", "gradients", "nn", "random", "sparse"),
+    "api": ("tensors", "control", "gradients", "nn", "random", "sparse", "ragged"),
     "optimise": ("symbolic", "unboxing"),
 }  # fmt: skip
 BELOW = {

@@ -15,11 +15,6 @@ from autoconv.tensorflow.absent_names import message
 __version__ = "2.21.0"  # the version whose behaviour is kept; libraries ask for it
 
 
-_ELSEWHERE = {
-    "RaggedTensor": "ragged", "RaggedTensorSpec": "ragged",
-}  # fmt: skip
-
-
 def __getattr__(name: str) -> Any:
     """Return a module of this folder, or the public name of autoconv; it is looked up once."""
     found = _found(name)
@@ -36,8 +31,6 @@ def _found(name: str) -> Any:
     if not name.startswith("__") or name in ("__internal__", "__operators__"):
         if importlib.util.find_spec(f"{__name__}.{name}") is not None:
             return importlib.import_module(f"{__name__}.{name}")
-        if name in _ELSEWHERE:
-            return getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
         public = importlib.import_module("autoconv")
         return getattr(public, name, _ABSENT)
     return _ABSENT

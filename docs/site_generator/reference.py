@@ -17,6 +17,7 @@ NAMESPACES = {
     "autoconv.nn": "Activations, losses, convolutions and pooling.",
     "autoconv.random": "Random numbers: stateful, stateless, and generators.",
     "autoconv.signal": "Windows and Fourier transforms.",
+    "autoconv.ragged": "Ragged tensors: rows of different lengths.",
     "autoconv.sparse": "Sparse tensors.",
     "autoconv.strings": "Tensors of strings.",
     "autoconv.bitwise": "Operators on the bits of integers.",

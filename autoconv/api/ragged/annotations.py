@@ -1,0 +1,30 @@
+"""Types of what has rows, in annotations only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from autoconv.runtime.support.shape import TensorShape
+    from autoconv.runtime.tensors.tensor import Tensor
+
+
+class HasRows(Protocol):
+    """A ragged tensor."""
+
+    _uniform: int | None
+
+    @property
+    def values(self) -> Any: ...
+
+    @property
+    def row_splits(self) -> Tensor: ...
+
+    @property
+    def nested_row_splits(self) -> tuple[Tensor, ...]: ...
+
+    @property
+    def ragged_rank(self) -> int: ...
+
+    @property
+    def shape(self) -> TensorShape: ...

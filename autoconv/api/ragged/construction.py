@@ -1,0 +1,235 @@
+"""Ragged tensors of nested lists, ranges, masks and other tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.ragged import partitions
+from autoconv.api.ragged.joining import ragged_stack
+from autoconv.api.ragged.rows import coordinates, gather_rows
+from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
+from autoconv.api.sparse.coordinates import true_rows
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.gather import gather, unsorted_segment_sum
+from autoconv.api.tensors.indexing import boolean_mask as dense_mask
+from autoconv.api.tensors.shaping import broadcast_to, shape
+from autoconv.api.tensors.sorting import argsort
+from autoconv.graph.dtypes import as_dtype, int64
+from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
+from autoconv.runtime.support.shape import as_shape
+from autoconv.runtime.tensors.conversion import constant as dense_constant
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def constant(
+    pylist: Any, dtype: DTypeLike | None = None, ragged_rank: int | None = None, inner_shape: ShapeLike | None = None,
+    name: str | None = None, row_splits_dtype: DTypeLike = int64,
+) -> Any:  # fmt: skip
+    """Return a ragged tensor of nested lists; a tensor for a list of numbers.
+
+    Raises ValueError where the numbers are not all nested equally deep.
+
+    >>> autoconv.ragged.constant([[1, 2], [], [3]])
+    <autoconv.RaggedTensor [[1, 2], [], [3]]>
+    """
+    inner = None if inner_shape is None else tuple(as_shape(inner_shape) or ())
+    depth, most = _scalar_depth(pylist), _depth(pylist)
+    if depth is not None and most > depth:
+        raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting")
+    if inner is not None and most < len(inner):
+        raise ValueError(f"Invalid pylist={pylist!r}: incompatible with inner_shape={inner}")
+    if ragged_rank is None:
+        ragged_rank = max(1, most - 1) if inner is None else max(0, most - 1 - len(inner))
+    if most < 2 or ragged_rank == 0:
+        return dense_constant(pylist, dtype, inner if not most else None)
+    if ragged_rank >= most:
+        raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank}")
+    values, nested = pylist, []
+    for _ in range(ragged_rank):
+        nested.append(np.cumsum([0, *(len(row) for row in values)]))
+        values = [item for row in values for item in row]
+    flat = _flat(values, dtype, inner, most - ragged_rank)
+    for splits in reversed(nested):
+        flat = RaggedTensor(flat, dense_constant(splits.astype(as_dtype(row_splits_dtype).numpy)))
+    return flat
+
+
+def _flat(values: Any, dtype: DTypeLike | None, inner: tuple[Any, ...] | None, rank: int) -> Any:
+    if inner is None and rank == 1 and not values:
+        return dense_constant(values, dtype)
+    if inner is not None:
+        array = np.asarray(dense_constant(values, dtype).numpy()).reshape((len(values), *inner))  # type: ignore[attr-defined]
+        return dense_constant(array)
+    if not values:
+        return dense_constant(np.zeros((0,) * rank, as_dtype(dtype).numpy if dtype is not None else np.float32))
+    return dense_constant(values, dtype)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _depth(value: Any) -> int:
+    """Return the number of nested lists."""
+    return 1 + max(map(_depth, value), default=0) if _is_list(value) else 0
+
+
+def _scalar_depth(value: Any) -> int | None:
+    """Return the depth at which the scalars are; None where there are none."""
+    if not _is_list(value):
+        return 0
+    found = {depth for depth in map(_scalar_depth, value) if depth is not None}
+    if len(found) > 1:
+        raise ValueError("all scalar values must have the same nesting depth")
+    return 1 + found.pop() if found else None
+
+
+def range_(
+    starts: TensorLike, limits: TensorLike | None = None, deltas: TensorLike = 1, dtype: DTypeLike | None = None,
+    name: str | None = None, row_splits_dtype: DTypeLike = int64,
+) -> RaggedTensor:  # fmt: skip
+    """Return rows of numbers from starts[i] up to limits[i], deltas[i] apart; with one argument from 0 on.
+
+    >>> autoconv.ragged.range([1, 2], [5, 4], 2)
+    <autoconv.RaggedTensor [[1, 3], [2]]>
+    """
+    if limits is None:
+        starts, limits = 0, starts
+    parts = [convert_to_tensor(one, dtype) if dtype is not None else convert_to_tensor(one)
+             for one in (starts, limits, deltas)]  # fmt: skip
+    first, last, step = parts
+    widest = max((one.dtype for one in parts), key=lambda one: (one.is_floating, one.size))
+    first, last, step = (cast(one, widest) for one in parts)
+    room = last - first
+    count = apply("ceil", cast(room, _float_of(widest)) / cast(step, _float_of(widest)))
+    lengths = apply("maximum", cast(count, row_splits_dtype), convert_to_tensor(0, as_dtype(row_splits_dtype)))
+    if lengths.shape.rank == 0:
+        lengths = broadcast_to(lengths, [1])
+    splits = partitions.of_lengths(lengths)
+    numbers = partitions.row_numbers(lengths)
+    within = cast(counted(partitions.count_of(numbers, splits.dtype)) - gather(splits, numbers), widest)
+    of_rows = [gather(broadcast_to(one, shape(lengths)), numbers) for one in (first, step)]
+    return RaggedTensor(of_rows[0] + within * of_rows[1], splits)
+
+
+def _float_of(dtype: Any) -> Any:
+    return dtype if dtype.is_floating else as_dtype("float64")
+
+
+def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
+    """Return tensors and ragged tensors of one rank along a new dimension `axis`.
+
+    >>> autoconv.ragged.stack([autoconv.constant([1, 2]), autoconv.constant([3])])
+    <autoconv.RaggedTensor [[1, 2], [3]]>
+    """
+    return ragged_stack(values, axis)
+
+
+def boolean_mask(data: RaggedLike, mask: RaggedLike, name: str | None = None) -> Any:
+    """Return the values where `mask` is true; the rows stay, and are shorter.
+
+    >>> autoconv.ragged.boolean_mask([[1, 2, 3], [4, 5, 6]], [[True, False, True], [False, False, True]])
+    <autoconv.RaggedTensor [[1, 3], [6]]>
+    """
+    chosen = mask if isinstance(mask, RaggedTensor) else convert_to_tensor(mask)
+    if not chosen.dtype.is_bool:
+        raise TypeError(f"a mask is of bools, found {chosen.dtype.name}")
+    if not isinstance(chosen, RaggedTensor):
+        rank = chosen.shape.rank
+        if rank is None or rank == 0:
+            raise ValueError("mask cannot be scalar, and its rank has to be known")
+        if rank == 1:
+            found = true_rows(chosen)
+            return gather_rows(data, found) if isinstance(data, RaggedTensor) else dense_mask(data, chosen)
+        chosen = RaggedTensor.from_tensor(chosen, ragged_rank=rank - 1)
+    rows = data if isinstance(data, RaggedTensor) else RaggedTensor.from_tensor(data, ragged_rank=chosen.ragged_rank)
+    return _masked(rows, chosen)
+
+
+def _masked(rows: RaggedTensor, mask: RaggedTensor) -> Any:
+    if isinstance(mask.values, RaggedTensor):
+        return RaggedTensor(_masked(rows.values, mask.values), rows.row_splits)
+    kept = mask.flat_values
+    ones = cast(kept, rows.row_splits.dtype)
+    counts = unsorted_segment_sum(ones, partitions.rowids(mask), partitions.row_count(mask))
+    return RaggedTensor(gather_rows(rows.values, true_rows(kept)), partitions.of_lengths(counts))
+
+
+def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return op(…) on the flat values of the ragged tensors among the arguments, with their rows.
+
+    >>> autoconv.ragged.map_flat_values(autoconv.square, autoconv.ragged.constant([[1, 2], [3]]))
+    <autoconv.RaggedTensor [[1, 4], [9]]>
+    """
+    found: list[RaggedTensor] = []
+
+    def of(value: RaggedLike) -> Any:
+        if isinstance(value, RaggedTensor):
+            found.append(value)
+            return value.flat_values
+        return [of(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+    given, named = [of(one) for one in args], {key: of(one) for key, one in kwargs.items()}
+    result = op(*given, **named)
+    if not found:
+        return result
+    for other in found[1:]:
+        partitions.require_same(found[0], other)
+    return found[0].with_flat_values(result)
+
+
+def stack_dynamic_partitions(
+    data: RaggedLike, partitions_: TensorLike, num_partitions: IntLike, name: str | None = None
+) -> RaggedTensor:
+    """Return the rows of `data` with the number i in `partitions` as row i.
+
+    >>> autoconv.ragged.stack_dynamic_partitions([1, 2, 3], [1, 0, 1], 2)
+    <autoconv.RaggedTensor [[2], [1, 3]]>
+    """
+    numbers = convert_to_tensor(partitions_)
+    order = argsort(numbers, stable=True)
+    held = gather_rows(partitions.values_of(data), order)
+    ids = cast(gather(numbers, order), int64)
+    return RaggedTensor.from_value_rowids(held, ids, nrows=num_partitions, validate=False)
+
+
+def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
+    """Return the number of each value's row.
+
+    >>> autoconv.ragged.row_splits_to_segment_ids([0, 2, 2, 3]).numpy()
+    array([0, 0, 2])
+    """
+    borders = partitions.integers(splits)
+    found = partitions.row_numbers(borders[1:] - borders[:-1])
+    return found if out_type is None else cast(found, out_type)
+
+
+def segment_ids_to_row_splits(
+    segment_ids: TensorLike, num_segments: IntLike | None = None, out_type: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Return the borders of rows by the numbers of the values' rows.
+
+    >>> autoconv.ragged.segment_ids_to_row_splits([0, 0, 2], 4).numpy()
+    array([0, 2, 2, 3, 3])
+    """
+    ids = partitions.integers(segment_ids)
+    found = partitions.of_rowids(ids, ids, num_segments, False)
+    return found if out_type is None else cast(found, out_type)
+
+
+def numbers_of_rows(value: RaggedTensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return for each flat value its outermost row, the flat values, and the number of rows."""
+    return coordinates(value)[0], value.flat_values, partitions.row_count(value)
+
+
+__all__ = [
+    "boolean_mask", "constant", "map_flat_values", "numbers_of_rows", "range_", "row_splits_to_segment_ids",
+    "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions",
+]  # fmt: skip

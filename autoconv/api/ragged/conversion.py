@@ -1,0 +1,269 @@
+"""Ragged tensors of dense and sparse ones, and the other way round; their shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.ragged import partitions
+from autoconv.api.ragged.factories import CONVERSIONS
+from autoconv.api.ragged.rows import coordinates, ranges
+from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
+from autoconv.api.sparse.coordinates import true_rows
+from autoconv.api.sparse.tensor import SparseTensor
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import fill, zeros
+from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.gather import gather, tensor_scatter_nd_update, where
+from autoconv.api.tensors.reductions import reduce_all, reduce_max
+from autoconv.api.tensors.shaping import broadcast_to, concat, expand_dims, reshape, shape, stack
+from autoconv.graph.dtypes import as_dtype, int32, int64
+from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.shape import TensorShape
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def from_tensor(
+    tensor: TensorLike, lengths: Any, padding: TensorLike | None, ragged_rank: int, dtype: DTypeLike
+) -> RaggedTensor:
+    dense = convert_to_tensor(tensor)
+    splits = as_dtype(dtype)
+    if splits not in (int32, int64):
+        raise ValueError(f"row_splits must be int32 or int64, found {splits.name}")
+    rank = dense.shape.rank
+    if rank is None:
+        raise ValueError("from_tensor needs a tensor of known rank")
+    if not 0 < ragged_rank < rank:
+        raise ValueError(f"ragged_rank={ragged_rank} must be in [1, {rank}) for a tensor of shape {dense.shape}")
+    if lengths is not None and padding is not None:
+        raise ValueError("Specify argument `lengths` or `padding`, but not both.")
+    if isinstance(lengths, (list, tuple)) and lengths and all(map(_is_vector, lengths)):
+        given = [partitions.integers(one) for one in lengths]
+        return RaggedTensor.from_nested_row_lengths(_kept(dense, lengths, splits), given)  # type: ignore[no-any-return]
+    sizes = shape(dense, splits)
+    outer = _known(dense, 0, sizes)
+    if ragged_rank > 1:
+        merged = _with_shape(_rows_merged(dense, sizes), [None, *dense.shape[2:]])
+        inner = from_tensor(merged, lengths, padding, ragged_rank - 1, splits)
+        length = _known(dense, 1, sizes)
+        return RaggedTensor.from_uniform_row_length(inner, length, outer, validate=False)
+    flat = _with_shape(_rows_merged(dense, sizes), [_product(dense.shape[0], dense.shape[1]), *dense.shape[2:]])
+    if lengths is None and padding is None:
+        length = _known(dense, 1, sizes)
+        made = RaggedTensor.from_uniform_row_length(flat, length, outer, validate=False)
+        return RaggedTensor(made.values, cast(made.row_splits, splits), made._uniform)
+    width = get_item(sizes, 1)
+    if lengths is not None:
+        wanted = cast(convert_to_tensor(lengths), splits)
+        found = apply("minimum", apply("maximum", wanted, apply("zeros_like", wanted)), width)
+    else:
+        found = _lengths_without(dense, padding, splits)
+    begins = counted(get_item(sizes, 0)) * width
+    return ranges(flat, begins, begins + found)
+
+
+def _rows_merged(dense: Tensor, sizes: Tensor) -> Tensor:
+    count = get_item(sizes, slice(0, 1)) * get_item(sizes, slice(1, 2))
+    return reshape(dense, concat([count, get_item(sizes, slice(2, None))], 0))
+
+
+def _is_vector(value: RaggedLike) -> bool:
+    return isinstance(value, (list, tuple)) or getattr(value, "shape", ()) != ()
+
+
+def _lengths_without(dense: Tensor, padding: TensorLike | None, dtype: Any) -> Tensor:
+    """Return the lengths of the rows without the padding at their ends."""
+    differs = apply("not_equal", dense, convert_to_tensor(padding, dense.dtype))
+    for axis in range((dense.shape.rank or 2) - 1, 1, -1):
+        differs = apply("reduce_any", differs, axis=(axis,), keepdims=False)
+    places = counted(get_item(shape(dense, dtype), 1)) + 1
+    ends = where(differs, places, apply("zeros_like", places))
+    return reduce_max(concat([zeros(stack([get_item(shape(dense, dtype), 0), 1]), ends.dtype), ends], 1), axis=1)
+
+
+def _kept(dense: Tensor, lengths: Sequence[Any], dtype: Any) -> Tensor:
+    """Return the values of a dense tensor that are within nested lengths."""
+    rows = from_tensor(dense, lengths[0], None, 1, dtype)
+    values: Any = rows.values
+    for one in lengths[1:]:
+        values = from_tensor(values, one, None, 1, dtype).values
+    return values  # type: ignore[no-any-return]
+
+
+def _known(dense: Tensor, axis: int, sizes: Tensor) -> Any:
+    known = dense.shape[axis]
+    return get_item(sizes, axis) if known is None else known
+
+
+def _product(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first * second
+
+
+def _with_shape(tensor: Tensor, sizes: Sequence[int | None]) -> Tensor:
+    if current_region() is not None:
+        tensor.set_shape(TensorShape(sizes))  # type: ignore[attr-defined]
+    return tensor
+
+
+def from_sparse(value: SparseTensor, dtype: DTypeLike) -> RaggedTensor:
+    if not isinstance(value, SparseTensor):
+        raise TypeError(f"Argument `st_input` must be of type SparseTensor, but is of type {type(value).__name__}.")
+    if value.shape.rank not in (2, None):
+        raise ValueError(f"rank(st_input) must be 2, found the shape {value.shape}")
+    rows = cast(get_item(value.indices, (slice(None), 0)), dtype)
+    made = RaggedTensor.from_value_rowids(
+        value.values, rows, cast(get_item(value.dense_shape, 0), dtype), validate=False
+    )
+    from_left = apply("equal", partitions.places_in_rows(made), cast(get_item(value.indices, (slice(None), 1)), dtype))
+    partitions.require(reduce_all(from_left), "SparseTensor is not right-ragged: values have to begin their rows")
+    known = value.shape[0] if value.shape.rank else None
+    if known is not None and made.row_splits.shape[0] is None and current_region() is not None:
+        made.row_splits.set_shape([known + 1])  # type: ignore[attr-defined]
+        return RaggedTensor(made.values, made.row_splits)
+    return made
+
+
+def uniform_lengths(rows: RaggedTensor, axis: int) -> Any:
+    """Return the lengths along a dimension of the values, which is uniform."""
+    flat = rows.values
+    size = get_item(shape(flat, rows.row_splits.dtype), axis - 1)
+    return rows.with_values(fill(get_item(shape(flat), slice(0, axis - 1)), size))
+
+
+def bounding_shape(rows: RaggedTensor, axis: AxisLike, out_type: DTypeLike | None) -> Tensor:
+    dtype = as_dtype(out_type) if out_type is not None else rows.row_splits.dtype
+    if isinstance(axis, int):
+        rank = rows.shape.rank or 0
+        axis = axis + rank if axis < 0 else axis
+        return cast(rows.nrows(), dtype) if axis == 0 else cast(get_item(_sizes(rows), axis), dtype)
+    found = cast(_sizes(rows), dtype)
+    return found if axis is None else gather(found, convert_to_tensor(axis))
+
+
+def _sizes(rows: RaggedTensor) -> Tensor:
+    found: list[Any] = [expand_dims(rows.nrows(), 0)]
+    inner: Any = rows
+    while isinstance(inner, RaggedTensor):
+        lengths = partitions.lengths(inner)
+        longest = reduce_max(concat([zeros([1], lengths.dtype), lengths], 0))
+        known = inner._uniform
+        size = longest if known is None else convert_to_tensor(np.array(known, lengths.dtype.numpy))
+        found.append(expand_dims(cast(size, rows.row_splits.dtype), 0))
+        inner = inner.values
+    return concat([*found, get_item(shape(inner, rows.row_splits.dtype), slice(1, None))], 0)
+
+
+def merge_dims(rows: RaggedTensor, outer_axis: int, inner_axis: int) -> Any:
+    rank = rows.shape.rank
+    first, last = (axis + rank if axis < 0 and rank is not None else axis for axis in (outer_axis, inner_axis))
+    if first > last:
+        raise ValueError(f"Expected outer_axis ({first}) to be less than or equal to inner_axis ({last}).")
+    return _merged(rows, first, last)
+
+
+def _merged(rows: RaggedLike, first: int, last: int) -> Any:
+    if first == last:
+        return rows
+    if not isinstance(rows, RaggedTensor):
+        sizes = shape(rows)
+        parts = [get_item(sizes, slice(0, first)), np.array([-1], np.int32), get_item(sizes, slice(last + 1, None))]
+        return reshape(rows, concat(parts, 0))
+    if first > 1:
+        return rows.with_values(_merged(rows.values, first - 1, last - 1))
+    if first == 0:
+        return rows.values if last == 1 else _merged(rows.values, 0, last - 1)
+    return _merged_inner(rows, last - 1)
+
+
+def _merged_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
+    """Merge the dimension 1 with the `count` dimensions behind it."""
+    splits, inner, uniform = rows.row_splits, rows.values, rows._uniform
+    for _ in range(count):
+        if isinstance(inner, RaggedTensor):
+            splits, uniform = gather(inner.row_splits, splits), _product(uniform, inner._uniform)
+            inner = inner.values
+        else:
+            width = get_item(shape(inner, splits.dtype), 1)
+            splits, uniform = splits * width, _product(uniform, inner.shape[1])
+            inner = _merged(inner, 0, 1)
+    return RaggedTensor(inner, splits, uniform)
+
+
+def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, wanted: ShapeLike | None) -> Tensor:
+    sizes = cast(_sizes(rows), int64)
+    static = _static_sizes(rows)
+    if wanted is not None:
+        sizes, static = _in_shape(sizes, static, wanted)
+    depth = rows.ragged_rank + 1
+    at = stack([cast(one, int64) for one in coordinates(rows)], 1)
+    values = rows.flat_values
+    if wanted is not None:
+        inside = true_rows(reduce_all(at < get_item(sizes, slice(0, depth)), axis=1))
+        at, values = gather(at, inside), gather(values, inside)
+        values = _cut(values, sizes, depth)
+    rest = convert_to_tensor(_zero(rows) if default_value is None else default_value, rows.dtype)
+    empty = fill(sizes, rest) if rest.shape.rank == 0 else broadcast_to(rest, sizes)
+    return _with_shape(tensor_scatter_nd_update(empty, at, values), static)
+
+
+def _cut(values: Tensor, sizes: Tensor, depth: int) -> Tensor:
+    """Return values cut, not padded, to the inner sizes."""
+    for axis in range(1, values.shape.rank or 1):
+        values = values[(*[slice(None)] * axis, slice(0, get_item(sizes, depth + axis - 1)))]
+    return values
+
+
+def _zero(rows: RaggedTensor) -> Any:
+    return "" if rows.dtype.is_string else False if rows.dtype.is_bool else np.zeros((), rows.dtype.numpy)
+
+
+def _static_sizes(rows: RaggedTensor) -> list[int | None]:
+    return rows.shape.as_list()
+
+
+def _in_shape(sizes: Tensor, static: list[int | None], wanted: ShapeLike) -> tuple[Tensor, list[int | None]]:
+    known = wanted.as_list() if isinstance(wanted, TensorShape) else static_value(wanted)
+    if known is None and isinstance(wanted, (list, tuple)):
+        given: Any = list(wanted)
+    elif known is None:
+        vector = cast(convert_to_tensor(wanted), int64)
+        return where(vector < 0, sizes, vector), [None] * len(static)
+    else:
+        given = [None if one is None or one < 0 else int(one) for one in known]
+    if len(given) != len(static):
+        raise ValueError(f"the shape {given} has another number of dimensions than {static}")
+    parts = [get_item(sizes, i) if one is None else cast(convert_to_tensor(one), int64) for i, one in enumerate(given)]
+    fixed = [static_value(one) if one is not None else None for one in given]
+    return stack(parts), [size if one is None else int(one) for one, size in zip(fixed, static, strict=True)]
+
+
+def to_sparse(rows: RaggedTensor) -> SparseTensor:
+    values, at = rows.flat_values, [cast(one, int64) for one in coordinates(rows)]
+    rank = values.shape.rank
+    if rank is None:
+        raise ValueError("the rank of a ragged tensor has to be known to make it sparse")
+    if rank > 1:
+        numbers = where(apply("ones_like", cast(values, int64)))
+        outer = get_item(numbers, (slice(None), 0))
+        at = [gather(one, outer) for one in at]
+        at += [get_item(numbers, (slice(None), axis)) for axis in range(1, rank)]
+        values = reshape(values, [-1])
+    made = SparseTensor(stack(at, 1), values, cast(_sizes(rows), int64))
+    made.set_shape(rows.shape)
+    return made
+
+
+_BY_NAME: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (from_tensor, from_sparse, uniform_lengths, bounding_shape, merge_dims, to_tensor, to_sparse)
+}
+CONVERSIONS.set(lambda name, *arguments: _BY_NAME[name](*arguments))
+
+__all__ = ["bounding_shape", "from_sparse", "from_tensor", "merge_dims", "to_sparse", "to_tensor", "uniform_lengths"]

@@ -1,0 +1,178 @@
+"""Joins of ragged tensors, and changes of their dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.ragged import partitions
+from autoconv.api.ragged.rows import as_ragged, gather_rows, of_one_splits_dtype
+from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
+from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.shaping import concat, expand_dims, reshape, squeeze, stack, tile, transpose
+from autoconv.runtime.annotations import AxisLike, TensorLike
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.static_values import static_value
+
+
+def ragged_concat(values: Sequence[Any], axis: AxisLike) -> Any:
+    """Return tensors and ragged tensors side by side along `axis`."""
+    parts = [partitions.values_of(one) for one in values]
+    if not any(isinstance(one, RaggedTensor) for one in parts):
+        return concat(parts, axis)
+    rank = next((one.shape.rank for one in parts if one.shape.rank is not None), None)
+    at = static_int(axis, "axis")
+    if at < 0 and rank is None:
+        raise ValueError("a negative axis needs ragged tensors of known rank")
+    at = at + rank if at < 0 else at  # type: ignore[operator]
+    if rank is not None and not 0 <= at < rank:
+        raise ValueError(f"axis {at} is out of range for {rank} dimensions")
+    return parts[0] if len(parts) == 1 else _joined(parts, at)
+
+
+def _joined(parts: Sequence[Any], axis: int) -> Any:
+    if not any(isinstance(one, RaggedTensor) for one in parts):
+        return concat(parts, axis)
+    depth = max(one.ragged_rank for one in parts if isinstance(one, RaggedTensor))
+    rows = of_one_splits_dtype(*(as_ragged(one, depth) for one in parts))
+    depths = {one.ragged_rank for one in rows}
+    if len(depths) > 1:
+        raise ValueError("ragged tensors with different numbers of ragged dimensions cannot be joined")
+    if axis > 1:
+        for other in rows[1:]:
+            partitions.require(partitions.same_splits(rows[0], other), "Inputs must have identical ragged splits")
+        return rows[0].with_values(_joined([one.values for one in rows], axis - 1))
+    if axis == 0:
+        return _below_each_other(rows)
+    whole = _below_each_other(rows)
+    count, total = len(rows), partitions.row_count(rows[0])
+    numbers = counted(total * count)
+    order = reshape(numbers, [count, -1])
+    ordered = gather_rows(whole, reshape(transpose(order), [-1]))
+    return RaggedTensor(ordered.values, get_item(ordered.row_splits, slice(None, None, count)))
+
+
+def _below_each_other(rows: Sequence[RaggedTensor]) -> RaggedTensor:
+    values = _joined([one.values for one in rows], 0)
+    splits, offset = [get_item(rows[0].row_splits, slice(0, 1))], None
+    for one in rows:
+        moved = partitions.limits(one) if offset is None else partitions.limits(one) + offset
+        splits.append(moved)
+        last = get_item(one.row_splits, -1)
+        offset = last if offset is None else offset + last
+    lengths = {one._uniform for one in rows}
+    return RaggedTensor(values, concat(splits, 0), lengths.pop() if len(lengths) == 1 else None)
+
+
+def ragged_stack(values: Sequence[Any], axis: AxisLike = 0) -> Any:
+    """Return tensors and ragged tensors of one rank along a new dimension."""
+    parts = [partitions.values_of(one) for one in values]
+    rank = next((one.shape.rank for one in parts if one.shape.rank is not None), None)
+    if rank is None:
+        raise ValueError("ragged.stack needs a value of known rank")
+    at = static_int(axis, "axis")
+    at = at + rank + 1 if at < 0 else at
+    if rank == 0:
+        return stack(parts, at)
+    if not 0 <= at <= rank:
+        raise ValueError(f"axis {at} is out of range for {rank + 1} dimensions")
+    if at == 0 and not any(isinstance(one, RaggedTensor) for one in parts):
+        depth = max(1, rank - 1)
+        return _joined([RaggedTensor.from_tensor(expand_dims(one, 0), ragged_rank=depth) for one in parts], 0)
+    if not any(isinstance(one, RaggedTensor) for one in parts) and at > 0:
+        parts = [as_ragged(one, min(at, rank - 1)) if rank > 1 else one for one in parts]
+        if rank == 1:
+            return stack(parts, at)
+    if at == 0:
+        depth = max(one.ragged_rank for one in parts if isinstance(one, RaggedTensor))
+        parts = [as_ragged(one, depth) for one in parts]
+    return ragged_concat([ragged_expand_dims(one, at) for one in parts], at)
+
+
+def ragged_expand_dims(value: RaggedLike, axis: AxisLike, name: str | None = None) -> Any:
+    if not isinstance(value, RaggedTensor):
+        return expand_dims(value, axis)
+    at = static_int(axis, "axis")
+    if at < 0:
+        rank = value.shape.rank
+        if rank is None:
+            raise ValueError("a negative axis needs a ragged tensor of known rank")
+        at += rank + 1
+    if at == 0:
+        known = value.shape[0]
+        length = partitions.row_count(value) if known is None else known
+        return RaggedTensor.from_uniform_row_length(value, length, nrows=1, validate=False)
+    if at == 1:
+        return RaggedTensor.from_uniform_row_length(value, 1, nrows=partitions.row_count(value), validate=False)
+    return value.with_values(ragged_expand_dims(value.values, at - 1))
+
+
+def ragged_squeeze(value: RaggedLike, axes: Sequence[int]) -> Any:
+    """Remove dimensions of size 1."""
+    found = value
+    for axis in sorted(axes, reverse=True):
+        found = _squeezed(found, axis)
+    return found
+
+
+def _squeezed(value: RaggedLike, axis: int) -> Any:
+    if not isinstance(value, RaggedTensor):
+        return squeeze(value, [axis])
+    if axis == 0:
+        return value.values
+    if axis == 1:
+        partitions.require_lengths(value, 1)
+        return value.values
+    return value.with_values(_squeezed(value.values, axis - 1))
+
+
+def ragged_tile(value: RaggedTensor, multiples: TensorLike) -> Any:
+    counts = static_value(multiples)
+    if counts is None:
+        raise TypeError("the multiples of a ragged tensor have to be known while tracing")
+    return _tiled(value, [int(count) for count in np.ravel(counts)])
+
+
+def _tiled(value: RaggedLike, counts: Sequence[int]) -> Any:
+    if not isinstance(value, RaggedTensor):
+        return tile(value, list(counts))
+    inner = value.values
+    if any(count != 1 for count in counts[2:]):
+        value = value.with_values(_tiled(inner, [1, *counts[2:]]))
+    if counts[1] != 1:
+        value = _joined([value] * counts[1], 1) if counts[1] else _empty_rows(value)
+    return _joined([value] * counts[0], 0) if counts[0] > 1 else value if counts[0] else value[:0]
+
+
+def _empty_rows(value: RaggedTensor) -> RaggedTensor:
+    return value[:, :0]  # type: ignore[no-any-return]
+
+
+def ragged_reverse(value: Any, axes: Sequence[int]) -> Any:
+    from_end = slice(None, None, -1)
+    found = value
+    for axis in axes:
+        found = found[(*[slice(None)] * axis, from_end)]
+    return found
+
+
+def ragged_split(value: RaggedTensor, sizes: Any, axis: AxisLike) -> list[Any]:
+    """Return equal parts, or parts of these sizes, along the first dimension or a uniform one."""
+    at = static_int(axis, "axis")
+    at = at + (value.shape.rank or 0) if at < 0 else at
+    length = value.shape[at]
+    known = static_value(sizes)
+    if known is None or (length is None and np.ndim(known) == 0):
+        raise ValueError("ragged tensors are split along a dimension of known size")
+    if np.ndim(known) == 0:
+        if length % int(known):  # type: ignore[operator]
+            raise ValueError(f"{length} rows cannot be split into {int(known)} equal parts")
+        known = [length // int(known)] * int(known)  # type: ignore[operator]
+    found, start = [], 0
+    for size in np.ravel(known).tolist():
+        found.append(value[(*[slice(None)] * at, slice(start, start + size))])
+        start += size
+    return found

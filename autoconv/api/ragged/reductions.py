@@ -1,0 +1,175 @@
+"""Reductions of ragged tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.ragged import partitions
+from autoconv.api.ragged.joining import ragged_expand_dims
+from autoconv.api.ragged.rows import gather_rows
+from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
+from autoconv.api.tensors import reductions
+from autoconv.api.tensors.arguments import static_axes
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import ones_like, zeros
+from autoconv.api.tensors.gather import unsorted_segment_sum
+from autoconv.api.tensors.maths import cumsum, exp, log, sqrt, square
+from autoconv.api.tensors.segments import unsorted_segment_max, unsorted_segment_min, unsorted_segment_prod
+from autoconv.api.tensors.shaping import concat
+from autoconv.graph.dtypes import int32, int64
+from autoconv.runtime.annotations import AxisLike
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+Segments = Callable[..., Any]
+
+
+def any_by_segment(data: Tensor, ids: Any, count: Any) -> Any:
+    return unsorted_segment_sum(cast(data, int32), ids, count) > 0
+
+
+def all_by_segment(data: Tensor, ids: Any, count: Any) -> Any:
+    return apply("equal", unsorted_segment_sum(cast(apply("logical_not", data), int32), ids, count), 0)
+
+
+_BY_SEGMENT: dict[Callable[..., Any], Segments] = {
+    reductions.reduce_sum: unsorted_segment_sum,
+    reductions.reduce_prod: unsorted_segment_prod,
+    reductions.reduce_max: unsorted_segment_max,
+    reductions.reduce_min: unsorted_segment_min,
+    reductions.reduce_any: any_by_segment,
+    reductions.reduce_all: all_by_segment,
+}
+
+
+def ragged_reduce(
+    function: Callable[..., Any], value: RaggedTensor, axis: AxisLike | None = None, keepdims: bool | None = False,
+    name: str | None = None, **options: Any,
+) -> Any:  # fmt: skip
+    """Reduce along axes, all by default. Along a dimension of rows of different lengths, the longest one counts."""
+    if axis is None:
+        found = function(value.flat_values, None)
+        if keepdims:
+            return apply("reshape", found, shape=(1,) * (value.shape.rank or 1))
+        return found
+    chosen = static_axes(axis)
+    rank = value.shape.rank
+    if rank is None and any(one < 0 for one in chosen or ()):
+        raise ValueError("a negative axis needs a ragged tensor of known rank")
+    axes = sorted({one + rank if one < 0 else one for one in chosen or ()})  # type: ignore[operator]
+    if any(not 0 <= one < (rank or one + 1) for one in axes):
+        raise ValueError(f"axis {axis!r} is out of range for {rank} dimensions")
+    if not axes:
+        return value
+    if rank is not None and len(axes) == rank:
+        return ragged_reduce(function, value, None, keepdims)
+    return _COMPUTED.get(function, _simple)(function, value, axes, bool(keepdims))
+
+
+def _simple(function: Callable[..., Any], value: RaggedLike, axes: list[int], keepdims: bool) -> Any:
+    for axis in reversed(axes):
+        value = _along(function, value, axis)
+    return _kept(value, axes) if keepdims else value
+
+
+def _kept(value: RaggedLike, axes: list[int]) -> Any:
+    for axis in axes:
+        value = ragged_expand_dims(value, axis)
+    return value
+
+
+def _along(function: Callable[..., Any], value: RaggedLike, axis: int) -> Any:
+    if not isinstance(value, RaggedTensor):
+        return function(value, axis)
+    by_segment = _BY_SEGMENT[function]
+    if axis == 0:
+        longest = reductions.reduce_max(concat([zeros([1], value.row_splits.dtype), partitions.lengths(value)], 0))
+        return by_segments(by_segment, value.values, partitions.places_in_rows(value), longest)
+    if axis == 1:
+        return by_segments(by_segment, value.values, partitions.rowids(value), _row_count(value))
+    return value.with_values(_along(function, value.values, axis - 1))
+
+
+def _row_count(value: RaggedTensor) -> Any:
+    known = value.shape[0]
+    return partitions.row_count(value) if known is None else known
+
+
+def by_segments(reduce: Segments, data: RaggedLike, ids: Tensor, count: Any) -> Any:
+    """Reduce rows by their segments; a segment of rows of different lengths has that of the longest."""
+    if not isinstance(data, RaggedTensor):
+        return reduce(data, ids, count)
+    lengths = partitions.lengths(data)
+    longest = apply("maximum", unsorted_segment_max(lengths, ids, count), np.zeros((), lengths.dtype.numpy))
+    splits = partitions.of_lengths(longest)
+    begins = gather_rows(splits, gather_rows(ids, partitions.rowids(data)))
+    found = by_segments(reduce, data.values, begins + partitions.places_in_rows(data), splits[-1])
+    return RaggedTensor(found, splits)
+
+
+def _mean(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
+    total = _simple(reductions.reduce_sum, value, axes, keepdims)
+    count = _simple(reductions.reduce_sum, value.with_flat_values(ones_like(value.flat_values)), axes, keepdims)
+    return _elementwise(lambda a, b: a // b if value.dtype.is_integer else a / b, total, count)
+
+
+def _variance(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
+    squares = value.with_flat_values(square(value.flat_values))
+    mean = _mean(function, value, axes, keepdims)
+    of_squares = _mean(function, squares, axes, keepdims)
+    return _elementwise(lambda a, b: apply("maximum", a - square(b), apply("zeros_like", a)), of_squares, mean)
+
+
+def _deviation(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
+    found = _variance(function, value, axes, keepdims)
+    return found.with_flat_values(sqrt(found.flat_values)) if isinstance(found, RaggedTensor) else sqrt(found)
+
+
+def _logsumexp(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
+    largest = reductions.reduce_max(value.flat_values)
+    powers = value.with_flat_values(exp(value.flat_values - largest))
+    found = _simple(reductions.reduce_sum, powers, axes, keepdims)
+    back = lambda sums: log(sums) + largest
+    return found.with_flat_values(back(found.flat_values)) if isinstance(found, RaggedTensor) else back(found)
+
+
+def _elementwise(function: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
+    if isinstance(first, RaggedTensor):
+        return first.with_flat_values(function(first.flat_values, second.flat_values))
+    return function(first, second)
+
+
+_COMPUTED: dict[Callable[..., Any], Callable[..., Any]] = {
+    reductions.reduce_mean: _mean,
+    reductions.reduce_variance: _variance,
+    reductions.reduce_std: _deviation,
+    reductions.reduce_logsumexp: _logsumexp,
+}
+
+REDUCTIONS = (*_BY_SEGMENT, *_COMPUTED)
+
+
+def ragged_softmax(rows: RaggedTensor, axis: int = -1) -> RaggedTensor:
+    """Return the softmax of each row along the last dimension, which may be of rows of different lengths."""
+    if isinstance(rows.values, RaggedTensor):
+        return rows.with_values(ragged_softmax(rows.values))
+    ids, count = partitions.rowids(rows), _row_count(rows)
+    values = rows.values
+    powers = exp(values - gather_rows(unsorted_segment_max(values, ids, count), ids))
+    return rows.with_values(powers / gather_rows(unsorted_segment_sum(powers, ids, count), ids))
+
+
+def ragged_cumsum(rows: RaggedLike, axis: int, exclusive: bool, reverse: bool) -> Any:
+    if not isinstance(rows, RaggedTensor):
+        return cumsum(rows, axis, exclusive, reverse)
+    if axis > 1:
+        return rows.with_values(ragged_cumsum(rows.values, axis - 1, exclusive, reverse))
+    if axis == 0 or isinstance(rows.values, RaggedTensor):
+        raise NotImplementedError("cumsum of a ragged tensor is along the innermost dimension of rows")
+    dense = rows.to_tensor()
+    found = cumsum(dense, 1, exclusive, reverse)
+    at = apply("stack", partitions.rowids(rows), partitions.places_in_rows(rows), axis=1)
+    return rows.with_values(apply("gather_nd", found, cast(at, int64), batch_dims=0))

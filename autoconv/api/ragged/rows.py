@@ -1,0 +1,98 @@
+"""Selection of rows and of parts of rows, and where the values of nested rows are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.ragged import partitions
+from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.gather import gather
+from autoconv.api.tensors.shaping import reshape, shape
+from autoconv.graph.dtypes import int64
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def gather_rows(params: RaggedLike, indices: RaggedLike) -> Any:
+    """Return rows of a tensor or ragged tensor by their numbers, which may be ragged too."""
+    if isinstance(indices, RaggedTensor):
+        return indices.with_values(gather_rows(params, indices.values))
+    numbers = convert_to_tensor(indices)
+    if not isinstance(params, RaggedTensor):
+        return gather(params, numbers)
+    if numbers.shape.rank == 0:
+        return row(params, numbers)
+    if numbers.shape.rank != 1:
+        rank = numbers.shape.rank
+        if rank is None:
+            raise ValueError("the rank of indices into a ragged tensor has to be known")
+        found = gather_rows(params, reshape(numbers, [-1]))
+        sizes = shape(numbers, int64)
+        for axis in range(rank - 1, 0, -1):
+            known = numbers.shape[axis]
+            found = RaggedTensor.from_uniform_row_length(found, sizes[axis] if known is None else known, validate=False)
+        return found
+    begins, ends = gather(partitions.starts(params), numbers), gather(partitions.limits(params), numbers)
+    return ranges(params.values, begins, ends)
+
+
+def row(params: RaggedTensor, number: Any) -> Any:
+    """Return one row."""
+    begin, end = gather(partitions.starts(params), number), gather(partitions.limits(params), number)
+    return part(params.values, begin, end)
+
+
+def part(values: Any, begin: Any, end: Any) -> Any:
+    """Return the values from `begin` up to `end`."""
+    if isinstance(values, RaggedTensor):
+        inner = values.row_splits[begin : end + 1]  # type: ignore[index]
+        first, last = inner[0], inner[-1]
+        return RaggedTensor(part(values.values, first, last), inner - first, values._uniform)
+    return values[begin:end]
+
+
+def ranges(values: RaggedLike, begins: Tensor, ends: Tensor, step: int = 1) -> RaggedTensor:
+    """Return rows of the values from each begin up to the end at the same place, `step` apart."""
+    dtype = begins.dtype
+    zero = convert_to_tensor(np.array(0, dtype.numpy))
+    room = ends - begins if step > 0 else begins - ends
+    size = abs(step)
+    lengths = apply("maximum", (room + (size - 1)) // size, zero)
+    splits = partitions.of_lengths(lengths)
+    numbers = partitions.row_numbers(lengths)
+    within = counted(partitions.count_of(numbers, dtype)) - gather(splits, numbers)
+    return RaggedTensor(gather_rows(values, gather(begins, numbers) + within * step), splits)
+
+
+def coordinates(rows: RaggedTensor) -> list[Tensor]:
+    """Return for each dimension with borders, and the one before it, where each of the flat values is."""
+    found = [partitions.rowids(rows), partitions.places_in_rows(rows)]
+    inner = rows.values
+    while isinstance(inner, RaggedTensor):
+        numbers = partitions.rowids(inner)
+        found = [gather(one, numbers) for one in found] + [partitions.places_in_rows(inner)]
+        inner = inner.values
+    return found
+
+
+def of_one_splits_dtype(*values: RaggedLike) -> list[Any]:
+    """Return ragged tensors with borders of one dtype, int64 if they differ."""
+    dtypes = {value.row_splits.dtype for value in values if isinstance(value, RaggedTensor)}
+    if len(dtypes) < 2:
+        return list(values)
+    return [value.with_row_splits_dtype(int64) if isinstance(value, RaggedTensor) else value for value in values]
+
+
+def as_ragged(value: TensorLike, ragged_rank: int = 1) -> RaggedTensor:
+    """Return a tensor of at least two dimensions as rows."""
+    return value if isinstance(value, RaggedTensor) else RaggedTensor.from_tensor(value, ragged_rank=ragged_rank)
+
+
+def index_dtype(rows: RaggedTensor, numbers: TensorLike) -> Tensor:
+    return cast(convert_to_tensor(numbers), rows.row_splits.dtype)

@@ -1,0 +1,17 @@
+"""The text of ragged tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def ragged_text(rows: object) -> str:
+    """Return the text of rows as NumPy has it, with commas between elements."""
+    with np.printoptions(formatter={"all": _element}):
+        return _element(rows)
+
+
+def _element(value: object) -> str:
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    return np.array2string(value, separator=", ") if value.size else repr(value.tolist())

@@ -1,0 +1,318 @@
+"""What general functions do with ragged tensors."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api import strings
+from autoconv.api.elementwise import BINARY, UNARY
+from autoconv.api.nn import layers
+from autoconv.api.ragged import construction, conversion, indexing, joining, partitions
+from autoconv.api.ragged.broadcasting import elementwise, select
+from autoconv.api.ragged.reductions import REDUCTIONS, by_segments, ragged_cumsum, ragged_reduce, ragged_softmax
+from autoconv.api.ragged.rows import coordinates, gather_rows
+from autoconv.api.ragged.tensor import OPERATORS, RaggedLike, RaggedTensor
+from autoconv.api.random.dropout import dropout
+from autoconv.api.sparse.computing import bincount as sparse_bincount
+from autoconv.api.sparse.computing import with_rows_by
+from autoconv.api.sparse.conversion import to_dense
+from autoconv.api.sparse.coordinates import true_rows
+from autoconv.api.tensors import arithmetic, comparison, segments, shaping
+from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.gather import (
+    dynamic_partition,
+    gather,
+    gather_nd,
+    one_hot,
+    unsorted_segment_sum,
+    where,
+)
+from autoconv.api.tensors.maths import cumsum
+from autoconv.graph.dtypes import int32, int64
+from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, TensorLike
+from autoconv.runtime.recording.api_dispatch import handles, handles_each
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+_PUBLIC = (conversion, indexing)  # imported to set the hooks of the class
+assert _PUBLIC
+
+
+@handles_each(UNARY, kind=RaggedTensor)
+def _unary(function: Callable[..., Any], x: RaggedTensor | None = None, *args: Any, **kwargs: Any) -> Any:
+    if x is None:
+        name = next(name for name, value in kwargs.items() if isinstance(value, RaggedTensor))
+        return kwargs[name].with_flat_values(function(**{**kwargs, name: kwargs[name].flat_values}))
+    return x.with_flat_values(function(x.flat_values, *args, **kwargs))
+
+
+@handles_each(BINARY, kind=RaggedTensor)
+def _binary(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    named = [value for name, value in kwargs.items() if name != "name"]
+    return elementwise(function, *args[:2], *named)
+
+
+@handles_each(REDUCTIONS, kind=RaggedTensor)
+def _reduction(function: Callable[..., Any], input_tensor: Any, *args: Any, **kwargs: Any) -> Any:
+    return ragged_reduce(function, input_tensor, *args, **kwargs)
+
+
+@handles(where, kind=RaggedTensor)
+def _where(condition: RaggedTensor, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    if x is not None and y is not None:
+        return select(condition, x, y)
+    at = apply("stack", *(cast(one, int64) for one in coordinates(condition)), axis=1)
+    return gather(at, true_rows(condition.flat_values))
+
+
+@handles(shaping.concat, kind=RaggedTensor)
+def _concat(values: Sequence[Any], axis: AxisLike, name: str | None = None) -> Any:
+    return joining.ragged_concat(values, axis)
+
+
+@handles(shaping.stack, kind=RaggedTensor)
+def _stack(values: Sequence[Any], axis: AxisLike = 0, name: str | None = None) -> Any:
+    return joining.ragged_stack(values, axis)
+
+
+@handles(shaping.split, kind=RaggedTensor)
+def _split(
+    value: RaggedTensor, num_or_size_splits: TensorLike, axis: AxisLike = 0, num: int | None = None,
+    name: str | None = None,
+) -> Any:
+    return joining.ragged_split(value, num_or_size_splits, axis)
+
+
+handles(shaping.expand_dims, kind=RaggedTensor)(joining.ragged_expand_dims)
+
+
+@handles(shaping.squeeze, kind=RaggedTensor)
+def _squeeze(input: RaggedTensor, axis: AxisLike | None = None, name: str | None = None) -> Any:
+    if axis is None:
+        raise ValueError("squeeze of a ragged tensor needs the axis")
+    return joining.ragged_squeeze(input, _places(input, axis))
+
+
+@handles(shaping.reverse, kind=RaggedTensor)
+def _reverse(tensor: RaggedTensor, axis: AxisLike, name: str | None = None) -> Any:
+    return joining.ragged_reverse(tensor, _places(tensor, axis))
+
+
+def _places(value: RaggedTensor, axis: AxisLike) -> list[int]:
+    rank = value.shape.rank
+    axes = static_axes(axis) or ()
+    if rank is None and any(one < 0 for one in axes):
+        raise ValueError("a negative axis needs a ragged tensor of known rank")
+    return [one + rank if one < 0 else one for one in axes]  # type: ignore[operator]
+
+
+@handles(shaping.tile, kind=RaggedTensor)
+def _tile(input: RaggedTensor, multiples: TensorLike, name: str | None = None) -> Any:
+    return joining.ragged_tile(input, multiples)
+
+
+@handles(shaping.size, kind=RaggedTensor)
+def _size(input: RaggedTensor, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
+    return shaping.size(input.flat_values, out_type or int32)
+
+
+@handles(shaping.rank, kind=RaggedTensor)
+def _rank(input: RaggedTensor, name: str | None = None) -> Tensor:
+    known = input.shape.rank
+    if known is not None:
+        return convert_to_tensor(np.int32(known))
+    return shaping.rank(input.flat_values) + input.ragged_rank
+
+
+@handles(shaping.reshape, kind=RaggedTensor)
+def _reshape(tensor: RaggedTensor, shape: Any, name: str | None = None) -> Any:
+    """Return all values in another shape; the borders of rows are lost."""
+    return shaping.reshape(tensor.flat_values, shape)
+
+
+@handles(gather, kind=RaggedTensor)
+def _gather(
+    params: RaggedLike, indices: RaggedLike, validate_indices: bool | None = None, axis: AxisLike | None = None,
+    batch_dims: AxisLike = 0, name: str | None = None,
+) -> Any:  # fmt: skip
+    lead = static_int(batch_dims, "batch_dims")
+    at = lead if axis is None else static_int(axis, "axis")
+    if lead == 0 and at == 0:
+        return gather_rows(params, indices)
+    if lead == 1 and at == 1:
+        return _gather_in_rows(params, indices)
+    if lead == 0 and at > 0 and isinstance(params, RaggedTensor):
+        return params.with_values(_gather(params.values, indices, axis=at - 1)) if at > 1 else _columns(params, indices)
+    raise NotImplementedError(f"gather of ragged tensors with batch_dims={lead}, axis={at}")
+
+
+def _columns(params: RaggedTensor, indices: RaggedLike) -> Any:
+    numbers = convert_to_tensor(indices)
+    found = [joining.ragged_expand_dims(gather_rows(params.values, partitions.starts(params) + numbers[place]), 1)
+             for place in range(numbers.shape[0] or 0)]  # fmt: skip
+    return joining.ragged_concat(found, 1)
+
+
+def _gather_in_rows(params: RaggedLike, indices: RaggedLike) -> Any:
+    """Gather from each row of `params` by the row of `indices` at the same place."""
+    rows = params if isinstance(params, RaggedTensor) else RaggedTensor.from_tensor(params)
+    if isinstance(indices, RaggedTensor):
+        begins = gather(partitions.starts(rows), partitions.rowids(indices))
+        return indices.with_values(gather_rows(rows.values, cast(indices.values, begins.dtype) + begins))
+    numbers = convert_to_tensor(indices)
+    begins = partitions.starts(rows)
+    for _ in range((numbers.shape.rank or 1) - 1):
+        begins = shaping.expand_dims(begins, -1)
+    return gather_rows(rows.values, cast(numbers, begins.dtype) + begins)
+
+
+@handles(gather_nd, kind=RaggedTensor)
+def _gather_nd(
+    params: RaggedLike, indices: RaggedLike, batch_dims: Any = 0, name: str | None = None, **options: Any
+) -> Any:
+    if isinstance(indices, RaggedTensor):
+        return indices.with_values(_gather_nd(params, indices.values))
+    numbers = convert_to_tensor(indices)
+    if not isinstance(params, RaggedTensor):
+        return gather_nd(params, numbers)
+    depth = numbers.shape[-1]
+    if depth is None:
+        raise ValueError("the number of coordinates for gather_nd has to be known")
+    first = numbers[..., 0]
+    if depth == 1:
+        return gather_rows(params, first)
+    begins = gather(partitions.starts(params), first)
+    rest = cast(numbers[..., 1], begins.dtype) + begins
+    return _gather_nd_below(params.values, rest, numbers, 2, depth)
+
+
+def _gather_nd_below(values: RaggedLike, at: Tensor, numbers: Tensor, level: int, depth: int) -> Any:
+    if level == depth:
+        return gather_rows(values, at)
+    if not isinstance(values, RaggedTensor):
+        rest = cast(numbers[..., level:], at.dtype)
+        return gather_nd(values, shaping.concat([shaping.expand_dims(at, -1), rest], -1))
+    begins = gather(partitions.starts(values), at)
+    return _gather_nd_below(values.values, cast(numbers[..., level], begins.dtype) + begins, numbers, level + 1, depth)
+
+
+@handles(one_hot, kind=RaggedTensor)
+def _one_hot(indices: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
+    return indices.with_flat_values(one_hot(indices.flat_values, *args, **kwargs))
+
+
+@handles(layers.embedding_lookup, kind=RaggedTensor)
+def _embedding_lookup(params: TensorLike, ids: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
+    return ids.with_flat_values(layers.embedding_lookup(params, ids.flat_values, *args, **kwargs))
+
+
+@handles(layers.softmax, kind=RaggedTensor)
+def _softmax(logits: RaggedTensor, axis: AxisLike = -1, name: str | None = None) -> Any:
+    return ragged_softmax(logits)
+
+
+@handles(layers.sigmoid_cross_entropy_with_logits, kind=RaggedTensor)
+def _cross_entropy(labels: RaggedLike | None = None, logits: RaggedLike | None = None, name: str | None = None) -> Any:
+    return elementwise(layers.sigmoid_cross_entropy_with_logits, labels, logits)
+
+
+@handles(dropout, kind=RaggedTensor)
+def _dropout(x: RaggedTensor, rate: Any, *args: Any, **kwargs: Any) -> Any:
+    return x.with_flat_values(dropout(x.flat_values, rate, *args, **kwargs))
+
+
+@handles(cumsum, kind=RaggedTensor)
+def _cumsum(
+    x: RaggedTensor, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
+    (at,) = _places(x, axis)
+    return ragged_cumsum(x, at, exclusive, reverse)
+
+
+@handles(arithmetic.add_n, kind=RaggedTensor)
+def _add_n(inputs: Any, name: str | None = None) -> Any:
+    found = inputs[0]
+    for one in inputs[1:]:
+        found = elementwise(arithmetic.add, found, one)
+    return found
+
+
+_SEGMENTS = (
+    unsorted_segment_sum, segments.unsorted_segment_max, segments.unsorted_segment_min, segments.unsorted_segment_prod,
+)  # fmt: skip
+
+
+@handles_each(_SEGMENTS, kind=RaggedTensor)
+def _segments(
+    function: Callable[..., Any], data: Any, segment_ids: TensorLike, num_segments: IntLike, name: str | None = None
+) -> Any:
+    if isinstance(segment_ids, RaggedTensor):
+        partitions.require_same(data, segment_ids)
+        return function(data.flat_values, segment_ids.flat_values, num_segments)
+    return by_segments(function, data, convert_to_tensor(segment_ids), num_segments)
+
+
+@handles(dynamic_partition, kind=RaggedTensor)
+def _dynamic_partition(data: RaggedLike, partitions: Any, num_partitions: int, name: str | None = None) -> list[Any]:
+    numbers = convert_to_tensor(partitions)
+    return [gather_rows(data, true_rows(apply("equal", numbers, place))) for place in range(num_partitions)]
+
+
+@handles(segments.bincount, kind=RaggedTensor)
+def _bincount(arr: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
+    if kwargs.get("axis") is None:
+        return segments.bincount(arr.flat_values, *args, **kwargs)
+    return to_dense(sparse_bincount(arr, *args, **kwargs))
+
+
+@handles(strings.join, kind=RaggedTensor)
+def _join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
+    return elementwise(lambda *texts: strings.join(list(texts), separator), *inputs)
+
+
+@handles(strings.reduce_join, kind=RaggedTensor)
+def _reduce_join(
+    inputs: RaggedTensor, axis: AxisLike | None = None, keepdims: bool = False, separator: str = "",
+    name: str | None = None,
+) -> Any:
+    at = _places(inputs, axis)[0] if axis is not None else inputs.ragged_rank
+    if at > 1:
+        inner = _reduce_join if isinstance(inputs.values, RaggedTensor) else strings.reduce_join
+        return inputs.with_values(inner(inputs.values, at - 1, keepdims, separator))
+    if isinstance(inputs.values, RaggedTensor) or at == 0:
+        raise NotImplementedError("reduce_join of a ragged tensor is along its innermost dimension of rows")
+    lengths = gather(partitions.lengths(inputs), inputs.value_rowids())
+    last = apply("equal", partitions.places_in_rows(inputs) + 1, lengths)
+    ended = inputs.with_values(where(last, inputs.values, strings.join([inputs.values, separator]))).to_tensor("")
+    return strings.reduce_join(ended, 1, keepdims)
+
+
+with_rows_by(RaggedTensor, construction.numbers_of_rows)
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": arithmetic.add, "sub": arithmetic.subtract, "mul": arithmetic.multiply, "truediv": arithmetic.divide,
+    "floordiv": arithmetic.floordiv, "mod": arithmetic.floormod, "pow": arithmetic.pow, "and": operator.and_,
+    "or": operator.or_, "xor": operator.xor, "eq": comparison.equal, "ne": comparison.not_equal,
+    "lt": comparison.less, "le": comparison.less_equal, "gt": comparison.greater, "ge": comparison.greater_equal,
+    "neg": operator.neg, "abs": abs, "invert": operator.invert,
+}  # fmt: skip
+
+
+def _operated(name: str, value: RaggedTensor, *others: Any) -> Any:
+    function = _OPERATORS.get(name)
+    if not others:
+        return value.with_flat_values(_OPERATORS[name](value.flat_values))
+    if others[0] is None or (isinstance(others[0], (str, bytes)) and not value.dtype.is_string):
+        return NotImplemented
+    if function is None:
+        return elementwise(_OPERATORS[name[1:]], others[0], value)
+    return elementwise(function, value, others[0])
+
+
+OPERATORS.set(_operated)
