@@ -15,8 +15,10 @@ from autoconv.graph.verify import verify
 from autoconv.optimise.common import common
 from autoconv.optimise.dead import dead
 from autoconv.optimise.fold import fold
+from autoconv.optimise.forward_stores import forward
 from autoconv.optimise.hoist import hoist
 from autoconv.optimise.inline import inline
+from autoconv.optimise.masked_elements import masked
 from autoconv.optimise.promote_arrays import promote
 from autoconv.optimise.simplify import simplify
 from autoconv.optimise.unbox import unbox
@@ -37,10 +39,12 @@ class Optimisation:
 OPTIMISATIONS = (
     Optimisation(name="inline", transform=inline),  # first: it exposes more to the other passes
     Optimisation(name="unbox", transform=unbox),  # before the rest, which optimise numbers, not objects
+    Optimisation(name="forward", transform=forward),  # before promote: fewer arrays are written
     Optimisation(name="promote", transform=promote),
     Optimisation(name="fold", transform=fold),
     Optimisation(name="simplify", transform=simplify),
     Optimisation(name="common", transform=common),
+    Optimisation(name="masked", transform=masked),  # after common, which joins equal masks
     Optimisation(name="hoist", transform=hoist),
     Optimisation(name="dead", transform=dead),  # last: removes what the others leave unused
 )

@@ -10,6 +10,7 @@ from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.analysis.representation import is_scalar, register_of, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.loops.slice_update import writable
 from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
 from autoconv.backends.llvm.codegen.memory.array_view import held
 from autoconv.backends.llvm.codegen.registry import in_memory
@@ -343,7 +344,7 @@ def _write_of(region: LoweringContext, node: Node) -> None:
     if is_scalar(value.type):
         made = _scalar(region, type_)
         store(RegisterWriter(region), region.number(value), region.address(made), 0)
-    else:
+    elif region.is_view(value) or region.object(value).memory:
         made = region.new_array(value.type)
         count = product(region.out, element_count(region.out, sizes(value.type)), type_.dtype.size)
         region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
@@ -351,4 +352,6 @@ def _write_of(region: LoweringContext, node: Node) -> None:
         region.out.line(
             f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {region.data(value)}, i64 {count}, i1 false)'
         )
+    else:
+        made = writable(region, value, region.uses[value] == 1)
     region.set(result, array_view.of_array(region, made, type_))

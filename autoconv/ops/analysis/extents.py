@@ -1,0 +1,48 @@
+"""Extent analysis: which values of a graph have equal sizes, also where these are known only at run time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ArrayType, TensorType
+from autoconv.ops.index_spec import Mask
+
+
+class Extents:
+    """The extent of a value is a key: values with equal keys have equal shapes in each run.
+
+    Elementwise results have the extent of their operands, the elements of an array where a mask holds that of the mask.
+    Conservative: any other value has an extent of its own.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._found: dict[Value, Any] = {}
+        for node in graph.nodes:
+            for value in node.results:
+                self._found[value] = self._of(node, value)
+
+    def are_equal(self, one: Value, other: Value) -> bool:
+        return bool(self.of(one) == self.of(other))
+
+    def of(self, value: Value) -> Any:
+        return self._found.get(value, value)
+
+    def _of(self, node: Node, value: Value) -> Any:
+        if node.op.name in ("array_of", "array_load", "cast"):
+            return self.of(node.inputs[0])
+        if node.op.name == "get_item" and node.attributes["spec"] == (Mask(),):
+            x, mask = node.inputs
+            return "where", self.of(mask), (x.shape or ())[len(mask.shape or ()) :]
+        if not node.op.traits.elementwise:
+            return value
+        found = {self.of(each) for each in node.inputs if _shape(each) != ()}
+        shapes = {_shape(each) for each in node.inputs} - {()}
+        return found.pop() if len(found) == 1 and shapes == {_shape(value)} else value
+
+
+def _shape(value: Value) -> Any:
+    return value.type.shape if isinstance(value.type, (TensorType, ArrayType)) else None
+
+
+__all__ = ["Extents"]

@@ -1,0 +1,153 @@
+"""Forward what is stored into a whole new array to its loads, as long as only loads and such stores use the array.
+
+Where something else uses it (a view, a region, an output), the array is made there, of its present contents.
+
+    before   graph f(%x: float64[4]) {
+               %square = square(%x): float64[4]
+               %new = array_of(%square): array<float64[4], [8]>
+               %load = array_load(%new): float64[4]
+               %add = add(%load, %x): float64[4]
+               %store = array_store(%new, %add): ()
+               %again = array_load(%new): float64[4]
+               %sin = sin(%again): float64[4]
+               return %sin, %new
+             }
+    after    graph f(%x: float64[4]) {
+               %square = square(%x): float64[4]
+               %add = add(%square, %x): float64[4]
+               %sin = sin(%add): float64[4]
+               %new = array_of(%add): array<float64[4], [8]>
+               return %sin, %new
+             }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.rewriter import Rewriter
+from autoconv.graph.types import ArrayType, TensorType
+from autoconv.ops import OPS
+from autoconv.ops.analysis.extents import Extents
+from autoconv.ops.numpy.arrays import is_sure_to_fit
+
+
+def forward(graph: Graph, contract: str = "function") -> Graph:
+    """Forward stores in a graph and its regions, each on its own."""
+    return _Forwarder(graph, None).run()
+
+
+class _Forwarder(Rewriter[None]):
+    """`_present` are the contents of the arrays that are not made yet, `_until` maps a node to those it needs."""
+
+    def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
+        super().__init__(graph, shared, copies)
+        self._present: dict[Value, Value] = {}
+        self._until = _first_other_uses(graph)
+        self._forwarded = {array for arrays in self._until.values() for array in arrays}
+
+    def append(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self._make(self._until.get(node, ()))
+            super().append([node])
+
+    def rebuilt(self) -> Graph:
+        self.append(self.graph.nodes)
+        self._make(value for value in dict.fromkeys(self.graph.outputs) if value in self._present)
+        self.copy.outputs = [self.output(i, value) for i, value in enumerate(self.graph.outputs)]
+        return self.copy
+
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        name = node.op.name
+        if name in ("array_of", "array_new") and node.results[0] in self._forwarded:
+            contents = inputs[0] if inputs else self._filled(node)
+            self._present[node.results[0]] = contents
+            return [contents]
+        if name == "array_load" and node.inputs[0] in self._present:
+            return [self._present[node.inputs[0]]]
+        if name == "array_store" and node.inputs[0] in self._present:
+            self._present[node.inputs[0]] = self._stored(node, inputs[1])
+            return []
+        if name == "numpy_shapes" and not self._present.keys().isdisjoint(node.inputs):
+            return []  # the sizes are known to be equal
+        return None
+
+    def _make(self, arrays: Iterable[Value]) -> None:
+        for array in arrays:
+            contents = self._present.pop(array, None)
+            if contents is not None:
+                made = array.node
+                assert made is not None
+                again = self.copy.add(OPS["array_of"], [contents], name=made.name, span=made.span)
+                self.values[array] = again.results[0]
+
+    def _filled(self, node: Node) -> Value:
+        shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
+        attributes = {"value": np.array(fill, dtype.numpy), "weak": False}
+        number = self.copy.add(OPS["constant"], (), attributes, span=node.span).results
+        return self.copy.add(OPS["fill"], number, {"shape": shape}, span=node.span).results[0]
+
+    def _stored(self, node: Node, value: Value) -> Value:
+        """Return the value with the dtype and the shape of the array."""
+        array: Any = node.inputs[0].type
+        given: Any = value.type
+        if given.weak or given.dtype is not array.dtype:
+            op = OPS["python_cast" if given.weak else "cast"]
+            value = self.copy.add(op, [value], {"dtype": array.dtype}, span=node.span).results[0]
+        if given.shape != array.shape:
+            value = self.copy.add(OPS["broadcast_to"], [value], {"shape": array.shape}, span=node.span).results[0]
+        return value
+
+
+def _first_other_uses(graph: Graph) -> dict[Node | None, list[Value]]:
+    """Return the arrays whose stores are forwarded, by the node before which they have to be made; None for the end."""
+    extents = Extents(graph)
+    stored: set[Value] = set()
+    until: dict[Value, Node | None] = {}
+    for node in graph.nodes:
+        for array in node.inputs:
+            if array in until and until[array] is None and not _is_forwarded(node, array, extents):
+                until[array] = node
+        if node.op.name == "array_store" and until.get(node.inputs[0], node) is None:
+            stored.add(node.inputs[0])
+        if _makes_array(node):
+            until[node.results[0]] = None
+    found: dict[Node | None, list[Value]] = {}
+    for array in until:
+        if array in stored:
+            found.setdefault(until[array], []).append(array)
+    return found
+
+
+def _makes_array(node: Node) -> bool:
+    if node.op.name == "array_of":
+        given = node.inputs[0].type
+        return isinstance(given, TensorType) and not given.weak and not node.attributes.get("read_only")
+    if node.op.name != "array_new" or node.inputs or node.attributes["fill"] is None:
+        return False
+    return all(isinstance(size, int) for size in node.attributes["shape"])
+
+
+def _is_forwarded(node: Node, array: Value, extents: Extents) -> bool:
+    """Return whether the node loads the array, stores all of it by a value that is known to fit, or compares sizes."""
+    if node.op.name == "array_load":
+        return True
+    if node.op.name == "numpy_shapes":
+        return extents.are_equal(*node.inputs)
+    if node.op.name != "array_store" or node.inputs[1] is array:
+        return False
+    into, value = array.type, node.inputs[1].type
+    if not isinstance(into, ArrayType) or not isinstance(value, TensorType):
+        return False
+    if not np.can_cast(value.dtype.numpy, into.dtype.numpy, "safe" if not value.weak else "same_kind"):
+        return False
+    if value.shape == into.shape:
+        return None not in into.shape or extents.are_equal(array, node.inputs[1])
+    return all(isinstance(size, int) for size in into.shape) and is_sure_to_fit(into.shape, value.shape)
+
+
+__all__ = ["forward"]

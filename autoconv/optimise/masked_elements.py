@@ -1,0 +1,240 @@
+"""Compute on whole arrays where a program takes the elements at which a mask holds, computes, and puts them back.
+
+How many elements a mask takes is known only when the graph runs; whole arrays have sizes for which there is native
+code. An assignment under the mask selects between new and old elements, a reduction gets a neutral number where the
+mask does not hold.
+
+    before   graph f(%A: array<float64[4], [8]>, %x: float64[4], %m: bool[4]) {
+               %taken = get_item(%x, %m, spec=(Mask(),)): float64[?]
+               %sin = sin(%taken): float64[?]
+               %set = array_set(%A, %sin, %m, spec=(Mask(),)): ()
+               return
+             }
+    after    graph f(%A: array<float64[4], [8]>, %x: float64[4], %m: bool[4]) {
+               %sin = sin(%x): float64[4]
+               %array_load = array_load(%A): float64[4]
+               %select = select(%m, %sin, %array_load): float64[4]
+               %array_store = array_store(%A, %select): ()
+               return
+             }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, own_effects
+from autoconv.graph.rewriter import Rewriter
+from autoconv.graph.types import ArrayType, TensorType
+from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.index_spec import Mask
+from autoconv.ops.rules import normalised_axes
+
+_MOST_COSTLY = 2  # elementary functions of elements at which the mask may not hold
+_SPEC = (Mask(),)
+
+
+def masked(graph: Graph, contract: str = "function") -> Graph:
+    """Replace what a graph and its regions do to the elements under a mask."""
+    return _OnWholeArrays(graph, None).run()
+
+
+def _is_taken(node: Node) -> bool:
+    """Return whether the node takes the elements at which a mask of known, fitting shape holds."""
+    if node.op.name != "get_item" or node.attributes["spec"] != _SPEC or node.effects is not Effects.PURE:
+        return False
+    shape = node.inputs[0].shape
+    return shape is not None and None not in shape and bool(_rank(node.inputs[1]))
+
+
+def _is_set(node: Node) -> bool:
+    return node.op.name in ("array_set", "set_item") and node.attributes["spec"] == _SPEC
+
+
+class _OnWholeArrays(Rewriter[None]):
+    """`_masks` maps the values that are computed of taken elements alone to the mask and the shape of the whole."""
+
+    def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
+        super().__init__(graph, shared, copies)
+        self._masks: dict[Value, tuple[Value, tuple[Any, ...]]] = {}
+        self._costs: dict[Value, int] = {}
+        self._whole: dict[Value, Value] = {}
+        for node in graph.nodes:
+            self._note(node)
+        self._replaced = {node for node in graph.nodes if self._rule(node) is not None}
+        self._kept = self._kept_values()
+
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        if node.results and node.results[0] in self._masks and node.results[0] not in self._kept:
+            return inputs[:1]  # a placeholder: only nodes that are replaced use it
+        rule = self._rule(node)
+        return None if rule is None else rule(GraphBuilder(self.copy, node.span), node, inputs)
+
+    # ---- analysis
+
+    def _note(self, node: Node) -> None:
+        """Note the result if it is computed elementwise of elements that one mask takes."""
+        if _is_taken(node):
+            x, mask = node.inputs
+            self._masks[node.results[0]] = mask, tuple(x.shape or ())
+            self._costs[node.results[0]] = 0
+            return
+        if len(node.results) != 1 or not node.op.traits.elementwise or node.regions:
+            return
+        found = {self._masks[value] for value in node.inputs if value in self._masks}
+        if len(found) != 1 or own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:
+            return
+        ((mask, shape),) = found
+        behind = len(shape) - _rank(mask)
+        if any(value not in self._masks and not _rank_is_at_most(value, behind) for value in node.inputs):
+            return
+        cost = node.op.traits.costly + max(self._costs.get(value, 0) for value in node.inputs)
+        if cost <= _MOST_COSTLY:
+            self._masks[node.results[0]] = mask, shape
+            self._costs[node.results[0]] = cost
+
+    def _kept_values(self) -> set[Value]:
+        """Return the values that nodes which stay use, or the outputs."""
+        kept = {value for value in self.graph.outputs if value in self._masks}
+        for node in reversed(self.graph.nodes):
+            is_unused = bool(node.results) and node.results[0] in self._masks and node.results[0] not in kept
+            if node not in self._replaced and not is_unused:
+                kept.update(value for value in node.inputs if value in self._masks)
+        return kept
+
+    def _rule(self, node: Node) -> Callable[[GraphBuilder, Node, list[Value]], Sequence[Value]] | None:
+        if _is_set(node):
+            return self._set if self._can_set(node) else None
+        if not node.inputs or node.inputs[0] not in self._masks or len(node.results) != 1:
+            return None
+        rule = _REDUCTIONS.get(node.op.name)
+        dtype = node.inputs[0].dtype
+        if rule is None or self.axes(node) is None or (dtype.is_floating and dtype.size < 4):
+            return None  # NumPy adds half-precision numbers in single precision
+        return lambda b, node, inputs: [rule(self, b, node)]
+
+    # ---- whole values
+
+    def whole(self, value: Value) -> Value:
+        """Return the value computed on whole arrays, or as it is if it is not computed of taken elements."""
+        if value not in self._masks:
+            return self.values[value]
+        if value not in self._whole:
+            node = value.node
+            assert node is not None
+            if _is_taken(node):
+                self._whole[value] = self.values[node.inputs[0]]
+            else:
+                given = [self.whole(each) for each in node.inputs]
+                made = self.copy.add(node.op, given, node.attributes, name=node.name, span=node.span)
+                self._whole[value] = made.results[0]
+        return self._whole[value]
+
+    def mask(self, b: GraphBuilder, value: Value) -> Value:
+        """Return the mask of the value, of its rank."""
+        mask, shape = self._masks[value]
+        return _of_rank(b, self.values[mask], len(shape))
+
+    def axes(self, node: Node) -> Any:
+        """Return the axes of the whole array that a reduction of taken elements covers: a tuple, or "all".
+
+        None where the number of taken elements is a size of the result.
+        """
+        mask, shape = self._masks[node.inputs[0]]
+        covered, axis = _rank(mask), node.attributes.get("axis")
+        if node.attributes.get("keepdims") and covered > 1:
+            return None
+        if axis is None:
+            return "all"
+        axes = normalised_axes(axis, len(shape) - covered + 1)
+        if 0 not in axes:
+            return None
+        return tuple(sorted({*range(covered), *(a + covered - 1 for a in axes if a)}))
+
+    # ---- assignments
+
+    def _can_set(self, node: Node) -> bool:
+        target, value, mask = node.inputs
+        shape = target.shape
+        if shape is None or None in shape or not mask.shape or shape[: len(mask.shape)] != mask.shape:
+            return False
+        if not isinstance(value.type, TensorType) or value.type.weak:
+            return False
+        if not np.can_cast(value.dtype.numpy, target.dtype.numpy, "same_kind"):
+            return False
+        return self._masks.get(value) == (mask, shape) or (value.shape == () and value.dtype is target.dtype)
+
+    def _set(self, b: GraphBuilder, node: Node, inputs: list[Value]) -> Sequence[Value]:
+        value, target = self.whole(node.inputs[1]), inputs[0]
+        if value.dtype is not target.dtype:
+            value = b.cast(value, dtype=target.dtype)
+        in_memory = isinstance(target.type, ArrayType)
+        old = b.array_load(target) if in_memory else target
+        found = b.select(_of_rank(b, inputs[2], _rank(target)), value, old)
+        if not in_memory:
+            return [found]
+        b.array_store(target, found)
+        return []
+
+
+# ---- reductions
+
+
+def _with_neutral(neutral: Any) -> Callable[[_OnWholeArrays, GraphBuilder, Node], Value]:
+    def rule(whole: _OnWholeArrays, b: GraphBuilder, node: Node) -> Value:
+        x = whole.whole(node.inputs[0])
+        number = b.constant(value=np.asarray(neutral, x.dtype.numpy))
+        chosen = b.select(whole.mask(b, node.inputs[0]), x, number)
+        return _reduced(b, node.op.name, chosen, whole.axes(node), node)
+
+    return rule
+
+
+def _reduced(b: GraphBuilder, name: str, x: Value, axes: Any, node: Node, **more: Any) -> Value:
+    attributes = {**node.attributes, "axis": None if axes == "all" else axes, **more}
+    return getattr(b, name)(x, **attributes)  # type: ignore[no-any-return]
+
+
+def _mean(whole: _OnWholeArrays, b: GraphBuilder, node: Node) -> Value:
+    """Divide the sum by the number of elements, in the dtype of the result."""
+    x, dtype, axes = whole.whole(node.inputs[0]), node.results[0].dtype, whole.axes(node)
+    mask = whole.mask(b, node.inputs[0])
+    x = x if x.dtype is dtype else b.cast(x, dtype=dtype)
+    kept = {"keepdims": True} if node.attributes.get("keepdims") else {}
+    how = {"axis": None if axes == "all" else axes, **kept}
+    total = b.numpy_sum(b.select(mask, x, b.constant(value=np.zeros((), dtype.numpy))), **how)
+    shape = x.shape or ()
+    ones = mask if mask.shape == shape else b.broadcast_to(mask, shape=shape)
+    return b.divide(total, b.cast(b.numpy_sum(ones, **how), dtype=dtype))  # type: ignore[no-any-return]
+
+
+_REDUCTIONS: dict[str, Callable[[_OnWholeArrays, GraphBuilder, Node], Value]] = {
+    "numpy_sum": _with_neutral(0), "numpy_prod": _with_neutral(1), "numpy_any": _with_neutral(False),
+    "numpy_all": _with_neutral(True), "numpy_mean": _mean,
+}  # fmt: skip
+
+
+# ---- shapes
+
+
+def _of_rank(b: GraphBuilder, mask: Value, rank: int) -> Value:
+    """Append dimensions of size 1 to a mask."""
+    missing = rank - _rank(mask)
+    if not missing:
+        return mask
+    return b.reshape(mask, shape=(*(mask.shape or ()), *(1,) * missing))  # type: ignore[no-any-return]
+
+
+def _rank(value: Value) -> int:
+    return len(value.shape or ())
+
+
+def _rank_is_at_most(value: Value, rank: int) -> bool:
+    return isinstance(value.type, TensorType) and value.shape is not None and len(value.shape) <= rank
+
+
+__all__ = ["masked"]
