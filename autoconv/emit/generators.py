@@ -23,8 +23,9 @@ from autoconv.syntax.tree import Transformer, contains, walk, walk_scope
 
 _YIELDS = (gast.Yield, gast.YieldFrom)
 _ASYNCHRONOUS = (gast.AsyncWith, gast.AsyncFor)
-# Argument to the consumer from inside a try or with: it must not raise, or neither raise nor end the loop.
-_TRIED, _KEPT = "tried", "kept"
+# Argument to the consumer from inside a try or with: the body of the graph's loop may not raise there, or may neither
+# raise nor end the loop.
+_MAY_NOT_RAISE, _MUST_CONTINUE = "tried", "kept"
 # Exceptions by which a clause may catch GeneratorExit.
 _EXITS = ("BaseException", "BaseExceptionGroup", "GeneratorExit")
 # Names whose use in a generator function rules the rewrite out.
@@ -38,12 +39,12 @@ def push_generator(definition: Any, context: Context) -> bool:
     Returns False, without a change, where a value is sent into the generator, or where an expression evaluated before a
     yield would be evaluated after it.
     """
-    if not _can_hand(definition) or not _expand_super(definition):
+    if not _can_push(definition) or not _expand_super(definition):
         return False
     name = "take_"
     while any(isinstance(node, gast.Name) and node.id == name for node in walk(definition)):
         name += "_"
-    definition.body = _Handing(name, context).visit_list(definition.body)
+    definition.body = _ConsumerCalls(name, context).visit_list(definition.body)
     arguments = definition.args
     (arguments.posonlyargs if arguments.posonlyargs else arguments.args).insert(
         0, build.placed(build.parameter(name), definition)
@@ -68,7 +69,7 @@ def _is_super(node: Any) -> bool:
     return is_call and not node.args and not node.keywords
 
 
-def _can_hand(definition: Any) -> bool:
+def _can_push(definition: Any) -> bool:
     if not isinstance(definition, gast.FunctionDef):
         return False
     nodes = [node for statement in definition.body for node in walk_scope(statement)]
@@ -103,7 +104,7 @@ def _first_yield(statement: Any) -> Any:
     return value if value.value is None or not contains(value.value, _YIELDS) else None
 
 
-class _Handing(Transformer):
+class _ConsumerCalls(Transformer):
     """Rewrite the yields of a generator function to calls of the consumer, its parameter `name`."""
 
     def __init__(self, name: str, context: Context) -> None:
@@ -115,7 +116,7 @@ class _Handing(Transformer):
         found = _first_yield(node)
         if found is None:
             return node
-        handed = self._handed(found, node)
+        handed = self._consumer_call(found, node)
         return handed if found is node.value else [*handed, _without(node, found)]
 
     visit_Assign = visit_Expr
@@ -130,12 +131,12 @@ class _Handing(Transformer):
     def visit_Try(self, node: Any) -> Any:
         gives_behind = any(contains(statement, _YIELDS) for statement in node.finalbody)
         kept = gives_behind or any(map(_takes_every_exit, node.handlers))
-        return self._inside(node, _KEPT if kept else self.around or _TRIED)
+        return self._inside(node, _MUST_CONTINUE if kept else self.around or _MAY_NOT_RAISE)
 
     visit_TryStar = visit_Try
 
     def visit_With(self, node: Any) -> Any:
-        return self._inside(node, _KEPT)
+        return self._inside(node, _MUST_CONTINUE)
 
     def _inside(self, node: Any, around: str) -> Any:
         before, self.around = self.around, around
@@ -148,7 +149,7 @@ class _Handing(Transformer):
 
     visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
 
-    def _handed(self, found: Any, statement: Any) -> list[Any]:
+    def _consumer_call(self, found: Any, statement: Any) -> list[Any]:
         if isinstance(found, gast.YieldFrom):
             item = self.context.namer.free("item_")
             body = self._if_enough(build.name(item), statement)

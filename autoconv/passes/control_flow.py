@@ -36,6 +36,7 @@ from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.cell_declarations import Names, begin_own, written_inside
 from autoconv.passes.lifting import make_plan, user_scope
+from autoconv.passes.watched_exits import WatchedExits
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import Transformer, body_start, contains
@@ -90,7 +91,7 @@ class _Regions:
         self._inside(node)
         region = self.plan.regions.get(id(node)) if isinstance(node, (gast.Try, gast.With)) else None
         if region is None:
-            if _sees_what_is_raised(node):
+            if _observes_exceptions(node):
                 self._watch(node)
             return [node]
         rewritten = self._with_rounds(node, region) if isinstance(node, gast.With) else self._try_rounds(node, region)
@@ -116,7 +117,7 @@ class _Regions:
         stop = gast.Expr(build.operate("watched", build.name(mark)))
         leaves = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
         ending = [] if leaves else [build.placed(stop, node.body[-1])]
-        node.body = [build.placed(start, first), *_Leaving(mark).visit_list(node.body), *ending]
+        node.body = [build.placed(start, first), *WatchedExits(mark).visit_list(node.body), *ending]
 
     def _try_rounds(self, node: Any, region: Region) -> list[Any]:
         """Put the statement into a loop over rounds; one with handlers and a finally becomes two statements."""
@@ -124,9 +125,9 @@ class _Regions:
             inner = build.placed(gast.Try(node.body, node.handlers, [], []), node)
             node.body, node.handlers = [build.placed(s, node) for s in self._try_rounds(inner, region)], []
         trial = self.namer.fresh("try_")
-        node.body = [build.placed(self._told(trial, "begin"), node.body[0]), *node.body]
+        node.body = [build.placed(self._event(trial, "begin"), node.body[0]), *node.body]
         if node.finalbody:
-            node.finalbody = [build.placed(self._told(trial, "end"), node.finalbody[0]), *node.finalbody]
+            node.finalbody = [build.placed(self._event(trial, "end"), node.finalbody[0]), *node.finalbody]
         for number, handler in enumerate(node.handlers):
             kinds = handler.type or build.name("BaseException")
             clause = build.operate("caught", build.name(trial), build.constant(number), kinds)
@@ -135,7 +136,8 @@ class _Regions:
                 name = handler.name if isinstance(handler.name, str) else handler.name.id
                 taken = build.assign(name, build.operate("exception", build.name(name)))
                 handler.body = [build.placed(taken, handler), *handler.body]
-        attempts = build.operate("attempts", build.constant(len(node.handlers)), *self._shared_with(region, node))
+        accesses = self._accesses_of_rounds(region, node)
+        attempts = build.operate("attempts", build.constant(len(node.handlers)), *accesses)
         return [self._rounds(trial, attempts, node)]
 
     def _with_rounds(self, node: Any, region: Region) -> list[Any]:
@@ -150,8 +152,8 @@ class _Regions:
         made = build.placed(build.assign(manager, made_by), item.context_expr)
         managed = build.operate("managed", build.name(trial), build.name(manager))
         item.context_expr = build.placed(managed, item.context_expr)
-        node.body = [build.placed(self._told(trial, "begin"), node.body[0]), *node.body]
-        entering = build.operate("entering", build.name(manager), *self._shared_with(region, node))
+        node.body = [build.placed(self._event(trial, "begin"), node.body[0]), *node.body]
+        entering = build.operate("entering", build.name(manager), *self._accesses_of_rounds(region, node))
         return [made, self._rounds(trial, entering, node)]
 
     def _rounds(self, trial: str, rounds: Any, statement: Any) -> Any:
@@ -159,10 +161,11 @@ class _Regions:
         guarded = gast.Try([statement], [gast.ExceptHandler(clause, None, [gast.Pass()])], [], [])
         return gast.For(build.store(trial), rounds, [guarded], [], None)
 
-    def _told(self, trial: str, event: str) -> Any:
+    def _event(self, trial: str, event: str) -> Any:
+        """Return the statement that tells the recorder of the try where its code is."""
         return gast.Expr(build.operate(event, build.name(trial)))
 
-    def _shared_with(self, region: Region, statement: Any) -> list[Any]:
+    def _accesses_of_rounds(self, region: Region, statement: Any) -> list[Any]:
         """Return the arguments by which the rounds access the variables that the statement changes."""
         written = written_inside(statement, self.context)
         names = (*region.cells, *(name for name in region.reset if name in written))
@@ -313,56 +316,11 @@ class _Regions:
         return gast.Tuple(names, gast.Load()), functions
 
 
-def _sees_what_is_raised(node: Any) -> bool:
+def _observes_exceptions(node: Any) -> bool:
+    """Return whether the statement runs code of its own when its body raises."""
     if isinstance(node, gast.With):
         return contains(node, (gast.Yield, gast.YieldFrom))
     return isinstance(node, TRIES) and bool(node.handlers or node.finalbody) and not _is_round(node)
-
-
-class _Leaving(Transformer):
-    """Insert `watched` before the exits of a try body."""
-
-    def __init__(self, mark: str) -> None:
-        self.mark = mark
-        self.in_loop = False
-
-    def visit_For(self, node: Any) -> Any:
-        """A break or continue of an inner loop does not leave the try."""
-        before, self.in_loop = self.in_loop, True
-        node.body = self.visit_list(node.body)
-        self.in_loop = before
-        node.orelse = self.visit_list(node.orelse)
-        return node
-
-    visit_While = visit_AsyncFor = visit_For
-
-    def visit_Return(self, node: Any) -> Any:
-        if node.value is None or isinstance(node.value, (gast.Constant, gast.Name)):
-            return self._before(node)
-        node.value = build.placed(build.operate("watched", build.name(self.mark), node.value), node.value)
-        return node
-
-    def _before(self, node: Any) -> Any:
-        return [build.placed(gast.Expr(build.operate("watched", build.name(self.mark))), node), node]
-
-    def visit_Yield(self, node: Any) -> Any:
-        """Check before a yield, since the code after it may never run."""
-        node.value = build.operate("watched", build.name(self.mark), self.generic(node).value or build.constant(None))
-        return build.placed(node, node)
-
-    def visit_YieldFrom(self, node: Any) -> Any:
-        node.value = build.operate("watching", build.name(self.mark), self.generic(node).value)
-        return build.placed(node, node)
-
-    def visit_Break(self, node: Any) -> Any:
-        return node if self.in_loop else self._before(node)
-
-    visit_Continue = visit_Break
-
-    def visit_FunctionDef(self, node: Any) -> Any:
-        return node
-
-    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
 
 
 def _is_round(node: Any) -> bool:

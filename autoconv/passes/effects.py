@@ -41,16 +41,16 @@ class Effects(FunctionPass, statements_only=True):
         before = self.scope, self.order
         self.scope = scope_of(node)
         self.order = _Order(node, self.scope, self.namer)
-        reported = self._accessors(node)
+        reported = self._is_journalled(node)
         node.body = self.visit_list(node.body)
         shared = sorted((self.scope.globals | self.scope.nonlocals) & self.scope.bound)
         if shared and not reported:
             start = body_start(node.body)
-            node.body[start:start] = self._shared(node, shared)
+            node.body[start:start] = self._journal_call(node, shared)
         self.scope, self.order = before
         return node
 
-    def _accessors(self, function: Any) -> bool:
+    def _is_journalled(self, function: Any) -> bool:
         """Return whether the function calls `shared` already; mark its accessor functions as generated."""
         for statement in function.body:
             if isinstance(statement, gast.Expr) and build.is_operation(statement.value, "outer_names"):
@@ -61,7 +61,7 @@ class Effects(FunctionPass, statements_only=True):
                 return True
         return False
 
-    def _shared(self, node: Any, names: list[str]) -> list[Any]:
+    def _journal_call(self, node: Any, names: list[str]) -> list[Any]:
         """Make the call that journals the outer names which the function may write."""
         mark, namer = self.context.mark, self.context.namer
         getter, setter, values = namer.free("get_state"), namer.free("set_state"), namer.free("values_")
@@ -87,7 +87,7 @@ class Effects(FunctionPass, statements_only=True):
             return node
         if len(node.targets) == 1 and isinstance(node.targets[0], (gast.Attribute, gast.Subscript)):
             return self._write(node.targets[0], node.value, node)
-        return self._several(node)
+        return self._assign_to_each(node)
 
     def visit_AnnAssign(self, node: Any) -> Any:
         node = super().visit_AnnAssign(node)
@@ -114,7 +114,7 @@ class Effects(FunctionPass, statements_only=True):
             return gast.Expr(build.operate("del_item", target.value, as_index(target.slice)))
         return gast.Delete([target])
 
-    def _several(self, node: Any) -> list[Any]:
+    def _assign_to_each(self, node: Any) -> list[Any]:
         """Rewrite `a = o.x = v`, and targets that unpack into attributes or items."""
         value = node.value
         statements: list[Any] = []
@@ -127,7 +127,7 @@ class Effects(FunctionPass, statements_only=True):
             statements.append(build.assign(temporary, value))
             value = build.name(temporary)
         for target in node.targets:
-            value = _again(value) if len(node.targets) > 1 else value
+            value = _copy_of(value) if len(node.targets) > 1 else value
             statements.extend(self._stored(target, value, node))
         return [build.placed(statement, node) for statement in statements]
 
@@ -249,6 +249,6 @@ def _has_place(target: Any) -> bool:
     return not isinstance(target, gast.Name)
 
 
-def _again(value: Any) -> Any:
+def _copy_of(value: Any) -> Any:
     """Return a copy of a simple value."""
     return build.name(value.id) if isinstance(value, gast.Name) else build.constant(value.value)

@@ -21,7 +21,7 @@ from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 
 _COMPARE = {gast.In: "in_", gast.NotIn: "not_in", gast.Is: "is_", gast.IsNot: "is_not"}
-_OF_PARTS = {gast.Eq: "eq", gast.NotEq: "ne", gast.Lt: "lt", gast.LtE: "le", gast.Gt: "gt", gast.GtE: "ge"}
+_COMPARE_PARTS = {gast.Eq: "eq", gast.NotEq: "ne", gast.Lt: "lt", gast.LtE: "le", gast.Gt: "gt", gast.GtE: "ge"}
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -32,7 +32,7 @@ def comparison(node: Any, numbers: Container[str] = ()) -> str | None:
     """Return the operator for a comparison, None if it stays; `numbers` are names that hold no containers."""
     found = _COMPARE.get(type(node.ops[0]))
     if found is None and all(may_have_parts(side, numbers) for side in (node.left, *node.comparators)):
-        found = _OF_PARTS[type(node.ops[0])]
+        found = _COMPARE_PARTS[type(node.ops[0])]
     return found
 
 
@@ -47,7 +47,7 @@ class Logic(FunctionPass):
         reason = next(filter(None, map(cannot_be_deferred, values[1:])), "")
         self.generic(node)
         if reason:
-            return self._kept(kind, node, reason)
+            return self._wrap_operands(kind, node, reason)
         self.context.note(kind, node, self.function, "operator", True)
         first, *rest = node.values
         return build.placed(build.operate(f"{kind}_", first, *map(self._thunk, rest)), node)
@@ -91,7 +91,7 @@ class Logic(FunctionPass):
     def _thunk(self, value: Any) -> Any:
         return self.context.mark(build.thunk(value))
 
-    def _kept(self, kind: str, node: Any, reason: str) -> Any:
+    def _wrap_operands(self, kind: str, node: Any, reason: str) -> Any:
         """Keep the operator, and wrap the operands that decide in `operand`."""
         self.context.note(kind, node, self.function, "statement", False, f"an operand holds {reason}")
         *deciding, last = node.values

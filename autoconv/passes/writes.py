@@ -1,4 +1,4 @@
-"""Keep writes to items in untraced code, with a handler for tensors, which are immutable and replaced instead.
+"""Keep writes to items in untraced code, and add a handler for tensors, which are immutable: it rebinds the name.
 
     x[i] = v
     # becomes

@@ -13,7 +13,7 @@ from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.train.object_graph import children_of
 
 FUNCTIONS = (Function, ConcreteFunction, LoadedFunction)
-_OF_OWN = "__autoconv"  # begins the names of attributes that bound functions use
+_OWN_PREFIX = "__autoconv"  # begins the names of attributes that bound functions use
 
 
 def saved_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
@@ -62,7 +62,7 @@ def functions_of(value: object) -> dict[str, Any]:
         return {str(name): item for name, item in items if isinstance(item, FUNCTIONS)}
     found = {}
     for name in dir(value):
-        if name.startswith(_OF_OWN) or not _may_be_function(value, name):
+        if name.startswith(_OWN_PREFIX) or not _may_be_function(value, name):
             continue
         held = getattr(value, name, None)
         if isinstance(held, FUNCTIONS):

@@ -36,7 +36,7 @@ def text(*parts: Any) -> Any:
 
 def formatted(value: object, spec: Any, conversion: str = "") -> Any:
     """`f'{value!conversion:spec}'`"""
-    if not _is_late(value, spec):
+    if not _waits_for_run_time(value, spec):
         return format(_CONVERSIONS[conversion](value) if conversion else value, spec)
     if type(value) is Variant or type(spec) is Variant:
         return distribute(lambda v, s: formatted(v, s, conversion), value, spec)
@@ -46,7 +46,7 @@ def formatted(value: object, spec: Any, conversion: str = "") -> Any:
 
 def percent(template: Any, values: object) -> Any:
     """`template % values`, where the template is most likely a string."""
-    if not isinstance(template, (str, bytes)) or not _is_late(values):
+    if not isinstance(template, (str, bytes)) or not _waits_for_run_time(values):
         return template % values
     if type(values) is Variant:
         return distribute(lambda v: percent(template, v), values)
@@ -59,7 +59,7 @@ def ipercent(template: Any, values: object) -> Any:
     return percent(template, values) if isinstance(template, (str, bytes)) else change(template, values)
 
 
-def _named(kind: Any) -> Any:
+def _method(kind: Any) -> Any:
     """Return the replacement of `str.__mod__` or `bytes.__mod__` for calls by that name."""
     native = kind.__mod__
     return lambda template, values: (percent if isinstance(template, kind) else native)(template, values)
@@ -67,10 +67,10 @@ def _named(kind: Any) -> Any:
 
 for _functions in (AS_STATEMENTS, OVERRIDES):
     _functions.update({operator.mod: percent, operator.imod: ipercent})
-    _functions.update({str.__mod__: _named(str), bytes.__mod__: _named(bytes)})
+    _functions.update({str.__mod__: _method(str), bytes.__mod__: _method(bytes)})
 
 
-def _is_late(*values: Any) -> bool:
+def _waits_for_run_time(*values: Any) -> bool:
     """Return whether formatting has to wait for run time: under `compile`, for values known only then."""
     region = current_region()
     if region is None or not region.contract.objects_in_graph:

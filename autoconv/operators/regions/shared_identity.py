@@ -57,7 +57,7 @@ def class_name(kind: type) -> str:
 
 
 def require_identity(owner: object) -> None:
-    """Restart the trace with all objects of this one's class in the graph, where they keep their identity.
+    """Restart the trace with all objects of the owner's class as objects of the graph, which keep their identity.
 
     No effect if they are there already, or without the contract `compile`.
     """

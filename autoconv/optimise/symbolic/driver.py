@@ -6,8 +6,8 @@
     after    %part is float32[n-1,3]
 
 Type rules propagate symbols. Shapes that need arithmetic are derived in `shapes.py`, and integers computed from
-dimensions in `numbers.py`. Preconditions are kept as dimensions that must not be negative: for `x[:5]` with
-length 5, that is n - 5.
+dimensions in `numbers.py`. A precondition is kept as a dimension that must not be negative: `x[:5]` has length 5
+if n - 5 is not negative.
 """
 
 from __future__ import annotations

@@ -184,14 +184,17 @@ def _are_numbers(x: object, y: object) -> bool:
 def _as_arrays(op_name: str, *operands: Any) -> Any:
     """Apply the NumPy ufunc of the operator, with NumPy's dtypes and errors."""
     if op_name == "power":
-        _refuse_square(*operands)
+        _refuse_power_of_bools(*operands)
     function = implementation(_UFUNCS.get(op_name) or getattr(np, op_name))
     assert function is not None
     return function(*operands)
 
 
-def _refuse_square(x: object, y: object) -> None:
-    """Refuses bools to the power of 2, or of an int that only the graph has: NumPy gives int8 for 2 alone."""
+def _refuse_power_of_bools(x: object, y: object) -> None:
+    """Raise StagingError for an array of bools to the power of an int that is 2 or symbolic.
+
+    The dtype depends on the exponent: int8 for 2, int64 for all others.
+    """
     exponent = as_tensor(y)
     is_int = type(y) is int if exponent is None else exponent.weak and exponent.dtype.is_integer
     if is_int and _is_bool(x) and getattr(x, "ndim", None) and static_value(y) in (None, 2):

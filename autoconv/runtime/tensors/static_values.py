@@ -60,7 +60,7 @@ def static_sizes(vector: object) -> tuple[int | None, ...] | None:
 
 
 def partial_value(value: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the elements of a graph value and a mask of those that are known while tracing, None if none can be.
+    """Return the elements of a graph value, and a mask of those that are known while tracing; None if none is known.
 
     Sizes of shapes are followed through what programs compute of them: parts, joins, arithmetic, products.
     """

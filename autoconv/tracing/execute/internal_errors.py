@@ -30,7 +30,7 @@ _REFUSALS = (
 )  # fmt: skip
 # The packages that carry out the program's operations and infer types and shapes: errors raised there may be the
 # program's.
-_CARRY_OUT = ("operators", "runtime", "ops", "numpy", "xp", "api", "data")
+_PACKAGES_OF_OPERATIONS = ("operators", "runtime", "ops", "numpy", "xp", "api", "data")
 _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
@@ -60,7 +60,7 @@ def is_fault(error: BaseException) -> bool:
         return True
     if code.co_code[at] == _RAISE:
         return False
-    carries_out = os.path.relpath(code.co_filename, _FOLDER).split(os.sep)[1] in _CARRY_OUT
+    carries_out = os.path.relpath(code.co_filename, _PARENT_FOLDER).split(os.sep)[1] in _PACKAGES_OF_OPERATIONS
     if carries_out and isinstance(error, AttributeError):
         return (type(error.obj).__module__ or "").startswith("autoconv.") and not is_about_program(error)
     return not carries_out
@@ -82,7 +82,7 @@ def _place(error: BaseException) -> str:
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if is_own_file(file):
-            place = f" at {os.path.relpath(file, _FOLDER)}:{trace.tb_lineno}"
+            place = f" at {os.path.relpath(file, _PARENT_FOLDER)}:{trace.tb_lineno}"
         trace = trace.tb_next
     return place
 
@@ -116,6 +116,6 @@ def _innermost(error: BaseException) -> tuple[Any, int] | None:
     return found
 
 
-_FOLDER = os.path.dirname(os.path.dirname(PACKAGE))  # that the package lies in
+_PARENT_FOLDER = os.path.dirname(os.path.dirname(PACKAGE))  # contains the package
 
 __all__ = ["error_text", "is_of_program", "meets_fault", "notes_fault"]

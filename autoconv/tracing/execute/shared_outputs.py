@@ -11,9 +11,10 @@ from autoconv.graph.types import TensorType
 
 
 def first_equal_outputs(*graphs: Graph) -> list[int]:
-    """Return for each output the position of the first output that is the same value, in any form of the graph.
+    """Return for each output the position of the first output that is the same value; empty if all are different.
 
-    These have to be one array. Empty where all are different.
+    Equal outputs have to be one array. `graphs` are forms of one graph, before and after optimisation: outputs count
+    as equal if they are one value in any of them.
     """
     firsts: dict[Value, int] = {}
     found = []

@@ -26,7 +26,7 @@ from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import own_items
 
-_MOST = 2000  # values searched at most
+_MOST_VALUES = 2000  # values searched at most
 _MOST_FUNCTIONS = 300  # functions that are examined; with more, all attributes count
 
 # Builtins that read attributes whose names are not in the code, and names of attributes that do so.
@@ -46,7 +46,7 @@ _CLOSED_MODULES = frozenset(
     }
 )  # fmt: skip
 _MAKING = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})  # followed where they run
-_BARE = (object, abc.ABC, typing.Generic, typing.Protocol)
+_WITHOUT_CODE = (object, abc.ABC, typing.Generic, typing.Protocol)
 _PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})
 _OTHER_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 _DESCRIBING = (
@@ -135,20 +135,20 @@ class Reads:
             if function not in self._functions:
                 self._functions.add(function)
                 self._closed &= len(self._functions) < _MOST_FUNCTIONS
-                self._look_into(function)
+                self._examine(function)
             if not self._closed:  # all attributes count now, so further functions add nothing
                 self._pending.clear()
 
-    def _look_into(self, function: types.FunctionType) -> None:
+    def _examine(self, function: types.FunctionType) -> None:
         found = mentions(function.__code__)
         self._names |= found.attributes
         self._texts |= found.texts
         self._closed &= found.is_closed
-        cells = [cell.cell_contents for cell in function.__closure__ or () if _is_full(cell)]
+        cells = [cell.cell_contents for cell in function.__closure__ or () if _is_bound(cell)]
         for value in (*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-            self._meet(value)
+            self._visit(value)
         for name in found.globals:
-            self._meet(function.__globals__.get(name, getattr(builtins, name, None)))
+            self._visit(function.__globals__.get(name, getattr(builtins, name, None)))
 
     def copied(self) -> Reads:
         """Return an independent copy."""
@@ -171,9 +171,9 @@ class Reads:
         Special methods may run, and methods whose name is read. The result includes everything except numbers and text.
         """
         reached = list(reached_from(values))
-        self._closed &= len(reached) < _MOST
+        self._closed &= len(reached) < _MOST_VALUES
         for value in reached:
-            self._meet(value)
+            self._visit(value)
         self._follow()
         known: Any = None
         while known != (len(self._names), len(self._classes)):
@@ -181,7 +181,7 @@ class Reads:
             for base in {base for kind in list(self._classes) for base in kind.__mro__ if is_user_code(base)}:
                 for name, value in list(vars(base).items()):
                     if name in self._names or (name.startswith("__") and name not in _MAKING):
-                        self._meet(value)
+                        self._visit(value)
             self._follow()
         self._functions.clear()
         self._settled = frozenset(self._names)
@@ -201,32 +201,32 @@ class Reads:
         """Return the attributes that may be read of objects of a class that was added; None for all of them."""
         return self._settled if self._closed and self._classes.get(kind, False) else None
 
-    def _meet(self, value: Any) -> None:
+    def _visit(self, value: Any) -> None:
         """Add the functions and classes that a reachable value may run."""
         if isinstance(value, types.FunctionType) and is_user_code(value):
             self._pending.append(value)
         elif isinstance(value, types.MethodType):
-            self._meet(value.__func__)
+            self._visit(value.__func__)
         elif isinstance(value, types.ModuleType):
             self._closed &= _is_closed_module(value.__name__) and value is not builtins  # builtins has getattr
         elif isinstance(value, type):
-            self._meet_class(value)
+            self._visit_class(value)
             self._closed &= _is_closed_module(value.__module__)  # operator.attrgetter is not closed
         elif isinstance(value, _OTHER_FUNCTIONS):
             self._closed &= value not in _OPEN_BUILTINS and _is_closed_module(value.__module__ or "builtins")
         elif isinstance(value, (types.MethodWrapperType, np.ufunc)):  # __getattribute__, or a ufunc of a function
             self._closed &= getattr(np, value.__name__, None) is value
         elif type(value) not in _PLAIN:
-            self._meet_class(type(value))
+            self._visit_class(type(value))
             for function in _wrapped(value):
-                self._meet(function)
+                self._visit(function)
             is_known = is_user_code(type(value)) or _is_closed_module(type(value).__module__)
             self._closed &= is_known or not callable(value) or hasattr(type(value), "__autoconv_function__")
 
-    def _meet_class(self, kind: type) -> None:
+    def _visit_class(self, kind: type) -> None:
         if kind in self._classes:
             return
-        bases = [base for base in kind.__mro__ if base not in _BARE]
+        bases = [base for base in kind.__mro__ if base not in _WITHOUT_CODE]
         for base in bases if getattr(kind, "_is_protocol", False) else ():  # isinstance reads a protocol's attributes
             self._names.update(vars(base), vars(base).get("__annotations__", ()))
         self._classes[kind] = bool(bases) and not dataclasses.is_dataclass(kind) and all(map(_is_closed_class, bases))
@@ -273,8 +273,8 @@ def reached_from(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def kinds_reached(values: Iterable[Any]) -> set[type]:
-    """Return the classes of the values reached, apart from numbers and text; at most `_MOST` values are searched."""
-    return set(map(type, itertools.islice(reached_from(values), _MOST)))
+    """Return the classes of the values reached, apart from numbers and text; the search ends at `_MOST_VALUES`."""
+    return set(map(type, itertools.islice(reached_from(values), _MOST_VALUES)))
 
 
 def _is_closed_module(name: str) -> bool:
@@ -283,7 +283,7 @@ def _is_closed_module(name: str) -> bool:
     return first in _CLOSED_MODULES or is_user_code(types.SimpleNamespace(__module__=name))
 
 
-def _is_full(cell: Any) -> bool:
+def _is_bound(cell: Any) -> bool:
     try:
         return cell.cell_contents is not cell
     except ValueError:

@@ -56,7 +56,7 @@ def lowering_class(node: Node) -> str:
     """
     name = node.op.name
     if node.regions:
-        return "control" if _is_steered_by_numbers(node) else "kernel"
+        return "control" if _is_controlled_by_scalar(node) else "kernel"
     types = [value.type for value in (*node.inputs, *node.results)]
     if name in MEMORY and MEMORY[name](node):
         return "memory"
@@ -110,8 +110,8 @@ def _of_shape(name: str) -> str:
     return "extent" if name in ("dimension", "size") else "view" if name in ("shape", "outline") else ""
 
 
-def _is_steered_by_numbers(node: Node) -> bool:
-    """Return whether the type of the controlling operand is a scalar."""
+def _is_controlled_by_scalar(node: Node) -> bool:
+    """Return whether native code can branch: what selects an arm, or ends a loop, is a scalar."""
     if node.op.traits.selects:
         return is_scalar(node.inputs[0].type)
     if node.op.traits.repeats:
@@ -142,6 +142,7 @@ _RULES: dict[Any, DType | None] = {}
 
 
 def generates(node: Node) -> bool:
+    """Return whether elements are computed from their index and scalars alone."""
     name = node.op.name
     if name == "one_hot":
         return is_dense(node.inputs[0].type) and is_dense(node.results[0].type)
@@ -174,7 +175,7 @@ def _maps(node: Node) -> bool:
     if not is_dense(source):
         return False
     if name in ("reshape", "reshape_like", "squeeze") and is_of_open(node):
-        return is_dense(result) and _keeps_count(node)
+        return is_dense(result) and _has_equal_count(node)
     return maps(node)
 
 
@@ -188,10 +189,10 @@ def maps(node: Node) -> bool:
     return len(node.inputs) == 1 or node.op.name not in ("reshape", "broadcast_to", "roll", "pad")
 
 
-def _keeps_count(node: Node) -> bool:
+def _has_equal_count(node: Node) -> bool:
     """Return whether source and result have equally many elements.
 
-    Quotients in sizes are exact: the code that made the type guards that.
+    Quotients in sizes count as exact: the op that made the type refuses others.
     """
     source, result = (shape_of(value.type) for value in (node.inputs[0], node.results[0]))
     if node.op.name == "squeeze":
@@ -207,6 +208,7 @@ def _pick_role(node: Node) -> str:
 
 
 def picks_one(node: Node) -> bool:
+    """Return whether the node takes one row at a position that is a scalar."""
     return (
         len(node.inputs) == 2
         and is_dense(node.inputs[0].type)

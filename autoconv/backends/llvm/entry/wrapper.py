@@ -6,36 +6,29 @@ before any side effect, for arguments of another form.
 
 from __future__ import annotations
 
-import ctypes
-import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
-import numpy as np
-
-from autoconv.backends.call_form import ABSENT, DICT_COUNT, CallForm, Captured, CellGuard, Listed, Whole
+from autoconv.backends.call_form import CallForm, Captured, Listed, Whole
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.list_stacks import stacks
 from autoconv.backends.llvm.analysis.ownership import made_outputs
-from autoconv.backends.llvm.analysis.representation import is_dense, is_memory, is_open, is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import is_dense, is_memory, is_open, is_scalar
 from autoconv.backends.llvm.codegen.frame import Body
-from autoconv.backends.llvm.codegen.memory.array_view import boxed, ends, numbers_of
-from autoconv.backends.llvm.codegen.object_table import Address, Calls
+from autoconv.backends.llvm.codegen.memory.array_view import boxed
+from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.codegen.region import write_region
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
 from autoconv.backends.llvm.entry.eligibility import is_data
+from autoconv.backends.llvm.entry.entry_writer import EntryWriter
 from autoconv.backends.llvm.entry.list_stacks import write_borrowed, write_given
-from autoconv.backends.llvm.entry.results import Answers
-from autoconv.backends.llvm.entry.symbolic_sizes import SizesOfArguments
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
-from autoconv.backends.llvm.ir.operand import FALSE, NULL, TRUE
-from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.ir.operand import FALSE, TRUE
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.target import abi
-from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph, Value
 
 RUN, CALL = "autoconv_run", "autoconv_call"
@@ -101,10 +94,12 @@ def _kind(value: Value) -> str:
 
 def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = ()) -> None:
     """Write the entry from arrays to a tuple of arrays; values of other types are passed through."""
-    entry = _Entry(graph, module, calls, RUN, len(graph.parameters))
+    entry = EntryWriter(graph, module, calls, RUN, len(graph.parameters))
     arguments = [entry.argument(i) for i in range(len(graph.parameters))]
     natives = [
-        entry.taken(entry.array_of(given, value), value) if is_data(value) and not is_memory(value.type) else given
+        entry.graph_argument(entry.array_of(given, value), value)
+        if is_data(value) and not is_memory(value.type)
+        else given
         for given, value in zip(arguments, graph.parameters, strict=True)
     ]
     for given, value in zip(arguments, graph.parameters, strict=True):
@@ -124,7 +119,7 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
     given = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
     count, exact = len(given) + len(form.exact), dict(form.exact)
     places = dict(zip(given, (position for position in range(count) if position not in exact), strict=True))
-    entry = _Entry(graph, module, calls, CALL, count)
+    entry = EntryWriter(graph, module, calls, CALL, count)
     entry.check_idle(form)
     for position, wanted in exact.items():
         entry.check_exactly(entry.argument(position), wanted)
@@ -135,7 +130,7 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         if isinstance(parameter, Captured):
             object_ = calls.object(parameter.value)(entry.out)
             held = entry.array_of(object_, value) if is_open(value.type) else object_
-            natives.append(entry.taken(held, value) if is_scalar(value.type) else held)
+            natives.append(entry.graph_argument(held, value) if is_scalar(value.type) else held)
             continue
         argument = entry.argument(places[i])
         if parameter == "number":
@@ -145,7 +140,7 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
             natives.append(entry.list_of(argument, parameter))
             continue
         if isinstance(parameter, Whole):
-            natives.append(entry.whole(argument, parameter))
+            natives.append(entry.opaque(argument, parameter))
             continue
         if parameter == "memory":
             natives.append(entry.memory_of(argument, value))
@@ -155,7 +150,7 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
             continue
         if parameter == "tensor":
             argument = entry.unwrapped(argument, form, next(weak))
-        natives.append(entry.taken(entry.array_of(argument, value), value))
+        natives.append(entry.graph_argument(entry.array_of(argument, value), value))
     entry.check_apart()
     entry.open.compute()
     boxes = [i for i, native in enumerate(natives) if isinstance(native, tuple)]
@@ -172,226 +167,6 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
     found = entry.results(natives, slots)
     entry.answers.as_form(found, form, made_outputs(graph))
     entry.refuse()
-
-
-class _Entry:
-    def __init__(self, graph: Graph, module: ModuleText, calls: Calls, name: str, count: int) -> None:
-        self._graph = graph
-        self._module = module
-        self._calls = calls
-        self._memories: list[tuple[str, Any]] = []
-        parameters = ("ptr %self", "ptr %arguments", "i64 %count")
-        self.out = FunctionText(module, Signature("ptr", parameters, f"nounwind {QUICK}", name, exported=True))
-        self.answers = Answers(self.out, calls)
-        self._other = self.out.label("other")
-        self._check(self.out.icmp("eq", "%count", count))
-        self.open = SizesOfArguments(module.open, self.out, calls, self._check)
-
-    def _check(self, test: str) -> None:
-        """Refuse the call unless the test holds."""
-        go_on = self.out.label("ok")
-        self.out.branch_if(test, go_on, self._other)
-        self.out.begin(go_on)
-
-    def _field(self, object_: str, offset: int, kind: str) -> str:
-        place = self.out.gep("i8", object_, offset)
-        return self.out.load(kind, place)
-
-    def argument(self, position: int) -> str:
-        return self._field("%arguments", 8 * position, "ptr")
-
-    # ---- checks
-
-    def check_idle(self, form: CallForm) -> None:
-        cell = self._calls.object(Address(ctypes.addressof(form.busy)))(self.out)
-        busy = self.out.new(f"load atomic i64, ptr {cell} monotonic, align 8")
-        self._check(self.out.icmp("eq", busy, 0))
-
-    def check_guards(self, form: CallForm) -> None:
-        for guard in form.guards:
-            if isinstance(guard, CellGuard):
-                found = self._field(self._calls.object(guard.cell)(self.out), abi.CELL_CONTENTS, "ptr")
-            else:
-                self._module.declare("PyDict_GetItemWithError", "ptr", "ptr, ptr")
-                namespace = self._calls.object(guard.namespace)(self.out)
-                name = self._calls.object(guard.name)(self.out)
-                found = self.out.call("PyDict_GetItemWithError", namespace, name)
-            value = "null" if guard.value is ABSENT else self._calls.object(guard.value)(self.out)
-            self._check(self.out.is_same(found, value))
-            for offset, wanted in guard.words:
-                expected = "null" if wanted is None else self._calls.object(wanted)(self.out)
-                self._check(self.out.is_same(self._field(found, offset, "ptr"), expected))
-            if guard.empty is not None:
-                held = self._calls.object(guard.empty)(self.out)
-                self._check(self.out.icmp("eq", self._field(held, DICT_COUNT, "i64"), 0))
-
-    def check_different(self, array: str, others: Sequence[str]) -> None:
-        for other in others:
-            self._check(self.out.differs(array, other))
-
-    # ---- arguments
-
-    def give_away(self, position: int, form: CallForm, to_graph: bool) -> None:
-        """Move the array out of the tensor: its reference passes to the graph, or is released."""
-        out, donation = self.out, self._calls.object(form.donation)(self.out)
-        place = out.gep("i8", self.argument(position), form.array_slot)
-        out.call("retain", donation)
-        if not to_graph:
-            out.call("release", place)
-        out.store("ptr", donation, place)
-
-    def unwrapped(self, given: str, form: CallForm, weak: bool) -> str:
-        """Return the array of a tensor."""
-        kind = self._calls.object(form.tensor_class)(self.out)
-        self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), kind))
-        expected = self._calls.object(weak)(self.out)
-        self._check(self.out.is_same(self._field(given, form.weak_slot, "ptr"), expected))
-        return self._field(given, form.array_slot, "ptr")
-
-    def array_of(self, given: str, value: Value) -> str:
-        """Check that the object is a plain ndarray of the exact type, and return it."""
-        type_: Any = value.type
-        shape = sizes(type_)
-        if is_open(type_):
-            self.open.take(given, type_)
-            return given
-        kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
-        dimensions = self._calls.shape(shape) if shape else "null"
-        plain = self.out.call("is_plain_array", given, kind, descriptor, len(shape), dimensions)
-        self._check(self.out.icmp("ne", plain, FALSE))
-        return given
-
-    def memory_of(self, given: str, value: Value) -> str:
-        """Check that the object is an ndarray laid out in memory as its type states, and return it."""
-        type_: Any = value.type
-        kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
-        numbers = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in all_] for all_ in (type_.shape, type_.strides)]
-        lists = [self._calls.shape(wanted) if wanted else "null" for wanted in numbers]
-        fits = self.out.call("is_memory", given, kind, descriptor, type_.rank, lists[0], lists[1])
-        self._check(self.out.icmp("ne", fits, FALSE))
-        self.open.take_memory(given, type_)
-        self._memories.append((given, type_))
-        return given
-
-    def list_of(self, given: str, listed: Listed) -> str:
-        """Check that the object is such a list, by the classes of its first items, and return it."""
-        out, total, found = self.out, "1", given
-        for _ in range(listed.depth):
-            self._check(self.out.is_same(self._field(found, abi.TYPE, "ptr"), self._calls.object(list)(out)))
-            count = self._field(found, abi.LIST_COUNT, "i64")
-            self._check(self.out.icmp("ne", count, 0))
-            total = out.op("mul", total, count)
-            found = self._field(self._field(found, abi.LIST_ITEMS, "ptr"), 0, "ptr")
-        self._check(self.out.icmp("uge", total, listed.least))
-        self._check(self.out.is_same(self._field(found, abi.TYPE, "ptr"), self._calls.object(listed.items)(out)))
-        return given
-
-    def whole(self, given: str, whole: Whole) -> str:
-        """Check the class of the object, and return it."""
-        self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), self._calls.object(whole.kind)(self.out)))
-        return given
-
-    def check_apart(self) -> None:
-        """Check that arrays do not overlap, unless their types allow it.
-
-        Conservative: an array counts as the whole range from its first to its last byte.
-        """
-        found: list[tuple[str, str]] = []
-        memories = [(given, type_) for given, type_ in self._memories if not type_.shared]
-        for given, type_ in memories if len(memories) > 1 else ():
-            pointer = self._field(given, abi.DATA, "ptr")
-            shape = numbers_of(self.out, given, type_.shape, abi.DIMENSIONS)
-            strides = numbers_of(self.out, given, type_.strides, abi.STRIDES)
-            taken = Memory(Object(given), pointer, shape, strides, "true")
-            found.append(ends(self.out, taken, type_.dtype.size))
-        for i, (low, high) in enumerate(found):
-            for other_low, other_high in found[:i]:
-                before = self.out.icmp("ule", high, other_low)
-                behind = self.out.icmp("ule", other_high, low)
-                self._check(self.out.or_(before, behind))
-
-    def taken(self, given: str, value: Value) -> str:
-        """Return the graph's argument: a number loaded from its array, or the array itself."""
-        if not is_scalar(value.type):
-            return given
-        element = load(ElementWriter(self.out), value.dtype, self._field(given, abi.DATA, "ptr"), 0)
-        return element.ir
-
-    def number(self, given: str, value: Value) -> str | tuple[str, str]:
-        """Unwrap a Python bool, int or float of exactly that type, or both parts of a complex number."""
-        dtype = value.dtype
-        if dtype.is_complex:
-            kind = self._calls.object(complex)(self.out)
-            self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), kind))
-            return self._field(given, abi.REAL_PART, "double"), self._field(given, abi.IMAGINARY_PART, "double")
-        return self._number(given, bool if dtype.is_bool else int if dtype.is_integer else float)
-
-    def scalar(self, given: str, value: Value) -> str:
-        """Unwrap a NumPy scalar of exactly the type; an array of rank 0 is refused."""
-        dtype = value.dtype
-        kind = self._calls.object(dtype.numpy.type)(self.out)
-        self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), kind))
-        place = self.out.gep("i8", given, abi.SCALAR_VALUE)
-        return load(ElementWriter(self.out), dtype, place, 0).ir
-
-    def boxed(self, parts: tuple[str, str]) -> tuple[str, str]:
-        """Box a complex number in the array of rank 0 that the graph takes; return it with the slot that owns it."""
-        b = ElementWriter(self.out)
-        made = self.answers.boxed(b.pair(*(b.wrap(float64, part) for part in parts)))
-        return made, self.answers.held(made)
-
-    def check_exactly(self, given: str, wanted: Any) -> None:
-        if type(wanted) not in (int, float):
-            self._check(self.out.is_same(given, self._calls.object(wanted)(self.out)))
-            return
-        found, expected = self._number(given, type(wanted)), str(wanted)
-        if type(wanted) is float:  # compare bits
-            found = self.out.cast("bitcast", found, "i64")
-            expected = str(struct.unpack("<q", struct.pack("<d", wanted))[0])
-        self._check(self.out.icmp("eq", found, expected))
-
-    def _number(self, given: str, kind: type) -> str:
-        out = self.out
-        self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), self._calls.object(kind)(out)))
-        if kind is bool:
-            return out.is_same(given, self._calls.object(True)(out))
-        if kind is float:
-            return self._field(given, abi.FLOAT_VALUE, "double")
-        overflow = out.alloca("i32", "0")
-        found = out.call_c("PyLong_AsLongLongAndOverflow", "i64", "ptr, ptr", given, overflow)
-        self._check(out.icmp("eq", out.load("i32", overflow), 0))
-        return found
-
-    # ---- results
-
-    def results(self, natives: Sequence[str], boxes: Sequence[str] = ()) -> list[Element | Object]:
-        """Call the graph, and release the temporary objects in the slots `boxes`."""
-        out, outputs = self.out, self._graph.outputs
-        cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
-        well = out.call("graph", *natives, cells, *self._module.sizes)
-        for slot in boxes:
-            out.call("release", slot)
-        go_on, failed = out.label("well"), out.label("failed")
-        out.branch_if(well, go_on, failed)
-        out.begin(failed)
-        out.ret(NULL)
-        out.begin(go_on)
-        found: list[Element | Object] = []
-        for i, value in enumerate(outputs):
-            place = out.gep("i64", cells, i)
-            if is_scalar(value.type):
-                found.append(load(ElementWriter(out), value.dtype, place, 0))
-            else:
-                found.append(Object(out.load("ptr", place)))
-        return found
-
-    def refuse(self) -> None:
-        """End the function with the exit for arguments of another form, which returns NotImplemented."""
-        self.out.begin(self._other)
-        missing = self._calls.object(NotImplemented)(self.out)
-        self.out.call("retain", missing)
-        self.out.ret(missing, "ptr")
-        self.out.finish()
 
 
 __all__ = ["CALL", "RUN", "write_call", "write_graph", "write_run"]

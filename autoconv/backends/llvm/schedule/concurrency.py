@@ -1,8 +1,8 @@
 """Run independent plan items concurrently, one thread each.
 
-Only items that threads do not share already: LAPACK decompositions, sorts of long rows, and products and loops too
-short to be split but long enough to wake a thread. Each item is the same function as if called alone, so results are
-equal to the last bit. Nodes with effects are excluded.
+These are items that are not split among threads: LAPACK decompositions, sorts of long rows, and products and loops
+too short to be split but long enough to wake a thread. Each item is the same function as if called alone, so results
+are equal to the last bit. Nodes with effects are excluded.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _scheduled(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> lis
 
 
 def _work(plan: Plan, item: Item) -> int:
-    """Estimate the work of an item, in units of 0.05 ns; 0 if threads share it, or it does not suit a thread alone."""
+    """Estimate the work of an item that runs on one thread, in units of 0.05 ns; 0 for other items."""
     if item.members or any(node.effects is not Effects.PURE for node in item.nodes):
         return 0
     roles = {plan.classes[node] for node in item.nodes}

@@ -1,4 +1,4 @@
-"""Split innermost loops into pieces that vectorise: where a rotated or padded array begins or ends."""
+"""Split innermost loops where a rotated or padded array begins or ends, so that each piece vectorises."""
 
 from __future__ import annotations
 

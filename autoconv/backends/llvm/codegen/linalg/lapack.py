@@ -1,7 +1,7 @@
 """Call NumPy's bundled LAPACK for each matrix of a batch.
 
-As in NumPy, it computes in float64 or complex128, whatever the dtype of the matrices. Sizes are dimensions: constants,
-or symbols of open dimensions.
+As in NumPy, it computes in float64 or complex128, whatever the dtype of the matrices. Sizes are constants, or
+symbols of open dimensions.
 """
 
 from __future__ import annotations
@@ -56,41 +56,41 @@ def workspace(
     here.
     """
     if any(isinstance(argument, Symbol) for argument in arguments):
-        return _asked_later(region, name, arguments, (work, integers, reals))
-    return _asked_here(name, *arguments, places=(work, integers, reals))
+        return _emitted_query(region, name, arguments, (work, integers, reals))
+    return _queried_sizes(name, *arguments, places=(work, integers, reals))
 
 
 @functools.cache
-def _asked_here(name: str, *arguments: Argument | None, places: Sequence[int | None]) -> tuple[int, int, int]:
-    # Complex numbers take two.
-    answers: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
+def _queried_sizes(name: str, *arguments: Argument | None, places: Sequence[int | None]) -> tuple[int, int, int]:
+    # The numbers that a complex routine stores are pairs of doubles.
+    stored: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
     given: list[Any] = []
     for x in arguments:
         given.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((str(x or " ")).encode()))
-    for place, answer in zip(places, answers, strict=True):
+    for place, result in zip(places, stored, strict=True):
         if place is not None:
-            given[place : place + 2] = [answer, ctypes.c_int64(-1)]
+            given[place : place + 2] = [result, ctypes.c_int64(-1)]
     ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, given))
-    numbers, whole, real = answers[0][0], answers[1].value, answers[2][0]
+    numbers, whole, real = stored[0][0], stored[1].value, stored[2][0]
     return max(int(numbers), 1), max(whole, 1), max(int(real), 1)
 
 
-def _asked_later(
+def _emitted_query(
     region: LoweringContext, name: str, arguments: Sequence[Argument | None], places: Sequence[int | None]
 ) -> tuple[Symbol, Symbol, Symbol]:
     out = region.out
-    answers = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
-    for answer in (answers[0], answers[2]):
-        out.store("double", "1.0", answer)
+    stored = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
+    for result in (stored[0], stored[2]):
+        out.store("double", "1.0", result)
     idle, question = out.alloca("i64", "0"), out.alloca("i64", "-1")
     given = [idle if argument is None else _by_reference(out, argument) for argument in arguments]
-    for place, answer in zip(places, answers, strict=True):
+    for place, result in zip(places, stored, strict=True):
         if place is not None:
-            given[place : place + 2] = [answer, question]
+            given[place : place + 2] = [result, question]
     _call(out, name, given)
     found = []
-    for answer, kind in zip(answers, ("double", "i64", "double"), strict=True):
-        count = out.load(kind, answer)
+    for result, kind in zip(stored, ("double", "i64", "double"), strict=True):
+        count = out.load(kind, result)
         found.append(Symbol(out.module.unique("workspace")))
         whole = out.cast("fptosi", count, "i64") if kind == "double" else count
         out.line(f"{register_of(found[-1])} = add i64 {whole}, 0")
@@ -203,19 +203,19 @@ class Batch:
         return routine_of(self.dtype, real, complex_)
 
     def lapack(self, name: str, *arguments: Argument) -> str:
-        """Call the routine, with `info` after the arguments; return the i1 that holds if it failed."""
+        """Call the routine, with `info` after the arguments; return an i1, true if it failed."""
         _call(self.out, name, [*(_by_reference(self.out, argument) for argument in arguments), self._info])
         return self.out.icmp("ne", self.out.load("i64", self._info), 0)
 
     def fail_if(self, failure: str) -> None:
-        """Run the op's kernel in the end if the i1 holds."""
+        """Note a failure if the i1 is true: after the last matrix, the op's kernel runs instead."""
         self.out.store("i8", self.out.select(failure, 1, self.out.load("i8", "%failed")), "%failed")
 
-    def cell(self, count: Dimension) -> str | None:
-        """Return memory for a matrix in LAPACK's dtype; None if the op has that dtype."""
+    def working_copy(self, count: Dimension) -> str | None:
+        """Return memory for a copy of a matrix in LAPACK's dtype; None if the op has that dtype and needs no copy."""
         return None if self.dtype is self.wide else self.matrix(count)
 
-    def turn(self, source: str, target: str, rows: Dimension, columns: Dimension, back: bool = False) -> None:
+    def transpose(self, source: str, target: str, rows: Dimension, columns: Dimension, back: bool = False) -> None:
         """Transpose a row-major matrix, `rows` by `columns`, from the op's dtype to LAPACK's, or `back`."""
         machine = current_target().vectors
         lanes = machine.size // 8 if machine is not None else 0
@@ -261,7 +261,7 @@ class Batch:
             for i in range(rows)
         ]
 
-    def put(self, found: Sequence[Element], which: int = 0) -> None:
+    def store_result(self, found: Sequence[Element], which: int = 0) -> None:
         """Store numbers contiguously in a result."""
         kind: Any = self._node.results[which].type
         for place, x in enumerate(found):

@@ -114,7 +114,7 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
 
     def give(*found: Element) -> None:
         for which, x in enumerate(found):
-            batch.put([x], which)
+            batch.store_result([x], which)
 
     with batch.each(), ExitStack() as stack:
         if small:
@@ -126,7 +126,7 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
             signed = b.intrinsic("copysign", b.constant(1.0, float64), found)
             give(*([signed, b.libm("log", size)] if both else [found]))
             stack.enter_context(batch.unless(fine))
-        batch.turn(batch.x[0], matrix, n, n)
+        batch.transpose(batch.x[0], matrix, n, n)
         singular = b.wrap(bool_, batch.lapack(batch.routine_of("dgetrf"), n, n, matrix, n, pivots))
         store(b, _number(b, 1.0, batch.wide), sign, 0)
         store(b, b.constant(0.0, float64), total, 0)
@@ -184,7 +184,7 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
         with out.loop("0", str(batch.position(n))) as i:
             store(b, _number(b, 1.0, batch.wide), found, batch.place(i, plus(n, 1)))
         batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, n, matrix, n, pivots, found, n))
-        batch.turn(found, batch.results[0], n, n, back=True)
+        batch.transpose(found, batch.results[0], n, n, back=True)
     batch.run(_work(10, n, n, n, small=small))
 
 
@@ -199,9 +199,9 @@ def write_solve(region: LoweringContext, node: Node) -> None:
         if small:
             stack.enter_context(_solved(batch, adjoint, batch.numbers(batch.x[1], n, columns)))
         _load(batch, batch.x[0], matrix, n, adjoint)
-        batch.turn(batch.x[1], found, n, columns)
+        batch.transpose(batch.x[1], found, n, columns)
         batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, columns, matrix, n, pivots, found, n))
-        batch.turn(found, batch.results[0], columns, n, back=True)
+        batch.transpose(found, batch.results[0], columns, n, back=True)
     batch.run(plus(_work(4, n, n, n, small=small), times(8, product((n, n, columns)))))
 
 
@@ -215,16 +215,16 @@ def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     triangle, turned = "U" if node.attributes.get("lower", True) else "L", "N" if adjoint else "T"
     conjugate = adjoint and batch.dtype.is_complex
     found = batch.matrix(times(n, columns))
-    own = batch.matrix(times(n, n)) if conjugate else batch.cell(times(n, n))
+    own = batch.matrix(times(n, n)) if conjugate else batch.working_copy(times(n, n))
     with batch.each():
         matrix = batch.x[0]
         if own:
             batch.copy(matrix, own, times(n, n), conjugate=conjugate)
             matrix = own
-        batch.turn(batch.x[1], found, n, columns)
+        batch.transpose(batch.x[1], found, n, columns)
         given = (triangle, turned, "N", n, columns, matrix, n, found, n)
         batch.fail_if(batch.lapack(batch.routine_of("dtrtrs"), *given))
-        batch.turn(found, batch.results[0], columns, n, back=True)
+        batch.transpose(found, batch.results[0], columns, n, back=True)
     batch.run(_work(4, n, n, columns))
 
 
@@ -234,7 +234,7 @@ def _solved(batch: Batch, adjoint: bool, right: Rows) -> AbstractContextManager[
     if adjoint:
         matrix = [list(column) for column in zip(*matrix, strict=True)]
     _, _, found, fine = eliminated(batch.b, matrix, right)
-    batch.put([x for row in found for x in row])
+    batch.store_result([x for row in found for x in row])
     return batch.unless(fine)
 
 
@@ -243,7 +243,7 @@ def _load(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -
     if adjoint:
         batch.copy(source, target, times(n, n), conjugate=True)
     else:
-        batch.turn(source, target, n, n)
+        batch.transpose(source, target, n, n)
 
 
 # ---- decompositions
@@ -268,7 +268,7 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
             even = [[(whole[i][j] + whole[j][i]) * half for j in range(n)] for i in range(n)]
             found, fine = cholesky(b, even)
             zeros = [b.constant(0.0, float64)] * n
-            batch.put([y for row in found for y in (*row, *zeros[len(row) :])])
+            batch.store_result([y for row in found for y in (*row, *zeros[len(row) :])])
             stack.enter_context(batch.unless(fine))
         with out.loop("0", side) as i, out.loop("0", side) as j:
             total = _even(b, load(b, dtype, x, place(i, j)), load(b, dtype, x, place(j, i)))
@@ -307,14 +307,14 @@ def write_qr(region: LoweringContext, node: Node) -> None:
     work = batch.matrix(most(*lengths))
     with batch.each():
         q, r = batch.results
-        batch.turn(batch.x[0], matrix, rows, columns)
+        batch.transpose(batch.x[0], matrix, rows, columns)
         batch.lapack(decompose, rows, columns, matrix, rows, scales, work, lengths[0])
         with out.loop("0", str(batch.position(inner))) as i, out.loop("0", str(batch.position(columns))) as j:
             below = b.wrap(bool_, out.icmp("sgt", i, j))
             found = _unless(b, below, load(b, batch.wide, matrix, batch.place(j, rows, i)))
             store(b, batch.cast(found, batch.dtype), r, batch.place(i, columns, j))
         batch.lapack(expand, rows, inner, fewer, matrix, rows, scales, work, lengths[1])
-        batch.turn(matrix, q, inner, rows, back=True)
+        batch.transpose(matrix, q, inner, rows, back=True)
     batch.run(plus(_CALL, _work(8, rows, columns, fewer)))
 
 
@@ -334,10 +334,10 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
     more = (batch.spare(reals), reals) if of_complex else ()
     with batch.each():
         values, vectors = batch.results
-        batch.turn(batch.x[0], matrix, n, n)
+        batch.transpose(batch.x[0], matrix, n, n)
         batch.fail_if(batch.lapack(name, "V", "L", n, matrix, n, found, work, numbers, *more, whole, integers))
         batch.copy_real(found, values, n)
-        batch.turn(matrix, vectors, n, n, back=True)
+        batch.transpose(matrix, vectors, n, n, back=True)
     batch.run(plus(4 * _CALL, _work(60, n, n, n)))
 
 
@@ -361,11 +361,11 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     reals = times(fewer, plus(plus(times(7, fewer), times(2, most(rows, columns))), 12))
     more = (batch.spare(reals),) if of_complex else ()
     with batch.each():
-        batch.turn(batch.x[0], matrix, rows, columns)
+        batch.transpose(batch.x[0], matrix, rows, columns)
         given = (which, rows, columns, matrix, rows, found, u, rows, v, right, work, numbers, *more, whole)
         batch.fail_if(batch.lapack(name, *given))
         batch.copy_real(found, batch.results[0], fewer)
         if vectors:
-            batch.turn(u, batch.results[1], left, rows, back=True)
+            batch.transpose(u, batch.results[1], left, rows, back=True)
             batch.copy(v, batch.results[2], times(right, columns), back=True, conjugate=True)
     batch.run(plus(5 * _CALL, _work(80, rows, columns, fewer)))

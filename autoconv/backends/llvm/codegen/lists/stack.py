@@ -25,8 +25,8 @@ def write_list_empty(region: LoweringContext, node: Node) -> None:
     """Make a stack, with the capacity that earlier stacks of its type came to need."""
     out, size = region.out, _element_size(region, node.results[0])
     first, most = (_quotient(out, bytes_, size) for bytes_ in (stacks.FIRST_BYTES, stacks.MOST_KNOWN))
-    least = _least(out, first)
-    known = out.load("i64", _known(region, node.results[0]))
+    least = _initial_capacity(out, first)
+    known = out.load("i64", _usual_capacity(region, node.results[0]))
     few = out.icmp("slt", known, least)
     fits = out.icmp("sle", known, most)
     room = out.select(fits, known, least)
@@ -39,7 +39,7 @@ def write_list_empty(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], made)
 
 
-def _known(region: LoweringContext, list_: Value) -> str:
+def _usual_capacity(region: LoweringContext, list_: Value) -> str:
     """Return the variable with the number of elements that stacks of that type came to need.
 
     The next stack need not grow then. It is only a hint, which threads write without synchronisation.
@@ -57,7 +57,7 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
     given = _taken_stack(region, list_)
     size = _element_size(region, list_)
     data = _data_of(region, given)
-    length, room = out.load("i64", data), out.load("i64", _past(region, data, 8))
+    length, room = out.load("i64", data), out.load("i64", _address_behind(region, data, 8))
     full = out.icmp("uge", length, room)
     held = region.body.own(given)
     with out.unlikely(full):
@@ -66,13 +66,13 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
         small = out.icmp("slt", length, max(few, 8) if isinstance(few, int) else few)
         half = out.op("add", out.op("lshr", length, 1), 1)
         larger = out.op("add", length, out.select(small, half, more))
-        out.store("i64", larger, _known(region, list_))
+        out.store("i64", larger, _usual_capacity(region, list_))
         needed = out.op("add", out.op("mul nuw nsw", larger, size), stacks.HEADER)
 
         def copied() -> None:
             made = _new_bytes(region, needed)
             fresh, used = _data_of(region, made.ir), out.op("mul nuw nsw", length, size)
-            out.copy(_past(region, fresh, stacks.HEADER), _elements(region, data), used)
+            out.copy(_address_behind(region, fresh, stacks.HEADER), _elements(region, data), used)
             out.store("i64", length, fresh)
             region.body.release(held.slot)
             out.store("ptr", "null", made.slot)
@@ -85,7 +85,7 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
         _set_room(region, _data_of(region, out.load("ptr", held.slot)), larger)
     given = out.load("ptr", held.slot)
     data = _data_of(region, given)
-    place = _past(region, _elements(region, data), out.op("mul nuw nsw", length, size))
+    place = _address_behind(region, _elements(region, data), out.op("mul nuw nsw", length, size))
     if is_scalar(item.type):
         store(ElementWriter(out), region.number(item), place, 0)
     else:
@@ -115,7 +115,7 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
     out.begin(fine)
     left = out.op("sub", length, 1)
     out.store("i64", left, data)
-    place = _past(region, _elements(region, data), out.op("mul nuw nsw", left, size))
+    place = _address_behind(region, _elements(region, data), out.op("mul nuw nsw", left, size))
     if is_scalar(item.type):
         region.set(item, load(ElementWriter(out), item.dtype, place, 0))
     else:
@@ -143,7 +143,7 @@ def _quotient(out: FunctionText, bytes_: int, size: Position) -> Position:
     return bytes_ // max(size, 1) if isinstance(size, int) else out.op("sdiv", bytes_, size)
 
 
-def _least(out: FunctionText, first: Position) -> Position:
+def _initial_capacity(out: FunctionText, first: Position) -> Position:
     """Return the capacity of a new stack."""
     if isinstance(first, int):
         return max(1, min(stacks.FIRST_ROOM, first))
@@ -168,14 +168,14 @@ def _data_of(region: LoweringContext, object_: str) -> str:
 
 def _set_room(region: LoweringContext, data: str, room: str) -> None:
     """Set the capacity of a buffer that contains its elements itself."""
-    region.out.store("i64", room, _past(region, data, 8))
-    region.out.store("ptr", _past(region, data, stacks.HEADER), _past(region, data, 16))
+    region.out.store("i64", room, _address_behind(region, data, 8))
+    region.out.store("ptr", _address_behind(region, data, stacks.HEADER), _address_behind(region, data, 16))
 
 
 def _elements(region: LoweringContext, data: str) -> str:
     """Return the address of the first element."""
-    return region.out.load("ptr", _past(region, data, 16))
+    return region.out.load("ptr", _address_behind(region, data, 16))
 
 
-def _past(region: LoweringContext, data: str, offset: Position) -> str:
+def _address_behind(region: LoweringContext, data: str, offset: Position) -> str:
     return region.out.gep("i8", data, offset)

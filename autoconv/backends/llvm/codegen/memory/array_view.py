@@ -21,13 +21,14 @@ from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 
 
 def held(region: LoweringContext, value: Value) -> Memory:
+    """Return the address, sizes and strides of a value that is an array in memory."""
     found = region.native(value)
     assert isinstance(found, Memory), value
     return found
 
 
 def of_array(region: LoweringContext, object_: Object, type_: ArrayType) -> Memory:
-    """Return an ndarray as a Memory, unchanged."""
+    """Return the address, sizes and strides of an ndarray object."""
     pointer = region.address(object_)
     sizes = numbers_of(region.out, object_.ir, type_.shape, abi.DIMENSIONS)
     strides = numbers_of(region.out, object_.ir, type_.strides, abi.STRIDES)

@@ -56,7 +56,7 @@ def _write_fitting(region: LoweringContext, statement: _Statement) -> None:
         statement.run(statement.target)
         return
     if how == OVERLAP:
-        _by_other_memory(region, statement)
+        _write_through_copy(region, statement)
         return
     aside, straight, done = out.label("aside"), out.label("straight"), out.label("assigned")
     out.branch_if(how, aside, straight)
@@ -64,12 +64,12 @@ def _write_fitting(region: LoweringContext, statement: _Statement) -> None:
     statement.run(statement.target)
     out.branch(done)
     out.begin(aside)
-    _by_other_memory(region, statement)
+    _write_through_copy(region, statement)
     out.branch(done)
     out.begin(done)
 
 
-def _by_other_memory(region: LoweringContext, statement: _Statement) -> None:
+def _write_through_copy(region: LoweringContext, statement: _Statement) -> None:
     out, target = region.out, statement.target
     dtype = statement.dtype
     descriptor = region.body.calls.object(dtype.numpy)(out)
@@ -102,7 +102,7 @@ class _Statement(Reading):
     # ---- overlaps
 
     def overlap(self) -> str:
-        """Return APART or SOME if the overlap is known, else an i1."""
+        """Return DISJOINT or OVERLAP where that is known, else an i1 that is true if the memory may overlap."""
         out, node = self.region.out, self.node
         found: list[str] = []
         for value, taken in self.given:
@@ -112,13 +112,13 @@ class _Statement(Reading):
             if how == OVERLAP or (how == EQUAL and not self._is_whole(value)):
                 return OVERLAP
             if how not in (DISJOINT, EQUAL):
-                found.append(self._may_meet(taken, value.dtype.size))
+                found.append(self._may_overlap(taken, value.dtype.size))
         return either(out, found) if found else DISJOINT
 
     def _is_whole(self, value: Value) -> bool:
         return len(value.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
 
-    def _may_meet(self, x: Memory, width: int) -> str:
+    def _may_overlap(self, x: Memory, width: int) -> str:
         """Return an i1: whether the byte ranges of `x` and the target intersect (conservative)."""
         out = self.region.out
         low, high = array_view.ends(out, x, width)
