@@ -45,7 +45,7 @@ _BRANCHES = (
 _OF_RULES = ("ops", "autodiff", "optimise/symbolic", "optimise/unboxing", "backends/llvm/legalize")
 _OF_USERS = ("api", "numpy", "xp")  # names of functions
 # Packages whose functions have the signatures of TensorFlow's or NumPy's.
-_SIGNATURES_OF_PEERS = (*_OF_USERS, "data", "io", "summary", "tensorflow", "train")
+_SIGNATURES_OF_PEERS = (*_OF_USERS, "compat", "data", "io", "summary", "tensorflow", "train")
 
 
 def tables_of_ops(path: Path) -> list[str]:

@@ -56,11 +56,17 @@ def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]
 
 def _names_of(graph: Graph, dependencies: Sequence[Any]) -> Iterator[str]:
     """Yield the names of the nodes that produced the dependencies."""
-    silent = sum(1 for dependency in dependencies if not isinstance(dependency, SymbolicTensor))
+    named = [getattr(dependency, "control_names", None) for dependency in dependencies]
+    silent = sum(
+        1 for dependency, names in zip(dependencies, named, strict=True)
+        if names is None and not isinstance(dependency, SymbolicTensor)
+    )  # fmt: skip
     effects = [node for node in graph.nodes if node.effects]
     yield from (node.name for node in effects[len(effects) - silent :] if silent)
-    for dependency in dependencies:
-        if isinstance(dependency, SymbolicTensor) and dependency.graph is graph:
+    for dependency, names in zip(dependencies, named, strict=True):
+        if names is not None:
+            yield from names
+        elif isinstance(dependency, SymbolicTensor) and dependency.value_in_graph.graph is graph:
             yield dependency.value_in_graph.name
 
 

@@ -125,6 +125,8 @@ class Graph:
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     # Preconditions for symbolic parameter shapes: these symbols must not be negative. The caller checks them per run.
     needs: tuple[Symbol, ...] = ()
+    # The object that stands for the graph in the program, where a block records into it.
+    block: Any = field(default=None, repr=False)
     _names: dict[str, int] = field(default_factory=dict, repr=False)
 
     def add_parameter(self, type_: Type, name: str = "arg") -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -103,27 +103,13 @@ class Checkpoint:
         Folders are made as needed. A checkpoint of the same prefix stays whole until the new one is complete.
         """
         prefix = os.fspath(file_prefix)
-        os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
         graph = object_graph(self._root, self._attached())
         arrays: dict[str, np.ndarray] = {}
         for node, value in zip(graph.nodes, graph.objects, strict=True):
             if node.values:
                 found = values_of(value)
                 arrays.update({key: found[name] for name, key in node.values.items()})
-        data = f"{prefix}.{secrets.token_hex(4)}.safetensors"
-        records = write_arrays(data, arrays)
-        nodes = [{"children": node.children, "values": node.values} for node in graph.nodes]
-        content = {
-            "format": FORMAT,
-            "version": VERSION,
-            "data": os.path.basename(data),
-            "arrays": records,
-            "nodes": nodes,
-        }
-        try:
-            write_json(prefix + INDEX, content)
-        finally:  # after an interruption too, the index decides which file is the checkpoint's
-            _delete_unused(prefix)
+        write_files(prefix, arrays, [{"children": node.children, "values": node.values} for node in graph.nodes])
         return prefix
 
     def save(self, file_prefix: str | os.PathLike[str], options: CheckpointOptions | None = None) -> str:
@@ -160,6 +146,24 @@ class Checkpoint:
     def _attached(self) -> Mapping[str, Any]:
         """Return the checkpoint's own parts where another object is the root."""
         return {} if self._root is self else self._trackable_children()
+
+
+def write_files(prefix: str, arrays: Mapping[str, np.ndarray], nodes: Sequence[Mapping[str, Any]]) -> None:
+    """Write the files of a checkpoint with this prefix: arrays by key, and the graph of the objects."""
+    os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
+    data = f"{prefix}.{secrets.token_hex(4)}.safetensors"
+    records = write_arrays(data, arrays)
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "data": os.path.basename(data),
+        "arrays": records,
+        "nodes": list(nodes),
+    }
+    try:
+        write_json(prefix + INDEX, content)
+    finally:  # after an interruption too, the index decides which file is the checkpoint's
+        _delete_unused(prefix)
 
 
 def data_files(prefix: str) -> list[str]:

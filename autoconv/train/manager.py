@@ -114,7 +114,7 @@ class CheckpointManager:
         dropped = self._surplus()
         self._record()  # before files go, so that the state never names a checkpoint that is gone
         for old in dropped:
-            _delete(old)
+            delete_checkpoint(old)
         return path
 
     def restore_or_initialize(self) -> str | None:
@@ -157,7 +157,8 @@ class CheckpointManager:
         )
 
 
-def _delete(prefix: str) -> None:
+def delete_checkpoint(prefix: str) -> None:
+    """Remove the files of a checkpoint of this package, if there is one."""
     index = prefix + INDEX
     if os.path.isfile(index):
         os.unlink(index)

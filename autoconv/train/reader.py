@@ -71,7 +71,11 @@ class CheckpointReader:
 
 
 def exists(prefix: str) -> bool:
-    """Return whether there is a checkpoint, of this package or of TensorFlow, with this prefix."""
+    """Return whether there is a checkpoint, of this package or of TensorFlow, with this prefix.
+
+    >>> autoconv.compat.v1.train.checkpoint_exists("nowhere/model-1")
+    False
+    """
     return os.path.isfile(prefix + INDEX) or os.path.isfile(prefix + ".index")
 
 

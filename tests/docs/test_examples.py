@@ -55,6 +55,7 @@ def test_blocks_print_what_stands_behind_them(page, tmp_path, monkeypatch, updat
             if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
                 del sys.modules[name]
         autoconv.config.run_functions_eagerly(False)
+        autoconv.compat.v1.enable_v2_behavior()
         linecache.checkcache()
     if update:
         (ROOT / page).write_text(_updated(text, printed), encoding="utf-8")

@@ -1,12 +1,18 @@
-"""`Graph`: ops recorded in a block, for inspection."""
+"""`Graph`: ops recorded in a block, for inspection or for a session of version 1."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autoconv.runtime.recording.regions import new_trace, recording
+from autoconv.api.control.graph_variable import GraphVariable
+from autoconv.graph.graph import Value
+from autoconv.runtime.recording.contracts import Contract
+from autoconv.runtime.recording.regions import Region, current_region, new_trace, recording
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.tracing.specialise.trace import LOCK
 from autoconv.tracing.views.func_graph import FuncGraph
 
@@ -14,30 +20,148 @@ from autoconv.tracing.views.func_graph import FuncGraph
 class Graph(FuncGraph):
     """A graph of the ops in the block `with graph.as_default():`, whose tensors are symbolic.
 
-    There are no sessions: such a graph is for inspection only. To run ops, use a `function`.
+    A `compat.v1.Session` runs its tensors. Variables made in the block get their values when a session runs their
+    initializers.
 
-    >>> graph = autoconv.Graph()
-    >>> with graph.as_default():
-    ...     x = autoconv.constant(2.0) * 3.0
-    >>> [op.name for op in graph.get_operations()]
-    ['Const', 'mul/y', 'mul']
+    >>> with autoconv.Graph().as_default() as graph:
+    ...     doubled = autoconv.constant([1, 2], name="x") * 2
+    >>> [operation.type for operation in graph.get_operations()]
+    ['Const', 'Const', 'Mul']
     """
 
     def __init__(self) -> None:
-        self._trace = new_trace("graph")
+        self._trace = new_trace("graph", _GraphContract(self))
+        self._collections: dict[Any, list[Any]] = {}
+        self.made: dict[Any, Any] = {}  # objects that belong to the graph, by their kinds: scopes, programs of sessions
+        self.seed: int | None = None
         super().__init__(self._trace.root.graph, ())
+        self.recorded.block = self
 
     @contextmanager
     def as_default(self) -> Iterator[Graph]:
         """Record the ops of the block in this graph, which is the value of the block's `as` clause."""
+        region = current_region()
+        if region is not None and region.trace is self._trace:
+            yield self  # nested blocks of one graph: branches and loops record where they are
+            return
         with LOCK, recording(self._trace.root):
             yield self
-        self._captured = tuple(captured for captured, _ in self._trace.captures.values())
+
+    @property
+    def root(self) -> Region:
+        """The region into which ops are recorded outside of branches and loops."""
+        return self._trace.root
+
+    @property
+    def captured(self) -> dict[Value, Any]:
+        """The captured objects by the parameters that stand for them."""
+        return {value: captured for captured, value in self._trace.captures.values()}
 
     @property
     def captures(self) -> list[tuple[Any, Any]]:
         """Pairs of each captured value and its placeholder."""
-        return list(zip(self._captured, self.inputs, strict=False))
+        return [(captured, SymbolicTensor(value)) for value, captured in self.captured.items()]
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        return tuple(self._collections.get("variables", ()))
+
+    @property
+    def collections(self) -> list[Any]:
+        """The names of the collections."""
+        return list(self._collections)
+
+    def get_all_collection_keys(self) -> list[Any]:
+        return [key for key, values in self._collections.items() if values]
+
+    def get_collection_ref(self, name: Any) -> list[Any]:
+        """Return the list of a collection itself, which may be changed."""
+        return self._collections.setdefault(name, [])
+
+    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
+        """Return a copy of a collection; with a scope, the members whose names match it as a regular expression."""
+        found = list(self._collections.get(name, ()))
+        if not scope:
+            return found
+        return [member for member in found if re.match(scope, getattr(member, "name", None) or "")]
+
+    def add_to_collection(self, name: Any, value: Any) -> None:
+        self.get_collection_ref(name).append(value)
+
+    def add_to_collections(self, names: Any, value: Any) -> None:
+        """Add a value to several collections, to each once."""
+        for name in dict.fromkeys([names] if isinstance(names, str) else names):
+            self.add_to_collection(name, value)
+
+    def clear_collection(self, name: Any) -> None:
+        self._collections.pop(name, None)
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """Return a name under the present scope that no node has, and reserve it."""
+        whole = self._trace.scope + name
+        return self.recorded.unique_name(whole) if mark_as_used else self.recorded.next_name(whole)
+
+    def get_name_scope(self) -> str:
+        return self._trace.scope.rstrip("/")
+
+    @property
+    def finalized(self) -> bool:
+        return self.made.get("finalized", False)
+
+    def finalize(self) -> None:
+        """Refuse further ops: recording one raises RuntimeError."""
+        self.made["finalized"] = True
+
+    @property
+    def building_function(self) -> bool:
+        return False
+
+    @property
+    def version(self) -> int:
+        """The number of nodes, which grows with each op."""
+        return len(self.recorded.parameters) + len(self.recorded.nodes)
+
+    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+        """Return the tensor or operation of a name, or the object itself.
+
+        Raises KeyError for a name that the graph lacks, ValueError for an object of another graph, and TypeError for
+        anything else.
+        """
+        if isinstance(obj, str):
+            return self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)
+        obj = getattr(obj, "snapshot", obj)
+        graph = getattr(obj, "graph", None)
+        if graph is None:
+            raise TypeError(f"Can not convert a {type(obj).__name__} into a Tensor or Operation.")
+        if graph is not self:
+            raise ValueError(f"{obj} is not an element of this graph.")
+        return obj
+
+    def __repr__(self) -> str:
+        return f"<autoconv.Graph of {self.version} nodes>"
+
+
+def graph_being_built() -> Graph | None:
+    """Return the graph of the block around, None where ops run at once or a function is traced."""
+    region = current_region()
+    found: Graph | None = None if region is None else region.trace.root.graph.block
+    return found
+
+
+class _GraphContract(Contract):
+    """The contract of a graph's block: its variables are initialised by sessions."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = weakref.ref(graph)
+
+    def make_variable(self, create: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+        graph = self._graph()
+        return create(**arguments) if graph is None else GraphVariable(graph=graph, **arguments)
+
+    def spend(self, unit: str) -> None:
+        graph = self._graph()
+        if graph is not None and graph.finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
 
 
 __all__ = ["Graph"]

@@ -23,8 +23,9 @@ from autoconv.runtime.objects.variable_updates import (
     creators_in_scope,
 )
 from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.name_scopes import current_scope
-from autoconv.runtime.recording.regions import Region, current_region, recording
+from autoconv.runtime.recording.regions import Region, current_contract, current_region, recording
 from autoconv.runtime.recording.tracebacks import presented_methods
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -61,14 +62,23 @@ class Storage:
 
 
 class VariableType(type):
-    """Metaclass that creates variables through the creators of `variable_creator_scope`."""
+    """Metaclass that creates variables through the creators of `variable_creator_scope` and the contract in force."""
 
     def __call__(cls, /, *args: Any, **kwargs: Any) -> Any:
-        if cls is not Variable or not creators_in_scope():
+        contract = current_contract()
+        by_contract = type(contract).make_variable is not Contract.make_variable
+        if cls is not Variable or not (creators_in_scope() or by_contract):
             return super().__call__(*args, **kwargs)
         bound = inspect.signature(cls.__init__).bind(None, *args, **kwargs)
         bound.apply_defaults()
-        return create(super().__call__, dict(list(bound.arguments.items())[1:]))
+        arguments = dict(list(bound.arguments.items())[1:])
+
+        make = super().__call__
+
+        def last(**chosen: Any) -> Any:
+            return contract.make_variable(make, chosen)
+
+        return create(last, arguments)
 
 
 @presented_methods

@@ -7,7 +7,7 @@ of ops that are recorded without a function, and of eager code: TensorFlow's mea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from autoconv.runtime.annotations import TensorLike
@@ -45,6 +45,10 @@ class Contract:
     python_exceptions: ClassVar[bool] = False
     stages_long_loops: ClassVar[bool] = False
     runs_plain: ClassVar[bool] = False
+
+    def make_variable(self, create: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+        """Create the variable that the program asks for with these arguments of `Variable`."""
+        return create(**arguments)
 
     def on_variable_created(self, variable: Any) -> None:
         """Handle a variable that the traced code creates."""

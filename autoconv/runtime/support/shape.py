@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from autoconv.graph.dtypes import DType, as_dtype, float32
@@ -117,7 +117,7 @@ class TensorShape(tuple):  # type: ignore[type-arg]
         return TensorShape(None if self.dims_tuple is None or second is None else self.dims_tuple + second)
 
     def __iter__(self) -> Iterator[int | None]:
-        return iter(self.as_list())
+        return iter(self.as_list()) if _SIZES.shown is None else map(_SIZES.shown, self.as_list())
 
     def __len__(self) -> int:
         if self.dims_tuple is None:
@@ -129,8 +129,10 @@ class TensorShape(tuple):  # type: ignore[type-arg]
 
     def __getitem__(self, index: Any) -> Any:
         if self.dims_tuple is None:
-            return None if isinstance(index, int) else TensorShape(None)
-        return TensorShape(self.dims_tuple[index]) if isinstance(index, slice) else self.as_list()[index]
+            found = None if isinstance(index, int) else TensorShape(None)
+        else:
+            found = TensorShape(self.dims_tuple[index]) if isinstance(index, slice) else self.as_list()[index]
+        return found if _SIZES.shown is None or isinstance(found, TensorShape) else _SIZES.shown(found)
 
     def __add__(self, other: object) -> TensorShape:
         return self.concatenate(other)
@@ -160,6 +162,20 @@ class TensorShape(tuple):  # type: ignore[type-arg]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TensorShape, (self.dims_tuple,)
+
+
+class _Sizes:
+    """How a shape presents its sizes: None for ints and None, or a function of the size."""
+
+    shown: Callable[[int | None], Any] | None = None
+
+
+_SIZES = _Sizes()
+
+
+def show_sizes_by(shown: Callable[[int | None], Any] | None) -> None:
+    """Present sizes that are taken out of shapes by a function, in the whole process; None for ints and None."""
+    _SIZES.shown = shown
 
 
 class TensorSpec(TypeSpec):
@@ -243,9 +259,11 @@ def as_shape(dims: object) -> Shape:
 
 
 def _as_dimension(dimension: Any) -> Dimension:
-    if dimension is None or isinstance(dimension, int) or type(dimension).__name__ == "Symbol":
+    if dimension is None or type(dimension) is int or type(dimension).__name__ == "Symbol":
         return dimension
+    if hasattr(dimension, "value"):
+        return _as_dimension(dimension.value)
     if hasattr(dimension, "__index__"):
         value = dimension.__index__()
-        return None if value < 0 else value
+        return None if value < 0 and not isinstance(dimension, int) else value
     raise TypeError(f"Dimension value must be integer or None, found {dimension!r}.")

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.graph.graph import Node, Value
+from autoconv.hooks import Hook
+
+EVALUATE = Hook("autoconv.compat.v1.session")  # runs a tensor or operation in a session
 
 
 class TensorOperation:
@@ -41,6 +44,37 @@ class TensorOperation:
         """The tensors among the results."""
         results = self.node.results if self.node is not None else (self._value,)
         return [self._wrap(value) for value in results if hasattr(value.type, "dtype")]
+
+    @property
+    def graph(self) -> Any:
+        """The graph: that of a block `with graph.as_default():` as the block's own object."""
+        return self._value.graph.block or self._value.graph
+
+    @property
+    def control_names(self) -> tuple[str, ...]:
+        """The names of the nodes that run before what depends on the operation."""
+        return () if self.node is None else (self.node.name,)
+
+    @property
+    def control_inputs(self) -> list[Any]:
+        """The operations on which this one has a control dependency."""
+        graph = self._value.graph
+        names = graph.controls.get(self.name, ())
+        return [TensorOperation(n.results[0], self._wrap) for n in graph.nodes if n.name in names and n.results]
+
+    def get_attr(self, name: str) -> Any:
+        """Return an attribute of the node; raises ValueError for one that it lacks."""
+        given = self.node.attributes if self.node is not None else {}
+        if name not in given:
+            raise ValueError(f"operation {self.name!r} has no attribute {name!r}; it has {sorted(given)}")
+        return given[name]
+
+    def values(self) -> tuple[Any, ...]:
+        return tuple(self.outputs)
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Run the operation of a graph's block in a session, by default the default one."""
+        EVALUATE(self, feed_dict, session)
 
     @property
     def device(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -18,7 +19,7 @@ from autoconv.runtime.recording.regions import current_contract, current_region,
 from autoconv.runtime.recording.value_names import defined_at, out_of_scope
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.shape import TensorShape, as_shape
-from autoconv.runtime.tensors.operation import TensorOperation
+from autoconv.runtime.tensors.operation import EVALUATE, TensorOperation
 from autoconv.runtime.tensors.tensor import ASSIGNING, BY_NUMPY, Tensor, of_origin, standalone_dtype
 from autoconv.runtime.tensors.tensor_methods import refuse_as_dtype, refuse_to_iterate
 
@@ -75,7 +76,21 @@ class SymbolicTensor(Tensor):
 
     @property
     def graph(self) -> Any:
-        return self._value.graph
+        """The graph: that of a block `with graph.as_default():` as the block's own object."""
+        return self._value.graph.block or self._value.graph
+
+    def __hash__(self) -> int:
+        """Hash by identity in the graph of a block, where tensors are keys; raise TypeError elsewhere."""
+        return hash(self._value) if self._value.graph.block is not None else super().__hash__()
+
+    def __eq__(self, other: object) -> Any:
+        """Compare elements; in the graph of a block, return whether both are the same tensor."""
+        if self._value.graph.block is not None:
+            return isinstance(other, SymbolicTensor) and self._value is other._value
+        return super().__eq__(other)
+
+    def __ne__(self, other: object) -> Any:
+        return not self == other if self._value.graph.block is not None else super().__ne__(other)
 
     @property
     def op(self) -> TensorOperation:
@@ -205,6 +220,8 @@ class SymbolicTensor(Tensor):
         found = NotImplemented if name.startswith("__") else current_contract().attribute(self, name)
         if found is not NotImplemented:
             return found
+        if name == "eval" and self._value.graph.block is not None:
+            return functools.partial(EVALUATE, self)
         if name.startswith(ASSIGNING):
             return of_origin(self, name)
         if name in BY_NUMPY and not self.weak:

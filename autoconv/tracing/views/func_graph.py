@@ -42,6 +42,11 @@ class Operation:
         return list(map(_tensor, self.values))
 
     @property
+    def control_names(self) -> tuple[str, ...]:
+        """The names of the nodes that run before what depends on the operation."""
+        return (self.name,)
+
+    @property
     def control_inputs(self) -> list[Operation]:
         names = [name[1:] for name in self.node_def.input if name.startswith("^")]
         return [self.graph.get_operation_by_name(name) for name in names]

@@ -1,0 +1,154 @@
+"""Variables of a graph's block: declared in the graph, with a value in each session."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.runtime.objects.variable import Storage, Variable
+from autoconv.runtime.objects.variable_updates import VariableAggregation, VariableSynchronization
+from autoconv.runtime.recording.name_scopes import current_scope
+from autoconv.runtime.recording.regions import current_region, recording
+from autoconv.runtime.support.shape import as_shape
+from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.operation import EVALUATE, TensorOperation
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+GLOBAL_VARIABLES, TRAINABLE_VARIABLES = "variables", "trainable_variables"
+
+
+class GraphVariable(Variable):
+    """A variable of a graph. It has a value in a session once the session has run its `initializer`."""
+
+    def __init__(
+        self, initial_value: Any = None, trainable: bool | None = None, validate_shape: bool = True,
+        caching_device: Any = None, name: str | None = None, variable_def: Any = None, dtype: Any = None,
+        import_scope: Any = None, constraint: Any = None, synchronization: Any = None, aggregation: Any = None,
+        shape: Any = None, experimental_enable_variable_lifting: bool = True, *, graph: Any,
+        collections: Any = None,
+    ) -> None:  # fmt: skip
+        if initial_value is None:
+            raise ValueError("The `initial_value` arg to `autoconv.Variable` has to be given; found None.")
+        self._graph = weakref.ref(graph)
+        self._trainable = trainable is not False
+        self.constraint = constraint
+        self.synchronization = synchronization or VariableSynchronization.AUTO
+        self.aggregation = aggregation or VariableAggregation.NONE
+        whole = current_scope() + (name or "Variable")
+        with outside_of_control_flow(graph):
+            initial = _initial_tensor(initial_value, None if dtype is None else as_dtype(dtype))
+            declared = as_shape(shape) if shape is not None else as_shape(initial.shape) if validate_shape else None
+            storage = Storage(np.zeros((), initial.dtype.numpy), declared, whole)
+            storage.name = graph.root.trace.capture(storage, storage.type, whole).name
+            self._storage = storage
+            storage.variable = weakref.ref(self)
+            self.initial_value = initial
+            assigned = apply("assign_variable", storage, initial, name=f"{storage.name}/Assign")
+            self._initializer = assigned.op
+            self.snapshot = apply("read_variable", storage, name=f"{storage.name}/Read")
+        keys = [GLOBAL_VARIABLES] if collections is None else list(collections)
+        if self._trainable and TRAINABLE_VARIABLES not in keys:
+            keys.append(TRAINABLE_VARIABLES)
+        graph.add_to_collections(keys, self)
+        graph.made.setdefault("variables", []).append(self)
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> Any:
+        return self is other
+
+    def __ne__(self, other: object) -> Any:
+        return self is not other
+
+    @property
+    def initializer(self) -> TensorOperation:  # type: ignore[override]
+        """The operation that sets the initial value in a session."""
+        return self._initializer
+
+    @property
+    def graph(self) -> Any:
+        return self._graph()
+
+    @property
+    def op(self) -> TensorOperation:
+        """The operation that reads the variable."""
+        return self.snapshot.op
+
+    @property
+    def control_names(self) -> tuple[str, ...]:
+        return self.op.control_names
+
+    def initialized_value(self) -> Tensor:
+        """Return the initial value, whether or not a session has set it."""
+        return self.initial_value
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        raise NotImplementedError(
+            f"{self.name} has a value, or none, in each session: use compat.v1.is_variable_initialized(variable)"
+        )
+
+    def eval(self, session: Any = None) -> Any:
+        """Return the value in a session, by default the default one."""
+        return EVALUATE(self.value() if self._is_current() else self.snapshot, session=session)
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Set the value in a session, by default the default one."""
+        EVALUATE(self.initial_value, session=session, load=(self, value))
+
+    def numpy(self) -> NoReturn:
+        raise NotImplementedError(f"numpy() needs eager execution: {self.name} has values in sessions.")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise NotImplementedError(f"{self.name} has values in sessions: use session.run(variable).")
+
+    def assign(
+        self, value: object, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        found = super().assign(value)
+        return found if read_value else found.op
+
+    def count_up_to(self, limit: int) -> Tensor:
+        raise NotImplementedError("count_up_to is not available: use assign_add and a comparison")
+
+    def _is_current(self) -> bool:
+        region = current_region()
+        return region is not None and region.trace.root.graph.block is self.graph
+
+    def __repr__(self) -> str:
+        return f"<autoconv.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        raise NotImplementedError(f"{self.name} belongs to a graph and cannot be copied.")
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{self.name} belongs to a graph and cannot be pickled.")
+
+
+@contextmanager
+def outside_of_control_flow(graph: Any) -> Iterator[None]:
+    """Record into the graph itself, not into the branch or loop around, without scopes and control dependencies."""
+    trace = graph.root.trace
+    before = trace.controls, trace.scope
+    trace.controls, trace.scope = (None, ()), ""
+    try:
+        with recording(graph.root):
+            yield
+    finally:
+        trace.controls, trace.scope = before
+
+
+def _initial_tensor(value: Any | Callable[[], Any], dtype: DType | None) -> SymbolicTensor:
+    given = value() if callable(value) and as_tensor(value) is None else value
+    tensor = as_tensor(given)
+    if tensor is None:
+        tensor = constant(given, dtype)
+    if dtype is not None and tensor.dtype is not dtype:
+        tensor = convert_to_tensor(given, dtype) if tensor.weak else apply("cast", tensor, dtype=dtype)
+    return tensor if isinstance(tensor, SymbolicTensor) else apply("identity", tensor, name="initial_value")

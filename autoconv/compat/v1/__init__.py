@@ -1,0 +1,50 @@
+"""TensorFlow of version 1: graphs with placeholders and variables, run by sessions.
+
+`import autoconv.compat.v1 as tf` gives programs of version 1 their names. What has the same meaning in version 2 is
+autoconv's own; all else is in this folder. `disable_v2_behavior()` at the start makes ops of the whole program part of
+the default graph; in `with Graph().as_default():` it is those of the block.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any
+
+from autoconv.compat.v1.names import MODULES, REMEDIES
+from autoconv.compat.v1.renames import RENAMES
+from autoconv.summary.protos import messages
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name at its first use: of this folder, of version 2, or a message of TensorBoard."""
+    found = _found(name)
+    globals()[name] = found
+    return found
+
+
+def _found(name: str) -> Any:
+    if name in MODULES:
+        module, _, own = MODULES[name].partition(":")
+        return getattr(importlib.import_module(f"{__name__}.{module}"), own or name)
+    if not name.startswith("_") and importlib.util.find_spec(f"{__name__}.{name}") is not None:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _MESSAGES:
+        return getattr(messages("summary" if name.startswith("Summary") else "event"), name)
+    if name in REMEDIES:
+        raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}: {REMEDIES[name]}")
+    found = importlib.import_module("autoconv")
+    for part in RENAMES.get(name, name).split("."):
+        found = getattr(found, part, _ABSENT)
+        if found is _ABSENT:
+            raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}")
+    return found
+
+
+_ABSENT: Any = object()
+_MESSAGES = ("Event", "Summary", "SummaryMetadata")
+__all__ = sorted(MODULES)
+
+
+def __dir__() -> list[str]:
+    return sorted({*MODULES, *RENAMES, *dir(importlib.import_module("autoconv"))})

@@ -1,0 +1,30 @@
+"""The start of a program of version 1."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from autoconv.compat.v1 import flags
+
+__all__ = ["run"]
+
+
+def run(main: Callable[[Sequence[str]], Any] | None = None, argv: Sequence[str] | None = None) -> NoReturn:
+    """Parse the command line by the flags that are defined, call `main` with what is left, and exit with its result.
+
+    `main` is by default that of the program's file. Raises ImportError without the package absl-py.
+
+    >>> try:
+    ...     autoconv.compat.v1.app.run(lambda argv: print("started"), ["program"])
+    ... except SystemExit as end:
+    ...     print(end.code)
+    started
+    None
+    """
+    flags.library()
+    from absl import app
+
+    app.run(main or sys.modules["__main__"].main, None if argv is None else list(argv))
+    raise SystemExit(0)

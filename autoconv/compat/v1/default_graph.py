@@ -1,0 +1,132 @@
+"""The default graph: that of the block around, or one that lasts."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from autoconv.api.control.graphs import Graph, graph_being_built
+from autoconv.compat.v1.dimension import Dimension
+from autoconv.runtime.recording.regions import current_region, recording
+from autoconv.runtime.support.shape import show_sizes_by
+
+
+def get_default_graph() -> Graph:
+    """Return the graph of the block around; outside of one the graph that `reset_default_graph` replaces.
+
+    >>> with autoconv.Graph().as_default() as graph:
+    ...     autoconv.compat.v1.get_default_graph() is graph
+    True
+    """
+    return graph_being_built() or _STATE.graph
+
+
+def reset_default_graph() -> None:
+    """Replace the default graph by an empty one. Raises RuntimeError in a graph's block.
+
+    >>> autoconv.compat.v1.reset_default_graph()
+    """
+    if current_region() is not None and graph_being_built() is not _STATE.recorded():
+        raise RuntimeError("Do not use reset_default_graph() to clear nested graphs: leave the graph's block first.")
+    _STATE.replace()
+
+
+def disable_eager_execution() -> None:
+    """Record all further ops of this thread into the default graph, as programs of version 1 expect.
+
+    Raises ValueError in a function that is traced.
+
+    >>> autoconv.compat.v1.disable_eager_execution()
+    >>> isinstance(autoconv.constant(1), autoconv.Tensor) and not autoconv.executing_eagerly()
+    True
+    >>> autoconv.compat.v1.enable_eager_execution()
+    """
+    if _STATE.around is None:
+        if current_region() is not None:
+            raise ValueError("disable_eager_execution() belongs at the start of a program, outside of functions.")
+        _STATE.start()
+
+
+def enable_eager_execution(config: object = None, device_policy: object = None, execution_mode: object = None) -> None:
+    """Run all further ops of this thread at once, which is the state at the start.
+
+    >>> autoconv.compat.v1.enable_eager_execution()
+    >>> autoconv.executing_eagerly()
+    True
+    """
+    _STATE.stop()
+
+
+def disable_v2_behavior() -> None:
+    """Record ops into the default graph, as `disable_eager_execution`; sizes of shapes have a `value`.
+
+    >>> autoconv.compat.v1.disable_v2_behavior()
+    >>> autoconv.compat.v1.placeholder(autoconv.float32, [None, 3]).shape[1].value
+    3
+    >>> autoconv.compat.v1.enable_v2_behavior()
+    """
+    disable_v2_tensorshape()
+    disable_eager_execution()
+
+
+def enable_v2_behavior() -> None:
+    """Run ops at once, which is the state at the start.
+
+    >>> autoconv.compat.v1.enable_v2_behavior()
+    """
+    enable_v2_tensorshape()
+    enable_eager_execution()
+
+
+def disable_v2_tensorshape() -> None:
+    """Give the sizes of shapes an attribute `value`, in the whole process: `x.shape[0].value` is an int or None.
+
+    >>> autoconv.compat.v1.disable_v2_tensorshape()
+    >>> autoconv.TensorShape([None, 3])[1].value
+    3
+    >>> autoconv.compat.v1.enable_v2_tensorshape()
+    """
+    show_sizes_by(Dimension.of)
+
+
+def enable_v2_tensorshape() -> None:
+    """Let the sizes of shapes be ints and None, which is the state at the start.
+
+    >>> autoconv.compat.v1.enable_v2_tensorshape()
+    """
+    show_sizes_by(None)
+
+
+class _State:
+    """The default graph outside of blocks, and the recording into it while eager execution is disabled."""
+
+    def __init__(self) -> None:
+        self._graph: Graph | None = None
+        self.around: ExitStack | None = None
+
+    @property
+    def graph(self) -> Graph:
+        if self._graph is None:
+            self._graph = Graph()
+        return self._graph
+
+    def recorded(self) -> Graph | None:
+        return self._graph if self.around is not None else None
+
+    def replace(self) -> None:
+        lasting = self.around is not None
+        self.stop()
+        self._graph = None
+        if lasting:
+            self.start()
+
+    def start(self) -> None:
+        self.around = ExitStack()
+        self.around.enter_context(recording(self.graph.root))
+
+    def stop(self) -> None:
+        if self.around is not None:
+            self.around.close()
+            self.around = None
+
+
+_STATE = _State()

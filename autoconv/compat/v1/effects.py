@@ -1,0 +1,141 @@
+"""Functions that return the operation of their effect: assignments, assertions, printing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv import debugging
+from autoconv.api.control import checks
+from autoconv.api.control.output import print_ as _print
+from autoconv.api.scopes import control_dependencies
+from autoconv.api.tensors.casts import identity
+from autoconv.compat.v1.operations import as_operation
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.objects.variable_updates import IndexedSlices
+
+
+def assign(
+    ref: Any, value: TensorLike, validate_shape: bool | None = None, use_locking: bool | None = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Assign to a variable; return a tensor of the new value.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     v = autoconv.Variable(1.0)
+    ...     session.run(autoconv.compat.v1.assign(v, 2.0))
+    np.float32(2.0)
+    """
+    return ref.assign(value)
+
+
+def assign_add(ref: Any, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
+    """Add to a variable; return a tensor of the new value.
+
+    >>> autoconv.compat.v1.assign_add(autoconv.Variable(1.0), 2.0).numpy()
+    np.float32(3.0)
+    """
+    return ref.assign_add(value)
+
+
+def assign_sub(ref: Any, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
+    """Subtract from a variable; return a tensor of the new value.
+
+    >>> autoconv.compat.v1.assign_sub(autoconv.Variable(1.0), 2.0).numpy()
+    np.float32(-1.0)
+    """
+    return ref.assign_sub(value)
+
+
+def scatter_update(
+    ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
+) -> Any:
+    """Set rows of a variable; return a tensor of the new value.
+
+    >>> autoconv.compat.v1.scatter_update(autoconv.Variable([1.0, 2.0]), [0], [5.0]).numpy()
+    array([5., 2.], dtype=float32)
+    """
+    return ref.scatter_update(IndexedSlices(updates, indices))
+
+
+def scatter_add(
+    ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+) -> Any:
+    """Add to rows of a variable; return a tensor of the new value.
+
+    >>> autoconv.compat.v1.scatter_add(autoconv.Variable([1.0, 2.0]), [0], [5.0]).numpy()
+    array([6., 2.], dtype=float32)
+    """
+    return ref.scatter_add(IndexedSlices(updates, indices))
+
+
+def scatter_sub(
+    ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+) -> Any:
+    """Subtract from rows of a variable; return a tensor of the new value.
+
+    >>> autoconv.compat.v1.scatter_sub(autoconv.Variable([1.0, 2.0]), [0], [5.0]).numpy()
+    array([-4.,  2.], dtype=float32)
+    """
+    return ref.scatter_sub(IndexedSlices(updates, indices))
+
+
+def Assert(condition: TensorLike, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
+    """Raise, when the operation runs, unless all elements of the condition are true.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.Assert(autoconv.constant(True), ["never shown"]).type
+    'NoOp'
+    """
+    return as_operation(lambda: checks.Assert(condition, data, summarize, name))
+
+
+def print(*inputs: Any, **options: Any) -> Any:
+    """Print tensors when the operation runs.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     session.run(autoconv.compat.v1.print("x =", autoconv.constant(3), output_stream=__import__("sys").stdout))
+    x = 3
+    """
+    return as_operation(lambda: _print(*inputs, **options))
+
+
+def Print(
+    input_: TensorLike, data: Sequence[Any], message: str | None = None, first_n: int | None = None,
+    summarize: int | None = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return `input_`, and print data each time it is computed.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.Print(autoconv.constant(3), [autoconv.constant(4)], "four: ").dtype
+    autoconv.int32
+    """
+    with control_dependencies([each for each in [print(message or "", *data, sep="")] if each is not None]):
+        return identity(input_, name=name)
+
+
+def _asserting(name: str, function: Callable[..., Any], example: str) -> Callable[..., Any]:
+    def asserting(*args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("data", None)  # shown in messages of version 1 besides the operands
+        return as_operation(lambda: function(*args, **kwargs))
+
+    asserting.__name__ = asserting.__qualname__ = name
+    first = (function.__doc__ or "").strip().splitlines()[0]
+    asserting.__doc__ = (
+        f"{first}\n\nReturn the operation that asserts it, for control dependencies.\n\n"
+        ">>> with autoconv.Graph().as_default():\n"
+        f"...     autoconv.compat.v1.{name}({example}).type\n'NoOp'\n"
+    )
+    return asserting
+
+
+assert_equal = _asserting("assert_equal", checks.assert_equal, "autoconv.constant(1), 1")
+assert_greater = _asserting("assert_greater", checks.assert_greater, "autoconv.constant(2), 1")
+assert_less = _asserting("assert_less", checks.assert_less, "autoconv.constant(1), 2")
+assert_rank = _asserting("assert_rank", checks.assert_rank, "autoconv.compat.v1.placeholder(autoconv.int32), 1")
+assert_greater_equal = _asserting("assert_greater_equal", debugging.assert_greater_equal, "autoconv.constant(1), 1")
+assert_less_equal = _asserting("assert_less_equal", debugging.assert_less_equal, "autoconv.constant(1), 1")
+assert_none_equal = _asserting("assert_none_equal", debugging.assert_none_equal, "autoconv.constant(1), 2")
+assert_non_negative = _asserting("assert_non_negative", debugging.assert_non_negative, "autoconv.constant(1)")
+assert_positive = _asserting("assert_positive", debugging.assert_positive, "autoconv.constant(1)")
+assert_negative = _asserting("assert_negative", debugging.assert_negative, "autoconv.constant(-1)")

@@ -1,0 +1,294 @@
+"""Initializers of version 1: objects that return the first value of a variable of a shape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv import random
+from autoconv.api import linalg
+from autoconv.api.tensors import constants, shaping
+from autoconv.api.tensors.maths import sign
+from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.tensors import conversion
+
+
+class Initializer:
+    """Base of the initializers: a call with a shape and a dtype returns the value.
+
+    >>> autoconv.compat.v1.zeros_initializer()([2]).numpy()
+    array([0., 0.], dtype=float32)
+    """
+
+    def __init__(self, dtype: DTypeLike = float32) -> None:
+        self.dtype = as_dtype(dtype)
+
+    def __call__(self, shape: Any, dtype: DTypeLike | None = None, partition_info: object = None) -> Any:
+        return self._value([int(size) for size in shape], self.dtype if dtype is None else as_dtype(dtype))
+
+    def get_config(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Initializer:
+        return cls(**config)
+
+    def _value(self, shape: list[int], dtype: Any) -> Any:
+        raise NotImplementedError
+
+
+class zeros_initializer(Initializer):
+    """Zeros.
+
+    >>> autoconv.compat.v1.zeros_initializer()([1, 2]).numpy()
+    array([[0., 0.]], dtype=float32)
+    """
+
+    def _value(self, shape: list[int], dtype: Any) -> Any:
+        return constants.zeros(shape, dtype)
+
+
+class ones_initializer(Initializer):
+    """Ones.
+
+    >>> autoconv.compat.v1.ones_initializer()([2]).numpy()
+    array([1., 1.], dtype=float32)
+    """
+
+    def _value(self, shape: list[int], dtype: Any) -> Any:
+        return constants.ones(shape, dtype)
+
+
+class constant_initializer(Initializer):
+    """A number, or the numbers of a list or array in the order of the elements.
+
+    >>> autoconv.compat.v1.constant_initializer([1, 2, 3, 4])([2, 2]).numpy()
+    array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
+
+    def __init__(self, value: Any = 0, dtype: DTypeLike = float32, verify_shape: bool = False) -> None:
+        super().__init__(dtype)
+        self.value = value
+
+    def _value(self, shape: list[int], dtype: Any) -> Any:
+        array = np.asarray(self.value, dtype.numpy)
+        if array.size == 1:
+            return conversion.constant(np.full(shape, array.reshape(())), dtype)
+        if array.size != math.prod(shape):
+            raise ValueError(f"{array.size} values cannot fill a variable of shape {shape}")
+        return conversion.constant(array.reshape(shape), dtype)
+
+
+class _Drawn(Initializer):
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = float32) -> None:
+        super().__init__(dtype)
+        self.seed = seed
+
+
+class random_normal_initializer(_Drawn):
+    """Draws from a normal distribution.
+
+    >>> autoconv.compat.v1.random_normal_initializer(stddev=0.1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    def __init__(
+        self, mean: float = 0.0, stddev: float = 1.0, seed: int | None = None, dtype: DTypeLike = float32
+    ) -> None:
+        super().__init__(seed, dtype)
+        self.mean, self.stddev = mean, stddev
+
+    def _value(self, shape: list[int], dtype: Any) -> Any:
+        return random.normal(shape, self.mean, self.stddev, dtype, self.seed)
+
+
+class truncated_normal_initializer(random_normal_initializer):
+    """Draws from a normal distribution, without those beyond two standard deviations.
+
+    >>> autoconv.compat.v1.truncated_normal_initializer()([2]).shape
+    TensorShape([2])
+    """
+
+    def _value(self, shape: list[int], dtype: Any) -> Any:
+        return random.truncated_normal(shape, self.mean, self.stddev, dtype, self.seed)
+
+
+class random_uniform_initializer(_Drawn):
+    """Draws from a uniform distribution on [minval, maxval).
+
+    >>> autoconv.compat.v1.random_uniform_initializer(-1.0, 1.0)([2]).shape
+    TensorShape([2])
+    """
+
+    def __init__(
+        self, minval: float = 0.0, maxval: float | None = None, seed: int | None = None, dtype: DTypeLike = float32
+    ) -> None:
+        super().__init__(seed, dtype)
+        self.minval, self.maxval = minval, maxval
+
+    def _value(self, shape: list[int], dtype: Any) -> Any:
+        return random.uniform(shape, self.minval, 1.0 if self.maxval is None else self.maxval, dtype, self.seed)
+
+
+class variance_scaling_initializer(_Drawn):
+    """Draws with the variance `scale` / n, where n is the number of inputs ("fan_in"), of outputs, or their mean.
+
+    `distribution` is "truncated_normal" ("normal"), "untruncated_normal" or "uniform". Raises ValueError for others.
+
+    >>> autoconv.compat.v1.variance_scaling_initializer(2.0)([3, 4]).shape
+    TensorShape([3, 4])
+    """
+
+    def __init__(
+        self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal",
+        seed: int | None = None, dtype: DTypeLike = float32,
+    ) -> None:  # fmt: skip
+        super().__init__(seed, dtype)
+        if scale <= 0.0:
+            raise ValueError(f"Argument `scale` must be a positive float. Received: {scale}")
+        if mode not in ("fan_in", "fan_out", "fan_avg"):
+            raise ValueError(f"Argument `mode` should be one of ('fan_in', 'fan_out', 'fan_avg'). Received: {mode}")
+        if distribution not in ("normal", "uniform", "truncated_normal", "untruncated_normal"):
+            raise ValueError(f"there is no distribution {distribution!r}: write 'truncated_normal' or 'uniform'")
+        self.scale, self.mode, self.distribution = scale, mode, distribution
+
+    def _value(self, shape: list[int], dtype: Any) -> Any:
+        inputs, outputs = _fans(shape)
+        count = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}[self.mode]
+        variance = self.scale / max(1.0, count)
+        if self.distribution == "uniform":
+            limit = math.sqrt(3.0 * variance)
+            return random.uniform(shape, -limit, limit, dtype, self.seed)
+        if self.distribution == "untruncated_normal":
+            return random.normal(shape, 0.0, math.sqrt(variance), dtype, self.seed)
+        # The standard deviation of a normal distribution that is cut at two of them is 0.8796….
+        return random.truncated_normal(shape, 0.0, math.sqrt(variance) / 0.87962566103423978, dtype, self.seed)
+
+
+class glorot_uniform_initializer(variance_scaling_initializer):
+    """Draws from a uniform distribution with the variance 2 / (inputs + outputs) (Glorot and Bengio, 2010).
+
+    >>> autoconv.compat.v1.glorot_uniform_initializer()([3, 4]).shape
+    TensorShape([3, 4])
+    """
+
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = float32) -> None:
+        super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
+
+
+class glorot_normal_initializer(variance_scaling_initializer):
+    """Draws from a truncated normal distribution with the variance 2 / (inputs + outputs) (Glorot and Bengio, 2010).
+
+    >>> autoconv.compat.v1.glorot_normal_initializer()([3, 4]).shape
+    TensorShape([3, 4])
+    """
+
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = float32) -> None:
+        super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
+
+
+class orthogonal_initializer(_Drawn):
+    """A matrix with orthonormal rows or columns; more dimensions count as rows.
+
+    >>> q = autoconv.compat.v1.orthogonal_initializer()([3, 3])
+    >>> np.abs(np.round((q @ autoconv.transpose(q)).numpy(), 3))
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+
+    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = float32) -> None:
+        super().__init__(seed, dtype)
+        self.gain = gain
+
+    def _value(self, shape: list[int], dtype: Any) -> Any:
+        if len(shape) < 2:
+            raise ValueError("The tensor to initialize must be at least two-dimensional")
+        rows, columns = math.prod(shape[:-1]), shape[-1]
+        q, r = linalg.qr(random.normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed))
+        q = q * sign(linalg.diag_part(r))  # makes the draw uniform
+        return self.gain * shaping.reshape(shaping.transpose(q) if rows < columns else q, shape)
+
+
+class identity_initializer(Initializer):
+    """The identity matrix times `gain`.
+
+    >>> autoconv.compat.v1.initializers.identity(2.0)([2, 2]).numpy()
+    array([[2., 0.],
+           [0., 2.]], dtype=float32)
+    """
+
+    def __init__(self, gain: float = 1.0, dtype: DTypeLike = float32) -> None:
+        super().__init__(dtype)
+        self.gain = gain
+
+    def _value(self, shape: list[int], dtype: Any) -> Any:
+        if len(shape) != 2:
+            raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
+        return self.gain * constants.eye(shape[0], shape[1], dtype=dtype)
+
+
+def he_normal(seed: int | None = None) -> Initializer:
+    """Return an initializer with the variance 2 / inputs, from a truncated normal distribution (He et al., 2015).
+
+    >>> autoconv.compat.v1.initializers.he_normal()([3, 4]).shape
+    TensorShape([3, 4])
+    """
+    return variance_scaling_initializer(2.0, seed=seed)
+
+
+def he_uniform(seed: int | None = None) -> Initializer:
+    """Return an initializer with the variance 2 / inputs, from a uniform distribution (He et al., 2015).
+
+    >>> autoconv.compat.v1.initializers.he_uniform()([3, 4]).shape
+    TensorShape([3, 4])
+    """
+    return variance_scaling_initializer(2.0, distribution="uniform", seed=seed)
+
+
+def lecun_normal(seed: int | None = None) -> Initializer:
+    """Return an initializer with the variance 1 / inputs, from a truncated normal distribution.
+
+    >>> autoconv.compat.v1.initializers.lecun_normal()([3, 4]).shape
+    TensorShape([3, 4])
+    """
+    return variance_scaling_initializer(seed=seed)
+
+
+def lecun_uniform(seed: int | None = None) -> Initializer:
+    """Return an initializer with the variance 1 / inputs, from a uniform distribution.
+
+    >>> autoconv.compat.v1.initializers.lecun_uniform()([3, 4]).shape
+    TensorShape([3, 4])
+    """
+    return variance_scaling_initializer(distribution="uniform", seed=seed)
+
+
+NAMES = {
+    "zeros": zeros_initializer, "ones": ones_initializer, "constant": constant_initializer,
+    "random_normal": random_normal_initializer, "random_uniform": random_uniform_initializer,
+    "truncated_normal": truncated_normal_initializer, "variance_scaling": variance_scaling_initializer,
+    "glorot_uniform": glorot_uniform_initializer, "glorot_normal": glorot_normal_initializer,
+    "orthogonal": orthogonal_initializer, "identity": identity_initializer,
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Return the initializer of a short name: `initializers.zeros` is `zeros_initializer`."""
+    if name in NAMES:
+        return NAMES[name]
+    raise AttributeError(f"module 'autoconv.compat.v1.initializers' has no attribute {name!r}")
+
+
+def _fans(shape: Sequence[int]) -> tuple[float, float]:
+    """Return the numbers of inputs and outputs of a kernel of this shape."""
+    if len(shape) < 2:
+        size = float(shape[0]) if shape else 1.0
+        return size, size
+    field = math.prod(shape[:-2])
+    return float(shape[-2] * field), float(shape[-1] * field)

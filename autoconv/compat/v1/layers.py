@@ -1,0 +1,236 @@
+"""Layers of version 1: functions that make variables in the variable scope around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv import nn
+from autoconv.api.linalg import tensordot
+from autoconv.api.tensors.shaping import reshape
+from autoconv.api.tensors.shaping import shape as shape_of
+from autoconv.compat.v1.collections import GraphKeys, add_to_collection
+from autoconv.compat.v1.initializers import ones_initializer, zeros_initializer
+from autoconv.compat.v1.maths import cond
+from autoconv.compat.v1.variables import get_variable, variable_scope
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.shape import TensorShape
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def dense(
+    inputs: TensorLike, units: int, activation: Callable[[Any], Any] | None = None, use_bias: bool = True,
+    kernel_initializer: Any = None, bias_initializer: Any = zeros_initializer, kernel_regularizer: Any = None,
+    bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
+    bias_constraint: Any = None, trainable: bool = True, name: str | None = None, reuse: object = None,
+) -> Any:  # fmt: skip
+    """activation(inputs @ kernel + bias), along the last axis of the inputs.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.layers.dense(autoconv.zeros([2, 3]), 4).shape
+    TensorShape([2, 4])
+    """
+    tensor = convert_to_tensor(inputs)
+    features = _size(tensor, -1)
+    with variable_scope(name, default_name="dense", reuse=reuse):
+        kernel = get_variable(
+            "kernel", [features, units], tensor.dtype, kernel_initializer, kernel_regularizer, trainable,
+            constraint=kernel_constraint,
+        )  # fmt: skip
+        rank = tensor.shape.rank or 2
+        found = tensor @ kernel if rank == 2 else tensordot(tensor, kernel, [[rank - 1], [0]])
+        if use_bias:
+            found = found + get_variable(
+                "bias", [units], tensor.dtype, bias_initializer, bias_regularizer, trainable, constraint=bias_constraint
+            )
+        return _activated(found, activation, activity_regularizer)
+
+
+def conv2d(
+    inputs: TensorLike, filters: int, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid",
+    data_format: str = "channels_last", dilation_rate: Any = (1, 1), activation: Any = None, use_bias: bool = True,
+    kernel_initializer: Any = None, bias_initializer: Any = zeros_initializer, kernel_regularizer: Any = None,
+    bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
+    bias_constraint: Any = None, trainable: bool = True, name: str | None = None, reuse: object = None,
+) -> Any:  # fmt: skip
+    """Convolve images [batch, height, width, channels] with `filters` kernels, and add a bias.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.layers.conv2d(autoconv.zeros([2, 8, 8, 3]), 4, 3, padding="same").shape
+    TensorShape([2, 8, 8, 4])
+    """
+    return _convolution(
+        inputs, filters, _several(kernel_size, 2), _several(strides, 2), padding, data_format,
+        _several(dilation_rate, 2), activation, use_bias, (kernel_initializer, bias_initializer),
+        (kernel_regularizer, bias_regularizer, activity_regularizer), (kernel_constraint, bias_constraint), trainable,
+        name, reuse,
+    )  # fmt: skip
+
+
+def conv1d(
+    inputs: TensorLike, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
+    data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
+    kernel_initializer: Any = None, bias_initializer: Any = zeros_initializer, kernel_regularizer: Any = None,
+    bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
+    bias_constraint: Any = None, trainable: bool = True, name: str | None = None, reuse: object = None,
+) -> Any:  # fmt: skip
+    """Convolve sequences [batch, steps, channels] with `filters` kernels, and add a bias.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.layers.conv1d(autoconv.zeros([2, 8, 3]), 4, 3).shape
+    TensorShape([2, 6, 4])
+    """
+    return _convolution(
+        inputs, filters, _several(kernel_size, 1), _several(strides, 1), padding, data_format,
+        _several(dilation_rate, 1), activation, use_bias, (kernel_initializer, bias_initializer),
+        (kernel_regularizer, bias_regularizer, activity_regularizer), (kernel_constraint, bias_constraint), trainable,
+        name, reuse,
+    )  # fmt: skip
+
+
+def max_pooling2d(
+    inputs: TensorLike, pool_size: Any, strides: Any, padding: str = "valid", data_format: str = "channels_last",
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return the largest element of each window of images.
+
+    >>> autoconv.compat.v1.layers.max_pooling2d(autoconv.zeros([1, 4, 4, 1]), 2, 2).shape
+    TensorShape([1, 2, 2, 1])
+    """
+    size, step = _several(pool_size, 2), _several(strides, 2)
+    return nn.max_pool2d(inputs, size, step, padding.upper(), _form(data_format, 2), name)
+
+
+def average_pooling2d(
+    inputs: TensorLike, pool_size: Any, strides: Any, padding: str = "valid", data_format: str = "channels_last",
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return the mean of each window of images.
+
+    >>> autoconv.compat.v1.layers.average_pooling2d(autoconv.zeros([1, 4, 4, 1]), 2, 2).shape
+    TensorShape([1, 2, 2, 1])
+    """
+    size, step = _several(pool_size, 2), _several(strides, 2)
+    return nn.avg_pool2d(inputs, size, step, padding.upper(), _form(data_format, 2), name)
+
+
+def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Any:
+    """Join all dimensions but the first.
+
+    >>> autoconv.compat.v1.layers.flatten(autoconv.zeros([2, 3, 4])).shape
+    TensorShape([2, 12])
+    """
+    tensor = convert_to_tensor(inputs)
+    total = TensorShape(tensor.shape[1:]).num_elements()
+    if total is not None:
+        return reshape(tensor, [-1, total], name)
+    return reshape(tensor, [shape_of(tensor)[0], -1], name)
+
+
+def dropout(
+    inputs: TensorLike, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None,
+    training: TensorLike = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """Set elements to zero with the probability `rate` while training, and scale the others by 1 / (1 - rate).
+
+    >>> autoconv.compat.v1.layers.dropout([1.0, 2.0], training=False).numpy()
+    array([1., 2.], dtype=float32)
+    """
+    tensor = convert_to_tensor(inputs)
+
+    def dropped() -> Any:
+        return nn.dropout(tensor, rate, noise_shape, seed, name)
+
+    if isinstance(training, (bool, int)):
+        return dropped() if training else tensor
+    return cond(training, dropped, lambda: tensor + 0)
+
+
+def batch_normalization(
+    inputs: TensorLike, axis: int = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True,
+    scale: bool = True, beta_initializer: Any = zeros_initializer, gamma_initializer: Any = ones_initializer,
+    moving_mean_initializer: Any = zeros_initializer, moving_variance_initializer: Any = ones_initializer,
+    training: TensorLike = False, trainable: bool = True, name: str | None = None, reuse: object = None,
+) -> Any:  # fmt: skip
+    """Normalise by the mean and variance of the batch while training, else by their moving means.
+
+    The operations that move the means are in the collection UPDATE_OPS: run them with the step of training.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.layers.batch_normalization(autoconv.zeros([2, 3]), training=True).shape
+    ...     len(autoconv.compat.v1.get_collection("update_ops"))
+    TensorShape([2, 3])
+    2
+    """
+    tensor = convert_to_tensor(inputs)
+    rank = tensor.shape.rank or 2
+    place = axis % rank
+    features = _size(tensor, place)
+    with variable_scope(name, default_name="batch_normalization", reuse=reuse):
+        gamma = get_variable("gamma", [features], tensor.dtype, gamma_initializer, None, trainable) if scale else None
+        beta = get_variable("beta", [features], tensor.dtype, beta_initializer, None, trainable) if center else None
+        mean = get_variable("moving_mean", [features], tensor.dtype, moving_mean_initializer, None, False)
+        variance = get_variable("moving_variance", [features], tensor.dtype, moving_variance_initializer, None, False)
+        of_batch = nn.moments(tensor, [each for each in range(rank) if each != place])
+        always = training if isinstance(training, (bool, int)) else None
+        if always is None:
+            pairs = zip(of_batch, (mean, variance), strict=True)
+            used = [cond(training, lambda a=a: a + 0, lambda b=b: b.value()) for a, b in pairs]
+        else:
+            used = list(of_batch) if always else [mean, variance]
+        if always is None or always:
+            for moving, new in ((mean, used[0]), (variance, used[1])):
+                add_to_collection(GraphKeys.UPDATE_OPS, moving.assign(momentum * moving + (1 - momentum) * new))
+        shape = [1] * rank
+        shape[place] = features
+        offset, factor = (None if each is None else reshape(each, shape) for each in (beta, gamma))
+        return nn.batch_normalization(
+            tensor, reshape(used[0], shape), reshape(used[1], shape), offset, factor, epsilon  # type: ignore[arg-type]
+        )
+
+
+def _convolution(
+    inputs: Any, filters: int, kernel_size: list[int], strides: list[int], padding: str, data_format: str,
+    dilations: list[int], activation: Any, use_bias: bool, initializers: Any, regularizers: Any, constraints: Any,
+    trainable: bool, name: str | None, reuse: object,
+) -> Any:  # fmt: skip
+    tensor = convert_to_tensor(inputs)
+    rank = len(kernel_size)
+    form = _form(data_format, rank)
+    channels = _size(tensor, -1 if form.endswith("C") else 1)
+    with variable_scope(name, default_name=f"conv{rank}d", reuse=reuse):
+        kernel = get_variable(
+            "kernel", [*kernel_size, channels, filters], tensor.dtype, initializers[0], regularizers[0], trainable,
+            constraint=constraints[0],
+        )  # fmt: skip
+        found = nn.convolution(tensor, kernel, strides, padding.upper(), form, dilations)
+        if use_bias:
+            bias = get_variable(
+                "bias", [filters], tensor.dtype, initializers[1], regularizers[1], trainable, constraint=constraints[1]
+            )
+            found = nn.bias_add(found, bias, form)
+        return _activated(found, activation, regularizers[2])
+
+
+def _activated(found: Any, activation: Callable[[Any], Any] | None, regularizer: Any) -> Any:
+    result = found if activation is None else activation(found)
+    if regularizer is not None:
+        add_to_collection(GraphKeys.REGULARIZATION_LOSSES, regularizer(result))
+    return result
+
+
+def _size(tensor: Tensor, axis: int) -> int:
+    size = tensor.shape.as_list()[axis]
+    if size is None:
+        raise ValueError(f"The size of axis {axis} of the inputs should be defined. Found {tensor.shape}.")
+    return int(size)
+
+
+def _several(value: Any, count: int) -> list[int]:
+    return [value] * count if isinstance(value, int) else list(value)
+
+
+def _form(data_format: str, rank: int) -> str:
+    axes = "W" if rank == 1 else "HW"
+    return f"N{axes}C" if data_format == "channels_last" else f"NC{axes}"

@@ -1,0 +1,46 @@
+"""Messages of a program of version 1, by Python's logging."""
+
+from __future__ import annotations
+
+import logging
+
+_LOGGER = logging.getLogger("autoconv.program")
+DEBUG, INFO, WARN, ERROR, FATAL = logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.FATAL
+
+debug, info, error, fatal = _LOGGER.debug, _LOGGER.info, _LOGGER.error, _LOGGER.fatal
+warning = warn = _LOGGER.warning
+log = _LOGGER.log
+
+
+def set_verbosity(v: int) -> None:
+    """Show the messages of this level and above.
+
+    >>> autoconv.compat.v1.logging.set_verbosity(autoconv.compat.v1.logging.ERROR)
+    >>> autoconv.compat.v1.logging.get_verbosity() == autoconv.compat.v1.logging.ERROR
+    True
+    """
+    if not _LOGGER.handlers and not logging.getLogger().handlers:
+        _LOGGER.addHandler(logging.StreamHandler())
+    _LOGGER.setLevel(v)
+
+
+def get_verbosity() -> int:
+    """Return the level from which messages are shown.
+
+    >>> autoconv.compat.v1.logging.get_verbosity() > 0
+    True
+    """
+    return _LOGGER.getEffectiveLevel()
+
+
+def log_first_n(level: int, msg: str, n: int, *args: object) -> None:
+    """Log a message, of one text at most n times.
+
+    >>> autoconv.compat.v1.logging.log_first_n(autoconv.compat.v1.logging.DEBUG, "seen", 1)
+    """
+    _COUNTS[msg] = _COUNTS.get(msg, 0) + 1
+    if _COUNTS[msg] <= n:
+        _LOGGER.log(level, msg, *args)
+
+
+_COUNTS: dict[str, int] = {}

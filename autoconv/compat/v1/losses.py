@@ -1,0 +1,248 @@
+"""Losses of version 1: scalars that are also in the collection `losses`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv import math
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import ones_like, zeros_like
+from autoconv.api.tensors.gather import where
+from autoconv.compat.v1 import nn
+from autoconv.compat.v1.collections import GraphKeys, add_to_collection, get_collection
+from autoconv.graph.dtypes import float32
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
+
+
+class Reduction:
+    """How a loss of elements becomes one of a batch.
+
+    >>> autoconv.compat.v1.losses.Reduction.SUM
+    'weighted_sum'
+    """
+
+    NONE = "none"
+    SUM = "weighted_sum"
+    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
+    MEAN = "weighted_mean"
+    SUM_OVER_NONZERO_WEIGHTS = SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+
+
+def compute_weighted_loss(
+    losses: TensorLike, weights: TensorLike = 1.0, scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:  # fmt: skip
+    """Return the sum of losses by weights over the number of weights that are not zero, and collect it.
+
+    Raises ValueError for another reduction than those of `Reduction`.
+
+    >>> autoconv.compat.v1.losses.compute_weighted_loss([1.0, 3.0], [1.0, 0.0], loss_collection=None).numpy()
+    np.float32(1.0)
+    """
+    each = cast(convert_to_tensor(losses), float32)
+    weighted = each * cast(convert_to_tensor(weights), float32)
+    present = cast(convert_to_tensor(weights), float32) * ones_like(each)
+    total = math.reduce_sum(weighted)
+    match reduction:
+        case Reduction.NONE:
+            found = weighted
+        case Reduction.SUM:
+            found = total
+        case Reduction.MEAN:
+            found = math.divide_no_nan(total, math.reduce_sum(present))
+        case Reduction.SUM_OVER_BATCH_SIZE:
+            found = math.divide_no_nan(total, math.reduce_sum(ones_like(each)))
+        case Reduction.SUM_BY_NONZERO_WEIGHTS:
+            found = math.divide_no_nan(total, cast(math.count_nonzero(present), float32))
+        case _:
+            raise ValueError(f"Invalid Reduction Key {reduction}.")
+    if loss_collection is not None:
+        add_to_collection(loss_collection, found)
+    return found
+
+
+def mean_squared_error(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
+    loss_collection: object = GraphKeys.LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:  # fmt: skip
+    """The mean of the squared differences.
+
+    >>> autoconv.compat.v1.losses.mean_squared_error([1.0, 2.0], [1.0, 4.0]).numpy()
+    np.float32(2.0)
+    """
+    difference = _float(predictions) - _float(labels)
+    return compute_weighted_loss(difference * difference, weights, scope, loss_collection, reduction)
+
+
+def absolute_difference(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
+    loss_collection: object = GraphKeys.LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:  # fmt: skip
+    """The mean of the absolute differences.
+
+    >>> autoconv.compat.v1.losses.absolute_difference([1.0, 2.0], [1.0, 4.0]).numpy()
+    np.float32(1.0)
+    """
+    each = math.abs(_float(predictions) - _float(labels))
+    return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
+
+
+def huber_loss(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike = 1.0, delta: float = 1.0,
+    scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:  # fmt: skip
+    """Half the squared difference up to `delta`, and linear beyond.
+
+    >>> autoconv.compat.v1.losses.huber_loss([0.0], [3.0]).numpy()
+    np.float32(2.5)
+    """
+    error = math.abs(_float(predictions) - _float(labels))
+    quadratic = math.minimum(error, cast(delta, float32))
+    return compute_weighted_loss(
+        0.5 * quadratic * quadratic + delta * (error - quadratic), weights, scope, loss_collection, reduction
+    )
+
+
+def log_loss(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike = 1.0, epsilon: float = 1e-7,
+    scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:  # fmt: skip
+    """The cross entropy of labels and probabilities.
+
+    >>> autoconv.compat.v1.losses.log_loss([1.0], [0.5]).numpy().round(4)
+    np.float32(0.6931)
+    """
+    truth, found = _float(labels), _float(predictions)
+    each = -truth * math.log(found + epsilon) - (1 - truth) * math.log(1 - found + epsilon)
+    return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
+
+
+def hinge_loss(
+    labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
+    loss_collection: object = GraphKeys.LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:  # fmt: skip
+    """max(0, 1 - t * logits), where t is 1 for the label 1 and -1 for the label 0.
+
+    >>> autoconv.compat.v1.losses.hinge_loss([1.0], [0.5]).numpy()
+    np.float32(0.5)
+    """
+    margin = 1 - (2 * _float(labels) - 1) * _float(logits)
+    each = where(margin > 0, margin, zeros_like(margin))
+    return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
+
+
+def softmax_cross_entropy(
+    onehot_labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, label_smoothing: float = 0,
+    scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:  # fmt: skip
+    """The cross entropy of one-hot labels and the softmax of logits.
+
+    >>> autoconv.compat.v1.losses.softmax_cross_entropy([[1, 0]], [[0.0, 0.0]]).numpy().round(4)
+    np.float32(0.6931)
+    """
+    scores = convert_to_tensor(logits)
+    labels = cast(convert_to_tensor(onehot_labels), scores.dtype)
+    if label_smoothing > 0:
+        classes = cast(constant(labels.shape.as_list()[1]), scores.dtype)
+        labels = labels * (1 - label_smoothing) + label_smoothing / classes
+    each = nn.softmax_cross_entropy_with_logits(labels=labels, logits=scores)
+    return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
+
+
+def sparse_softmax_cross_entropy(
+    labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
+    loss_collection: object = GraphKeys.LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:  # fmt: skip
+    """The cross entropy of classes and the softmax of logits.
+
+    >>> autoconv.compat.v1.losses.sparse_softmax_cross_entropy([0], [[0.0, 0.0]]).numpy().round(4)
+    np.float32(0.6931)
+    """
+    each = nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
+
+
+def sigmoid_cross_entropy(
+    multi_class_labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, label_smoothing: float = 0,
+    scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:  # fmt: skip
+    """The cross entropy of labels from 0 to 1 and the sigmoid of logits.
+
+    >>> autoconv.compat.v1.losses.sigmoid_cross_entropy([[1]], [[0.0]]).numpy().round(4)
+    np.float32(0.6931)
+    """
+    scores = convert_to_tensor(logits)
+    labels = cast(convert_to_tensor(multi_class_labels), scores.dtype)
+    if label_smoothing > 0:
+        labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
+    each = nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=scores)
+    return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
+
+
+def add_loss(loss: Any, loss_collection: object = GraphKeys.LOSSES) -> None:
+    """Add a loss to the collection.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.losses.add_loss(autoconv.constant(1.0))
+    ...     len(autoconv.compat.v1.losses.get_losses())
+    1
+    """
+    add_to_collection(loss_collection, loss)
+
+
+def get_losses(scope: str | None = None, loss_collection: object = GraphKeys.LOSSES) -> list[Any]:
+    """Return the losses in the collection.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.losses.get_losses()
+    []
+    """
+    return get_collection(loss_collection, scope)
+
+
+def get_regularization_losses(scope: str | None = None) -> list[Any]:
+    """Return the losses of the regularizers of variables.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.losses.get_regularization_losses()
+    []
+    """
+    return get_collection(GraphKeys.REGULARIZATION_LOSSES, scope)
+
+
+def get_regularization_loss(scope: str | None = None, name: str = "total_regularization_loss") -> Any:
+    """Return the sum of the losses of the regularizers, 0 without any.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     session.run(autoconv.compat.v1.losses.get_regularization_loss())
+    np.float32(0.0)
+    """
+    found = get_regularization_losses(scope)
+    return math.add_n(found) if found else constant(0.0)
+
+
+def get_total_loss(
+    add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None
+) -> Any:
+    """Return the sum of the losses in the collection, and by default of those of the regularizers.
+
+    Raises ValueError without any.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     loss = autoconv.compat.v1.losses.mean_squared_error([1.0], [3.0])
+    ...     session.run(autoconv.compat.v1.losses.get_total_loss())
+    np.float32(4.0)
+    """
+    found = get_losses(scope) + (get_regularization_losses(scope) if add_regularization_losses else [])
+    if not found:
+        raise ValueError("there are no losses to add: call a function of losses, or add_loss")
+    return math.add_n(found)
+
+
+def _float(value: Any) -> Any:
+    return cast(convert_to_tensor(value), float32)

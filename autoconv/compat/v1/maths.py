@@ -1,0 +1,256 @@
+"""Functions whose arguments have other names, another order or another meaning in version 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv import math, random
+from autoconv.api.callbacks import numpy_function, py_function
+from autoconv.api.control import flow
+from autoconv.api.tensors import casts, gather, reductions, shaping
+from autoconv.api.tensors.reductions import argmax as _argmax
+from autoconv.graph.dtypes import float32, float64, int32, int64
+from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+
+
+def one_of(name: str, value: object, old_name: str, old: object) -> Any:
+    """Return the argument of two names; raises ValueError if both are given."""
+    if old is not None and value is not None:
+        raise ValueError(f"Cannot specify both {name!r} and {old_name!r}")
+    return value if old is None else old
+
+
+def _reduction(function: Callable[..., Any], example: str = "1.0, 2.0") -> Callable[..., Any]:
+    def reduction(
+        input_tensor: Any, axis: AxisLike | None = None, keepdims: bool | None = None, name: str | None = None,
+        reduction_indices: AxisLike | None = None, keep_dims: bool | None = None,
+    ) -> Any:  # fmt: skip
+        chosen = one_of("axis", axis, "reduction_indices", reduction_indices)
+        return function(input_tensor, chosen, bool(one_of("keepdims", keepdims, "keep_dims", keep_dims)), name)
+
+    reduction.__name__ = reduction.__qualname__ = function.__name__
+    first = (function.__doc__ or "").strip().splitlines()[0]
+    reduction.__doc__ = (
+        f"{first}\n\n`reduction_indices` and `keep_dims` are earlier names of `axis` and `keepdims`.\n\n"
+        f">>> autoconv.compat.v1.{function.__name__}([{example}], reduction_indices=0).shape\nTensorShape([])\n"
+    )
+    return reduction
+
+
+reduce_sum = _reduction(reductions.reduce_sum)
+reduce_mean = _reduction(reductions.reduce_mean)
+reduce_max = _reduction(reductions.reduce_max)
+reduce_min = _reduction(reductions.reduce_min)
+reduce_prod = _reduction(reductions.reduce_prod)
+reduce_all = _reduction(reductions.reduce_all, "True, False")
+reduce_any = _reduction(reductions.reduce_any, "True, False")
+reduce_logsumexp = _reduction(reductions.reduce_logsumexp)
+
+
+def argmax(
+    input: Any, axis: AxisLike | None = None, name: str | None = None, dimension: AxisLike | None = None,
+    output_type: DTypeLike = int64,
+) -> Any:  # fmt: skip
+    """Return the positions of the largest elements along an axis, the first by default.
+
+    >>> autoconv.compat.v1.argmax([[1, 3], [5, 2]], 1).numpy()
+    array([1, 0])
+    """
+    chosen = one_of("axis", axis, "dimension", dimension)
+    return _argmax(input, 0 if chosen is None else chosen, output_type, name)
+
+
+def argmin(
+    input: Any, axis: AxisLike | None = None, name: str | None = None, dimension: AxisLike | None = None,
+    output_type: DTypeLike = int64,
+) -> Any:  # fmt: skip
+    """Return the positions of the smallest elements along an axis, the first by default.
+
+    >>> autoconv.compat.v1.argmin([[1, 3], [5, 2]], 1).numpy()
+    array([0, 1])
+    """
+    chosen = one_of("axis", axis, "dimension", dimension)
+    return math.argmin(input, 0 if chosen is None else chosen, output_type, name)
+
+
+arg_max, arg_min = argmax, argmin
+
+
+def expand_dims(
+    input: Any, axis: AxisLike | None = None, name: str | None = None, dim: AxisLike | None = None
+) -> Any:
+    """Insert a dimension of size 1 at an axis; raises ValueError without one.
+
+    >>> autoconv.compat.v1.expand_dims([1, 2], dim=0).shape
+    TensorShape([1, 2])
+    """
+    chosen = one_of("axis", axis, "dim", dim)
+    if chosen is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    return shaping.expand_dims(input, chosen, name)
+
+
+def squeeze(
+    input: TensorLike, axis: AxisLike | None = None, name: str | None = None, squeeze_dims: AxisLike | None = None
+) -> Any:
+    """Remove dimensions of size 1: all, or those of the axes.
+
+    >>> autoconv.compat.v1.squeeze([[1, 2]], squeeze_dims=[0]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    return shaping.squeeze(input, one_of("axis", axis, "squeeze_dims", squeeze_dims), name)
+
+
+def where(
+    condition: TensorLike, x: Any = None, y: Any = None, name: str | None = None
+) -> Any:
+    """Choose elements of x and y of one shape; a vector as condition chooses rows. Without x and y, its true positions.
+
+    >>> autoconv.compat.v1.where([True, False], [[1, 2], [3, 4]], [[5, 6], [7, 8]]).numpy()
+    array([[1, 2],
+           [7, 8]], dtype=int32)
+    """
+    if x is None and y is None:
+        return gather.where(condition, name=name)
+    chosen, first = convert_to_tensor(condition), convert_to_tensor(x)
+    if chosen.shape.rank == 1 and first.shape.rank is not None and first.shape.rank > 1:
+        chosen = shaping.reshape(chosen, [-1] + [1] * (first.shape.rank - 1))
+    return gather.where(chosen, first, y, name)
+
+
+def cond(
+    pred: TensorLike, true_fn: Any = None, false_fn: Any = None, strict: bool = False, name: str | None = None,
+    fn1: Any = None, fn2: Any = None,
+) -> Any:  # fmt: skip
+    """Call one of two functions, by a bool that is known when the graph runs.
+
+    >>> autoconv.compat.v1.cond(autoconv.constant(1) > 2, lambda: "yes", lambda: "no")
+    'no'
+    """
+    first, second = one_of("true_fn", true_fn, "fn1", fn1), one_of("false_fn", false_fn, "fn2", fn2)
+    for argument, function in (("true_fn", first), ("false_fn", second)):
+        if not callable(function):
+            raise TypeError(f"'{argument}' must be callable")
+    return flow.cond(pred, first, second, name=name)
+
+
+def while_loop(
+    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, name: str | None = None, maximum_iterations: Any = None,
+    return_same_structure: bool = False,
+) -> Any:  # fmt: skip
+    """Repeat `body` while `cond` holds. A single loop variable is returned alone, unless `return_same_structure`.
+
+    >>> autoconv.compat.v1.while_loop(lambda i: i < 5, lambda i: [i + 1], [autoconv.constant(0)]).numpy()
+    np.int32(5)
+    """
+    found = flow.while_loop(
+        cond, body, loop_vars, shape_invariants, parallel_iterations, back_prop, swap_memory, maximum_iterations, name
+    )
+    single = not return_same_structure and isinstance(found, (list, tuple)) and len(found) == 1
+    return found[0] if single and not hasattr(found, "_fields") else found
+
+
+def to_float(x: TensorLike, name: str = "ToFloat") -> Any:
+    """Return x as float32.
+
+    >>> autoconv.compat.v1.to_float(3).numpy()
+    np.float32(3.0)
+    """
+    return casts.cast(x, float32, name)
+
+
+def to_double(x: TensorLike, name: str = "ToDouble") -> Any:
+    """Return x as float64.
+
+    >>> autoconv.compat.v1.to_double(3).numpy()
+    np.float64(3.0)
+    """
+    return casts.cast(x, float64, name)
+
+
+def to_int32(x: TensorLike, name: str = "ToInt32") -> Any:
+    """Return x as int32.
+
+    >>> autoconv.compat.v1.to_int32(3.7).numpy()
+    np.int32(3)
+    """
+    return casts.cast(x, int32, name)
+
+
+def to_int64(x: TensorLike, name: str = "ToInt64") -> Any:
+    """Return x as int64.
+
+    >>> autoconv.compat.v1.to_int64(3.7).numpy()
+    np.int64(3)
+    """
+    return casts.cast(x, int64, name)
+
+
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
+    """Divide as Python 2: integers rounded down, floats exactly.
+
+    >>> autoconv.compat.v1.div(7, 2).numpy(), autoconv.compat.v1.div(7.0, 2.0).numpy()
+    (np.int32(3), np.float32(3.5))
+    """
+    first = convert_to_tensor(x)
+    return first // y if first.dtype.is_integer else first / y
+
+
+def random_normal(
+    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: DTypeLike = float32, seed: int | None = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Draw from a normal distribution, each time the graph runs.
+
+    >>> autoconv.compat.v1.random_normal([2, 3]).shape
+    TensorShape([2, 3])
+    """
+    return random.normal(shape, mean, stddev, dtype, seed, name)
+
+
+def multinomial(
+    logits: TensorLike, num_samples: Any, seed: int | None = None, name: str | None = None,
+    output_dtype: DTypeLike | None = None,
+) -> Any:  # fmt: skip
+    """Draw classes by unnormalised log probabilities, one row of draws for each row.
+
+    >>> autoconv.compat.v1.multinomial([[0.0, -100.0]], 3).numpy()
+    array([[0, 0, 0]])
+    """
+    return random.categorical(logits, num_samples, output_dtype or int64, seed, name)
+
+
+def py_func(func: Any, inp: Any, Tout: Any, stateful: bool = True, name: str | None = None) -> Any:
+    """func(*arrays), run each time the graph runs.
+
+    >>> autoconv.compat.v1.py_func(np.sinc, [0.0], autoconv.float32).numpy()
+    np.float32(1.0)
+    """
+    return numpy_function(func, inp, Tout, stateful, name)
+
+
+def count_nonzero(
+    input_tensor: Any = None, axis: AxisLike | None = None, keepdims: bool | None = None,
+    dtype: DTypeLike = int64, name: str | None = None, reduction_indices: AxisLike | None = None,
+    keep_dims: bool | None = None, input: Any = None,
+) -> Any:  # fmt: skip
+    """Count the elements that are not zero.
+
+    >>> autoconv.compat.v1.count_nonzero([[0, 1], [2, 3]], 0).numpy()
+    array([1, 2])
+    """
+    chosen = one_of("axis", axis, "reduction_indices", reduction_indices)
+    kept = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    return math.count_nonzero(input_tensor if input is None else input, chosen, kept, dtype, name)
+
+
+def eager_py_func(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:
+    """func(*tensors), run each time the graph runs.
+
+    >>> autoconv.compat.v1.eager_py_func(lambda x: x + 1, [2], autoconv.int32).numpy()
+    np.int32(3)
+    """
+    return py_function(func, inp, Tout, name)

@@ -1,0 +1,97 @@
+"""Metrics of version 1: a value, and the operation that takes a batch into account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv import math
+from autoconv.api.scopes import control_dependencies
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import ones_like
+from autoconv.compat.v1.collections import GraphKeys, add_to_collections
+from autoconv.compat.v1.variables import Variable, variable_scope
+from autoconv.graph.dtypes import float32
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+
+
+def mean(
+    values: TensorLike, weights: TensorLike | None = None, metrics_collections: object = None,
+    updates_collections: object = None, name: str | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Return the mean of all values so far, and the operation that adds values.
+
+    The sums are local variables: `local_variables_initializer()` sets them to zero.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     value, update = autoconv.compat.v1.metrics.mean([1.0, 3.0])
+    ...     session.run(autoconv.compat.v1.local_variables_initializer())
+    ...     session.run(update), session.run(value)
+    (np.float32(2.0), np.float32(2.0))
+    """
+    each = cast(convert_to_tensor(values), float32)
+    weight = ones_like(each) if weights is None else cast(convert_to_tensor(weights), float32) * ones_like(each)
+    with variable_scope(name, default_name="mean"):
+        total, count = _local("total"), _local("count")
+    value = math.divide_no_nan(total.value(), count.value())
+    done = [total.assign_add(math.reduce_sum(each * weight)), count.assign_add(math.reduce_sum(weight))]
+    with control_dependencies(done):
+        update = math.divide_no_nan(total.value(), count.value())
+    add_to_collections(metrics_collections or (), value)
+    add_to_collections(updates_collections or (), update)
+    return value, update
+
+
+def accuracy(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None, metrics_collections: object = None,
+    updates_collections: object = None, name: str | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Return the share of predictions so far that equal their labels, and the operation that adds a batch.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     value, update = autoconv.compat.v1.metrics.accuracy([1, 2], [1, 3])
+    ...     session.run(autoconv.compat.v1.local_variables_initializer())
+    ...     session.run(update)
+    np.float32(0.5)
+    """
+    found = convert_to_tensor(predictions)
+    right = math.equal(found, cast(convert_to_tensor(labels), found.dtype))
+    return mean(right, weights, metrics_collections, updates_collections, name or "accuracy")
+
+
+def mean_squared_error(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None, metrics_collections: object = None,
+    updates_collections: object = None, name: str | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Return the mean of the squared differences so far, and the operation that adds a batch.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     value, update = autoconv.compat.v1.metrics.mean_squared_error([1.0, 2.0], [1.0, 4.0])
+    ...     session.run(autoconv.compat.v1.local_variables_initializer())
+    ...     session.run(update)
+    np.float32(2.0)
+    """
+    difference = convert_to_tensor(predictions) - convert_to_tensor(labels)
+    squares = difference * difference
+    return mean(squares, weights, metrics_collections, updates_collections, name or "mean_squared_error")
+
+
+def mean_absolute_error(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None, metrics_collections: object = None,
+    updates_collections: object = None, name: str | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Return the mean of the absolute differences so far, and the operation that adds a batch.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     value, update = autoconv.compat.v1.metrics.mean_absolute_error([1.0, 2.0], [1.0, 4.0])
+    ...     session.run(autoconv.compat.v1.local_variables_initializer())
+    ...     session.run(update)
+    np.float32(1.0)
+    """
+    difference = math.abs(convert_to_tensor(predictions) - convert_to_tensor(labels))
+    return mean(difference, weights, metrics_collections, updates_collections, name or "mean_absolute_error")
+
+
+def _local(name: str) -> Any:
+    keys = [GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES]
+    return Variable(0.0, False, keys, name=name)

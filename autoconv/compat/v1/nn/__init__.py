@@ -1,0 +1,41 @@
+"""Neural networks in version 1: ops with its arguments, and recurrent networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv import nn
+from autoconv.compat.v1.nn import rnn_cell
+from autoconv.compat.v1.nn.layers import (
+    avg_pool,
+    conv2d,
+    dropout,
+    embedding_lookup,
+    max_pool,
+    moments,
+    relu_layer,
+    xw_plus_b,
+)
+from autoconv.compat.v1.nn.losses import (
+    in_top_k,
+    log_softmax,
+    sigmoid_cross_entropy_with_logits,
+    softmax,
+    softmax_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits_v2,
+    sparse_softmax_cross_entropy_with_logits,
+    weighted_cross_entropy_with_logits,
+)
+from autoconv.compat.v1.nn.rnn import dynamic_rnn, static_rnn
+
+__all__ = [
+    "avg_pool", "conv2d", "dropout", "dynamic_rnn", "embedding_lookup", "in_top_k", "log_softmax", "max_pool",
+    "moments", "relu_layer", "rnn_cell", "sigmoid_cross_entropy_with_logits", "softmax",
+    "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2",
+    "sparse_softmax_cross_entropy_with_logits", "static_rnn", "weighted_cross_entropy_with_logits", "xw_plus_b",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Return the names that have the same meaning in version 2."""
+    return getattr(nn, name)

@@ -1,0 +1,110 @@
+"""Ops of layers, with the arguments of version 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv import nn
+from autoconv.api.linalg import matmul
+from autoconv.compat.v1.maths import one_of
+from autoconv.runtime.annotations import TensorLike
+
+
+def conv2d(
+    input: TensorLike, filter: Any = None, strides: Any = None, padding: Any = None,
+    use_cudnn_on_gpu: bool = True, data_format: str = "NHWC", dilations: Any = (1, 1, 1, 1),
+    name: str | None = None, filters: Any = None,
+) -> Any:  # fmt: skip
+    """Convolve images with a kernel [height, width, channels in, channels out].
+
+    >>> kernel = np.ones([2, 2, 1, 1], "f")
+    >>> autoconv.compat.v1.nn.conv2d(np.ones([1, 4, 4, 1], "f"), kernel, [1, 1, 1, 1], "VALID").shape
+    TensorShape([1, 3, 3, 1])
+    """
+    kernel = one_of("filters", filters, "filter", filter)
+    return nn.conv2d(input, kernel, strides, padding, data_format, dilations, name)
+
+
+def max_pool(
+    value: Any = None, ksize: Any = None, strides: Any = None, padding: Any = None,
+    data_format: str = "NHWC", name: str | None = None, input: Any = None,
+) -> Any:  # fmt: skip
+    """Return the largest element of each window of images.
+
+    >>> autoconv.compat.v1.nn.max_pool(np.ones([1, 4, 4, 1], "f"), [1, 2, 2, 1], [1, 2, 2, 1], "SAME").shape
+    TensorShape([1, 2, 2, 1])
+    """
+    return nn.max_pool(one_of("input", input, "value", value), ksize, strides, padding, data_format, name)
+
+
+def avg_pool(
+    value: Any = None, ksize: Any = None, strides: Any = None, padding: Any = None,
+    data_format: str = "NHWC", name: str | None = None, input: Any = None,
+) -> Any:  # fmt: skip
+    """Return the mean of each window of images.
+
+    >>> autoconv.compat.v1.nn.avg_pool(np.ones([1, 4, 4, 1], "f"), [1, 2, 2, 1], [1, 2, 2, 1], "SAME").shape
+    TensorShape([1, 2, 2, 1])
+    """
+    return nn.avg_pool(one_of("input", input, "value", value), ksize, strides, padding, data_format, name)
+
+
+def dropout(
+    x: TensorLike, keep_prob: Any = None, noise_shape: Any = None, seed: int | None = None,
+    name: str | None = None, rate: Any = None,
+) -> Any:  # fmt: skip
+    """Set elements to zero with the probability 1 - keep_prob, and scale the others by 1 / keep_prob.
+
+    `rate` is the probability itself. Raises ValueError for none of the two, and for both.
+
+    >>> autoconv.compat.v1.nn.dropout([1.0, 2.0], keep_prob=1.0).numpy()
+    array([1., 2.], dtype=float32)
+    """
+    if (keep_prob is None) == (rate is None):
+        raise ValueError("You must provide a rate to dropout: one of `rate` and `keep_prob`.")
+    return nn.dropout(x, 1.0 - keep_prob if rate is None else rate, noise_shape, seed, name)
+
+
+def moments(
+    x: TensorLike, axes: Any, shift: Any = None, name: str | None = None, keep_dims: bool | None = None,
+    keepdims: bool | None = None,
+) -> Any:  # fmt: skip
+    """Return the mean and the variance over axes.
+
+    >>> [each.numpy() for each in autoconv.compat.v1.nn.moments([1.0, 3.0], [0])]
+    [np.float32(2.0), np.float32(1.0)]
+    """
+    return nn.moments(x, axes, keepdims=bool(one_of("keepdims", keepdims, "keep_dims", keep_dims)), name=name)
+
+
+def embedding_lookup(
+    params: TensorLike, ids: TensorLike, partition_strategy: str = "mod", name: str | None = None,
+    validate_indices: bool = True, max_norm: Any = None,
+) -> Any:  # fmt: skip
+    """Return the rows of a matrix at the positions `ids`.
+
+    >>> autoconv.compat.v1.nn.embedding_lookup([[1.0], [2.0]], [1]).numpy()
+    array([[2.]], dtype=float32)
+    """
+    if isinstance(params, Sequence) and len(params) == 1 and hasattr(params[0], "shape"):
+        return nn.embedding_lookup(params[0], ids, max_norm, name)  # type: ignore[arg-type]
+    return nn.embedding_lookup(params, ids, max_norm, name)
+
+
+def xw_plus_b(x: TensorLike, weights: Any, biases: TensorLike, name: str | None = None) -> Any:
+    """x @ weights + biases.
+
+    >>> autoconv.compat.v1.nn.xw_plus_b([[1.0]], [[2.0]], [3.0]).numpy()
+    array([[5.]], dtype=float32)
+    """
+    return nn.bias_add(matmul(x, weights), biases, name=name)
+
+
+def relu_layer(x: TensorLike, weights: Any, biases: TensorLike, name: str | None = None) -> Any:
+    """relu(x @ weights + biases).
+
+    >>> autoconv.compat.v1.nn.relu_layer([[1.0]], [[-2.0]], [1.0]).numpy()
+    array([[0.]], dtype=float32)
+    """
+    return nn.relu(xw_plus_b(x, weights, biases), name)

@@ -1,0 +1,105 @@
+"""Recurrent networks: a cell over the steps of sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv import nest
+from autoconv.api.control.flow import while_loop
+from autoconv.api.tensors.gather import where
+from autoconv.api.tensors.shaping import expand_dims, transpose
+from autoconv.api.tensors.shaping import shape as shape_of
+from autoconv.compat.v1 import variables
+from autoconv.graph.dtypes import int32
+from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
+from autoconv.runtime.tensors.tensor_array import TensorArray
+
+
+def static_rnn(
+    cell: Any, inputs: Sequence[Any], initial_state: Any = None, dtype: DTypeLike | None = None,
+    sequence_length: Any = None, scope: Any = None,
+) -> tuple[list[Any], Any]:  # fmt: skip
+    """Call the cell for each tensor [batch, features] of a list; return the list of outputs and the last state.
+
+    Beyond `sequence_length` the outputs are zero, and the state stays. Raises ValueError without inputs, and without
+    both `initial_state` and `dtype`.
+
+    >>> with autoconv.Graph().as_default():
+    ...     cell = autoconv.compat.v1.nn.rnn_cell.BasicRNNCell(4)
+    ...     steps = [autoconv.zeros([2, 3])] * 5
+    ...     outputs, state = autoconv.compat.v1.nn.static_rnn(cell, steps, dtype=autoconv.float32)
+    >>> len(outputs), state.shape
+    (5, TensorShape([2, 4]))
+    """
+    if not inputs:
+        raise ValueError("inputs must not be empty")
+    with variables.variable_scope(scope or "rnn"):
+        state = _first_state(cell, inputs[0], 0, initial_state, dtype)
+        outputs = []
+        for number, each in enumerate(inputs):
+            output, following = cell(each, state)
+            if sequence_length is not None:
+                output, following = _masked(constant(number), sequence_length, output, following, state)
+            outputs.append(output)
+            state = following
+    return outputs, state
+
+
+def dynamic_rnn(
+    cell: Any, inputs: Any, sequence_length: Any = None, initial_state: Any = None,
+    dtype: DTypeLike | None = None, parallel_iterations: int | None = None, swap_memory: bool = False,
+    time_major: bool = False, scope: Any = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Call the cell for each step of `inputs` [batch, steps, features]; return the outputs and the last state.
+
+    With `time_major` the steps come first, in the outputs too. Beyond `sequence_length` the outputs are zero, and the
+    state stays. Raises ValueError without both `initial_state` and `dtype`.
+
+    >>> with autoconv.Graph().as_default():
+    ...     x = autoconv.compat.v1.placeholder(autoconv.float32, [None, 5, 3])
+    ...     cell = autoconv.compat.v1.nn.rnn_cell.GRUCell(4)
+    ...     outputs, state = autoconv.compat.v1.nn.dynamic_rnn(cell, x, dtype=autoconv.float32)
+    >>> outputs.shape, state.shape
+    (TensorShape([None, 5, 4]), TensorShape([None, 4]))
+    """
+    with variables.variable_scope(scope or "rnn"):
+        steps = convert_to_tensor(inputs)
+        if not time_major:
+            steps = transpose(steps, [1, 0, *range(2, steps.shape.rank or 3)])
+        state = _first_state(cell, steps, 1, initial_state, dtype)
+        count = shape_of(steps)[0]
+        made = TensorArray(steps.dtype, size=count, element_shape=[steps.shape[1], cell.output_size])
+
+        def body(step: Any, kept: Any, *parts: Any) -> Any:
+            before = nest.pack_sequence_as(state, list(parts))
+            output, following = cell(steps[step], before)
+            if sequence_length is not None:
+                output, following = _masked(step, sequence_length, output, following, before)
+            return [step + 1, kept.write(step, output), *nest.flatten(following)]
+
+        parts = nest.flatten(state)
+        found = while_loop(lambda step, *_: step < count, body, [constant(0, int32), made, *parts])
+        outputs = found[1].stack()
+        if isinstance(steps.shape[0], int):
+            outputs.set_shape([steps.shape[0], *outputs.shape[1:]])
+        if not time_major:
+            outputs = transpose(outputs, [1, 0, 2])
+    return outputs, nest.pack_sequence_as(state, list(found[2:]))
+
+
+def _first_state(cell: Any, inputs: Any, axis: int, initial_state: Any, dtype: Any) -> Any:
+    if initial_state is not None:
+        return initial_state
+    if dtype is None:
+        raise ValueError("If there is no initial_state, you must give a dtype.")
+    size = inputs.shape[axis]
+    return cell.zero_state(int(size) if isinstance(size, int) else shape_of(inputs)[axis], dtype)
+
+
+def _masked(step: Any, lengths: Any, output: Any, following: Any, before: Any) -> tuple[Any, Any]:
+    """Return a zero output and the state before for the sequences that are over."""
+    runs = expand_dims(convert_to_tensor(lengths) > step, 1)
+    kept = [where(runs, new, old) for new, old in zip(nest.flatten(following), nest.flatten(before), strict=True)]
+    return where(runs, output, output * 0), nest.pack_sequence_as(following, kept)

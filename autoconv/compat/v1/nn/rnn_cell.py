@@ -1,0 +1,228 @@
+"""Cells of recurrent networks: a step from an input and a state to an output and the next state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from autoconv import math, nn
+from autoconv.api.linalg import matmul
+from autoconv.api.tensors.constants import zeros
+from autoconv.api.tensors.shaping import concat, split
+from autoconv.compat.v1 import variables
+from autoconv.compat.v1.initializers import ones_initializer, zeros_initializer
+from autoconv.compat.v1.nn.layers import dropout
+from autoconv.graph.dtypes import float32
+
+
+class LSTMStateTuple(NamedTuple):
+    """The state of a long short-term memory: what it keeps, and its last output.
+
+    >>> autoconv.compat.v1.nn.rnn_cell.LSTMStateTuple(1, 2).h
+    2
+    """
+
+    c: Any
+    h: Any
+
+
+class RNNCell:
+    """Base of the cells. A subclass has `state_size`, `output_size` and `call(inputs, state)`.
+
+    The variables belong to the scope in which the cell is called first.
+
+    >>> with autoconv.Graph().as_default():
+    ...     cell = autoconv.compat.v1.nn.rnn_cell.BasicRNNCell(4)
+    ...     output, state = cell(autoconv.zeros([2, 3]), cell.zero_state(2, autoconv.float32))
+    ...     output.shape
+    TensorShape([2, 4])
+    """
+
+    state_size: Any
+    output_size: Any
+
+    def __init__(self, name: str | None = None, reuse: Any = None, dtype: Any = None) -> None:
+        self._name = name or _snake(type(self).__name__)
+        self._reuse = reuse
+        self._scope: Any = None
+        self.trainable = True
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
+        if self._scope is None:
+            with variables.variable_scope(scope or self._name, reuse=self._reuse) as made:
+                self._scope = made
+                return self.call(inputs, state)
+        with variables.variable_scope(self._scope, reuse=True):
+            return self.call(inputs, state)
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        """Return the output and the next state."""
+        raise NotImplementedError("a cell has a method call(inputs, state)")
+
+    def zero_state(self, batch_size: Any, dtype: Any = float32) -> Any:
+        """Return a state of zeros for a number of sequences."""
+        return _zeros(self.state_size, batch_size, dtype)
+
+    @property
+    def variables(self) -> list[Any]:
+        """The variables of the cell, once it was called."""
+        return [] if self._scope is None else self._scope.global_variables()
+
+    trainable_variables = weights = trainable_weights = variables
+
+    def _linear(self, inputs: Any, units: int, bias: Any = zeros_initializer, part: str = "") -> Any:
+        """inputs @ kernel + bias, with the variables of this part of the cell."""
+        prefix = f"{part}/" if part else ""
+        kernel = variables.get_variable(f"{prefix}kernel", [int(inputs.shape[-1]), units], inputs.dtype)
+        offset = variables.get_variable(f"{prefix}bias", [units], inputs.dtype, bias())
+        return nn.bias_add(matmul(inputs, kernel), offset)
+
+
+class BasicRNNCell(RNNCell):
+    """output = state = activation([inputs, state] @ kernel + bias).
+
+    >>> autoconv.compat.v1.nn.rnn_cell.BasicRNNCell(4).state_size
+    4
+    """
+
+    def __init__(self, num_units: int, activation: Any = None, reuse: Any = None, name: str | None = None) -> None:
+        super().__init__(name, reuse)
+        self.state_size = self.output_size = num_units
+        self._activation = activation or math.tanh
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        output = self._activation(self._linear(concat([inputs, state], 1), self.output_size))
+        return output, output
+
+
+class GRUCell(RNNCell):
+    """A gated recurrent unit (Cho et al., 2014).
+
+    >>> autoconv.compat.v1.nn.rnn_cell.GRUCell(4).output_size
+    4
+    """
+
+    def __init__(
+        self, num_units: int, activation: Any = None, reuse: Any = None, kernel_initializer: Any = None,
+        bias_initializer: Any = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(name, reuse)
+        self.state_size = self.output_size = num_units
+        self._activation = activation or math.tanh
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        gates = math.sigmoid(self._linear(concat([inputs, state], 1), 2 * self.output_size, ones_initializer, "gates"))
+        reset, update = split(gates, 2, 1)
+        both = concat([inputs, reset * state], 1)
+        candidate = self._activation(self._linear(both, self.output_size, zeros_initializer, "candidate"))
+        output = update * state + (1 - update) * candidate
+        return output, output
+
+
+class LSTMCell(RNNCell):
+    """A long short-term memory (Hochreiter and Schmidhuber, 1997); its state is a pair of c and h.
+
+    >>> autoconv.compat.v1.nn.rnn_cell.LSTMCell(4).state_size
+    LSTMStateTuple(c=4, h=4)
+    """
+
+    def __init__(
+        self, num_units: int, forget_bias: float = 1.0, state_is_tuple: bool = True, activation: Any = None,
+        reuse: Any = None, name: str | None = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(name, reuse, dtype)
+        self._units, self._forget, self._as_tuple = num_units, forget_bias, state_is_tuple
+        self.state_size = LSTMStateTuple(num_units, num_units) if state_is_tuple else 2 * num_units
+        self.output_size = num_units
+        self._activation = activation or math.tanh
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        c, h = state if self._as_tuple else split(state, 2, 1)
+        gate, new, forget, out = split(self._linear(concat([inputs, h], 1), 4 * self._units), 4, 1)
+        kept = c * math.sigmoid(forget + self._forget) + math.sigmoid(gate) * self._activation(new)
+        output = self._activation(kept) * math.sigmoid(out)
+        return output, LSTMStateTuple(kept, output) if self._as_tuple else concat([kept, output], 1)
+
+
+class BasicLSTMCell(LSTMCell):
+    """A long short-term memory, with a bias of its forget gate.
+
+    >>> autoconv.compat.v1.nn.rnn_cell.BasicLSTMCell(4).output_size
+    4
+    """
+
+
+class MultiRNNCell(RNNCell):
+    """Cells one on top of another: the output of each is the input of the next.
+
+    >>> cells = [autoconv.compat.v1.nn.rnn_cell.GRUCell(4) for _ in range(2)]
+    >>> autoconv.compat.v1.nn.rnn_cell.MultiRNNCell(cells).state_size
+    (4, 4)
+    """
+
+    def __init__(self, cells: Sequence[RNNCell], state_is_tuple: bool = True) -> None:
+        super().__init__()
+        if not cells:
+            raise ValueError("Must specify at least one cell for MultiRNNCell.")
+        self._cells = list(cells)
+        self.state_size = tuple(cell.state_size for cell in cells)
+        self.output_size = cells[-1].output_size
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        states = []
+        for number, (cell, its) in enumerate(zip(self._cells, state, strict=True)):
+            with variables.variable_scope(f"cell_{number}"):
+                inputs, following = cell(inputs, its)
+            states.append(following)
+        return inputs, tuple(states)
+
+
+class DropoutWrapper(RNNCell):
+    """A cell with dropout of its inputs, outputs and states.
+
+    >>> cell = autoconv.compat.v1.nn.rnn_cell.GRUCell(4)
+    >>> autoconv.compat.v1.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=0.5).output_size
+    4
+    """
+
+    def __init__(
+        self, cell: RNNCell, input_keep_prob: Any = 1.0, output_keep_prob: Any = 1.0, state_keep_prob: Any = 1.0,
+        seed: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._cell = cell
+        self._kept = input_keep_prob, output_keep_prob, state_keep_prob
+        self.state_size, self.output_size = cell.state_size, cell.output_size
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
+        before, after, between = self._kept
+        output, following = self._cell(_dropped(inputs, before), state, scope)
+        return _dropped(output, after), _mapped(lambda part: _dropped(part, between), following)
+
+
+def _dropped(value: Any, kept: Any) -> Any:
+    return value if isinstance(kept, float) and kept == 1.0 else dropout(value, kept)
+
+
+def _mapped(function: Any, state: Any) -> Any:
+    if isinstance(state, LSTMStateTuple):
+        return LSTMStateTuple(*map(function, state))
+    return tuple(_mapped(function, part) for part in state) if isinstance(state, tuple) else function(state)
+
+
+def _zeros(size: Any, batch_size: Any, dtype: Any) -> Any:
+    if isinstance(size, LSTMStateTuple):
+        return LSTMStateTuple(*(_zeros(part, batch_size, dtype) for part in size))
+    if isinstance(size, tuple):
+        return tuple(_zeros(part, batch_size, dtype) for part in size)
+    return zeros([batch_size, size], dtype)
+
+
+def _snake(name: str) -> str:
+    """Return the name of a cell's scope: basic_lstm_cell for BasicLSTMCell."""
+    made = ""
+    for place, letter in enumerate(name):
+        following = name[place + 1 : place + 2]
+        begins = letter.isupper() and place and (not name[place - 1].isupper() or (following and following.islower()))
+        made += ("_" if begins else "") + letter.lower()
+    return made

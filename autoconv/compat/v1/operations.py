@@ -1,0 +1,122 @@
+"""Operations without a result: groups, and ops that only have an effect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv import nest
+from autoconv.api.control.graphs import Graph, graph_being_built
+from autoconv.api.scopes import control_dependencies
+from autoconv.api.tensors.casts import identity
+from autoconv.graph.graph import Node
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.tensors.operation import EVALUATE
+
+
+class Operation:
+    """Several nodes of a graph under one name: a session runs all of them, and gives None.
+
+    >>> with autoconv.Graph().as_default():
+    ...     v = autoconv.Variable(1.0, name="v")
+    ...     autoconv.compat.v1.group(v.initializer, name="init")
+    <autoconv.Operation 'init' type=NoOp>
+    """
+
+    type = "NoOp"
+
+    def __init__(self, name: str, graph: Graph, control_names: Sequence[str]) -> None:
+        self.name = name
+        self.graph = graph
+        self.control_names = tuple(dict.fromkeys(control_names))
+        graph.made.setdefault("operations", {})[name] = self
+
+    inputs: tuple[Any, ...] = ()
+    outputs: tuple[Any, ...] = ()
+    device = ""
+
+    @property
+    def node_def(self) -> Any:
+        return self
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Run the nodes in a session, by default the default one."""
+        EVALUATE(self, feed_dict, session)
+
+    def __repr__(self) -> str:
+        return f"<autoconv.Operation {self.name!r} type={self.type}>"
+
+
+def group(*inputs: Any, name: str | None = None) -> Operation | None:
+    """Return an operation that runs all inputs, which are operations, tensors and structures of them.
+
+    Where ops run at once, the result is None.
+
+    >>> with autoconv.Graph().as_default() as graph:
+    ...     v = autoconv.Variable(1.0)
+    ...     both = autoconv.compat.v1.group(v.assign(2.0), v.assign_add(1.0))
+    >>> both.outputs
+    ()
+    """
+    graph = graph_being_built()
+    if graph is None:
+        return None
+    names: list[str] = []
+    for each in nest.flatten(inputs):
+        if each is not None:
+            names += _control_names(each)
+    return Operation(graph.unique_name(name or "group_deps"), graph, [*_controls(), *names])
+
+
+def no_op(name: str | None = None) -> Operation | None:
+    """Return an operation that does nothing, but runs the control dependencies of the blocks around.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.no_op().name
+    'NoOp'
+    """
+    return group(name=name or "NoOp")
+
+
+def tuple_(tensors: Sequence[Any], name: str | None = None, control_inputs: Sequence[Any] | None = None) -> list[Any]:
+    """Return copies of the tensors that are there once all of them, and the control inputs, are computed.
+
+    >>> with autoconv.Graph().as_default():
+    ...     len(autoconv.compat.v1.tuple([autoconv.constant(1), None]))
+    2
+    """
+    together = [each for each in tensors if each is not None]
+    with control_dependencies([*together, *(control_inputs or ())]):
+        return [None if each is None else identity(each, name=name) for each in tensors]
+
+
+def as_operation(call: Callable[[], Any]) -> Any:
+    """Return the result of the call; where it is None and nodes were recorded, the operation of the last of them."""
+    graph, region = graph_being_built(), current_region()
+    if graph is None or region is None or region.graph is not graph.recorded:
+        return call()
+    mark = region.graph.mark()
+    found = call()
+    recorded: list[Node] = region.graph.since(mark)
+    if found is not None or not recorded:
+        return found
+    return Operation(graph.unique_name(f"{recorded[-1].name}/op"), graph, [recorded[-1].name])
+
+
+def _control_names(each: Any) -> Sequence[str]:
+    found: Sequence[str] | None = getattr(each, "control_names", None)
+    if found is None:
+        operation = getattr(each, "op", None)
+        if operation is None:
+            raise TypeError(f"'inputs' should be zero or more (nested) operations or tensors, found {each!r}")
+        found = operation.control_names
+    return found
+
+
+def _controls() -> Sequence[str]:
+    """Return the names of the nodes of the control dependencies around."""
+    region = current_region()
+    return () if region is None else region.trace.controls[1]
+
+
+__all__ = ["Operation", "group", "no_op"]

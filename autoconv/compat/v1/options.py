@@ -1,0 +1,31 @@
+"""Options of sessions: they are accepted, and have no effect, since there is one device and one way to run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Options:
+    """Settings by name; one that was not set is again a group of settings.
+
+    >>> config = autoconv.compat.v1.ConfigProto(allow_soft_placement=True)
+    >>> config.gpu_options.allow_growth = True
+    >>> config.gpu_options.allow_growth
+    True
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        self.__dict__.update(settings)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = Options()
+        setattr(self, name, made)
+        return made
+
+    def __repr__(self) -> str:
+        return f"Options({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+ConfigProto = GPUOptions = GraphOptions = OptimizerOptions = RunOptions = RunMetadata = Options

@@ -1,0 +1,52 @@
+"""Placeholders: tensors whose values are given when a session runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.types import TensorType
+from autoconv.ops import OPS
+from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.shape import as_shape
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+def placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) -> Any:
+    """Return a symbolic tensor for a value that is given when the graph runs.
+
+    Raises RuntimeError outside of `with graph.as_default():` and of a traced function.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.placeholder(autoconv.float32, [None, 2]).shape
+    TensorShape([None, 2])
+    """
+    region = current_region()
+    if region is None:
+        raise RuntimeError(
+            "placeholder() is not compatible with eager execution: write it in a block `with graph.as_default():`, or "
+            "call autoconv.compat.v1.disable_eager_execution() at the start of the program."
+        )
+    root = region.trace.root.graph
+    whole = region.trace.scope + (name or "Placeholder")
+    return SymbolicTensor(root.add_parameter(TensorType(as_dtype(dtype), as_shape(shape)), whole))
+
+
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
+    """Return a symbolic tensor with the value of `input` where a run is not given another one, of this shape.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     x = autoconv.compat.v1.placeholder_with_default([1.0, 2.0], [None])
+    ...     session.run(x), session.run(x, {x: [5.0]})
+    (array([1., 2.], dtype=float32), array([5.], dtype=float32))
+    """
+    region = current_region()
+    if region is None:
+        return convert_to_tensor(input)
+    tensor = convert_to_tensor(input)
+    wide = TensorType(tensor.dtype, as_shape(shape))
+    value = region.lift(tensor.value_in_graph)  # type: ignore[attr-defined]
+    whole = region.trace.scope + (name or "PlaceholderWithDefault")
+    return SymbolicTensor(region.graph.add(OPS["identity"], [value], types=[wide], name=whole).results[0])

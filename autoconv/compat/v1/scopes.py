@@ -1,0 +1,109 @@
+"""Scopes with the arguments of version 1, and switches that have no effect here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autoconv.api import scopes
+from autoconv.compat.v1.variables import AUTO_REUSE, variable_scope
+from autoconv.runtime.recording.name_scopes import name_scope as _name_scope
+
+
+@contextmanager
+def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Iterator[str]:
+    """Prefix the names of nodes made in the block; `default_name` stands for a name that is None.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.name_scope(None, "layer") as scope:
+    ...     scope
+    'layer/'
+    """
+    with _name_scope(default_name if name is None else name) as scope:
+        yield scope
+
+
+op_scope = name_scope
+
+
+@contextmanager
+def variable_op_scope(
+    values: Any, name_or_scope: Any, default_name: str | None = None, **options: Any
+) -> Iterator[Any]:
+    """An earlier form of `variable_scope`.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.variable_op_scope([], "layer") as scope:
+    ...     scope.name
+    'layer'
+    """
+    with variable_scope(name_or_scope, default_name, **options) as scope:
+        yield scope
+
+
+@contextmanager
+def colocate_with(op: Any, ignore_existing: bool = False) -> Iterator[None]:
+    """Without an effect: there is one device.
+
+    >>> with autoconv.compat.v1.colocate_with(None):
+    ...     pass
+    """
+    yield
+
+
+def make_template(
+    name_: str, func_: Callable[..., Any], create_scope_now_: bool = False, unique_name_: str | None = None,
+    custom_getter_: Any = None, **kwargs: Any,
+) -> Callable[..., Any]:  # fmt: skip
+    """Return a function that makes its variables at its first call, and shares them at the others.
+
+    >>> def scaled(x):
+    ...     return x * autoconv.compat.v1.get_variable("w", [])
+    >>> with autoconv.Graph().as_default():
+    ...     template = autoconv.compat.v1.make_template("scale", scaled)
+    ...     a, b = template(1.0), template(2.0)
+    ...     len(autoconv.compat.v1.global_variables())
+    1
+    """
+    made: list[Any] = []
+
+    def template(*args: Any, **options: Any) -> Any:
+        if not made:
+            with variable_scope(unique_name_, name_, custom_getter=custom_getter_) as scope:
+                made.append(scope)
+                return func_(*args, **kwargs, **options)
+        with variable_scope(made[0], reuse=AUTO_REUSE):
+            return func_(*args, **kwargs, **options)
+
+    return template
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """Return whether ops run at once where no function is traced.
+
+    >>> autoconv.compat.v1.executing_eagerly_outside_functions()
+    True
+    """
+    return scopes.executing_eagerly()
+
+
+def enable_resource_variables() -> None:
+    """Without an effect: variables read their value where the program reads it.
+
+    >>> autoconv.compat.v1.enable_resource_variables()
+    """
+
+
+def disable_resource_variables() -> None:
+    """Without an effect: variables read their value where the program reads it.
+
+    >>> autoconv.compat.v1.disable_resource_variables()
+    """
+
+
+def resource_variables_enabled() -> bool:
+    """Return True: variables read their value where the program reads it.
+
+    >>> autoconv.compat.v1.resource_variables_enabled()
+    True
+    """
+    return True

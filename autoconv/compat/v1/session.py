@@ -1,0 +1,286 @@
+"""Sessions: they run the tensors and operations of a graph's block, and hold the values of its variables."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+
+from autoconv import nest
+from autoconv.api.control.graph_variable import GraphVariable
+from autoconv.api.control.graphs import Graph
+from autoconv.compat.v1.default_graph import get_default_graph
+from autoconv.compat.v1.operations import Operation
+from autoconv.compat.v1.slices import Slice, slice_of
+from autoconv.graph.dtypes import string
+from autoconv.graph.graph import Value
+from autoconv.graph.types import TensorType, shapes_compatible
+from autoconv.runtime.objects.variable import Storage
+from autoconv.runtime.recording.regions import recording
+from autoconv.runtime.support.shape import TensorShape
+from autoconv.runtime.tensors.operation import EVALUATE, TensorOperation
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+from autoconv.tracing.views import func_graph
+
+
+class Session:
+    """Runs parts of a graph, by default the default one.
+
+    Each session has values of its own for the graph's variables. `with Session() as session:` makes it, and its graph,
+    the default ones, and closes it at the end. `target` and `config` have no effect: there is one device.
+
+    >>> v1 = autoconv.compat.v1
+    >>> with autoconv.Graph().as_default():
+    ...     x = v1.placeholder(autoconv.float32, [None])
+    ...     total = autoconv.reduce_sum(x * x)
+    ...     with v1.Session() as session:
+    ...         session.run(total, feed_dict={x: [1.0, 2.0, 3.0]})
+    np.float32(14.0)
+    """
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: object = None) -> None:
+        self.graph: Graph = get_default_graph() if graph is None else graph
+        self._storages: dict[Storage, Storage] = {}
+        self._closed = False
+        self._around: list[ExitStack] = []
+
+    def run(self, fetches: Any, feed_dict: Any = None, options: object = None, run_metadata: object = None) -> Any:
+        """Return the values of the fetches in their structure: arrays of tensors and variables, None of operations.
+
+        Fetches are tensors, variables, operations, or their names, in tuples, lists and dicts. `feed_dict` gives values
+        in place of tensors. Ops run in the order of the program. Raises RuntimeError if the session is closed,
+        ValueError for what is no part of its graph and for a fed value of another shape, InvalidArgumentError for a
+        placeholder that is not fed, and FailedPreconditionError for a variable that is not initialised.
+        """
+        fed = self._fed(feed_dict)
+        return self._run_fed(fetches, tuple(fed), list(fed.values()))
+
+    def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False) -> Any:
+        """Return a function of the values of `feed_list` that runs the fetches."""
+        places = [self._value(each) for each in feed_list or ()]
+
+        def run(*values: Any) -> Any:
+            if len(values) != len(places):
+                raise TypeError(f"expected {len(places)} values, of the feed_list; found {len(values)}")
+            fed = [_fed_array(place, value) for place, value in zip(places, values, strict=True)]
+            return self._run_fed(fetches, tuple(places), fed)
+
+        return run
+
+    def close(self) -> None:
+        """End the session; the values of its variables are gone."""
+        self._closed = True
+        self._storages.clear()
+
+    @contextmanager
+    def as_default(self) -> Iterator[Session]:
+        """Make this the default session of the block, which does not close it."""
+        stack = _DEFAULT.stack
+        stack.append(self)
+        try:
+            yield self
+        finally:
+            stack.remove(self)
+
+    def __enter__(self) -> Session:
+        around = ExitStack()
+        around.enter_context(self.graph.as_default())
+        around.enter_context(self.as_default())
+        self._around.append(around)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._around.pop().close()
+        self.close()
+
+    @property
+    def graph_def(self) -> Any:
+        return self.graph.as_graph_def()
+
+    @property
+    def sess_str(self) -> bytes:
+        return b""
+
+    def list_devices(self) -> list[str]:
+        """The names of the devices: the processor."""
+        return ["/job:localhost/replica:0/task:0/device:CPU:0"]
+
+    def has_value(self, variable: GraphVariable) -> bool:
+        """Return whether a variable is initialised in this session."""
+        return variable.storage in self._storages
+
+    def set_value(self, variable: GraphVariable, value: Any) -> None:
+        """Set the value of a variable; raises ValueError for another shape."""
+        array = np.array(value, variable.dtype.numpy)
+        if not shapes_compatible(variable.type.shape, array.shape):
+            raise ValueError(f"{variable.name} has the shape {variable.shape}, the value {TensorShape(array.shape)}")
+        held = variable.storage
+        self._storages[held] = Storage(array, held.shape, held.name)
+
+    def _run_fed(self, fetches: Any, places: tuple[Value, ...], fed: list[Any]) -> Any:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        parts = [self._part(each) for each in nest.flatten(fetches)]
+        values = tuple(part for part in parts if isinstance(part, Value))
+        names = tuple(name for part in parts if isinstance(part, tuple) for name in part)
+        with recording(None), _running(self):
+            found = iter(self._program(values, names, places)(fed, self._storages))
+        return nest.pack_sequence_as(fetches, [next(found) if isinstance(part, Value) else None for part in parts])
+
+    def _program(self, values: tuple[Value, ...], names: tuple[str, ...], fed: tuple[Value, ...]) -> Slice:
+        programs: dict[Any, Slice] = self.graph.made.setdefault("programs", {})
+        key = values, names, fed
+        if key not in programs:
+            programs[key] = slice_of(self.graph, values, names, fed)
+        return programs[key]
+
+    def _fed(self, feed_dict: Any) -> dict[Value, Any]:
+        fed: dict[Value, Any] = {}
+        for key, value in (feed_dict or {}).items():
+            keys, values = (key, value) if isinstance(key, tuple) else ((key,), (value,))
+            for each, its in zip(keys, values, strict=True):
+                place = self._value(each)
+                fed[place] = _fed_array(place, its)
+        return fed
+
+    def _value(self, each: Any) -> Value:
+        found = self._part(each)
+        if not isinstance(found, Value):
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {each!r} is an operation")
+        return found
+
+    def _part(self, each: Any) -> Value | tuple[str, ...]:
+        """Return the value of a tensor or variable, or the names of the nodes of an operation."""
+        if isinstance(each, (str, bytes)):
+            each = self._named(each if isinstance(each, str) else each.decode())
+        if isinstance(each, GraphVariable):
+            each = each.snapshot
+        if isinstance(each, (SymbolicTensor, TensorOperation, Operation, func_graph.Operation)):
+            if each.graph is not self.graph:
+                raise ValueError(f"Tensor {each} is not an element of this graph.")
+            return each.value_in_graph if isinstance(each, SymbolicTensor) else tuple(each.control_names)
+        if isinstance(each, Tensor):
+            raise TypeError(f"{each!r} is the value of an op that ran at once: it is no part of a graph.")
+        raise TypeError(
+            f"Fetch argument {each!r} has invalid type {type(each).__name__!r}, must be a string or Tensor. "
+            f"(Can not convert a {type(each).__name__} into a Tensor or Operation.)"
+        )
+
+    def _named(self, name: str) -> Any:
+        operation, _, index = name.partition(":")
+        for variable in self.graph.made.get("variables", ()):
+            if index in ("", "0") and variable.name == f"{operation}:0":
+                return variable if index else variable.op
+        group = self.graph.made.get("operations", {}).get(name)
+        if group is not None:
+            return group
+        try:
+            return self.graph.as_graph_element(name)
+        except KeyError as error:
+            raise ValueError(f"Fetch argument {name!r} cannot be interpreted as a Tensor. ({error.args[0]})") from None
+
+
+class InteractiveSession(Session):
+    """A session that is the default one from its creation until it is closed.
+
+    >>> with autoconv.Graph().as_default():
+    ...     session = autoconv.compat.v1.InteractiveSession()
+    ...     print((autoconv.constant(2) * 3).eval())
+    ...     session.close()
+    6
+    """
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: object = None) -> None:
+        super().__init__(target, graph, config)
+        _DEFAULT.stack.append(self)
+
+    def close(self) -> None:
+        super().close()
+        if self in _DEFAULT.stack:
+            _DEFAULT.stack.remove(self)
+
+
+def get_default_session() -> Session | None:
+    """Return the session of the innermost block around, None outside of one.
+
+    >>> autoconv.compat.v1.get_default_session() is None
+    True
+    """
+    return _DEFAULT.stack[-1] if _DEFAULT.stack else None
+
+
+def running_session() -> Session:
+    """Return the session whose `run` calls a Python function of the graph."""
+    return _DEFAULT.running[-1]
+
+
+class _DefaultSession(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[Session] = []
+        self.running: list[Session] = []
+
+
+_DEFAULT = _DefaultSession()
+
+
+@contextmanager
+def _running(session: Session) -> Iterator[None]:
+    _DEFAULT.running.append(session)
+    try:
+        yield
+    finally:
+        _DEFAULT.running.pop()
+
+
+def _evaluate(
+    fetched: Any, feed_dict: Any = None, session: Session | None = None, load: tuple[GraphVariable, Any] | None = None
+) -> Any:
+    """Run a tensor or operation in a session; with `load`, set the value of a variable in it."""
+    chosen = get_default_session() if session is None else session
+    if chosen is None:
+        how = "evaluate tensor using `eval()`" if isinstance(fetched, Tensor) else "execute operation using `run()`"
+        raise ValueError(
+            f"Cannot {how}: No default session is registered. Use `with session.as_default()`, or pass session=…"
+        )
+    if load is not None:
+        chosen.set_value(*load)
+        return None
+    return chosen.run(fetched, feed_dict)
+
+
+EVALUATE.set(_evaluate)
+
+
+def _fed_array(place: Value, value: Any) -> np.ndarray:
+    """Return a fed value as an array of the tensor's dtype; raises ValueError for another shape."""
+    if isinstance(value, (SymbolicTensor, GraphVariable)):
+        raise TypeError(
+            "The value of a feed cannot be a tensor of a graph: it is a number, a string, a list or a NumPy array."
+        )
+    if isinstance(value, EagerTensor):
+        value = value.numpy()
+    type_ = place.type
+    assert isinstance(type_, TensorType)
+    if type_.dtype is string:
+        array = np.array(EagerTensor(_texts(value)).numpy(), object)
+    else:
+        array = np.asarray(value, type_.dtype.numpy)
+    if not shapes_compatible(type_.shape, array.shape):
+        raise ValueError(
+            f"Cannot feed value of shape {array.shape} for Tensor {place.full_name}, which has shape "
+            f"{TensorShape(type_.shape)}"
+        )
+    return array
+
+
+def _texts(value: Any) -> np.ndarray:
+    array = np.asarray(value, object)
+    encoded: Callable[[Any], bytes] = lambda each: each.encode() if isinstance(each, str) else bytes(each)
+    return np.frompyfunc(encoded, 1, 1)(array) if array.shape else np.asarray(encoded(array.item()), object)
+
+
+__all__ = ["InteractiveSession", "Session", "get_default_session"]

@@ -1,0 +1,126 @@
+"""Slices: the part of a graph that computes the fetched values, compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.api.control.graphs import Graph
+from autoconv.errors import FailedPreconditionError, InvalidArgumentError
+from autoconv.graph import graph as graphs
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ResourceType
+from autoconv.optimise import optimise
+from autoconv.runtime.objects.variable import Storage
+from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.tracing.execute.differentiable import Derivable, array_of
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A compiled part of a graph.
+
+    fed: the values that a run gets from the caller
+    captured: the objects that the graph captured, in the order of the parameters after the fed ones
+    needed: the storages of variables that have to be initialised before a run
+    assigned: the storages that a run initialises
+    """
+
+    run: Any
+    fed: tuple[Value, ...]
+    captured: tuple[Any, ...]
+    needed: tuple[Storage, ...]
+    assigned: tuple[Storage, ...]
+    outputs: tuple[Value, ...]
+
+    def __call__(self, fed: Sequence[Any], storages: dict[Storage, Storage]) -> list[Any]:
+        """Return the fetched values as arrays; `storages` are those of the session, by the graph's own.
+
+        Raises FailedPreconditionError for a variable without a value.
+        """
+        for storage in self.needed:
+            if storage not in storages:
+                raise FailedPreconditionError(
+                    f"Attempting to use uninitialized value {storage.name}: run its initializer in this session "
+                    "first, or autoconv.compat.v1.global_variables_initializer()."
+                )
+        fresh = {s: Storage(s.value.copy(), s.shape, s.name) for s in self.assigned if s not in storages}
+        given = [
+            (fresh.get(each) or storages[each]) if isinstance(each, Storage) else array_of(each)
+            for each in self.captured
+        ]
+        found = self.run([*fed, *given])
+        storages.update(fresh)
+        return [EagerTensor(array).numpy() for array in found]
+
+
+def slice_of(graph: Graph, outputs: Sequence[Value], names: Iterable[str], fed: Sequence[Value]) -> Slice:
+    """Return the slice that computes the outputs and runs the nodes of these names, with the `fed` values given.
+
+    The nodes keep the order of the program. Raises InvalidArgumentError for a placeholder that is not fed.
+    """
+    nodes = _needed_nodes(graph.recorded, outputs, names, set(fed))
+    part = graphs.Graph("session")
+    values: dict[Value, Value] = {value: part.add_parameter(value.type, value.name) for value in fed}
+    captured = graph.captured
+    objects: list[Any] = []
+
+    def of(value: Value) -> Value:
+        if value not in values:
+            if value not in captured:
+                raise InvalidArgumentError(_not_fed(value))
+            values[value] = part.add_parameter(value.type, value.name)
+            objects.append(captured[value])
+        return values[value]
+
+    for node in nodes:
+        copy = graphs.copy_node(part, node, [of(value) for value in node.inputs])
+        for old, new in zip(node.results, copy.results, strict=True):
+            values.setdefault(old, new)
+    part.outputs = [of(value) for value in outputs]
+    # Parameters of captured objects stand behind the fed ones, in the order in which nodes use them.
+    needed, assigned = _initialisation(nodes, captured)
+    run = Derivable(optimise(part), "session", "function").run
+    return Slice(run, tuple(fed), tuple(objects), needed, assigned, tuple(outputs))
+
+
+def _needed_nodes(
+    graph: graphs.Graph, outputs: Sequence[Value], names: Iterable[str], fed: set[Value]
+) -> list[Node]:
+    by_name = {node.name: node for node in graph.nodes}
+    waiting = [value.node for value in outputs if value not in fed and value.node is not None]
+    waiting += [by_name[name] for name in names if name in by_name]
+    found: set[Node] = set()
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += [v.node for v in node.inputs if v not in fed and v.node is not None]
+            waiting += [by_name[name] for name in graph.controls.get(node.name, ()) if name in by_name]
+    return [node for node in graph.nodes if node in found]
+
+
+def _initialisation(
+    nodes: Sequence[Node], captured: Mapping[Value, Any]
+) -> tuple[tuple[Storage, ...], tuple[Storage, ...]]:
+    """Return the storages that the nodes need before they run, and those that they assign first."""
+    needed: dict[Storage, None] = {}
+    assigned: dict[Storage, None] = {}
+    for node in nodes:
+        for position, value in enumerate(node.inputs):
+            if isinstance(value.type, ResourceType) and value in captured and captured[value] not in assigned:
+                if node.op.name == "assign_variable" and position == 0:
+                    assigned[captured[value]] = None
+                else:
+                    needed[captured[value]] = None
+    return tuple(needed), tuple(s for s in assigned if s not in needed)
+
+
+def _not_fed(value: Value) -> str:
+    shape = value.type.shape  # type: ignore[union-attr]
+    sizes = "<unknown>" if shape is None else ",".join(str(d) if isinstance(d, int) else "?" for d in shape)
+    return (
+        f"You must feed a value for placeholder tensor '{value.name}' with dtype {value.dtype.name} and shape "
+        f"[{sizes}]: session.run(…, feed_dict={{{value.name}: …}})"
+    )

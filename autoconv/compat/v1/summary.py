@@ -1,0 +1,225 @@
+"""Summaries of version 1: tensors with messages for TensorBoard, and the writer of their files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.callbacks import numpy_function
+from autoconv.api.control.graphs import Graph
+from autoconv.compat.v1.collections import GraphKeys, add_to_collections, get_collection
+from autoconv.compat.v1.default_graph import get_default_graph
+from autoconv.graph.dtypes import as_dtype, string
+from autoconv.io.image_files import EncodeImage
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.recording.name_scopes import current_scope
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.summary.graphs import serialized
+from autoconv.summary.protos import messages, metadata_of, tensor_message
+from autoconv.summary.writer import EventFile
+
+
+def scalar(name: str, tensor: TensorLike, collections: Any = None, family: str | None = None) -> Any:
+    """Return a string tensor: the summary of a number.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     text = session.run(autoconv.compat.v1.summary.scalar("loss", 0.5))
+    >>> autoconv.compat.v1.Summary.FromString(text).value[0].simple_value
+    0.5
+    """
+
+    def of(value: Any, array: np.ndarray) -> None:
+        value.simple_value = float(array)
+
+    return _summary(name, tensor, of, collections, family)
+
+
+def histogram(name: str, values: Any, collections: Any = None, family: str | None = None) -> Any:
+    """Return a string tensor: the summary of the distribution of a tensor's elements.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     text = session.run(autoconv.compat.v1.summary.histogram("weights", [1.0, 2.0]))
+    >>> autoconv.compat.v1.Summary.FromString(text).value[0].histo.num
+    2.0
+    """
+
+    def of(value: Any, array: np.ndarray) -> None:
+        numbers = array.astype(np.float64).ravel()
+        counts, edges = np.histogram(numbers, bins=30) if numbers.size else (np.zeros(0), np.zeros(1))
+        found = value.histo
+        found.min, found.max = (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 0.0)
+        found.num, found.sum, found.sum_squares = float(numbers.size), float(numbers.sum()), float(numbers @ numbers)
+        found.bucket_limit.extend(edges[1:].tolist())
+        found.bucket.extend(counts.tolist())
+
+    return _summary(name, values, of, collections, family)
+
+
+def text(name: str, tensor: TensorLike, collections: Any = None) -> Any:
+    """Return a string tensor: the summary of texts.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     found = session.run(autoconv.compat.v1.summary.text("note", "hello"))
+    >>> autoconv.compat.v1.Summary.FromString(found).value[0].tensor.string_val[0]
+    b'hello'
+    """
+
+    def of(value: Any, array: np.ndarray) -> None:
+        value.tensor.CopyFrom(tensor_message(np.asarray(array, object)))
+        value.metadata.CopyFrom(metadata_of("text", None))
+
+    return _summary(name, convert_to_tensor(tensor, string), of, collections, None)
+
+
+def image(
+    name: str, tensor: TensorLike, max_outputs: int = 3, collections: Any = None, family: str | None = None
+) -> Any:
+    """Return a string tensor: the summary of images [number, height, width, channels]; floats are scaled to 0 to 255.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     found = session.run(autoconv.compat.v1.summary.image("digit", autoconv.zeros([1, 8, 8, 1])))
+    >>> autoconv.compat.v1.Summary.FromString(found).value[0].image.height
+    8
+    """
+    tag = _tag(name, family)
+
+    def of(array: np.ndarray) -> np.ndarray:
+        summary = messages("summary").Summary()
+        for number, pixels in enumerate(array[:max_outputs]):
+            value = summary.value.add(tag=f"{tag}/image" + (f"/{number}" if max_outputs > 1 else ""))
+            value.image.height, value.image.width, value.image.colorspace = pixels.shape
+            value.image.encoded_image_string = EncodeImage("PNG", -1, False, False)(_bytes(pixels))
+        return np.array(summary.SerializeToString(), object)
+
+    return _collected(numpy_function(of, [tensor], [TensorSpec((), string)], name=name)[0], collections)
+
+
+def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = None) -> Any:
+    """Return a string tensor: the values of several summaries as one.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     s = autoconv.compat.v1.summary
+    ...     text = session.run(s.merge([s.scalar("a", 1.0), s.scalar("b", 2.0)]))
+    >>> [value.tag for value in autoconv.compat.v1.Summary.FromString(text).value]
+    ['a', 'b']
+    """
+
+    def of(*texts: Any) -> np.ndarray:
+        whole = messages("summary").Summary()
+        for each in texts:
+            whole.MergeFromString(each if isinstance(each, bytes) else each.item())
+        return np.array(whole.SerializeToString(), object)
+
+    return _collected(numpy_function(of, list(inputs), [TensorSpec((), string)], name=name)[0], collections, ())
+
+
+def merge_all(key: Any = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Any:
+    """Return a string tensor: all summaries of the default graph as one; None if there are none.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.summary.merge_all() is None
+    True
+    """
+    found = get_collection(key, scope)
+    return merge(found, name=name) if found else None
+
+
+class FileWriter:
+    """Writes summaries that sessions return to an event file of a folder, for TensorBoard.
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with autoconv.Graph().as_default() as graph, autoconv.compat.v1.Session() as session:
+    ...     with autoconv.compat.v1.summary.FileWriter(folder, graph) as writer:
+    ...         writer.add_summary(session.run(autoconv.compat.v1.summary.scalar("loss", 0.5)), 1)
+    >>> len(os.listdir(folder))
+    1
+    """
+
+    def __init__(
+        self, logdir: str, graph: Graph | None = None, max_queue: int = 10, flush_secs: float = 120,
+        graph_def: Any = None, filename_suffix: str | None = None, session: Any = None,
+    ) -> None:  # fmt: skip
+        self._folder = str(logdir)
+        self._file = EventFile(self._folder, max_queue, flush_secs, filename_suffix or "")
+        if graph is not None:
+            self.add_graph(graph)
+
+    def get_logdir(self) -> str:
+        return self._folder
+
+    def add_summary(self, summary: Any, global_step: Any = None) -> None:
+        """Write a summary: the bytes of one, or a message."""
+        if isinstance(summary, bytes):
+            summary = messages("summary").Summary.FromString(summary)
+        self.add_event(messages("event").Event(summary=summary), global_step)
+
+    def add_graph(self, graph: Any, global_step: Any = None, graph_def: Any = None) -> None:
+        """Write a graph."""
+        self.add_event(messages("event").Event(graph_def=serialized(graph)), global_step)
+
+    def add_event(self, event: Any, global_step: Any = None) -> None:
+        """Write a message for TensorBoard; the time is added."""
+        if global_step is not None:
+            event.step = int(global_step)
+        self._file.add(event)
+
+    def add_session_log(self, session_log: Any, global_step: Any = None) -> None:
+        self.add_event(messages("event").Event(session_log=session_log), global_step)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def reopen(self) -> None:
+        self._file.closed = False
+
+    def __enter__(self) -> FileWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _summary(
+    name: str, tensor: Any, fill: Callable[[Any, np.ndarray], None], collections: Any, family: str | None
+) -> Any:
+    tag = _tag(name, family)
+
+    def of(array: Any) -> np.ndarray:
+        summary = messages("summary").Summary()
+        fill(summary.value.add(tag=tag), np.asarray(array, object) if isinstance(array, bytes) else np.asarray(array))
+        return np.array(summary.SerializeToString(), object)
+
+    return _collected(numpy_function(of, [tensor], [TensorSpec((), string)], name=name)[0], collections)
+
+
+def _collected(found: Any, collections: Any, default: Any = (GraphKeys.SUMMARIES,)) -> Any:
+    add_to_collections(default if collections is None else collections, found)
+    return found
+
+
+def _tag(name: str, family: str | None) -> str:
+    """Return the tag of a summary, which is unique in its graph."""
+    whole = current_scope() + (f"{family}/{family}/{name}" if family else name)
+    taken: dict[str, int] = get_default_graph().made.setdefault("tags", {})
+    number = taken.get(whole, 0)
+    taken[whole] = number + 1
+    return f"{whole}_{number}" if number else whole
+
+
+def _bytes(pixels: np.ndarray) -> np.ndarray:
+    """Return pixels as bytes: floats are scaled so that the largest is 255, or around 127 where some are negative."""
+    if as_dtype(pixels.dtype).is_integer:
+        return pixels.astype(np.uint8)
+    low, high = float(pixels.min(initial=0.0)), float(pixels.max(initial=0.0))
+    if low < 0:
+        scale, offset = 127.0 / max(-low, high, 1e-30), 128.0
+    else:
+        scale, offset = (255.0 / high if high > 0 else 0.0), 0.0
+    return np.clip(pixels * scale + offset, 0, 255).astype(np.uint8)

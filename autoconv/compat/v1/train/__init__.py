@@ -1,0 +1,50 @@
+"""Training in version 1: optimizers, learning rates, savers, the global step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv import train
+from autoconv.compat.v1.train.optimizer import (
+    AdadeltaOptimizer,
+    AdagradOptimizer,
+    AdamOptimizer,
+    FtrlOptimizer,
+    GradientDescentOptimizer,
+    MomentumOptimizer,
+    Optimizer,
+    RMSPropOptimizer,
+)
+from autoconv.compat.v1.train.saver import Saver
+from autoconv.compat.v1.train.schedules import (
+    cosine_decay,
+    exponential_decay,
+    inverse_time_decay,
+    natural_exp_decay,
+    piecewise_constant,
+    piecewise_constant_decay,
+    polynomial_decay,
+)
+from autoconv.compat.v1.train.steps import (
+    create_global_step,
+    get_global_step,
+    get_or_create_global_step,
+    global_step,
+)
+from autoconv.train import get_checkpoint_state, latest_checkpoint
+from autoconv.train.reader import exists as checkpoint_exists
+
+NewCheckpointReader = train.load_checkpoint
+
+__all__ = [
+    "AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "FtrlOptimizer", "GradientDescentOptimizer",
+    "MomentumOptimizer", "Optimizer", "RMSPropOptimizer", "Saver", "checkpoint_exists", "cosine_decay",
+    "create_global_step", "exponential_decay", "get_checkpoint_state", "get_global_step",
+    "get_or_create_global_step", "global_step", "inverse_time_decay", "latest_checkpoint", "natural_exp_decay",
+    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Return the names that have the same meaning in version 2."""
+    return getattr(train, name)

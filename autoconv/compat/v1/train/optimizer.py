@@ -1,0 +1,358 @@
+"""Optimizers: operations that change variables along the gradients of a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.api.control.graphs import graph_being_built
+from autoconv.api.gradients.custom import gradients
+from autoconv.api.gradients.tape import GradientTape
+from autoconv.api.scopes import control_dependencies, name_scope
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import ones_like, zeros_like
+from autoconv.api.tensors.gather import where
+from autoconv.api.tensors.maths import sign, sqrt
+from autoconv.compat.v1.collections import trainable_variables
+from autoconv.compat.v1.operations import group
+from autoconv.compat.v1.variables import Variable
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+
+
+class Optimizer:
+    """Base of the optimizers of version 1. A subclass gives `_update(gradient, variable)`, the assignments of a step.
+
+    In a graph's block the loss is a tensor, and a step an operation to run in a session. Where ops run at once, the
+    loss is a function of no arguments.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     v = autoconv.Variable(1.0)
+    ...     step = autoconv.compat.v1.train.GradientDescentOptimizer(0.25).minimize(v * v)
+    ...     session.run(v.initializer)
+    ...     session.run(step)
+    ...     session.run(v)
+    np.float32(0.5)
+    """
+
+    GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
+
+    def __init__(self, use_locking: bool = False, name: str = "Optimizer") -> None:
+        self._name = name
+        self._slots: dict[str, dict[Any, Any]] = {}
+        self._others: dict[str, Any] = {}
+
+    def get_name(self) -> str:
+        return self._name
+
+    def minimize(
+        self, loss: Any, global_step: Any = None, var_list: Sequence[Any] | None = None, gate_gradients: int = GATE_OP,
+        aggregation_method: object = None, colocate_gradients_with_ops: bool = False, name: str | None = None,
+        grad_loss: Any = None,
+    ) -> Any:  # fmt: skip
+        """Return the operation of one step: gradients of the loss, applied. `global_step` is incremented after it.
+
+        Raises ValueError if no variable has a gradient.
+        """
+        pairs = self.compute_gradients(loss, var_list, grad_loss=grad_loss)
+        if all(gradient is None for gradient, _ in pairs):
+            names = [variable.name for _, variable in pairs]
+            raise ValueError(f"No gradients provided for any variable, check your graph for ops: {names}, loss {loss}.")
+        return self.apply_gradients(pairs, global_step, name)
+
+    def compute_gradients(
+        self, loss: Any, var_list: Sequence[Any] | None = None, gate_gradients: int = GATE_OP,
+        aggregation_method: object = None, colocate_gradients_with_ops: bool = False, grad_loss: Any = None,
+    ) -> list[tuple[Any, Any]]:  # fmt: skip
+        """Return pairs of the gradient of the loss, None where it does not depend on it, and a variable.
+
+        The variables are by default the trainable ones of the graph. Raises ValueError without variables.
+        """
+        if graph_being_built() is None:
+            return self._eager_gradients(loss, var_list, grad_loss)
+        value = loss() if callable(loss) else loss
+        variables = list(trainable_variables() if var_list is None else var_list)
+        if not variables:
+            raise ValueError("No variables to optimize.")
+        with name_scope("gradients"):
+            found = gradients(value, variables, None if grad_loss is None else [grad_loss])
+        return list(zip(found, variables, strict=True))
+
+    def apply_gradients(
+        self, grads_and_vars: Sequence[tuple[Any, Any]], global_step: Any = None, name: str | None = None
+    ) -> Any:
+        """Return the operation that changes each variable by its gradient, and increments `global_step`.
+
+        Raises ValueError if all gradients are None.
+        """
+        pairs = [(convert_to_tensor(g), v) for g, v in grads_and_vars if g is not None]
+        if not pairs:
+            names = [variable.name for _, variable in grads_and_vars]
+            raise ValueError(f"No gradients provided for any variable: {names}.")
+        with name_scope(name or self._name):
+            self._prepare([v for _, v in pairs])
+            done = [each for gradient, v in pairs for each in self._update(cast(gradient, v.dtype), v)]
+            done += self._finish()
+            if global_step is None:
+                return group(*done, name="update")
+            with control_dependencies(done):
+                step = global_step.assign_add(1)
+        return group(step, *done, name=name or self._name)
+
+    def get_slot(self, var: Any, name: str) -> Any:
+        """Return a variable that the optimizer keeps for another, None if there is none."""
+        return self._slots.get(name, {}).get(_key(var))
+
+    def get_slot_names(self) -> list[str]:
+        return sorted(self._slots)
+
+    def variables(self) -> list[Any]:
+        """Return the variables of the optimizer itself."""
+        return [*self._others.values(), *(slot for slots in self._slots.values() for slot in slots.values())]
+
+    def _prepare(self, variables: Sequence[Any]) -> None:
+        """Make what a step needs, before the updates."""
+
+    def _update(self, gradient: Any, variable: Any) -> list[Any]:
+        raise NotImplementedError("an optimizer has a method _update(gradient, variable)")
+
+    def _finish(self) -> list[Any]:
+        """Return the assignments after all updates."""
+        return []
+
+    def _slot(self, variable: Any, name: str, initial: float = 0.0, label: str | None = None) -> Any:
+        """Return the optimizer's variable of this name for another one, made at the first request."""
+        slots = self._slots.setdefault(name, {})
+        if _key(variable) not in slots:
+            owner = variable.name.removesuffix(":0")
+
+            def first() -> Any:
+                return zeros_like(_initial(variable)) if not initial else ones_like(_initial(variable)) * initial
+
+            with name_scope(""):
+                slots[_key(variable)] = Variable(first, trainable=False, name=f"{owner}/{label or self._name}")
+        return slots[_key(variable)]
+
+    def _other(self, name: str, initial: float, like: Any) -> Any:
+        if name not in self._others:
+            with name_scope(""):
+                self._others[name] = Variable(initial, trainable=False, name=name, dtype=like.dtype)
+        return self._others[name]
+
+    @staticmethod
+    def _number(value: Any, like: Any) -> Any:
+        """Return a hyperparameter, a number, tensor or function of no arguments, in the dtype of a variable."""
+        return cast(convert_to_tensor(value() if callable(value) else value), like.dtype)
+
+    def _eager_gradients(self, loss: Any, var_list: Any, grad_loss: Any) -> list[tuple[Any, Any]]:
+        if not callable(loss):
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled."
+            )
+        with GradientTape() as tape:
+            value = loss()
+        variables = list(tape.watched_variables() if var_list is None else var_list)
+        return list(zip(tape.gradient(value, variables, grad_loss), variables, strict=True))
+
+
+class GradientDescentOptimizer(Optimizer):
+    """Gradient descent: v -= learning_rate * gradient.
+
+    >>> v = autoconv.Variable(1.0)
+    >>> autoconv.compat.v1.train.GradientDescentOptimizer(0.25).minimize(lambda: v * v)
+    >>> v.numpy()
+    np.float32(0.5)
+    """
+
+    def __init__(self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent") -> None:
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+
+    def _update(self, gradient: Any, variable: Any) -> list[Any]:
+        return [variable.assign_sub(self._number(self._learning_rate, variable) * gradient)]
+
+
+class MomentumOptimizer(Optimizer):
+    """Gradient descent with momentum: accumulation = momentum * accumulation + gradient; v -= rate * accumulation.
+
+    With `use_nesterov`, v -= rate * (gradient + momentum * accumulation).
+
+    >>> v = autoconv.Variable(1.0)
+    >>> optimizer = autoconv.compat.v1.train.MomentumOptimizer(0.25, momentum=0.5)
+    >>> for _ in range(2):
+    ...     optimizer.minimize(lambda: v * v)
+    >>> v.numpy()
+    np.float32(0.0)
+    """
+
+    def __init__(
+        self, learning_rate: Any, momentum: Any, use_locking: bool = False, name: str = "Momentum",
+        use_nesterov: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(use_locking, name)
+        self._learning_rate, self._momentum, self._nesterov = learning_rate, momentum, use_nesterov
+
+    def _update(self, gradient: Any, variable: Any) -> list[Any]:
+        rate, momentum = self._number(self._learning_rate, variable), self._number(self._momentum, variable)
+        slot = self._slot(variable, "momentum")
+        accumulated = slot.assign(momentum * slot + gradient)
+        step = gradient + momentum * accumulated if self._nesterov else accumulated
+        return [accumulated, variable.assign_sub(rate * step)]
+
+
+class AdagradOptimizer(Optimizer):
+    """Adagrad (Duchi, Hazan and Singer, 2011): v -= rate * gradient / sqrt(sum of the squared gradients).
+
+    >>> v = autoconv.Variable(1.0)
+    >>> autoconv.compat.v1.train.AdagradOptimizer(0.5).minimize(lambda: v * v)
+    >>> v.numpy().round(4)
+    np.float32(0.5061)
+    """
+
+    def __init__(
+        self, learning_rate: Any, initial_accumulator_value: float = 0.1, use_locking: bool = False,
+        name: str = "Adagrad",
+    ) -> None:  # fmt: skip
+        super().__init__(use_locking, name)
+        if initial_accumulator_value <= 0.0:
+            raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
+        self._learning_rate, self._initial = learning_rate, initial_accumulator_value
+
+    def _update(self, gradient: Any, variable: Any) -> list[Any]:
+        slot = self._slot(variable, "accumulator", self._initial)
+        total = slot.assign_add(gradient * gradient)
+        return [total, variable.assign_sub(self._number(self._learning_rate, variable) * gradient / sqrt(total))]
+
+
+class AdadeltaOptimizer(Optimizer):
+    """Adadelta (Zeiler, 2012): steps in the ratio of decaying means of squared updates and gradients.
+
+    >>> v = autoconv.Variable(1.0)
+    >>> autoconv.compat.v1.train.AdadeltaOptimizer(1.0).minimize(lambda: v * v)
+    >>> v.numpy().round(4)
+    np.float32(0.9996)
+    """
+
+    def __init__(
+        self, learning_rate: Any = 0.001, rho: Any = 0.95, epsilon: Any = 1e-8, use_locking: bool = False,
+        name: str = "Adadelta",
+    ) -> None:  # fmt: skip
+        super().__init__(use_locking, name)
+        self._learning_rate, self._rho, self._epsilon = learning_rate, rho, epsilon
+
+    def _update(self, gradient: Any, variable: Any) -> list[Any]:
+        rate, rho, epsilon = (self._number(n, variable) for n in (self._learning_rate, self._rho, self._epsilon))
+        squares, updates = self._slot(variable, "accum"), self._slot(variable, "accum_update", label=f"{self._name}_1")
+        mean = squares.assign(rho * squares + (1 - rho) * gradient * gradient)
+        step = sqrt(updates + epsilon) / sqrt(mean + epsilon) * gradient
+        return [mean, updates.assign(rho * updates + (1 - rho) * step * step), variable.assign_sub(rate * step)]
+
+
+class RMSPropOptimizer(Optimizer):
+    """RMSProp (Tieleman and Hinton, 2012): steps by the gradient over the root of a decaying mean of its square.
+
+    The mean starts at 1. With `centered`, the square of the mean gradient is subtracted under the root.
+
+    >>> v = autoconv.Variable(1.0)
+    >>> autoconv.compat.v1.train.RMSPropOptimizer(0.5).minimize(lambda: v * v)
+    >>> v.numpy().round(4)
+    np.float32(0.1229)
+    """
+
+    def __init__(
+        self, learning_rate: Any, decay: Any = 0.9, momentum: Any = 0.0, epsilon: Any = 1e-10,
+        use_locking: bool = False, centered: bool = False, name: str = "RMSProp",
+    ) -> None:  # fmt: skip
+        super().__init__(use_locking, name)
+        self._hyper = learning_rate, decay, momentum, epsilon
+        self._centered = centered
+
+    def _update(self, gradient: Any, variable: Any) -> list[Any]:
+        rate, decay, momentum, epsilon = (self._number(number, variable) for number in self._hyper)
+        squares, moving = self._slot(variable, "rms", 1.0), self._slot(variable, "momentum", label=f"{self._name}_1")
+        mean = squares.assign(decay * squares + (1 - decay) * gradient * gradient)
+        done, under = [mean], mean
+        if self._centered:
+            slot = self._slot(variable, "mg", label=f"{self._name}_2")
+            first = slot.assign(decay * slot + (1 - decay) * gradient)
+            done, under = [mean, first], mean - first * first
+        step = moving.assign(momentum * moving + rate * gradient / sqrt(under + epsilon))
+        return [*done, step, variable.assign_sub(step)]
+
+
+class AdamOptimizer(Optimizer):
+    """Adam (Kingma and Ba, 2015), with epsilon outside of the correction of the bias, as its section 2 has it.
+
+    >>> v = autoconv.Variable(1.0)
+    >>> autoconv.compat.v1.train.AdamOptimizer(0.5).minimize(lambda: v * v)
+    >>> v.numpy().round(4)
+    np.float32(0.5)
+    """
+
+    def __init__(
+        self, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, epsilon: Any = 1e-8,
+        use_locking: bool = False, name: str = "Adam",
+    ) -> None:  # fmt: skip
+        super().__init__(use_locking, name)
+        self._learning_rate, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
+
+    def _prepare(self, variables: Sequence[Any]) -> None:
+        self._power1 = self._other("beta1_power", self._beta1, variables[0])
+        self._power2 = self._other("beta2_power", self._beta2, variables[0])
+        first, second = self._power1.value(), self._power2.value()
+        self._correction = sqrt(1 - second) / (1 - first)
+
+    def _update(self, gradient: Any, variable: Any) -> list[Any]:
+        hyper = self._learning_rate, self._beta1, self._beta2, self._epsilon
+        rate, beta1, beta2, epsilon = (self._number(number, variable) for number in hyper)
+        m, v = self._slot(variable, "m"), self._slot(variable, "v", label=f"{self._name}_1")
+        mean = m.assign(beta1 * m + (1 - beta1) * gradient)
+        square = v.assign(beta2 * v + (1 - beta2) * gradient * gradient)
+        step = rate * cast(self._correction, variable.dtype) * mean / (sqrt(square) + epsilon)
+        return [mean, square, variable.assign_sub(step)]
+
+    def _finish(self) -> list[Any]:
+        powers = (self._power1, self._beta1), (self._power2, self._beta2)
+        return [power.assign(power * self._number(beta, power)) for power, beta in powers]
+
+
+class FtrlOptimizer(Optimizer):
+    """FTRL-proximal (McMahan et al., 2013), with regularisation by the norms l1 and l2.
+
+    >>> v = autoconv.Variable(1.0)
+    >>> autoconv.compat.v1.train.FtrlOptimizer(0.5).minimize(lambda: v * v)
+    >>> v.numpy().round(4)
+    np.float32(0.35)
+    """
+
+    def __init__(
+        self, learning_rate: Any, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, use_locking: bool = False,
+        name: str = "Ftrl",
+    ) -> None:  # fmt: skip
+        super().__init__(use_locking, name)
+        self._learning_rate, self._power, self._initial = learning_rate, learning_rate_power, initial_accumulator_value
+        self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
+
+    def _update(self, gradient: Any, variable: Any) -> list[Any]:
+        rate, l1, l2 = (self._number(number, variable) for number in (self._learning_rate, self._l1, self._l2))
+        squares = self._slot(variable, "accum", self._initial)
+        linear = self._slot(variable, "linear", label=f"{self._name}_1")
+        before = squares.value()
+        after = before + gradient * gradient
+        change = (after**-self._power - before**-self._power) / rate
+        moved = linear.assign_add(gradient - change * variable)
+        found = (l1 * sign(moved) - moved) / (after**-self._power / rate + 2 * l2)
+        kept = where(abs(moved) > l1, found, zeros_like(found))
+        return [moved, squares.assign(after), variable.assign(kept)]
+
+
+def _initial(variable: Any) -> Any:
+    """Return a tensor of the variable's shape that is there before the variable is initialised."""
+    return variable.initialized_value() if variable.initializer is not None else variable.value()
+
+
+def _key(variable: Any) -> Any:
+    return variable.ref()
+
+
+

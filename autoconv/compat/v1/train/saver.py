@@ -1,0 +1,145 @@
+"""Savers: the values of a session's variables in files, by the names of the variables."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.control.graph_variable import GraphVariable
+from autoconv.compat.v1.collections import GraphKeys
+from autoconv.compat.v1.default_graph import get_default_graph
+from autoconv.compat.v1.session import Session
+from autoconv.errors import InvalidArgumentError, NotFoundError
+from autoconv.graph.types import shapes_compatible
+from autoconv.train.checkpoint import write_files
+from autoconv.train.manager import delete_checkpoint
+from autoconv.train.reader import exists, open_checkpoint
+from autoconv.train.state import update_checkpoint_state
+
+
+class Saver:
+    """Saves the variables of a session to files, and restores them; files of TensorFlow's savers are read, too.
+
+    `var_list` is a list of variables, or a dict of them by the names in the file; by default all that the graph has
+    when the saver is made. The last `max_to_keep` checkpoints are kept, and one in `keep_checkpoint_every_n_hours`.
+
+    >>> import tempfile
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     v = autoconv.Variable([1.0, 2.0], name="v")
+    ...     saver = autoconv.compat.v1.train.Saver()
+    ...     session.run(v.initializer)
+    ...     path = saver.save(session, tempfile.mkdtemp() + "/model", global_step=7)
+    ...     session.run(v.assign([0.0, 0.0]))
+    ...     saver.restore(session, path)
+    ...     path[-8:], session.run(v)
+    array([0., 0.], dtype=float32)
+    ('/model-7', array([1., 2.], dtype=float32))
+    """
+
+    def __init__(
+        self, var_list: Any = None, reshape: bool = False, sharded: bool = False, max_to_keep: int = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0, name: str | None = None, restore_sequentially: bool = False,
+        saver_def: object = None, builder: object = None, defer_build: bool = False, allow_empty: bool = False,
+        write_version: object = None, pad_step_number: bool = False, save_relative_paths: bool = False,
+        filename: str | None = None,
+    ) -> None:  # fmt: skip
+        self._given = var_list
+        self._reshape, self._most, self._pad = reshape, max_to_keep, pad_step_number
+        self._every = 3600 * keep_checkpoint_every_n_hours
+        self._next_kept = time.time() + self._every
+        self._kept: list[tuple[str, float]] = []
+        self._empty = allow_empty
+        self._variables: dict[str, GraphVariable] | None = None
+        if not defer_build:
+            self.build()
+
+    def build(self) -> None:
+        """Choose the variables; raises ValueError if there are none."""
+        given = self._given
+        if given is None:
+            graph = get_default_graph()
+            given = [*graph.get_collection(GraphKeys.GLOBAL_VARIABLES), *graph.get_collection("saveable_objects")]
+        if isinstance(given, dict):
+            self._variables = dict(given)
+        else:
+            self._variables = {variable.name.removesuffix(":0"): variable for variable in given}
+        if not self._variables and not self._empty:
+            raise ValueError("No variables to save")
+
+    @property
+    def last_checkpoints(self) -> list[str]:
+        """The prefixes of the checkpoints that are kept, oldest first."""
+        return [path for path, _ in self._kept]
+
+    def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
+        self._kept = [(path, time.time()) for path in last_checkpoints]
+
+    recover_last_checkpoints = set_last_checkpoints
+
+    def save(
+        self, sess: Session, save_path: str, global_step: Any = None, latest_filename: str | None = None,
+        meta_graph_suffix: str = "meta", write_meta_graph: bool = True, write_state: bool = True,
+        strip_default_attrs: bool = False, save_debug_info: bool = False,
+    ) -> str:  # fmt: skip
+        """Write a checkpoint; return its prefix, which ends with `global_step` if it is given.
+
+        Raises FailedPreconditionError for a variable that is not initialised. The graph itself is not written.
+        """
+        path = os.fspath(save_path)
+        if global_step is not None:
+            number = int(sess.run(global_step) if hasattr(global_step, "graph") else global_step)
+            path = f"{path}-{number:08d}" if self._pad else f"{path}-{number}"
+        chosen = self._chosen()
+        values = sess.run(chosen)
+        write_files(path, {name: _as_array(values[name], chosen[name]) for name in chosen}, [])
+        if write_state:
+            self._record(path, latest_filename)
+        return path
+
+    def restore(self, sess: Session, save_path: str) -> None:
+        """Set the variables of the session to the values of a checkpoint.
+
+        Raises ValueError where there is no checkpoint, NotFoundError for a variable that it lacks, and
+        InvalidArgumentError for a value of another shape.
+        """
+        path = os.fspath(save_path) if save_path is not None else None
+        if path is None:
+            raise ValueError("Can't load save_path when it is None.")
+        if not exists(path):
+            raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
+        reader = open_checkpoint(path)
+        for name, variable in self._chosen().items():
+            if not reader.has_tensor(name):
+                raise NotFoundError(f"Key {name} not found in checkpoint {path}")
+            value = reader.get_array(name)
+            if self._reshape:
+                value = value.reshape(variable.shape.as_list())  # type: ignore[arg-type]
+            if not shapes_compatible(variable.type.shape, value.shape):
+                raise InvalidArgumentError(
+                    "Assign requires shapes of both tensors to match. "
+                    f"lhs shape= {variable.shape.as_list()} rhs shape= {list(value.shape)}, of {name} in {path}"
+                )
+            sess.set_value(variable, value)
+
+    def _chosen(self) -> dict[str, GraphVariable]:
+        if self._variables is None:
+            self.build()
+        return self._variables or {}
+
+    def _record(self, path: str, latest_filename: str | None) -> None:
+        self._kept = [(p, moment) for p, moment in self._kept if p != path] + [(path, time.time())]
+        while self._most and len(self._kept) > self._most:
+            oldest, moment = self._kept.pop(0)
+            if moment > self._next_kept:
+                self._next_kept += self._every
+            else:
+                delete_checkpoint(oldest)
+        update_checkpoint_state(os.path.dirname(path) or ".", path, self.last_checkpoints, latest_filename)
+
+
+def _as_array(value: Any, variable: GraphVariable) -> np.ndarray:
+    return np.asarray(value, variable.dtype.numpy)

@@ -1,0 +1,146 @@
+"""Learning rates that depend on the step: tensors, or functions of no arguments where ops run at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.api.control.graphs import graph_being_built
+from autoconv.api.scopes import name_scope
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.comparison import maximum, minimum
+from autoconv.api.tensors.gather import where
+from autoconv.api.tensors.maths import ceil, exp, floor
+from autoconv.api.tensors.trigonometry import cos
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+
+
+def exponential_decay(
+    learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """learning_rate * decay_rate ** (global_step / decay_steps); with `staircase` the exponent is rounded down.
+
+    >>> autoconv.compat.v1.train.exponential_decay(0.1, 10, 5, 0.5)().numpy()
+    np.float32(0.025)
+    """
+
+    def rate(first: Any, step: Any) -> Any:
+        exponent = step / cast(decay_steps, first.dtype)
+        return first * cast(decay_rate, first.dtype) ** (floor(exponent) if staircase else exponent)
+
+    return _scheduled(rate, learning_rate, global_step, name or "ExponentialDecay")
+
+
+def natural_exp_decay(
+    learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """learning_rate * exp(-decay_rate * global_step / decay_steps); with `staircase` the quotient is rounded down.
+
+    >>> autoconv.compat.v1.train.natural_exp_decay(1.0, 10, 5, 0.5)().numpy().round(4)
+    np.float32(0.3679)
+    """
+
+    def rate(first: Any, step: Any) -> Any:
+        quotient = step / cast(decay_steps, first.dtype)
+        return first * exp(-cast(decay_rate, first.dtype) * (floor(quotient) if staircase else quotient))
+
+    return _scheduled(rate, learning_rate, global_step, name or "NaturalExpDecay")
+
+
+def inverse_time_decay(
+    learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """learning_rate / (1 + decay_rate * global_step / decay_steps); with `staircase` the quotient is rounded down.
+
+    >>> autoconv.compat.v1.train.inverse_time_decay(1.0, 10, 5, 0.5)().numpy()
+    np.float32(0.5)
+    """
+
+    def rate(first: Any, step: Any) -> Any:
+        quotient = step / cast(decay_steps, first.dtype)
+        return first / (1 + cast(decay_rate, first.dtype) * (floor(quotient) if staircase else quotient))
+
+    return _scheduled(rate, learning_rate, global_step, name or "InverseTimeDecay")
+
+
+def polynomial_decay(
+    learning_rate: Any, global_step: Any, decay_steps: Any, end_learning_rate: Any = 0.0001, power: Any = 1.0,
+    cycle: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """From `learning_rate` to `end_learning_rate` over `decay_steps`, by a power of what is left of them.
+
+    With `cycle`, `decay_steps` becomes its first multiple beyond the step.
+
+    >>> autoconv.compat.v1.train.polynomial_decay(1.0, 5, 10, 0.0)().numpy()
+    np.float32(0.5)
+    """
+
+    def rate(first: Any, step: Any) -> Any:
+        steps, end = cast(decay_steps, first.dtype), cast(end_learning_rate, first.dtype)
+        if cycle:
+            steps = steps * maximum(cast(1.0, first.dtype), ceil(step / steps))
+        else:
+            step = minimum(step, steps)
+        return (first - end) * (1 - step / steps) ** cast(power, first.dtype) + end
+
+    return _scheduled(rate, learning_rate, global_step, name or "PolynomialDecay")
+
+
+def cosine_decay(
+    learning_rate: Any, global_step: Any, decay_steps: Any, alpha: float = 0.0, name: str | None = None
+) -> Any:
+    """From `learning_rate` to `alpha` times it over `decay_steps`, along half a cosine (Loshchilov and Hutter, 2016).
+
+    >>> autoconv.compat.v1.train.cosine_decay(1.0, 5, 10)().numpy().round(4)
+    np.float32(0.5)
+    """
+
+    def rate(first: Any, step: Any) -> Any:
+        steps = cast(decay_steps, first.dtype)
+        share = 0.5 * (1 + cos(math.pi * minimum(step, steps) / steps))
+        return first * ((1 - alpha) * share + alpha)
+
+    return _scheduled(rate, learning_rate, global_step, name or "CosineDecay")
+
+
+def piecewise_constant(x: TensorLike, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None) -> Any:
+    """values[0] for x <= boundaries[0], values[1] for x <= boundaries[1], …, and the last value beyond.
+
+    Raises ValueError unless there is one more value than boundaries.
+
+    >>> autoconv.compat.v1.train.piecewise_constant(7, [5, 10], [1.0, 0.5, 0.1])().numpy()
+    np.float32(0.5)
+    """
+    if len(boundaries) != len(values) - 1:
+        raise ValueError("The length of boundaries should be 1 less than the length of values")
+
+    def rate(first: Any, step: Any) -> Any:
+        found = cast(values[-1], first.dtype)
+        for boundary, value in reversed(list(zip(boundaries, values, strict=False))):
+            found = where(step <= cast(boundary, step.dtype), cast(value, first.dtype), found)
+        return found
+
+    return _scheduled(rate, values[0], x, name or "PiecewiseConstant", keeps_step=True)
+
+
+piecewise_constant_decay = piecewise_constant
+
+
+def _scheduled(
+    rate: Callable[[Any, Any], Any], learning_rate: Any, step: Any, name: str, keeps_step: bool = False
+) -> Any:
+    if step is None:
+        raise ValueError("global_step is required for a learning rate that depends on it.")
+
+    def now() -> Any:
+        with name_scope(name):
+            first = convert_to_tensor(learning_rate)
+            number = convert_to_tensor(step() if callable(step) else step)
+            return rate(first, number if keeps_step else cast(number, first.dtype))
+
+    return now if graph_being_built() is None else now()

@@ -1,0 +1,61 @@
+"""The global step: the variable that counts the steps of a training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.scopes import name_scope
+from autoconv.compat.v1.collections import GraphKeys
+from autoconv.compat.v1.default_graph import get_default_graph
+from autoconv.compat.v1.variables import Variable
+from autoconv.graph.dtypes import int64
+
+
+def get_global_step(graph: Any = None) -> Any:
+    """Return the variable that counts the steps of a graph, None if it has none.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.train.get_global_step() is None
+    True
+    """
+    members = (graph or get_default_graph()).get_collection(GraphKeys.GLOBAL_STEP)
+    return members[0] if members else None
+
+
+def create_global_step(graph: Any = None) -> Any:
+    """Make the variable that counts the steps of a graph, an int64; raises ValueError if it has one.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.train.create_global_step().name
+    'global_step:0'
+    """
+    chosen = graph or get_default_graph()
+    if get_global_step(chosen) is not None:
+        raise ValueError('"global_step" already exists.')
+    with chosen.as_default(), name_scope(""):
+        keys = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
+        return Variable(0, False, keys, name="global_step", dtype=int64)
+
+
+def get_or_create_global_step(graph: Any = None) -> Any:
+    """Return the variable that counts the steps of a graph, a new one if it has none.
+
+    >>> with autoconv.Graph().as_default():
+    ...     step = autoconv.compat.v1.train.get_or_create_global_step()
+    ...     autoconv.compat.v1.train.get_or_create_global_step() is step
+    True
+    """
+    found = get_global_step(graph)
+    return create_global_step(graph) if found is None else found
+
+
+def global_step(sess: Any, global_step_tensor: Any) -> int:
+    """Return the number of steps in a session, as an int.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     step = autoconv.compat.v1.train.create_global_step()
+    ...     session.run(step.initializer)
+    ...     autoconv.compat.v1.train.global_step(session, step)
+    0
+    """
+    return int(sess.run(global_step_tensor))

@@ -1,0 +1,282 @@
+"""Variables of version 1, and the scopes that name and share them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autoconv.api.control.graph_variable import GraphVariable
+from autoconv.api.control.graphs import graph_being_built
+from autoconv.compat.v1.collections import GraphKeys
+from autoconv.compat.v1.default_graph import get_default_graph
+from autoconv.compat.v1.initializers import glorot_uniform_initializer, zeros_initializer
+from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.objects.variable import Variable as EagerVariable
+from autoconv.runtime.recording.name_scopes import name_scope
+from autoconv.runtime.support.shape import TensorShape, as_shape
+from autoconv.runtime.tensors.conversion import as_tensor
+
+
+class _VariableType(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, EagerVariable)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, EagerVariable)
+
+
+class Variable(metaclass=_VariableType):
+    """A variable of the graph of the block around; outside of one, a variable that has its value at once.
+
+    The arguments stand in the order of version 1: `collections` are the names of those to add it to. Raises ValueError
+    without an initial value.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     v = autoconv.compat.v1.Variable([1.0, 2.0], name="v")
+    ...     session.run(v.initializer)
+    ...     session.run(2.0 * v)
+    array([2., 4.], dtype=float32)
+    """
+
+    def __new__(  # type: ignore[misc]
+        cls, initial_value: Any = None, trainable: bool | None = None, collections: Any = None,
+        validate_shape: bool = True, caching_device: object = None, name: str | None = None,
+        variable_def: object = None, dtype: DTypeLike | None = None, expected_shape: object = None,
+        import_scope: object = None, constraint: Any = None, use_resource: bool | None = None,
+        synchronization: object = None, aggregation: object = None, shape: Any = None,
+    ) -> Any:  # fmt: skip
+        graph = graph_being_built()
+        if graph is None:
+            return EagerVariable(
+                initial_value, trainable, validate_shape, name=name, dtype=dtype, constraint=constraint, shape=shape
+            )
+        return GraphVariable(
+            initial_value, trainable, validate_shape, name=name, dtype=dtype, constraint=constraint,
+            synchronization=synchronization, aggregation=aggregation, shape=shape, graph=graph, collections=collections,
+        )  # fmt: skip
+
+
+class _AutoReuse:
+    """The value of `AUTO_REUSE`: make a variable, or share the one that there is."""
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return "<AUTO_REUSE>"
+
+
+AUTO_REUSE = _AutoReuse()
+
+
+class VariableScope:
+    """The defaults of `get_variable` in a block: a prefix of names, an initializer, whether variables are shared.
+
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.variable_scope("layer") as scope:
+    ...     scope.name, scope.reuse
+    ('layer', False)
+    """
+
+    def __init__(self, reuse: object, name: str = "", **defaults: Any) -> None:
+        self.name = name
+        self.reuse = reuse
+        self.original_name_scope = f"{name}/" if name else ""
+        self.initializer = defaults.get("initializer")
+        self.regularizer = defaults.get("regularizer")
+        self.custom_getter = defaults.get("custom_getter")
+        self.constraint = defaults.get("constraint")
+        self.dtype = defaults.get("dtype") or float32
+        self.use_resource: bool | None = None
+
+    def reuse_variables(self) -> None:
+        """Share variables from here on, in this scope."""
+        self.reuse = True
+
+    def set_initializer(self, initializer: Any) -> None:
+        self.initializer = initializer
+
+    def set_regularizer(self, regularizer: Any) -> None:
+        self.regularizer = regularizer
+
+    def global_variables(self) -> list[Any]:
+        return get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, self.name and f"{self.name}/")
+
+    def trainable_variables(self) -> list[Any]:
+        return get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES, self.name and f"{self.name}/")
+
+    def get_variable(self, name: str, **options: Any) -> Any:
+        return get_variable(name, **options)
+
+
+def get_variable_scope() -> VariableScope:
+    """Return the variable scope of the blocks around.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.get_variable_scope().name
+    ''
+    """
+    found: VariableScope = get_default_graph().made.setdefault("scope", VariableScope(False))
+    return found
+
+
+@contextmanager
+def variable_scope(
+    name_or_scope: Any, default_name: str | None = None, values: Any = None, initializer: Any = None,
+    regularizer: Any = None, caching_device: object = None, partitioner: object = None, custom_getter: Any = None,
+    reuse: object = None, dtype: DTypeLike | None = None, use_resource: bool | None = None, constraint: Any = None,
+    auxiliary_name_scope: bool = True,
+) -> Iterator[VariableScope]:  # fmt: skip
+    """Prefix the names of variables that `get_variable` makes in the block, and give them defaults.
+
+    `name_or_scope` is a name below the scope around, or a scope to enter again. With `reuse` True, variables are those
+    that there are; with `AUTO_REUSE`, they are made where there is none. `default_name` is made unique, and stands for
+    a name that is None. Raises ValueError without a name.
+
+    >>> with autoconv.Graph().as_default():
+    ...     for _ in range(2):
+    ...         with autoconv.compat.v1.variable_scope("layer", reuse=autoconv.compat.v1.AUTO_REUSE):
+    ...             w = autoconv.compat.v1.get_variable("w", [2])
+    ...     w.name, len(autoconv.compat.v1.global_variables())
+    ('layer/w:0', 1)
+    """
+    outer = get_variable_scope()
+    made = get_default_graph().made
+    prefix = f"{outer.name}/" if outer.name else ""
+    if isinstance(name_or_scope, VariableScope):
+        base, whole, local = name_or_scope, name_or_scope.name, name_or_scope.name.rpartition("/")[2]
+    elif name_or_scope is not None:
+        base, whole, local = outer, prefix + name_or_scope, name_or_scope
+    elif default_name is not None:
+        local = _unique(made.setdefault("scopes", {}), prefix, default_name)
+        base, whole, reuse = outer, prefix + local, False
+    else:
+        raise ValueError("If default_name is None then name_or_scope is required")
+    made.setdefault("scopes", {}).setdefault(whole, 1)
+    inner = VariableScope(
+        (base.reuse or outer.reuse) if reuse is None else reuse, whole,
+        initializer=initializer or base.initializer, regularizer=regularizer or base.regularizer,
+        custom_getter=custom_getter or base.custom_getter, constraint=constraint or base.constraint,
+        dtype=base.dtype if dtype is None else as_dtype(dtype),
+    )  # fmt: skip
+    made["scope"] = inner
+    try:
+        if auxiliary_name_scope and local:
+            with name_scope(local) as scope:
+                inner.original_name_scope = scope
+                yield inner
+        else:
+            yield inner
+    finally:
+        made["scope"] = outer
+
+
+def get_variable(
+    name: str, shape: Any = None, dtype: DTypeLike | None = None, initializer: Any = None, regularizer: Any = None,
+    trainable: bool | None = None, collections: Any = None, caching_device: object = None, partitioner: object = None,
+    validate_shape: bool = True, use_resource: bool | None = None, custom_getter: Any = None, constraint: Any = None,
+    synchronization: object = None, aggregation: object = None,
+) -> Any:  # fmt: skip
+    """Return the variable of this name in the variable scope around: where the scope shares, the one that there is.
+
+    `initializer` is a tensor or array with the first value, or a function of a shape and dtype; without, it is that of
+    the scope, glorot_uniform for floats and zeros for others. Raises ValueError where the variable exists and the scope
+    does not share, where it does not exist and the scope only shares, and for another shape or dtype than it has.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.get_variable("w", [2, 3])
+    <autoconv.Variable 'w:0' shape=(2, 3) dtype=float32>
+    """
+    scope = get_variable_scope()
+    getter = custom_getter or scope.custom_getter
+    options = {
+        "shape": shape, "dtype": dtype, "initializer": initializer, "regularizer": regularizer, "trainable": trainable,
+        "collections": collections, "validate_shape": validate_shape, "constraint": constraint,
+    }  # fmt: skip
+    whole = f"{scope.name}/{name}" if scope.name else name
+    return _variable(whole, **options) if getter is None else getter(_variable, name=whole, **options)
+
+
+def _variable(
+    name: str, shape: Any = None, dtype: DTypeLike | None = None, initializer: Any = None, regularizer: Any = None,
+    trainable: bool | None = None, collections: Any = None, validate_shape: bool = True, constraint: Any = None,
+    **ignored: Any,
+) -> Any:  # fmt: skip
+    scope = get_variable_scope()
+    wanted = scope.dtype if dtype is None else as_dtype(dtype)
+    variables: dict[str, Any] = get_default_graph().made.setdefault("by_name", {})
+    eager = graph_being_built() is None
+    found = None if eager else variables.get(name)
+    if found is not None:
+        if not scope.reuse:
+            raise ValueError(
+                f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
+                "VarScope?"
+            )
+        if shape is not None and not found.shape.is_compatible_with(as_shape(shape)):
+            raise ValueError(
+                f"Trying to share variable {name}, but specified shape {TensorShape(as_shape(shape))} and found shape "
+                f"{found.shape}."
+            )
+        if dtype is not None and found.dtype is not wanted:
+            raise ValueError(
+                f"Trying to share variable {name}, but specified dtype {wanted.name} and found dtype "
+                f"{found.dtype.name}."
+            )
+        return found
+    if scope.reuse is True and not eager:
+        raise ValueError(
+            f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
+            "reuse=tf.AUTO_REUSE in VarScope?"
+        )
+    first = _first_value(name, shape, wanted, initializer if initializer is not None else scope.initializer)
+    with name_scope(""):
+        made = Variable(
+            first, trainable, collections, validate_shape, name=name, constraint=constraint or scope.constraint,
+            dtype=wanted if dtype is not None or callable(first) else None,
+        )  # fmt: skip
+    variables[name] = made
+    penalty = regularizer or scope.regularizer
+    if penalty is not None:
+        with name_scope(f"{name}/Regularizer/"):
+            loss = penalty(made)
+        if loss is not None:
+            get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+    return made
+
+
+def _first_value(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
+    if isinstance(initializer, type):
+        initializer = initializer()
+    if initializer is None:
+        initializer = glorot_uniform_initializer() if dtype.is_floating else zeros_initializer()
+    if not callable(initializer) or as_tensor(initializer) is not None:
+        if shape is not None:
+            raise ValueError("If initializer is a constant, do not specify shape.")
+        return initializer
+    sizes = as_shape(shape) if shape is not None else None
+    if sizes is None or not all(isinstance(size, int) for size in sizes):
+        raise ValueError(f"Shape of a new variable ({name}) must be fully defined, but instead was {shape}.")
+    return _initial(initializer, [int(size) for size in sizes], dtype)  # type: ignore[call-overload, arg-type]
+
+
+def _initial(initializer: Callable[..., Any], shape: list[int], dtype: Any) -> Callable[[], Any]:
+    def value() -> Any:
+        try:
+            return initializer(shape, dtype=dtype)
+        except TypeError as error:
+            if "argument" not in str(error):
+                raise
+            return initializer()  # a function of no arguments that returns the value
+
+    return value
+
+
+def _unique(taken: dict[str, int], prefix: str, name: str) -> str:
+    if prefix + name not in taken:
+        return name
+    number = 1
+    while f"{prefix}{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"

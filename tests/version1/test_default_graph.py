@@ -1,0 +1,69 @@
+"""The default graph: ops of a whole program, once eager execution is disabled."""
+
+from __future__ import annotations
+
+import pytest
+
+import autoconv as ac
+import autoconv.compat.v1 as tf
+
+
+@pytest.fixture
+def version1():
+    tf.disable_v2_behavior()
+    yield
+    tf.enable_v2_behavior()
+    tf.reset_default_graph()
+
+
+def test_ops_go_to_the_default_graph(version1):
+    x = tf.constant(2)
+    assert not tf.executing_eagerly() and x.graph is tf.get_default_graph()
+    with tf.Session() as session:
+        assert session.run(x * 3) == 6
+    with tf.Graph().as_default() as other:
+        assert tf.get_default_graph() is other and tf.constant(1).graph is other
+    tf.reset_default_graph()
+    assert tf.get_default_graph() is not x.graph
+    with tf.Session() as session, pytest.raises(ValueError, match="not an element"):
+        session.run(x)
+
+
+def test_functions_are_part_of_the_graph(version1):
+    @ac.function
+    def total(n):
+        s = 0
+        for i in ac.range(n):
+            s += i
+        return s
+
+    n = tf.placeholder(tf.int32, [])
+    found = total(n)
+    with tf.Session() as session:
+        assert session.run(found, {n: 5}) == 10
+
+
+def test_sizes_of_shapes_have_values(version1):
+    x = tf.placeholder(tf.float32, [None, 3])
+    assert x.shape[1].value == 3 and x.get_shape()[0].value is None and x.shape.as_list() == [None, 3]
+    assert [size.value for size in x.shape] == [None, 3]
+    assert tf.zeros([x.shape[1], x.shape[1] + 1]).shape == (3, 4)
+    assert tf.reshape(x, [-1, int(x.shape[1]), 1]).shape.as_list() == [None, 3, 1]
+
+
+def test_eager_programs_are_told_how_to_go_on():
+    with pytest.raises(RuntimeError, match="disable_eager_execution"):
+        tf.placeholder(tf.float32)
+    assert ac.executing_eagerly() and ac.TensorShape([2])[0] == 2
+
+
+def test_eager_variables():
+    v = tf.get_variable("v", [2], initializer=tf.zeros_initializer())
+    assert isinstance(v, tf.Variable) and v.numpy().tolist() == [0.0, 0.0]
+
+
+def test_names_that_are_gone_have_a_remedy():
+    with pytest.raises(AttributeError, match=r"autoconv\.keras"):
+        tf.contrib  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'nothing_of_this_name'"):
+        tf.nothing_of_this_name  # noqa: B018

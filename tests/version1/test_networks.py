@@ -1,0 +1,149 @@
+"""Layers, losses, metrics and recurrent networks, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+import autoconv.compat.v1 as tf
+
+DRAW = np.random.RandomState(3)
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with ac.Graph().as_default() as made:
+        yield made
+
+
+def run(*fetches, feeds=None):
+    with tf.Session() as session:
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        return session.run(list(fetches), feeds)
+
+
+def test_dense_layers():
+    x = tf.constant(DRAW.randn(2, 5, 3).astype("f"))
+    found = tf.layers.dense(x, 4, tf.nn.relu, name="d")
+    kernel, bias = tf.trainable_variables()
+    assert [kernel.name, bias.name] == ["d/kernel:0", "d/bias:0"]
+    value, given, k, b = run(found, x, kernel, bias)
+    np.testing.assert_allclose(value, np.maximum(given @ k + b, 0), rtol=1e-5, atol=1e-6)
+    shared = tf.layers.dense(x, 4, name="d", reuse=True)
+    assert shared.shape == (2, 5, 4) and len(tf.trainable_variables()) == 2
+
+
+def test_a_convolutional_net_learns(graph):
+    images, labels = tf.placeholder(tf.float32, [None, 64]), tf.placeholder(tf.int64, [None])
+    training = tf.placeholder_with_default(False, [])
+    h = tf.layers.conv2d(tf.reshape(images, [-1, 8, 8, 1]), 8, 3, padding="same", activation=tf.nn.relu)
+    h = tf.layers.batch_normalization(h, training=training, momentum=0.8)
+    h = tf.layers.max_pooling2d(h, 2, 2)
+    h = tf.layers.dropout(tf.layers.flatten(h), 0.2, training=training)
+    logits = tf.layers.dense(h, 4)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+        train = tf.train.AdamOptimizer(0.01).minimize(tf.losses.get_total_loss())
+    accuracy, update = tf.metrics.accuracy(labels, tf.argmax(logits, 1))
+    given = DRAW.randn(120, 64).astype("f")
+    feeds = {images: given, labels: given[:, :4].argmax(1)}
+    with tf.Session() as session:
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        first = session.run(loss, feeds)
+        for _ in range(60):
+            session.run(train, {**feeds, training: True})
+        moving = session.run("batch_normalization/moving_mean:0")
+        assert session.run(loss, feeds) < first / 5 and moving.any()
+        assert session.run(update, feeds) > 0.95 and session.run(accuracy) > 0.95
+
+
+@pytest.mark.parametrize("kind", ["BasicRNNCell", "GRUCell", "BasicLSTMCell"])
+def test_recurrent_networks(kind):
+    x = DRAW.randn(2, 6, 3).astype("f")
+    cell = getattr(tf.nn.rnn_cell, kind)(4)
+    outputs, state = tf.nn.dynamic_rnn(cell, tf.constant(x), sequence_length=[6, 3], dtype=tf.float32)
+    variables = tf.trainable_variables()
+    again, last = tf.nn.static_rnn(
+        getattr(tf.nn.rnn_cell, kind)(4, reuse=True), [tf.constant(x[:, i]) for i in range(6)], dtype=tf.float32,
+        sequence_length=[6, 3], scope=_reused("rnn"),
+    )  # fmt: skip
+    slopes = tf.gradients(tf.reduce_sum(outputs), variables)
+    found, ends, other, same, weights, slope = run(outputs, state, tf.stack(again, 1), last, variables, slopes)
+    expected, final = by_numpy(kind, x, [6, 3], weights)
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
+    np.testing.assert_allclose(found, other, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(np.stack(ends), np.stack(final), rtol=2e-5, atol=1e-6)
+    np.testing.assert_allclose(np.stack(same), np.stack(ends), rtol=1e-6, atol=1e-7)
+    place = (1, 2)
+    step = 1e-3
+    moved = [[w.copy() for w in weights] for _ in range(2)]
+    moved[0][0][place] += step
+    moved[1][0][place] -= step
+    above, below = (by_numpy(kind, x, [6, 3], each)[0].astype(np.float64).sum() for each in moved)
+    np.testing.assert_allclose(slope[0][place], (above - below) / (2 * step), rtol=5e-3, atol=1e-3)
+
+
+def _reused(name):
+    with tf.variable_scope(name, reuse=True) as scope:
+        return scope
+
+
+def by_numpy(kind, x, lengths, weights):
+    def sigmoid(z):
+        return 1 / (1 + np.exp(-z))
+
+    h = c = np.zeros((2, 4))
+    rows = []
+    for step in range(x.shape[1]):
+        given = x[:, step]
+        if kind == "BasicRNNCell":
+            new_h, new_c = np.tanh(np.concatenate([given, h], 1) @ weights[0] + weights[1]), c
+        elif kind == "GRUCell":
+            r, u = np.split(sigmoid(np.concatenate([given, h], 1) @ weights[0] + weights[1]), 2, 1)
+            candidate = np.tanh(np.concatenate([given, r * h], 1) @ weights[2] + weights[3])
+            new_h, new_c = u * h + (1 - u) * candidate, c
+        else:
+            i, j, f, o = np.split(np.concatenate([given, h], 1) @ weights[0] + weights[1], 4, 1)
+            new_c = c * sigmoid(f + 1.0) + sigmoid(i) * np.tanh(j)
+            new_h = np.tanh(new_c) * sigmoid(o)
+        runs = (np.array(lengths) > step)[:, None]
+        rows.append(np.where(runs, new_h, 0))
+        h, c = np.where(runs, new_h, h), np.where(runs, new_c, c)
+    return np.stack(rows, 1).astype("f"), ((c, h) if kind == "BasicLSTMCell" else h)
+
+
+def test_losses():
+    labels, scores = np.array([[1.0, 0.0], [0.0, 1.0]], "f"), np.array([[2.0, -1.0], [0.5, 0.25]], "f")
+    weights = np.array([1.0, 0.0], "f")
+    logs = np.log(np.exp(scores) / np.exp(scores).sum(1, keepdims=True))
+    found = run(
+        tf.losses.mean_squared_error(labels, scores), tf.losses.absolute_difference(labels, scores),
+        tf.losses.softmax_cross_entropy(labels, scores), tf.losses.softmax_cross_entropy(labels, scores, weights),
+        tf.losses.sparse_softmax_cross_entropy([0, 1], scores), tf.losses.sigmoid_cross_entropy(labels, scores),
+        tf.losses.huber_loss(labels, scores), tf.losses.hinge_loss(labels, scores), tf.losses.get_total_loss(),
+    )  # fmt: skip
+    error = np.abs(scores - labels)
+    sigmoid = 1 / (1 + np.exp(-scores))
+    expected = [
+        (error**2).mean(), error.mean(), -(labels * logs).sum(1).mean(), -(labels * logs).sum(1)[0],
+        -(labels * logs).sum(1).mean(), -(labels * np.log(sigmoid) + (1 - labels) * np.log(1 - sigmoid)).mean(),
+        np.where(error < 1, error**2 / 2, error - 0.5).mean(), np.maximum(1 - (2 * labels - 1) * scores, 0).mean(),
+    ]  # fmt: skip
+    np.testing.assert_allclose(found, [*expected, sum(expected)], rtol=1e-5)
+
+
+def test_earlier_names_of_arguments():
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    found = run(
+        tf.reduce_sum(x, reduction_indices=[1], keep_dims=True), tf.argmax(x, dimension=1),
+        tf.squeeze([[1]], squeeze_dims=[0]), tf.where([True, False], x, -x), tf.log(x), tf.to_int32(x), tf.div(7, 2),
+        tf.matrix_inverse(x) @ x, tf.count_nonzero(x),
+    )  # fmt: skip
+    assert found[0].tolist() == [[3.0], [7.0]] and found[1].dtype == np.int64
+    assert found[3].tolist() == [[1.0, 2.0], [-3.0, -4.0]] and found[6] == 3
+    np.testing.assert_allclose(found[7], np.eye(2), atol=1e-5)
+    with pytest.raises(ValueError, match="Cannot specify both"):
+        tf.reduce_sum(x, axis=0, reduction_indices=1)
+    with pytest.raises(ValueError, match="named arguments"):
+        tf.nn.softmax_cross_entropy_with_logits(x, x)
