@@ -132,7 +132,7 @@ def _asserting(name: str, function: Callable[..., Any], example: str) -> Callabl
 assert_equal = _asserting("assert_equal", checks.assert_equal, "autoconv.constant(1), 1")
 assert_greater = _asserting("assert_greater", checks.assert_greater, "autoconv.constant(2), 1")
 assert_less = _asserting("assert_less", checks.assert_less, "autoconv.constant(1), 2")
-assert_rank = _asserting("assert_rank", checks.assert_rank, "autoconv.compat.v1.placeholder(autoconv.int32), 1")
+assert_rank = _asserting("assert_rank", debugging.assert_rank, "autoconv.compat.v1.placeholder(autoconv.int32), 1")
 assert_greater_equal = _asserting("assert_greater_equal", debugging.assert_greater_equal, "autoconv.constant(1), 1")
 assert_less_equal = _asserting("assert_less_equal", debugging.assert_less_equal, "autoconv.constant(1), 1")
 assert_none_equal = _asserting("assert_none_equal", debugging.assert_none_equal, "autoconv.constant(1), 2")
