@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "bench": {"errors"},
     "numpy": BASE | {"graph", "ops", "runtime"},
     "xp": {"graph", "numpy", "runtime"},
-    "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "storage", "tracing"},
+    "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "storage", "tracing", "api"},
     "storage": {"errors", "graph"},
     "train": {"errors", "graph", "runtime", "storage", "api"},
     "saved_model": {"errors", "graph", "ops", "runtime", "operators", "storage", "tracing", "api", "train"},

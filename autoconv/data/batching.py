@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.data.elements import map_specs, spec_leaves
+from autoconv.api.ragged.tensor import RaggedTensorSpec
+from autoconv.api.sparse.tensor import SparseTensorSpec
+from autoconv.data.elements import groups, leaves_of, map_specs, rebuild, spec_leaves
 from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, number
+from autoconv.data.sources import row_columns, row_spec
 from autoconv.errors import InvalidArgumentError, Place
+from autoconv.graph.dtypes import int64
+from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.support.shape import TensorShape, TensorSpec, as_shape
 from autoconv.runtime.support.structure import Template, flatten, pack
+from autoconv.runtime.support.type_spec import TypeSpec, is_composite_spec
 from autoconv.runtime.tensors.static_values import static_value
 
 
@@ -58,7 +64,73 @@ class Batch(Node):
         return map_specs(lambda leaf: _with_rows(leaf, self.rows), spec)
 
     def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
-        return [_stacked(component, column, self.place) for component, column in enumerate(zip(*elements, strict=True))]
+        columns, found, start = list(zip(*elements, strict=True)), [], 0
+        for component, (spec, count) in enumerate(groups(self.inputs[0].spec)):
+            part, start = columns[start : start + count], start + count
+            if is_composite_spec(spec):
+                rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
+                found += leaves_of(spec._stacked(rows))
+            else:
+                found.append(_stacked(component, part[0], self.place))
+        return found
+
+
+class RaggedBatch(Batch):
+    """A Batch of elements that may differ in the sizes that their specs leave open: they become ragged tensors."""
+
+    name = "ragged_batch"
+
+    def __init__(
+        self, source: Node, size: TensorLike, drop_remainder: bool = False, splits_dtype: DTypeLike = int64
+    ) -> None:
+        self.spec_of_rows = map_specs(lambda leaf: _ragged_spec(leaf, splits_dtype), source.spec)
+        super().__init__(source, size, drop_remainder)
+
+    def _batched(self, spec: Any) -> Any:
+        return super()._batched(self.spec_of_rows)
+
+    def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
+        columns, found, start = list(zip(*elements, strict=True)), [], 0
+        wanted = flatten(self.spec_of_rows)[0]
+        for component, ((spec, count), row) in enumerate(zip(groups(self.inputs[0].spec), wanted, strict=True)):
+            part, start = columns[start : start + count], start + count
+            if is_composite_spec(row):
+                rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
+                found += leaves_of(row._stacked(rows))
+            else:
+                found.append(_stacked(component, part[0], self.place))
+        return found
+
+
+def _ragged_spec(leaf: TypeSpec, splits_dtype: DTypeLike) -> Any:
+    """Return the spec of a component as a ragged row, if it has sizes that are not known."""
+    if not isinstance(leaf, TensorSpec) or not leaf.shape.rank or leaf.shape.is_fully_defined():
+        return leaf
+    deepest = max(axis for axis, size in enumerate(leaf.shape) if size is None)
+    return RaggedTensorSpec(leaf.shape, leaf.dtype, deepest, splits_dtype)
+
+
+class SparseBatch(Batch):
+    """A Batch of elements of any sizes up to those of `row_shape`, as sparse tensors."""
+
+    name = "dense_to_sparse_batch"
+
+    def __init__(self, source: Node, size: TensorLike, row_shape: ShapeLike) -> None:
+        self.row_shape = TensorShape(as_shape(row_shape))
+        super().__init__(source, size)
+
+    def _batched(self, spec: Any) -> Any:
+        return SparseTensorSpec([self.rows, *self.row_shape], spec.dtype)
+
+    def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
+        shapes = [np.shape(element[0]) for element in elements]
+        sizes = [max(found) if size is None else size for size, *found in zip(self.row_shape, *shapes, strict=True)]
+        indices = [
+            np.column_stack([np.full(array.size, row), *map(np.ravel, np.indices(array.shape))])
+            for row, array in enumerate(np.asarray(element[0]) for element in elements)
+        ]
+        values = np.concatenate([np.ravel(np.asarray(element[0])) for element in elements])
+        return [np.concatenate(indices).astype(np.int64), values, np.array([len(elements), *sizes], np.int64)]
 
 
 class PaddedBatch(Batch):
@@ -68,6 +140,8 @@ class PaddedBatch(Batch):
 
     def __init__(self, source: Node, size: Any, shapes: Any, values: Any, drop_remainder: bool) -> None:
         specs, template = flatten(source.spec)
+        if any(map(is_composite_spec, specs)):
+            raise TypeError(f"padded_batch takes elements made of tensors, found {source.spec}")
         wanted = [leaf.shape for leaf in specs] if shapes is None else _spread(shapes, template, "padded_shapes")
         self.shapes = [_checked_shape(s, leaf) for s, leaf in zip(wanted, specs, strict=True)]
         given = [None] * len(specs) if values is None else _spread(values, template, "padding_values")
@@ -90,13 +164,18 @@ class Unbatch(Node):
     name = "unbatch"
 
     def __init__(self, source: Node) -> None:
-        for leaf in spec_leaves(source.spec):
+        for leaf in flatten(source.spec)[0]:
             if leaf.shape.rank == 0:
                 raise ValueError(f"unbatch takes elements that have rows, found {leaf}")
-        super().__init__(map_specs(_without_rows, source.spec), [source])
+        super().__init__(map_specs(row_spec, source.spec), [source])
+        self.has_composites = any(map(is_composite_spec, flatten(source.spec)[0]))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         for element in self.inputs[0].iterate(bindings):
+            if self.has_composites:
+                for parts in zip(*row_columns(self.inputs[0].spec, element), strict=True):
+                    yield [leaf for part in parts for leaf in part]
+                continue
             lengths = {len(leaf) for leaf in element}
             if len(lengths) > 1:
                 raise InvalidArgumentError(f"unbatch takes components of one length, found {sorted(lengths)} rows")
@@ -104,7 +183,7 @@ class Unbatch(Node):
                 yield [np.asarray(leaf)[position : position + 1].reshape(np.shape(leaf)[1:]) for leaf in element]
 
     def count(self, bindings: Bindings) -> int:
-        known, rows = self.inputs[0].count(bindings), {leaf.shape[0] for leaf in spec_leaves(self.inputs[0].spec)}
+        known, rows = self.inputs[0].count(bindings), {leaf.shape[0] for leaf in flatten(self.inputs[0].spec)[0]}
         row_count = rows.pop() if len(rows) == 1 else None
         return INFINITE if known == INFINITE else known * row_count if known >= 0 and row_count else UNKNOWN
 
@@ -182,14 +261,11 @@ def _padding(value: Any, leaf: TensorSpec) -> Any:
     return found.encode() if isinstance(found, str) else found
 
 
-def _with_rows(leaf: TensorSpec, rows: int | None) -> TensorSpec:
+def _with_rows(leaf: Any, rows: int | None) -> Any:
+    if is_composite_spec(leaf):
+        return leaf._batch(rows)
     shape = leaf.type.shape
     return TensorSpec(None if shape is None else (rows, *shape), leaf.dtype)
 
 
-def _without_rows(leaf: TensorSpec) -> TensorSpec:
-    shape = leaf.type.shape
-    return TensorSpec(None if shape is None else shape[1:], leaf.dtype)
-
-
-__all__ = ["Batch", "PaddedBatch", "Unbatch"]
+__all__ = ["Batch", "PaddedBatch", "RaggedBatch", "SparseBatch", "Unbatch"]

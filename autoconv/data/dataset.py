@@ -15,9 +15,11 @@ from autoconv.data.nodes import Nested, Node
 from autoconv.data.stored import FileCache
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import IterableType
+from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike
 from autoconv.runtime.recording.tracebacks import presented_methods
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.support.type_spec import is_composite
 
 
 class DatasetSpec(IteratorSpec):
@@ -66,7 +68,8 @@ class Dataset(Iterable):
 
         Raises ValueError for scalars and for tensors of different lengths.
         """
-        return Dataset(sources.Slices(tensors))
+        is_composite_there = any(map(is_composite, flatten(tensors, is_composite)[0]))
+        return Dataset(sources.CompositeSlices(tensors) if is_composite_there else sources.Slices(tensors))
 
     @staticmethod
     def range(*args: Any, output_type: Any = int64, name: str | None = None) -> Dataset:
@@ -212,6 +215,20 @@ class Dataset(Iterable):
     ) -> Dataset:
         """`batch` of elements padded to `padded_shapes`, by default to the largest in the batch."""
         return Dataset(batching.PaddedBatch(self.node, batch_size, padded_shapes, padding_values, drop_remainder))
+
+    def ragged_batch(
+        self,
+        batch_size: IntLike,
+        drop_remainder: bool = False,
+        row_splits_dtype: DTypeLike = int64,
+        name: str | None = None,
+    ) -> Dataset:
+        """`batch` of elements of different sizes as ragged tensors; components of one known shape are stacked."""
+        return Dataset(batching.RaggedBatch(self.node, batch_size, drop_remainder, row_splits_dtype))
+
+    def sparse_batch(self, batch_size: IntLike, row_shape: ShapeLike, name: str | None = None) -> Dataset:
+        """`batch` of single tensors of any size up to `row_shape`, as sparse tensors."""
+        return Dataset(batching.SparseBatch(self.node, batch_size, row_shape))
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """The rows of every element."""

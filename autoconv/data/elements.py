@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.types import TupleType, Type, join_shapes
+from autoconv.runtime.support.composite_structures import expand_specs, spec_parts, without_composites
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten, is_structure, pack
+from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
@@ -41,7 +43,28 @@ def spec_of(leaf: Any) -> Any:
 
 def spec_leaves(spec: Any) -> list[Any]:
     """Return the specs of an element's leaves, in order."""
-    return flatten(spec)[0]
+    return flat_spec(spec)[0]
+
+
+def flat_spec(spec: object) -> tuple[list[Any], Template | None]:
+    """Return the specs of the leaves, and the template of elements: composites are taken apart."""
+    return expand_specs(*flatten(spec))
+
+
+def spec_of_leaves(template: Template | None, leaves: Sequence[Any]) -> Any:
+    """Return the spec of an element that has these leaves."""
+    found, outer = without_composites(template, iter([spec_of(leaf) for leaf in leaves]))
+    return pack(outer, found)
+
+
+def groups(spec: object) -> list[tuple[Any, int]]:
+    """Return the specs of an element's components, composites whole, each with the number of its leaves."""
+    return [(one, len(spec_parts(one)[0]) if is_composite_spec(one) else 1) for one in flatten(spec)[0]]
+
+
+def leaves_of(value: object) -> list[Any]:
+    """Return the arrays of a composite."""
+    return [np.asarray(leaf) for leaf in flatten(value)[0]]
 
 
 def element_type(spec: Any) -> TupleType:
@@ -56,7 +79,7 @@ def leaf_type(spec: Any) -> Type:
 
 def rebuild(spec: Any, leaves: Sequence[Any]) -> Any:
     """Return the element as users see it: a structure of tensors (symbolic ones for graph values) and datasets."""
-    specs, template = flatten(spec)
+    specs, template = flat_spec(spec)
     return pack(template, [_leaf(one, value) for one, value in zip(specs, leaves, strict=True)])
 
 
@@ -75,10 +98,14 @@ def joined_specs(first: Any, second: Any) -> Any:
 
 
 def _same_kind(a: Any, b: Any) -> bool:
+    if is_composite_spec(a):
+        return a.most_specific_common_supertype([b]) is not None
     return a.dtype is b.dtype if isinstance(a, TensorSpec) else bool(a == b)
 
 
 def _joined(a: Any, b: Any) -> Any:
+    if is_composite_spec(a):
+        return a.most_specific_common_supertype([b])
     return TensorSpec(join_shapes(a.type.shape, b.type.shape), a.dtype) if isinstance(a, TensorSpec) else a
 
 
@@ -96,7 +123,7 @@ def _delisted(structure: Any) -> Any:
         return convert_to_tensor(structure)
     if is_mapped(structure):
         return EagerTensor(structure)  # without a copy of the whole file
-    if not is_structure(structure):
+    if not is_structure(structure) or is_composite(structure):
         return structure
     if isinstance(structure, dict):
         return type(structure)((key, _delisted(value)) for key, value in structure.items())

@@ -1,12 +1,15 @@
 """Names of TensorFlow's `data.experimental`."""
 
 import enum
+from collections.abc import Callable
 
 from autoconv.data.dataset import Dataset
 from autoconv.data.nodes import INFINITE as INFINITE_CARDINALITY
 from autoconv.data.nodes import UNKNOWN as UNKNOWN_CARDINALITY
 from autoconv.data.readers import Counter, CsvDataset, make_csv_dataset
 from autoconv.data.transforms import AUTOTUNE
+from autoconv.graph.dtypes import int64
+from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike
 
 sample_from_datasets = Dataset.sample_from_datasets
 choose_from_datasets = Dataset.choose_from_datasets
@@ -19,6 +22,30 @@ def cardinality(dataset: Dataset) -> object:
     3
     """
     return dataset.cardinality()
+
+
+def dense_to_ragged_batch(
+    batch_size: IntLike, drop_remainder: bool = False, row_splits_dtype: DTypeLike = int64
+) -> Callable[[Dataset], Dataset]:
+    """A function for `Dataset.apply` that batches elements of different sizes; see Dataset.ragged_batch.
+
+    >>> dataset = autoconv.data.Dataset.range(4).map(lambda x: autoconv.range(x))
+    >>> [batch.to_list() for batch in dataset.apply(autoconv.data.experimental.dense_to_ragged_batch(2))]
+    [[[], [0]], [[0, 1], [0, 1, 2]]]
+    """
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+
+
+def dense_to_sparse_batch(batch_size: IntLike, row_shape: ShapeLike) -> Callable[[Dataset], Dataset]:
+    """A function for `Dataset.apply` that batches tensors of any size as sparse tensors.
+
+    >>> dataset = autoconv.data.Dataset.range(1, 3).map(lambda x: autoconv.fill([x], x))
+    >>> batch = next(iter(dataset.apply(autoconv.data.experimental.dense_to_sparse_batch(2, [3]))))
+    >>> autoconv.sparse.to_dense(batch).numpy()
+    array([[1, 0, 0],
+           [2, 2, 0]])
+    """
+    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
 
 
 class AutoShardPolicy(enum.IntEnum):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends import compile_graph
-from autoconv.data.elements import components, leaf_type, rebuild, spec_leaves, spec_of
+from autoconv.data.elements import components, leaf_type, rebuild, spec_leaves, spec_of_leaves
 from autoconv.data.nodes import Bindings, Run
 from autoconv.errors import StagingError
 from autoconv.operators.calls.call import call
@@ -19,7 +19,7 @@ from autoconv.optimise import optimise
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region, current_region, new_trace, recording, subregion
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.support.structure import flatten
 from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.tracing.specialise.trace import LOCK
 
@@ -82,7 +82,7 @@ def trace_function(function: Callable[..., Any], spec: Any, region: Region, name
         result = call(function)(*arguments)
         leaves, template = _result(result, function, name)
         region.graph.outputs = [region.lift(graph_value(region, leaf)) for leaf in leaves]
-        return pack(template, [spec_of(leaf) for leaf in leaves])
+        return spec_of_leaves(template, leaves)
 
 
 def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str) -> None:

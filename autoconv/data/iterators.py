@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from autoconv.data.elements import element_type, rebuild
+from autoconv.data.elements import element_type, groups, rebuild
 from autoconv.data.nodes import RunningIterator
 from autoconv.data.optional import Optional, zeros_of
 from autoconv.errors import OperatorNotAllowedInGraphError, OutOfRangeError
@@ -20,6 +20,7 @@ from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import present
 from autoconv.runtime.support.shape import TypeSpec
 from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.support.type_spec import is_composite_spec
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 
@@ -183,8 +184,18 @@ def key_of(spec: Any) -> Any:
 
 def as_numpy(spec: Any, leaves: Any) -> Any:
     """Return an element with arrays and NumPy scalars in place of tensors, and iterators in place of datasets."""
-    specs, template = flatten(spec)
-    return pack(template, [_numpy(one, leaf) for one, leaf in zip(specs, leaves, strict=True)])
+    _, template = flatten(spec)
+    found, start = [], 0
+    for one, count in groups(spec):
+        part, start = leaves[start : start + count], start + count
+        found.append(_whole(one, part) if is_composite_spec(one) else _numpy(one, part[0]))
+    return pack(template, found)
+
+
+def _whole(spec: TypeSpec, leaves: Sequence[Any]) -> Any:
+    """Return a composite; an array where its spec is one of tensors."""
+    value = rebuild(spec, leaves)
+    return value.numpy() if isinstance(value, EagerTensor) else value
 
 
 def _numpy(spec: Any, leaf: Any) -> Any:

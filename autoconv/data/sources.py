@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.data.elements import components, is_mapped, spec_of
-from autoconv.data.nodes import INFINITE, Bindings, Bound, Element, Node, number
+from autoconv.data.elements import components, groups, is_mapped, leaves_of, map_specs, rebuild, spec_of_leaves
+from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Bound, Element, Node, number
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten, pack
+from autoconv.runtime.support.type_spec import TypeSpec, is_composite_spec
 from autoconv.runtime.tensors.conversion import to_array
 from autoconv.runtime.tensors.tensor import EagerTensor
 
@@ -24,7 +25,7 @@ class Tensors(Node):
 
     def __init__(self, tensors: Any) -> None:
         self.leaves, template = components(tensors)
-        super().__init__(pack(template, [spec_of(leaf) for leaf in self.leaves]), values=_values(self.leaves))
+        super().__init__(spec_of_leaves(template, self.leaves), values=_values(self.leaves))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         yield [_run_value(leaf, bindings) for leaf in self.leaves]
@@ -57,6 +58,47 @@ class Slices(Node):
 
     def count(self, bindings: Bindings) -> int:
         return len(bindings.of(self.leaves[0]))
+
+
+class CompositeSlices(Node):
+    """The rows of tensors and composite tensors of one length."""
+
+    name = "from_tensor_slices"
+
+    def __init__(self, tensors: object) -> None:
+        self.leaves, template = components(tensors)
+        self.whole = spec_of_leaves(template, self.leaves)
+        super().__init__(map_specs(row_spec, self.whole), values=self.leaves)
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        columns = [list(column) for column in row_columns(self.whole, [bindings.of(leaf) for leaf in self.leaves])]
+        if len({len(column) for column in columns}) > 1:
+            found = [*map(len, columns)]
+            raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {found} rows")
+        for parts in zip(*columns, strict=True):
+            yield [leaf for part in parts for leaf in part]
+
+    def count(self, bindings: Bindings) -> int:
+        return UNKNOWN
+
+
+def row_spec(spec: Any) -> Any:
+    """Return the spec of a row of a component."""
+    if is_composite_spec(spec):
+        return spec._unbatch()
+    shape = spec.type.shape
+    return TensorSpec(None if shape is None else shape[1:], spec.dtype)
+
+
+def row_columns(spec: object, leaves: Sequence[Any]) -> Iterator[list[list[Any]]]:
+    """Iterate over the components of an element; of each return its rows, each a list of leaves."""
+    start = 0
+    for one, count in groups(spec):
+        part, start = leaves[start : start + count], start + count
+        if is_composite_spec(one):
+            yield [leaves_of(row) for row in one._rows(rebuild(one, part))]
+        else:
+            yield [[_row(part[0], position, False)] for position in range(len(part[0]))]
 
 
 class Range(Node):
@@ -119,7 +161,7 @@ class Generated(Node):
         self.args = [components(arg)[0][0] for arg in args]
         self.specs, self.template = flatten(spec)
         for one in self.specs:
-            if not isinstance(one, TensorSpec):
+            if not isinstance(one, TensorSpec) and not is_composite_spec(one):
                 raise TypeError(
                     f"output_signature has to be made of autoconv.TensorSpec objects, found {one!r}. Write for example "
                     "output_signature=autoconv.TensorSpec(shape=(), dtype=autoconv.int32)."
@@ -149,7 +191,17 @@ class Generated(Node):
                 "`generator` yielded an element that did not match the expected structure. The expected structure was "
                 f"{pack(self.template, self.specs)}, but the yielded element was {value!r}."
             )
-        return [self._array(part, spec) for part, spec in zip(found, self.specs, strict=True)]
+        parts = zip(found, self.specs, strict=True)
+        return [leaf for part, spec in parts for leaf in self._leaves_of(part, spec)]
+
+    def _leaves_of(self, value: object, spec: TypeSpec) -> list[Any]:
+        if isinstance(spec, TensorSpec):
+            return [self._array(value, spec)]
+        if not spec.is_compatible_with(value):
+            raise TypeError(
+                f"`generator` yielded an element {value!r} that is not compatible with the expected {spec}."
+            )
+        return leaves_of(value)
 
     def _array(self, value: Any, spec: TensorSpec) -> np.ndarray:
         """Convert a value that the generator yielded to an array of that spec; raise TypeError if it does not fit."""

@@ -9,7 +9,7 @@ from autoconv.io.examples import (
     parse_single_example,
     parse_single_sequence_example,
 )
-from autoconv.io.features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, VarLenFeature
+from autoconv.io.features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature, VarLenFeature
 from autoconv.io.image_files import (
     decode_bmp,
     decode_gif,
@@ -27,7 +27,7 @@ from autoconv.io.tensor_records import parse_tensor, serialize_tensor
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
-    "FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "TFRecordOptions", "TFRecordWriter",
+    "FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature", "TFRecordOptions", "TFRecordWriter",
     "VarLenFeature", "decode_bmp", "decode_csv", "decode_gif", "decode_image", "decode_jpeg", "decode_png",
     "decode_raw", "encode_jpeg", "encode_png", "extract_jpeg_shape", "gfile", "is_jpeg", "parse_example",
     "parse_sequence_example", "parse_single_example", "parse_single_sequence_example", "parse_tensor", "read_file",

@@ -66,6 +66,25 @@ class DecodeExamples:
 
 @attribute_class
 @dataclass(frozen=True)
+class DecodeRows:
+    """Read features of any length: of each the values of all records, and the number of values of each record."""
+
+    graphdef: ClassVar = "ParseExampleV2"
+    wanted: tuple[Wanted, ...]
+
+    def __call__(self, records: np.ndarray) -> list[np.ndarray]:
+        flat, _ = _records(records)
+        features = [(place, _parsed("Example", record, place).features.feature) for place, record in flat]
+        results = []
+        for wanted in self.wanted:
+            rows = [_of_record(wanted, found, place) for place, found in features]
+            results.append(np.concatenate([wanted.array((0,)), *rows]))
+            results.append(np.array([len(row) for row in rows], np.int64))
+        return results
+
+
+@attribute_class
+@dataclass(frozen=True)
 class DecodeSequences:
     """Read SequenceExamples: features of the whole, features of steps, and the numbers of steps."""
 

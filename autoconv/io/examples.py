@@ -7,6 +7,7 @@ from typing import Any
 
 from autoconv.errors import UnimplementedError
 from autoconv.graph.dtypes import as_dtype, float32, int64, string
+from autoconv.io.composite_features import composite_features, dense_only
 from autoconv.io.example_decoding import DecodeExamples, DecodeSequences, Wanted, flat_default
 from autoconv.io.features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, VarLenFeature
 from autoconv.io.host_function import on_host
@@ -26,8 +27,9 @@ def parse_example(
 ) -> dict[str, Tensor]:
     """Return the features of serialized Examples, a vector of them or one, as a dict of tensors.
 
-    `features` has a FixedLenFeature or FixedLenSequenceFeature for each key to read. A result has the dimension of
-    the vector before the shape of the feature. Raises InvalidArgumentError for a record that is no Example, or whose
+    `features` has a FixedLenFeature or FixedLenSequenceFeature for each key to read, or a VarLenFeature, SparseFeature
+    or RaggedFeature for sparse and ragged tensors. A result has the dimension of the vector before the shape of the
+    feature. Raises InvalidArgumentError for a record that is no Example, or whose
     features differ in dtype or number of values from what is expected, or lacks one without a default.
 
     >>> number = autoconv.train.Feature(int64_list=autoconv.train.Int64List(value=[3]))
@@ -37,11 +39,13 @@ def parse_example(
     """
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
-    wanted = _wanted(features)
+    dense, composite = dense_only(features)
+    wanted = _wanted(dense)
     records = convert_to_tensor(serialized, string)
     rank = records.shape.rank
     batch = None if rank is None else tuple(records.shape.as_list())
-    return _by_key(wanted, on_host(DecodeExamples(wanted), [records], _specs(wanted, batch)))
+    found = _by_key(wanted, on_host(DecodeExamples(wanted), [records], _specs(wanted, batch))) if wanted else {}
+    return {**found, **composite_features(records, composite)}
 
 
 def parse_single_example(
@@ -61,7 +65,9 @@ def parse_single_example(
     """
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
-    return _of_one(serialized, _wanted(features))
+    dense, composite = dense_only(features)
+    found = _of_one(serialized, _wanted(dense)) if dense else {}
+    return {**found, **composite_features(_scalar(serialized), composite)}
 
 
 def _of_one(serialized: TensorLike, wanted: tuple[Wanted, ...]) -> dict[str, Tensor]:
@@ -156,7 +162,7 @@ def _checked(key: str, feature: object, steps: bool) -> Wanted:
     if isinstance(feature, (VarLenFeature, RaggedFeature)):
         kind = "sparse" if isinstance(feature, VarLenFeature) else "ragged"
         raise UnimplementedError(
-            f"{type(feature).__name__} of {key!r} needs {kind} tensors, which are not there. Write instead: "
+            f"{type(feature).__name__} of {key!r} gives {kind} tensors, which features of sequences are not. Write: "
             f"FixedLenSequenceFeature([], dtype, allow_missing=True), which is dense and padded."
         )
     allowed = FixedLenSequenceFeature if steps else (FixedLenFeature, FixedLenSequenceFeature)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Sequence
 from typing import Any
+
+from autoconv.graph.dtypes import int32
+from autoconv.runtime.annotations import DTypeLike
 
 
 class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
@@ -39,13 +43,31 @@ class FixedLenSequenceFeature(
 class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
     """A feature of any length, which is read as a sparse tensor.
 
-    Parsing raises UnimplementedError, as there are no sparse tensors; FixedLenSequenceFeature gives a dense one.
-
     >>> autoconv.io.VarLenFeature(autoconv.int64).dtype
     autoconv.int64
     """
 
     __slots__ = ()
+
+
+class SparseFeature(
+    collections.namedtuple("SparseFeature", ["index_key", "value_key", "dtype", "size", "already_sorted"])
+):
+    """Values under one key, whose positions are under another one, or under several; they give a sparse tensor.
+
+    `size` is the number of positions, or one for each key of them.
+
+    >>> autoconv.io.SparseFeature("at", "values", autoconv.float32, size=10).index_key
+    'at'
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, index_key: str | list[str], value_key: str, dtype: DTypeLike, size: int | list[int],
+        already_sorted: bool = False,
+    ) -> SparseFeature:
+        return super().__new__(cls, index_key, value_key, dtype, size, already_sorted)
 
 
 class RaggedFeature(
@@ -55,7 +77,9 @@ class RaggedFeature(
 ):
     """A feature of any length, which is read as a ragged tensor.
 
-    Parsing raises UnimplementedError, as there are no ragged tensors; FixedLenSequenceFeature gives a dense one.
+    `value_key` has the values where it differs from the feature's own key. `partitions` divide the values into rows,
+    from the outermost dimension on: RowLengths, RowSplits, RowStarts, RowLimits and ValueRowIds name the key that has
+    them, UniformRowLength is a number.
 
     >>> autoconv.io.RaggedFeature(autoconv.int64).partitions
     ()
@@ -63,8 +87,16 @@ class RaggedFeature(
 
     __slots__ = ()
 
+    RowSplits = collections.namedtuple("RowSplits", ["key"])
+    RowLengths = collections.namedtuple("RowLengths", ["key"])
+    RowStarts = collections.namedtuple("RowStarts", ["key"])
+    RowLimits = collections.namedtuple("RowLimits", ["key"])
+    ValueRowIds = collections.namedtuple("ValueRowIds", ["key"])
+    UniformRowLength = collections.namedtuple("UniformRowLength", ["length"])
+
     def __new__(
-        cls, dtype: Any, value_key: str | None = None, partitions: Any = (), row_splits_dtype: Any = None,
+        cls, dtype: DTypeLike, value_key: str | None = None, partitions: Sequence[Any] = (),
+        row_splits_dtype: DTypeLike = int32,
         validate: bool = False,
     ) -> RaggedFeature:  # fmt: skip
         return super().__new__(cls, dtype, value_key, tuple(partitions), row_splits_dtype, validate)

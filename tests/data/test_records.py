@@ -170,7 +170,7 @@ def test_examples_that_do_not_fit(wanted, message):
         ({"x": Fixed(None, ac.float32)}, ValueError, "Missing shape for feature x"),
         ({"x": Fixed([], ac.int32)}, ValueError, "'x' is wanted as int32"),
         ({"x": Sequence([], ac.float32)}, ValueError, "requires allow_missing to be True"),
-        ({"x": ac.io.VarLenFeature(ac.float32)}, ac.errors.UnimplementedError, "Write instead: FixedLenSequence"),
+        ({"x": ac.io.VarLenFeature(None)}, ValueError, "Missing type for feature x"),
     ],
 )
 def test_features_that_nothing_can_have(wanted, error, message):
@@ -267,3 +267,37 @@ def test_texts_of_numpy_functions_keep_zeros_at_their_end():
     assert ac.numpy_function(lambda: given, [], ac.string).numpy().tolist() == [b"a\0", b"b"]
     with pytest.raises(InvalidArgument, match=r"0-th value returned by .* is int, but expects string"):
         ac.numpy_function(lambda: [3], [], ac.string)
+
+
+RAGGED = ac.io.RaggedFeature
+COMPOSITES = {
+    "a": ac.io.VarLenFeature(ac.int64),
+    "sparse": ac.io.SparseFeature("i", "v", ac.float32, 6),
+    "rows": RAGGED(ac.int64, "a"),
+    "lengths": RAGGED(ac.int64, "a", [RAGGED.RowLengths("l")]),
+    "splits": RAGGED(ac.int64, "a", [RAGGED.RowSplits("s")], row_splits_dtype=ac.int64),
+    "starts": RAGGED(ac.int64, "a", [RAGGED.RowStarts("st")]),
+    "limits": RAGGED(ac.int64, "a", [RAGGED.RowLimits("li")]),
+    "uniform": RAGGED(ac.int64, "a", [RAGGED.UniformRowLength(1)]),
+}
+
+
+def test_sparse_and_ragged_features():
+    first = example(a=[1, 2, 3], i=[4, 1], v=[1.5, 2.5], l=[2, 1], s=[0, 2, 3], st=[0, 2], li=[2, 3])
+    second = example(a=[4], i=[0], v=[9.0], l=[1], s=[0, 1], st=[0], li=[1])
+
+    def parsed(records):
+        return ac.io.parse_example(records, COMPOSITES)
+
+    for found in (parsed([first, second]), ac.function(parsed)(ac.constant([first, second]))):
+        assert ac.sparse.to_dense(found["a"]).numpy().tolist() == [[1, 2, 3], [4, 0, 0]]
+        assert ac.sparse.to_dense(found["sparse"]).numpy().tolist() == [[0, 2.5, 0, 0, 1.5, 0], [9, 0, 0, 0, 0, 0]]
+        assert found["rows"].to_list() == [[1, 2, 3], [4]]
+        for name in ("lengths", "splits", "starts", "limits"):
+            assert found[name].to_list() == [[[1, 2], [3]], [[4]]]
+        assert found["uniform"].to_list() == [[[1], [2], [3]], [[4]]]
+        assert (found["rows"].row_splits.dtype, found["splits"].row_splits.dtype) == (ac.int32, ac.int64)
+    one = ac.io.parse_single_example(first, COMPOSITES)
+    assert one["rows"].numpy().tolist() == [1, 2, 3] and one["lengths"].to_list() == [[1, 2], [3]]
+    assert one["sparse"].indices.numpy().tolist() == [[1], [4]]
+    assert found["a"].shape[0] == 2 and parsed([example()])["rows"].to_list() == [[]]

@@ -9,6 +9,7 @@ import numpy as np
 
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.factories import CONVERSIONS
+from autoconv.api.ragged.joining import ragged_concat
 from autoconv.api.ragged.rows import coordinates, ranges
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.sparse.coordinates import true_rows
@@ -260,9 +261,31 @@ def to_sparse(rows: RaggedTensor) -> SparseTensor:
     return made
 
 
+def to_rank(value: Any, ragged_rank: int, dtype: DTypeLike) -> Any:
+    """Return a value with that number of dimensions with borders of rows."""
+    if isinstance(value, RaggedTensor) or ragged_rank == 0:
+        return value
+    return from_tensor(value, None, None, ragged_rank, dtype)
+
+
+def below_each_other(values: Sequence[Any]) -> Any:
+    """Return the rows of values one after the other."""
+    return ragged_concat(values, 0)
+
+
 _BY_NAME: dict[str, Callable[..., Any]] = {
     function.__name__: function
-    for function in (from_tensor, from_sparse, uniform_lengths, bounding_shape, merge_dims, to_tensor, to_sparse)
+    for function in (
+        from_tensor,
+        from_sparse,
+        uniform_lengths,
+        bounding_shape,
+        merge_dims,
+        to_tensor,
+        to_sparse,
+        to_rank,
+        below_each_other,
+    )
 }
 CONVERSIONS.set(lambda name, *arguments: _BY_NAME[name](*arguments))
 

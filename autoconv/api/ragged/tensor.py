@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -312,6 +312,30 @@ class RaggedTensorSpec(TypeSpec):
             uniform = None if self._shape.rank is None else self._shape[level + 1]
             found = _of_part(found, components[1 + level], uniform)
         return found
+
+
+    def _batch(self, batch_size: int | None) -> RaggedTensorSpec:
+        shape = TensorShape([batch_size]).concatenate(self._shape)
+        return RaggedTensorSpec(shape, self._dtype, self._ragged_rank + 1, self._splits_dtype)
+
+    def _unbatch(self) -> RaggedTensorSpec:
+        return RaggedTensorSpec(self._shape[1:], self._dtype, max(self._ragged_rank - 1, 0), self._splits_dtype)
+
+    def _rows(self, value: Any) -> list[Any]:
+        if not isinstance(value, RaggedTensor):
+            return list(value)
+        splits = value.row_splits.numpy().tolist()  # type: ignore[attr-defined]
+        return [value.values[begin:end] for begin, end in itertools.pairwise(splits)]
+
+    def _stacked(self, values: Sequence[Any]) -> RaggedTensor:
+        held = [CONVERSIONS("to_rank", value, self._ragged_rank, self._splits_dtype) for value in values]
+        counts = [int(partitions.count_of(value).numpy()) for value in held]  # type: ignore[attr-defined]
+        splits = np.cumsum([0, *counts]).astype(self._splits_dtype.numpy)
+        return RaggedTensor(CONVERSIONS("below_each_other", held), splits, _uniform(self._shape))
+
+
+def _uniform(shape: TensorShape) -> int | None:
+    return shape[0] if shape.rank else None
 
 
 def _of_part(values: RaggedLike, splits: Any, uniform: int | None) -> RaggedTensor:

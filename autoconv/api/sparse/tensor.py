@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.gather import gather_nd
@@ -150,6 +153,29 @@ class SparseTensorSpec(TypeSpec):
         if not all(isinstance(part, Tensor) for part in components):
             return _of_parts(components)  # such as the gradients of the components, or their names
         return _with_shape(SparseTensor(*components), self._shape)
+
+
+    def _batch(self, batch_size: int | None) -> SparseTensorSpec:
+        return SparseTensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self) -> SparseTensorSpec:
+        return SparseTensorSpec(self._shape[1:], self._dtype)
+
+    def _rows(self, value: Any) -> list[SparseTensor]:
+        indices, values, sizes = (part.numpy() for part in self._to_components(value))  # type: ignore[attr-defined]
+        found = [indices[:, 0] == row for row in range(int(sizes[0]))]
+        return [SparseTensor(indices[here, 1:], values[here], sizes[1:]) for here in found]
+
+    def _stacked(self, values: Sequence[Any]) -> SparseTensor:
+        """Return the batch of rows; the largest sizes of them count."""
+        parts = [[np.asarray(part.numpy()) for part in self._to_components(value)] for value in values]  # type: ignore[attr-defined]
+        indices = [
+            np.concatenate([np.full((len(indices), 1), row, np.int64), indices], 1)
+            for row, (indices, _, _) in enumerate(parts)
+        ]
+        sizes = np.max([sizes for _, _, sizes in parts], axis=0)
+        held = np.concatenate([values for _, values, _ in parts])
+        return SparseTensor(np.concatenate(indices), held, np.array([len(parts), *sizes], np.int64))
 
 
 def _with_shape(made: SparseTensor, shape: TensorShape) -> SparseTensor:

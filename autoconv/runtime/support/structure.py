@@ -6,7 +6,7 @@ import dataclasses
 import enum
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import FunctionType
 from typing import Any
@@ -15,7 +15,7 @@ from autoconv.errors import StagingError
 from autoconv.runtime.support import type_spec
 from autoconv.runtime.support.attributes import attributes_of, give_attributes, is_in_graph, slots_of
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.type_spec import TypeSpec, from_parts, is_composite, part_specs, parts_of
+from autoconv.runtime.support.type_spec import TypeSpec, from_parts, is_composite, parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,67 +309,3 @@ def _pack(template: Template | None, leaves: Any, initialise: bool) -> Any:
     for name, child in fields.items():  # `__init__` may have stored something else
         object.__setattr__(made, name, child)
     return made
-
-
-def with_spec(template: Template | None, spec: TypeSpec) -> Template | None:
-    """Return the template of a composite with another spec, such as one with open sizes."""
-    if template is None or not isinstance(template.kind, TypeSpec):
-        return template
-    children = zip(template.children, part_specs(spec), strict=True)
-    return replace(template, kind=spec, children=tuple(with_spec(child, inner) for child, inner in children))
-
-
-def leaf_specs(template: Template | None, spec: Any = None) -> Iterator[Any]:
-    """Iterate over what the specs of composites tell of the leaves in them; None for leaves outside of composites.
-
-    `spec` is that of the whole, if it is a component of a composite.
-    """
-    if template is None:
-        yield spec
-        return
-    if isinstance(template.kind, TypeSpec):
-        inner = part_specs(template.kind)
-    elif isinstance(spec, (dict, list, tuple)):
-        inner = [spec[key] for key in template.keys] if template.keys is not None else list(spec)  # type: ignore[call-overload]
-    else:
-        inner = [None] * len(template.children)
-    for child, one in zip(template.children, inner, strict=True):
-        yield from leaf_specs(child, one)
-
-
-def holds_composite(template: Template | None) -> bool:
-    """Return whether a composite is in the structure."""
-    if template is None:
-        return False
-    return isinstance(template.kind, TypeSpec) or any(map(holds_composite, template.children))
-
-
-def replace_leaves(template: Template | None, news: Iterator[Template | None]) -> Template | None:
-    """Return the template with each leaf replaced by the next of `news`."""
-    if template is None:
-        return next(news)
-    return replace(template, children=tuple(replace_leaves(child, news) for child in template.children))
-
-
-def without_composites(template: Template | None, leaves: Iterator[Any]) -> tuple[list[Any], Template | None]:
-    """Return the leaves and the template with the spec of each composite as one leaf."""
-    if template is None:
-        return [next(leaves)], None
-    found = [without_composites(child, leaves) for child in template.children]
-    if isinstance(template.kind, TypeSpec):
-        return [template.kind], None
-    inner = [leaf for part, _ in found for leaf in part]
-    return inner, replace(template, children=tuple(child for _, child in found))
-
-
-def is_template_below(narrow: Template | None, wide: Template | None) -> bool:
-    """Return whether values of the first template have the second, too: the specs of composites may be wider there."""
-    if narrow == wide:
-        return True
-    if narrow is None or wide is None or len(narrow.children) != len(wide.children) or narrow.keys != wide.keys:
-        return False
-    if isinstance(narrow.kind, TypeSpec) and isinstance(wide.kind, TypeSpec):
-        same = narrow.kind.is_subtype_of(wide.kind)
-    else:
-        same = narrow.kind is wide.kind
-    return same and all(map(is_template_below, narrow.children, wide.children))

@@ -44,6 +44,22 @@ class TypeSpec:
         """Return the value of these components."""
         raise NotImplementedError(f"{type(self).__name__}._from_components")
 
+    def _batch(self, batch_size: int | None) -> TypeSpec:
+        """Return the spec of rows of this spec."""
+        raise TypeError(f"values of {self} cannot be batched")
+
+    def _unbatch(self) -> TypeSpec:
+        """Return the spec of a row."""
+        raise TypeError(f"values of {self} have no rows")
+
+    def _rows(self, value: object) -> list[Any]:
+        """Return the rows of a value that is no part of a graph."""
+        raise TypeError(f"values of {self} have no rows")
+
+    def _stacked(self, values: Sequence[Any]) -> Any:
+        """Return the value whose rows are these values, which are no parts of a graph."""
+        raise TypeError(f"values of {self} cannot be batched")
+
     @classmethod
     def _deserialize(cls, serialization: tuple[Any, ...]) -> TypeSpec:
         return cls(*serialization)  # type: ignore[call-arg]

@@ -13,9 +13,10 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.types import is_subtype
 from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.support.composite_structures import is_template_below
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import flatten, is_template_below, pack
+from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.tensors.conversion import as_tensor, to_array
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 from autoconv.tracing.key.cache_key import Literal, Reference, SpecKey, TensorKey, VariableKey

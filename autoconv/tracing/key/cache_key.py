@@ -11,8 +11,9 @@ from typing import Any
 
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
 from autoconv.runtime.support.attributes import attributes_of
+from autoconv.runtime.support.composite_structures import holds_composite, is_template_below
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import Template, holds_composite, is_template_below, loses_on_rebuild
+from autoconv.runtime.support.structure import Template, loses_on_rebuild
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.trace_types import TracingContext
 

@@ -6,9 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.graph.types import TensorType
+from autoconv.runtime.support.composite_structures import (
+    holds_composite,
+    leaf_specs,
+    replace_leaves,
+    spec_parts,
+    with_spec,
+)
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import Template, flatten, holds_composite, leaf_specs, replace_leaves, with_spec
-from autoconv.runtime.support.type_spec import is_composite, is_composite_spec, part_specs
+from autoconv.runtime.support.structure import Template, flatten
+from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 
 Flat = tuple[list[Any], Template | None]
 
@@ -22,13 +29,6 @@ def open_types(template: Template | None, start: int) -> dict[int, TensorType]:
         return {}
     specs = enumerate(leaf_specs(template), start)
     return {place: spec.type for place, spec in specs if isinstance(spec, TensorSpec)}
-
-
-def expanded(leaves: Sequence[Any], template: Template | None) -> Flat:
-    """Replace each spec of composites among the leaves, which stands for a value, by the specs of its components."""
-    if not any(map(is_composite_spec, leaves)):
-        return list(leaves), template
-    return _replaced([_of_spec(leaf) if is_composite_spec(leaf) else ([leaf], None) for leaf in leaves], template)
 
 
 def fitted(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[Any]) -> Flat:
@@ -49,17 +49,6 @@ def _as_spec(leaf: Any, spec: Any) -> Flat:
     if not is_composite_spec(spec):
         return [leaf], None
     if is_composite_spec(leaf):
-        return _of_spec(spec)
+        return spec_parts(spec)
     found, template = flatten(leaf)
     return found, with_spec(template, spec)
-
-
-def _of_spec(spec: Any) -> Flat:
-    """Return the specs of a composite's tensors, and the template of its values."""
-    found: list[Any] = []
-    children = []
-    for part in part_specs(spec):
-        leaves, template = expanded(*flatten(part))
-        found += leaves
-        children.append(template)
-    return found, Template(spec, None, tuple(children))

@@ -17,6 +17,7 @@ from autoconv.graph.types import TensorType, is_subtype
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING, Location
+from autoconv.runtime.support.composite_structures import expand_specs
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import MissingFieldError, flatten, is_structure, loses_on_rebuild
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
@@ -35,7 +36,7 @@ from autoconv.tracing.key.cache_key import (
     object_key,
     orders_of,
 )
-from autoconv.tracing.key.composite_arguments import expanded, fitted, open_types
+from autoconv.tracing.key.composite_arguments import fitted, open_types
 from autoconv.tracing.key.leaf_keys import leaf_key
 from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
 
@@ -153,7 +154,7 @@ class Signature:
             if name in self.hinted and isinstance(value, (bool, int, float, complex, str, bytes)):
                 value = constant(value)
             is_one = name in whole or self._is_plain_object(value)
-            found, template = ([value], None) if is_one else expanded(*flatten(value, self.is_leaf))
+            found, template = ([value], None) if is_one else expand_specs(*flatten(value, self.is_leaf))
             if spec is not None and holds_composite_spec(spec):
                 fit = partial(self._fit, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
                 found, template = fitted(value, fit, flatten(spec)[0])

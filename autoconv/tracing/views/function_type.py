@@ -12,8 +12,9 @@ import numpy as np
 from autoconv.graph.types import TensorType
 from autoconv.operators.regions.layout import Arms, Grown, Instance, Layout, Leaf, Parts, Static
 from autoconv.runtime.support.attributes import HEAP
+from autoconv.runtime.support.composite_structures import without_composites
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import Template, pack, without_composites
+from autoconv.runtime.support.structure import Template, pack
 from autoconv.runtime.support.type_spec import TypeSpec
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, TensorKey

@@ -1,0 +1,94 @@
+"""Templates of structures that hold composite tensors: their specs, with open sizes, and what specs stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from autoconv.runtime.support.structure import Template, flatten
+from autoconv.runtime.support.type_spec import TypeSpec, is_composite_spec, part_specs
+
+
+def with_spec(template: Template | None, spec: TypeSpec) -> Template | None:
+    """Return the template of a composite with another spec, such as one with open sizes."""
+    if template is None or not isinstance(template.kind, TypeSpec):
+        return template
+    children = zip(template.children, part_specs(spec), strict=True)
+    return replace(template, kind=spec, children=tuple(with_spec(child, inner) for child, inner in children))
+
+
+def leaf_specs(template: Template | None, spec: Any = None) -> Iterator[Any]:
+    """Iterate over what the specs of composites tell of the leaves in them; None for leaves outside of composites.
+
+    `spec` is that of the whole, if it is a component of a composite.
+    """
+    if template is None:
+        yield spec
+        return
+    if isinstance(template.kind, TypeSpec):
+        inner = part_specs(template.kind)
+    elif isinstance(spec, (dict, list, tuple)):
+        inner = [spec[key] for key in template.keys] if template.keys is not None else list(spec)  # type: ignore[call-overload]
+    else:
+        inner = [None] * len(template.children)
+    for child, one in zip(template.children, inner, strict=True):
+        yield from leaf_specs(child, one)
+
+
+def expand_specs(leaves: Sequence[Any], template: Template | None) -> tuple[list[Any], Template | None]:
+    """Replace each spec of composites among the leaves, which stands for a value, by the specs of its components."""
+    if not any(map(is_composite_spec, leaves)):
+        return list(leaves), template
+    parts = [spec_parts(leaf) if is_composite_spec(leaf) else ([leaf], None) for leaf in leaves]
+    inner = replace_leaves(template, iter([part for _, part in parts]))
+    return [leaf for found, _ in parts for leaf in found], inner
+
+
+def spec_parts(spec: TypeSpec) -> tuple[list[Any], Template]:
+    """Return the specs of the tensors in composites of a spec, and the template of such values."""
+    found: list[Any] = []
+    children = []
+    for part in part_specs(spec):
+        leaves, template = expand_specs(*flatten(part))
+        found += leaves
+        children.append(template)
+    return found, Template(spec, None, tuple(children))
+
+
+def holds_composite(template: Template | None) -> bool:
+    """Return whether a composite is in the structure."""
+    if template is None:
+        return False
+    return isinstance(template.kind, TypeSpec) or any(map(holds_composite, template.children))
+
+
+def replace_leaves(template: Template | None, news: Iterator[Template | None]) -> Template | None:
+    """Return the template with each leaf replaced by the next of `news`."""
+    if template is None:
+        return next(news)
+    return replace(template, children=tuple(replace_leaves(child, news) for child in template.children))
+
+
+def without_composites(template: Template | None, leaves: Iterator[Any]) -> tuple[list[Any], Template | None]:
+    """Return the leaves and the template with the spec of each composite as one leaf."""
+    if template is None:
+        return [next(leaves)], None
+    found = [without_composites(child, leaves) for child in template.children]
+    if isinstance(template.kind, TypeSpec):
+        return [template.kind], None
+    inner = [leaf for part, _ in found for leaf in part]
+    return inner, replace(template, children=tuple(child for _, child in found))
+
+
+def is_template_below(narrow: Template | None, wide: Template | None) -> bool:
+    """Return whether values of the first template have the second, too: the specs of composites may be wider there."""
+    if narrow == wide:
+        return True
+    if narrow is None or wide is None or len(narrow.children) != len(wide.children) or narrow.keys != wide.keys:
+        return False
+    if isinstance(narrow.kind, TypeSpec) and isinstance(wide.kind, TypeSpec):
+        same = narrow.kind.is_subtype_of(wide.kind)
+    else:
+        same = narrow.kind is wide.kind
+    return same and all(map(is_template_below, narrow.children, wide.children))
