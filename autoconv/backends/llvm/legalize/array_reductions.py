@@ -96,7 +96,9 @@ def value_of(inputs: Sequence[Any], steps: Sequence[Any]) -> Any:
     """Return the value of the last step."""
     values: list[Any] = []
     for step in steps:
-        if step.op:
+        if step.op == "base":
+            values.append(np.asarray(inputs[step.given[0]]))
+        elif step.op:
             kernel = OPS[step.op].kernel
             assert kernel is not None
             values.append(kernel(*(values[i] for i in step.given), **step.attributes))

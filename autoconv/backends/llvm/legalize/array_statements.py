@@ -24,7 +24,7 @@ from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.analysis.alias import DISJOINT, Overlaps
-from autoconv.ops.index_spec import INPUT, is_basic
+from autoconv.ops.index_spec import INPUT, Gather, is_basic
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.record import Op, no_gradient
 from autoconv.ops.traits import Traits
@@ -32,9 +32,12 @@ from autoconv.ops.traits import Traits
 _MOST_STEPS = 64
 
 
+BASE = "base"  # the op of a step that is an input, of which a gather reads the elements at the positions of a leaf
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One value in an assignment: an input by its index (then `op` is ""), or an op on values of other steps."""
+    """One value in an assignment: an op on values of other steps, or with `op` "" or BASE, an input by its index."""
 
     type: TensorType
     op: str = ""
@@ -147,8 +150,10 @@ def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]
 
 
 def _memory_of(value: Value) -> Value:
-    """Return the array in memory that a tensor was loaded from; the tensor itself if there is none."""
+    """Return the array in memory that a tensor, or its positions, were loaded from; the tensor if there is none."""
     node = value.node
+    if node is not None and _is_gather(node):
+        return _memory_of(node.inputs[1])
     if node is None or node.op.name != "array_load" or not is_native(node.inputs[0].dtype):
         return value
     return node.inputs[0]
@@ -251,6 +256,8 @@ class _Statements:
                 yield value
         elif node.op.name == "array_load":
             yield node.inputs[0]
+        elif _is_gather(node):
+            yield from self.leaves(node.inputs[1])
         else:
             for each in node.inputs:
                 yield from self.leaves(each)
@@ -262,7 +269,8 @@ class _Statements:
         for node in reversed(self._graph.nodes[: self._positions[last]]):
             if node not in wanted or getattr(node.results[0].type, "shape", ()) == ():
                 continue
-            if _is_element(node) and self._is_used_by(node, found | users):
+            fuses = _is_element(node) or (_is_gather(node) and self._is_undisturbed(node, last))
+            if fuses and self._is_used_by(node, found | users):
                 found.add(node)
                 wanted |= {value.node for value in node.inputs}
         return found
@@ -287,12 +295,38 @@ class _Statements:
         if node not in tree:
             return self._leaf(value, value, inputs, steps, numbers)
         assert node is not None
+        if _is_gather(node):
+            return self._gathered(node, store, tree, inputs, steps, numbers)
         given = [self._step(operand, store, tree, inputs, steps, numbers) for operand in node.inputs]
         if any(number is None for number in given):
             return None
         steps.append(Step(type_, node.op.name, tuple(n for n in given if n is not None), node.attributes))
         numbers[value] = len(steps) - 1
         return numbers[value]
+
+    def _gathered(
+        self,
+        node: Node,
+        store: Node,
+        tree: set[Node],
+        inputs: list[Value],
+        steps: list[Step],
+        numbers: dict[Value, int],
+    ) -> int | None:
+        """Add a gather: a load of the array at positions that are a leaf of their own."""
+        base, positions = node.inputs
+        number = self._step(positions, store, tree, inputs, steps, numbers)
+        if number is None or steps[number].op:
+            return None
+        load = base.node
+        in_memory = load is not None and load.op.name == "array_load" and self._is_as_good(load, store)
+        given = load.inputs[0] if in_memory and load is not None else base
+        if given not in inputs:
+            inputs.append(given)
+        steps.append(Step(base.type, BASE, (inputs.index(given),)))  # type: ignore[arg-type]
+        steps.append(Step(node.results[0].type, "get_item", (len(steps) - 1, number), node.attributes))  # type: ignore[arg-type]
+        numbers[node.results[0]] = len(steps) - 1
+        return len(steps) - 1
 
     def _leaf(
         self, given: Value, value: Value, inputs: list[Value], steps: list[Step], numbers: dict[Value, int]
@@ -310,6 +344,11 @@ class _Statements:
         numbers[value] = len(steps) - 1
         return numbers[value]
 
+    def _is_undisturbed(self, node: Node, last: Node) -> bool:
+        """Return whether nothing is written between the two, so that the first may as well raise at the second."""
+        first, end = self._positions[node], self._positions[last]
+        return not any(first < self._positions[write] < end for write in self._writes)
+
     def _is_as_good(self, load: Node, store: Node) -> bool:
         """Return whether no write to the loaded array lies between the load and the store (conservative)."""
         first, last = self._positions[load], self._positions[store]
@@ -321,6 +360,17 @@ class _Statements:
             if self._overlaps.between(node.inputs[0], load.inputs[0]) != DISJOINT:
                 return False
         return True
+
+
+def _is_gather(node: Node) -> bool:
+    """Return whether a node takes the elements of a vector at positions whose number is unknown."""
+    if node.op.name != "get_item" or node.attributes["spec"] != (Gather(),):
+        return False
+    base, positions = (value.type for value in node.inputs)
+    if not is_dense(base) or len(base.shape or ()) != 1 or not is_native(base.dtype):
+        return False
+    known = getattr(positions, "shape", None)
+    return bool(known) and None in known and positions.dtype.is_integer  # type: ignore[operator, union-attr]
 
 
 def _is_part(node: Node) -> bool:
@@ -356,4 +406,4 @@ def is_sure(target: ArrayType, steps: Sequence[Step]) -> bool:
     return None not in target.shape and all(None not in (step.type.shape or ()) for step in steps)
 
 
-__all__ = ["ASSIGN", "Step", "is_sure", "with_statements"]
+__all__ = ["ASSIGN", "BASE", "Step", "is_sure", "with_statements"]

@@ -75,7 +75,7 @@ class _Total(Reading):
 
     def refused(self) -> str | None:
         out = self.region.out
-        wrong = [found for found in [self.misfit(self.sizes)] if found is not None]
+        wrong = [found for found in (self.misfit(self.sizes), self.misplaced()) if found is not None]
         if self.kind in _NEED_ELEMENTS:
             wrong += [out.new(f"icmp eq i64 {size}, 0") for size in self.sizes if not isinstance(size, int)]
         return either(out, wrong) if wrong else None

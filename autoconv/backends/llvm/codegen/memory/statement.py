@@ -19,6 +19,7 @@ from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.index_arith import Index, Position, is_known, product
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
+from autoconv.backends.llvm.legalize.array_statements import BASE
 from autoconv.backends.llvm.schedule.cost import cost_of
 from autoconv.backends.llvm.schedule.partition import Split, split_counts
 from autoconv.backends.llvm.target.machine import current_target
@@ -35,7 +36,8 @@ def write_statement(region: LoweringContext, node: Node) -> None:
     """
     out = region.out
     statement = _Statement(region, node)
-    wrong = statement.misfit(statement.target.sizes)
+    tests = [test for test in (statement.misfit(statement.target.sizes), statement.misplaced()) if test is not None]
+    wrong = either(out, tests) if tests else None
     if wrong is None:
         _write_fitting(region, statement)
         return
@@ -105,11 +107,12 @@ class _Statement(Reading):
         """Return DISJOINT or OVERLAP where that is known, else an i1 that is true if the memory may overlap."""
         out, node = self.region.out, self.node
         found: list[str] = []
-        for value, taken in self.given:
+        bases = {step.given[0] for step in self.steps if step.op == BASE}
+        for i, (value, taken) in enumerate(self.given):
             if not representation.is_memory(value.type) or not isinstance(taken, Memory):
                 continue
             how = self.region.body.overlaps.between(node.inputs[0], value)
-            if how == OVERLAP or (how == EQUAL and not self._is_whole(value)):
+            if how == OVERLAP or (how == EQUAL and (i in bases or not self._is_whole(value))):
                 return OVERLAP
             if how not in (DISJOINT, EQUAL):
                 found.append(self._may_overlap(taken, value.dtype.size))

@@ -20,8 +20,9 @@ from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.legalize.array_statements import Step
+from autoconv.backends.llvm.legalize.array_statements import BASE, Step
 from autoconv.backends.llvm.schedule.partition import Split
+from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Value
 from autoconv.ops.elements.maths import is_elementary
 
@@ -32,7 +33,7 @@ class Reading:
     def __init__(self, region: LoweringContext, inputs: Sequence[Value], steps: Sequence[Step]) -> None:
         self.region = region
         self.steps = steps
-        count = 1 + max(step.given[0] for step in steps if not step.op)  # later inputs only keep memory alive
+        count = 1 + max(step.given[0] for step in steps if step.op in ("", BASE))  # later inputs only keep memory alive
         self.given: list[tuple[Value, Memory | Element]] = [(value, self._taken(value)) for value in inputs[:count]]
 
     def _taken(self, value: Value) -> Memory | Element:
@@ -70,6 +71,37 @@ class Reading:
                 wrong.append(out.new(f"icmp ne i64 {size}, {wanted}"))
         return either(out, wrong) if wrong else None
 
+    def misplaced(self) -> str | None:
+        """Return an i1: whether a position of a gather is out of range, so that the kernel has to run.
+
+        None without gathers. The positions are read once for it, in loops of their own.
+        """
+        gathers = [step for step in self.steps if step.op == "get_item"]
+        if not gathers:
+            return None
+        out = self.region.out
+        flag = out.alloca("i1", "false")
+        for step in gathers:
+            self._note_misplaced(step, flag)
+        return out.new(f"load i1, ptr {flag}")
+
+    def _note_misplaced(self, step: Step, flag: str) -> None:
+        """Set the flag if a position of the gather is not in [-size, size)."""
+        out, b = self.region.out, QuickWriter(self.region.out)
+        base, positions = (self.given[self.steps[number].given[0]][1] for number in step.given)
+        assert isinstance(base, Memory)
+        assert isinstance(positions, Memory)
+        dtype, size = self.steps[step.given[1]].type.dtype, base.sizes[0]
+
+        def check(index: Index) -> None:
+            place = b.cast(load(b, dtype, place_of(out, positions, index), 0), int64)
+            wrong = out.new(f"icmp uge i64 {plus(out, place.ir, size)}, {product(out, size, 2)}")
+            before = out.new(f"load i1, ptr {flag}")
+            out.line(f"store i1 {out.new(f'or i1 {before}, {wrong}')}, ptr {flag}")
+
+        self.region.body.module.has_loops = True
+        loops(out, positions.sizes, check)
+
     def write(
         self, out: FunctionText, given: Sequence[Memory | Element], sizes: Sequence[Position],
         bounds: tuple[str, str], write: Callable[[ElementWriter], None],
@@ -100,6 +132,12 @@ class Reading:
     def value(self, b: ElementWriter, given: Sequence[Memory | Element], index: Index) -> Element:
         values: list[Element] = []
         for step in self.steps:
+            if step.op == BASE:
+                values.append(b.wrap(int64, "0"))  # read by gathers alone
+                continue
+            if step.op == "get_item":
+                values.append(self._gathered(b, given, step, values[step.given[1]]))
+                continue
             if step.op:
                 operands = [values[i] for i in step.given]
                 values.append(computed(b, step.op, operands, step.type.dtype, step.attributes))
@@ -113,6 +151,17 @@ class Reading:
             where = tuple(0 if size == 1 else i for size, i in zip(shape, aligned, strict=True))
             values.append(load(b, step.type.dtype, place_of(b.out, found, where), 0))
         return values[-1]
+
+
+    def _gathered(
+        self, b: ElementWriter, given: Sequence[Memory | Element], step: Step, position: Element
+    ) -> Element:  # fmt: skip
+        base = given[self.steps[step.given[0]].given[0]]
+        assert isinstance(base, Memory)
+        place = b.cast(position, int64)
+        below = b.wrap(int64, str(plus(b.out, place.ir, base.sizes[0])))
+        place = b.select(place < 0, below, place)
+        return load(b, step.type.dtype, place_of(b.out, base, (place.ir,)), 0)
 
 
 def either(out: Any, conditions: Sequence[str]) -> str:
