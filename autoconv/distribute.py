@@ -72,6 +72,10 @@ class Strategy:
         """Return the values of the replicas of this process."""
         return (value,)
 
+    def unwrap(self, value: Any) -> tuple[Any, ...]:
+        """The old name of `experimental_local_results`."""
+        return self.experimental_local_results(value)
+
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
         """Return the dataset: its batches go to the one replica whole."""
         return dataset

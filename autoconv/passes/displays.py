@@ -1,14 +1,15 @@
 """Route displays of lists, dicts and sets through an operator, so that a graph can come to hold them.
 
-def f(x):
+def f(x, **options):
     xs = [x, *x]
     first, *rest = xs
-    return {x: xs, **x}
+    return {x: xs, **x}, options.pop('a')
 # becomes
-def f(x):
+def f(x, **options):
+    options = ag__.new(options)
     xs = ag__.new([x, *ag__.spread(x)])
     first, rest = ag__.unpacked(xs, 'first, *rest')
-    return ag__.new_dict(x, xs, ag__.SPREAD, x)
+    return ag__.new_dict(x, xs, ag__.SPREAD, x), options.pop('a')
 """
 
 from __future__ import annotations
@@ -28,6 +29,17 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 
 class Displays(FunctionPass):
+    def rewrite_function(self, node: Any) -> Any:
+        """Treat the dict of keyword arguments, which each call makes, as a display, unless it is only passed on."""
+        keywords = node.args.kwarg
+        is_used = keywords is not None and _uses(node.body, keywords.id)
+        node = super().rewrite_function(node)
+        if is_used:
+            made = build.operate("new", build.name(keywords.id))
+            start = 1 if gast.get_docstring(node) is not None else 0
+            node.body.insert(start, build.placed(build.assign(build.store(keywords.id), made), node.body[start]))
+        return node
+
     def visit_List(self, node: Any) -> Any:
         self.generic(node)
         return build.wrapped("new", node) if isinstance(node.ctx, gast.Load) else node
@@ -104,6 +116,13 @@ class Displays(FunctionPass):
         """Rewrite the parts of the node; the node itself unless it is a display of known length."""
         known = isinstance(node, _MADE) and not any(isinstance(item, gast.Starred) for item in node.elts)
         return self.generic(node) if known else self.visit(node)
+
+
+def _uses(body: list[Any], name: str) -> bool:
+    """Return whether a name is read other than as `**name` in calls."""
+    nodes = [node for statement in body for node in gast.walk(statement)]
+    passed_on = {id(node.value) for node in nodes if isinstance(node, gast.keyword) and node.arg is None}
+    return any(isinstance(node, gast.Name) and node.id == name and id(node) not in passed_on for node in nodes)
 
 
 def _is_starred(target: Any) -> bool:

@@ -122,3 +122,64 @@ def test_functions_are_pickled_and_show_their_signatures():
                 assert pickle.loads(pickle.dumps(value)) is value, name
     assert inspect.getfullargspec(ac.reshape).args == ["tensor", "shape", "name"]
     assert inspect.getfullargspec(ac.function(lambda x, a=1: x))[:4] == (["x", "a"], None, None, (1,))
+
+
+def test_keyword_arguments_are_changed_in_loops():
+    def helper(x, **options):
+        scale = options.pop("scale", 1.0)
+        options["seen"] = True
+        return x * scale + len(options)
+
+    @ac.function
+    def f(x, n):
+        for _ in ac.range(n):
+            x = helper(x, scale=2.0)
+        return x
+
+    given = {"scale": 3.0}
+    assert float(f(ac.constant(1.0), ac.constant(3))) == 15.0
+    assert float(ac.function(lambda x: helper(x, **given))(ac.constant(1.0))) == 4.0 and given == {"scale": 3.0}
+
+
+def test_a_variable_of_a_known_shape_is_made_while_tracing():
+    class Mean(ac.Module):
+        total = None
+
+        def __call__(self, x):
+            if self.total is None:
+                self.total = ac.Variable(ac.zeros_like(ac.reduce_mean(x, 0)))
+            return x + self.total
+
+    concrete = ac.function(Mean()).get_concrete_function(ac.TensorSpec([None, 3]))
+    assert concrete.output_shapes == ac.TensorShape([None, 3]) and concrete.output_dtypes is ac.float32
+    assert concrete(ac.ones([2, 3])).numpy().tolist() == [[1.0] * 3] * 2
+
+
+def test_functions_are_decorated_before_their_first_trace():
+    f = ac.function(lambda x: x + 1.0)
+    f._decorate(lambda function: lambda x: 2.0 * function(x))
+    assert float(f(ac.constant(1.0))) == 4.0
+    with pytest.raises(ValueError, match="after they have been traced"):
+        f._decorate(lambda function: function)
+
+
+def test_objects_of_registered_classes_are_operands():
+    class Half:
+        pass
+
+    ac.register_tensor_conversion_function(Half, lambda value, dtype=None, name=None, as_ref=False: ac.constant(0.5))
+    assert float(ac.constant(1.0) + Half()) == 1.5 and float(ac.reduce_sum(Half())) == 0.5
+    with pytest.raises(TypeError):
+        ac.register_tensor_conversion_function(int, lambda value: value)
+
+
+def test_diagonals_of_tensors_of_even_rank():
+    x = np.arange(6.0).reshape(2, 3)
+    whole = ac.linalg.tensor_diag(x)
+    assert whole.shape == (2, 3, 2, 3) and whole.numpy()[1, 2, 1, 2] == 5.0 and whole.numpy().sum() == 15.0
+    np.testing.assert_array_equal(ac.linalg.tensor_diag_part(whole).numpy(), x)
+
+
+def test_lists_of_a_trace_are_added_to_shapes():
+    f = ac.function(lambda x: ac.zeros([x.shape[0]] + x.shape[1:]))  # noqa: RUF005 the operator
+    assert f(ac.ones([2, 3])).shape == (2, 3)

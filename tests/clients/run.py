@@ -58,7 +58,7 @@ LIBRARIES = {
     "einops": Library(
         "einops==0.8.2", ("einops",), ("einops/tests/test_*.py",), variables=(("EINOPS_TEST_BACKENDS", "tensorflow"),)
     ),
-    "t3f": Library("t3f==1.2.0", ("t3f",), ("t3f/*_test.py",), (*ABSL, "opt_einsum"), True, ("int", "float", "bool")),
+    "t3f": Library("t3f==1.2.0", ("t3f",), ("t3f/*_test.py",), (*ABSL, "opt_einsum"), True, ("int", "float")),
     "sonnet": Library(
         "dm-sonnet==2.0.2",
         ("sonnet",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from autoconv.operators.calls.call import call
 from autoconv.runtime.objects.variable import Variable
@@ -28,6 +28,9 @@ class Module:
     >>> [variable.numpy() for variable in Scale().variables]
     [np.float32(2.0)]
     """
+
+    # Attributes that are not searched for variables and modules; subclasses add theirs.
+    _TF_MODULE_IGNORED_PROPERTIES: ClassVar[frozenset[str]] = frozenset({"_name", "_name_scope"})
 
     def __init__(self, name: str | None = None) -> None:
         if name is None:
@@ -57,11 +60,11 @@ class Module:
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
-        return tuple(v for v in self.variables if v.trainable)
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Variable) and value.trainable))
 
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:
-        return tuple(v for v in self.variables if not v.trainable)
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Variable) and not value.trainable))
 
     @property
     def submodules(self) -> tuple[Module, ...]:
@@ -89,7 +92,7 @@ class Module:
 def _walk(module: Module, recursive: bool, predicate: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
     found = []
     for name in sorted(vars(module)):
-        if name in ("_name", "_name_scope") or name.startswith("__autoconv"):
+        if name in module._TF_MODULE_IGNORED_PROPERTIES or name.startswith("__autoconv"):
             continue
         for leaf in flatten(vars(module)[name])[0]:
             if id(leaf) in seen:

@@ -31,7 +31,7 @@ from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
-from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.static_values import computed_value, static_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor, TensorReference
 from autoconv.runtime.tensors.tensor_methods import TensorMethods
@@ -345,6 +345,7 @@ def _initial_array(value: object, dtype: DType | None) -> np.ndarray:
             known = static_value(tensor)
             if known is None and region is not None:
                 known = region.contract.evaluate(tensor.value_in_graph)
+                known = computed_value(tensor.value_in_graph) if known is None else known
             if known is None:
                 raise ValueError(
                     "the initial value of a variable created in a traced function has to be known; found "

@@ -59,6 +59,32 @@ def static_sizes(vector: object) -> tuple[int | None, ...] | None:
     return (None,) * length if isinstance(length, int) else None
 
 
+def computed_value(value: Any) -> Any:
+    """Return the array of a graph value that depends on constants and known shapes alone; None for others."""
+    node = value.node
+    if node is None or node.op.kernel is None or node.regions or node.effects & ~Effects.RAISE:
+        return None
+    operands = []
+    for position, operand in enumerate(node.inputs):
+        if position in node.op.traits.shape_only:
+            known = _of_shape(operand.type)
+        else:
+            known = computed_value(operand)
+        if known is None:
+            return None
+        operands.append(known)
+    found = node.op.kernel(*operands, **node.attributes)
+    return found if len(node.results) == 1 else found[node.results.index(value)]
+
+
+def _of_shape(type_: Any) -> Any:
+    """Return an array of a type's shape that takes no memory; None where the shape is not known."""
+    shape = getattr(type_, "shape", None)
+    if shape is None or not all(isinstance(size, int) for size in shape):
+        return None
+    return np.broadcast_to(np.zeros((), type_.dtype.numpy), shape)
+
+
 def partial_value(value: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the elements of a graph value, and a mask of those that are known while tracing; None if none is known.
 

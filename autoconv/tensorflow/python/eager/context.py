@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from autoconv.api.scopes import executing_eagerly as executing_eagerly
+from autoconv.config.device_spec import DeviceSpec
+
 
 class Context:
     """The state of eager execution, of which there is none to forget."""
+
+    device_spec = DeviceSpec()  # of the innermost block of `device`: no device is asked for
+
+    def executing_eagerly(self) -> bool:
+        """Return whether ops run at once."""
+        return executing_eagerly()
 
     def clear_kernel_cache(self) -> None:
         """Return: compiled code is kept by the text of graphs, and stays valid."""
@@ -17,6 +26,11 @@ def context() -> Context:
 
 def async_wait() -> None:
     """Return: ops are done when they return."""
+
+
+def in_eager_mode() -> bool:
+    """Return whether ops run at once; the old name."""
+    return executing_eagerly()
 
 
 _CONTEXT = Context()
