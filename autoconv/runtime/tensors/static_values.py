@@ -8,6 +8,8 @@ import numpy as np
 
 from autoconv.errors import OpError
 from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import TensorType, Type
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
@@ -59,7 +61,7 @@ def static_sizes(vector: object) -> tuple[int | None, ...] | None:
     return (None,) * length if isinstance(length, int) else None
 
 
-def computed_value(value: Any) -> Any:
+def computed_value(value: Value) -> Any:
     """Return the array of a graph value that depends on constants and known shapes alone; None for others."""
     node = value.node
     if node is None or node.op.kernel is None or node.regions or node.effects & ~Effects.RAISE:
@@ -77,15 +79,15 @@ def computed_value(value: Any) -> Any:
     return found if len(node.results) == 1 else found[node.results.index(value)]
 
 
-def _of_shape(type_: Any) -> Any:
+def _of_shape(type_: Type) -> Any:
     """Return an array of a type's shape that takes no memory; None where the shape is not known."""
-    shape = getattr(type_, "shape", None)
-    if shape is None or not all(isinstance(size, int) for size in shape):
+    if not isinstance(type_, TensorType) or type_.shape is None:
         return None
-    return np.broadcast_to(np.zeros((), type_.dtype.numpy), shape)
+    sizes = [size for size in type_.shape if isinstance(size, int)]
+    return np.broadcast_to(np.zeros((), type_.dtype.numpy), sizes) if len(sizes) == len(type_.shape) else None
 
 
-def partial_value(value: Any) -> tuple[np.ndarray, np.ndarray] | None:
+def partial_value(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the elements of a graph value, and a mask of those that are known while tracing; None if none is known.
 
     Sizes of shapes are followed through what programs compute of them: parts, joins, arithmetic, products.
@@ -97,7 +99,7 @@ _DEPTH = 12  # nodes from a size to its use
 _MOST = 64  # elements of an array of sizes
 
 
-def _partial(value: Any, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
+def _partial(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
     node = getattr(value, "node", None)
     if node is None or not depth or getattr(value.type, "dtype", None) is None:
         return None
@@ -118,18 +120,19 @@ def _partial(value: Any, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
     return _applied(node, [part for part in parts if part is not None], moves)
 
 
-def _applied(node: Any, parts: list[Any], moves: bool) -> tuple[np.ndarray, np.ndarray] | None:
+def _applied(node: Node, parts: list[Any], moves: bool) -> tuple[np.ndarray, np.ndarray] | None:
     """Run a kernel on partly known operands; an element of the result is known if those that it depends on are."""
     values, known = [part[0] for part in parts], [part[1] for part in parts]
-    traits = node.op.traits
+    traits, kernel = node.op.traits, node.op.kernel
+    assert kernel is not None
     if traits.view and not all(mask.all() for mask in known[1:]):
         return None  # positions
     try:
-        found = np.asarray(node.op.kernel(*values, **node.attributes))
+        found = np.asarray(kernel(*values, **node.attributes))
         if traits.view:
-            mask = node.op.kernel(known[0], *values[1:], **node.attributes)
+            mask = kernel(known[0], *values[1:], **node.attributes)
         elif moves:
-            mask = node.op.kernel(*known, **node.attributes)
+            mask = kernel(*known, **node.attributes)
         elif traits.elementwise:
             mask = np.broadcast_arrays(found, *known)[1] if len(known) == 1 else np.logical_and.reduce(
                 np.broadcast_arrays(*known)
@@ -141,7 +144,7 @@ def _applied(node: Any, parts: list[Any], moves: bool) -> tuple[np.ndarray, np.n
     return found, np.asarray(mask, bool)
 
 
-def _sizes_of(node: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray] | None:
+def _sizes_of(node: Node, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray] | None:
     shape = node.inputs[0].shape
     if shape is None:
         return None
