@@ -74,7 +74,7 @@ WITHIN = {
         "values", "elements", "elementwise", "text", "control", "lists", "movement", "reduction", "random", "python",
         "numpy", "linalg", "analysis",
     ),
-    "api": ("tensors", "control", "gradients", "nn", "random", "sparse", "ragged"),
+    "api": ("tensors", "control", "gradients", "nn", "random", "sparse", "ragged", "lookup"),
     "optimise": ("symbolic", "unboxing"),
 }  # fmt: skip
 BELOW = {

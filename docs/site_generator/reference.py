@@ -17,6 +17,8 @@ NAMESPACES = {
     "autoconv.nn": "Activations, losses, convolutions and pooling.",
     "autoconv.random": "Random numbers: stateful, stateless, and generators.",
     "autoconv.signal": "Windows and Fourier transforms.",
+    "autoconv.lookup": "Tables of keys and values.",
+    "autoconv.lookup.experimental": "Tables that change.",
     "autoconv.ragged": "Ragged tensors: rows of different lengths.",
     "autoconv.sparse": "Sparse tensors.",
     "autoconv.strings": "Tensors of strings.",

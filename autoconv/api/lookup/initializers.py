@@ -1,0 +1,150 @@
+"""What fills a static table: tensors of keys and values, or the lines of a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import DType, as_dtype, int64, string
+from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.recording.regions import recording
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+
+
+class TextFileIndex:
+    """What of a file's line is a key or a value, besides the number of a column.
+
+    >>> autoconv.lookup.TextFileIndex.WHOLE_LINE
+    -2
+    """
+
+    WHOLE_LINE = -2
+    LINE_NUMBER = -1
+
+
+class TableInitializer:
+    """Base of initializers: `initialize(table)` fills a new table."""
+
+    _key_dtype: DType
+    _value_dtype: DType
+
+    @property
+    def key_dtype(self) -> DType:
+        return self._key_dtype
+
+    @property
+    def value_dtype(self) -> DType:
+        return self._value_dtype
+
+    def initialize(self, table: Any) -> None:
+        """Fill the table."""
+        raise NotImplementedError(f"{type(self).__name__}.initialize")
+
+
+class KeyValueTensorInitializer(TableInitializer):
+    """Keys and values of a table, vectors of one length.
+
+    >>> initializer = autoconv.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
+    >>> initializer.key_dtype, initializer.value_dtype
+    (autoconv.string, autoconv.int32)
+    """
+
+    def __init__(
+        self, keys: TensorLike, values: TensorLike, key_dtype: DTypeLike | None = None,
+        value_dtype: DTypeLike | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        with recording(None):
+            self._keys = convert_to_tensor(keys, key_dtype)
+            self._values = convert_to_tensor(values, value_dtype)
+        self._key_dtype, self._value_dtype = self._keys.dtype, self._values.dtype
+
+    def initialize(self, table: Any) -> None:
+        table.fill(self._keys.numpy(), self._values.numpy())  # type: ignore[attr-defined]
+
+
+class TextFileInitializer(TableInitializer):
+    """Keys and values of a table from the lines of a text file: columns, whole lines, or numbers of lines.
+
+    `value_index_offset` is added to numbers of lines. Raises ValueError for numbers of lines that are no int64, and for
+    whole lines that are no strings; InvalidArgumentError for a file with fewer lines than `vocab_size`.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("red\\ngreen\\n")
+    ...     file.flush()
+    ...     index = autoconv.lookup.TextFileIndex
+    ...     initializer = autoconv.lookup.TextFileInitializer(
+    ...         file.name, autoconv.string, index.WHOLE_LINE, autoconv.int64, index.LINE_NUMBER
+    ...     )
+    ...     table = autoconv.lookup.StaticHashTable(initializer, default_value=-1)
+    >>> table.lookup(autoconv.constant(["green", "blue"])).numpy()
+    array([ 1, -1])
+    """
+
+    def __init__(
+        self, filename: Any, key_dtype: DTypeLike, key_index: int, value_dtype: DTypeLike, value_index: int,
+        vocab_size: int | None = None, delimiter: str = "\t", name: str | None = None, value_index_offset: int = 0,
+    ) -> None:  # fmt: skip
+        self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
+        for index, dtype in ((key_index, self._key_dtype), (value_index, self._value_dtype)):
+            if index == TextFileIndex.LINE_NUMBER and dtype is not int64:
+                raise ValueError(f"numbers of lines are int64, found the dtype {dtype.name}")
+            if index == TextFileIndex.WHOLE_LINE and dtype not in (string, int64):
+                raise ValueError(f"whole lines are strings or int64, found the dtype {dtype.name}")
+            if index < TextFileIndex.WHOLE_LINE:
+                raise ValueError(f"Invalid index {index}: it is a column, WHOLE_LINE or LINE_NUMBER")
+        if vocab_size is not None and vocab_size <= 0:
+            raise ValueError(f"vocab_size must be positive, found {vocab_size}")
+        self._filename = filename
+        self._indices, self._vocab_size = (key_index, value_index), vocab_size
+        self._delimiter, self._offset = delimiter, value_index_offset
+
+    def initialize(self, table: Any) -> None:
+        lines = self._lines()
+        keys, values = (
+            [self._part(line, number, index, dtype) for number, line in enumerate(lines)]
+            for index, dtype in zip(self._indices, (self._key_dtype, self._value_dtype), strict=True)
+        )
+        if self._indices[1] == TextFileIndex.LINE_NUMBER:
+            values = [value + self._offset for value in values]
+        table.fill(_array(keys, self._key_dtype), _array(values, self._value_dtype))
+
+    def _lines(self) -> list[bytes]:
+        name = self._filename.numpy().decode() if hasattr(self._filename, "numpy") else self._filename
+        with open(name, "rb") as file:
+            lines = file.read().splitlines()
+        if self._vocab_size is None:
+            return lines
+        if len(lines) < self._vocab_size:
+            raise InvalidArgumentError(
+                f"Invalid vocab_size in {name}: expected {self._vocab_size} but got {len(lines)} lines"
+            )
+        return lines[: self._vocab_size]
+
+    def _part(self, line: bytes, number: int, index: int, dtype: DType) -> Any:
+        if index == TextFileIndex.LINE_NUMBER:
+            return number
+        text = line if index == TextFileIndex.WHOLE_LINE else self._column(line, number, index)
+        if dtype.is_string:
+            return text
+        try:
+            return float(text) if dtype.is_floating else int(text)
+        except ValueError:
+            raise InvalidArgumentError(f"line {number} of {self._filename} has {text!r} for a {dtype.name}") from None
+
+    def _column(self, line: bytes, number: int, index: int) -> bytes:
+        parts = line.split(self._delimiter.encode())
+        if index >= len(parts):
+            raise InvalidArgumentError(
+                f"Invalid number of columns in {self._filename} line {number} ({line!r}): expected {index + 1}, got "
+                f"{len(parts)}"
+            )
+        return parts[index]
+
+
+def _array(items: list[Any], dtype: DType) -> np.ndarray:
+    found = np.empty(len(items), object if dtype.is_string else dtype.numpy)
+    found[:] = items
+    return found

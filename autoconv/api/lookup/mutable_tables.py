@@ -1,0 +1,133 @@
+"""Tables whose content changes while a program runs, from functions too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.lookup.static_tables import LookupTable
+from autoconv.graph.dtypes import DType, as_dtype, int64
+from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.recording.regions import recording
+from autoconv.runtime.support.shape import TensorShape, TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class MutableHashTable(LookupTable):
+    """A table to which entries are added, and from which they are removed; values are scalars or vectors.
+
+    >>> table = autoconv.lookup.experimental.MutableHashTable(autoconv.string, autoconv.int64, default_value=0)
+    >>> table.insert(["a", "b"], autoconv.constant([1, 2], autoconv.int64))
+    >>> table.remove(autoconv.constant(["a"]))
+    >>> table.lookup(autoconv.constant(["a", "b"])).numpy(), int(table.size())
+    (array([0, 2]), 1)
+    """
+
+    def __init__(
+        self, key_dtype: DTypeLike, value_dtype: DTypeLike, default_value: TensorLike,
+        name: str = "MutableHashTable", checkpoint: bool = True, experimental_is_anonymous: bool = False,
+    ) -> None:  # fmt: skip
+        self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
+        self._name = name
+        with recording(None):
+            self._default_value = convert_to_tensor(default_value, self._value_dtype)
+        self._held: dict[Any, np.ndarray] = {}
+
+    @property
+    def value_shape(self) -> TensorShape:
+        return self._default_value.shape
+
+    def size(self, name: str | None = None) -> Tensor:
+        """Return the number of entries, int64."""
+        return self._run(lambda: np.int64(len(self._held)), [], TensorSpec([], int64))[0]  # type: ignore[no-any-return]
+
+    def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> None:
+        """Add entries, or give keys other values."""
+        given = [self._checked(keys), convert_to_tensor(values, self._value_dtype)]
+        self._run(self._insert, given)
+
+    def remove(self, keys: TensorLike, name: str | None = None) -> None:
+        """Remove entries; keys that are not there are left out."""
+        self._run(self._remove, [self._checked(keys)])
+
+    erase = remove
+
+    def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
+        """Return all keys and values."""
+        specs = [TensorSpec([None], self._key_dtype), TensorSpec([None, *self.value_shape], self._value_dtype)]
+        keys, values = self._run(self._export, [], *specs)
+        return keys, values
+
+    def _values_of(self, keys: Tensor) -> Tensor:
+        shape = keys.shape.concatenate(self.value_shape)
+        return self._run(self._lookup, [keys], TensorSpec(shape, self._value_dtype))[0]  # type: ignore[no-any-return]
+
+    @staticmethod
+    def _run(function: Callable[..., Any], given: list[Tensor], *results: TensorSpec) -> Any:
+        """Call a function of arrays, when the graph runs, for the results of these specs."""
+        dtypes = tuple(spec.dtype for spec in results)
+        shapes = tuple(spec.shape.dims_tuple for spec in results)
+        return apply("py_call", *given, function=function, dtypes=dtypes, shapes=shapes)
+
+    def _insert(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
+        rows = np.reshape(values, (np.size(keys), *self._sizes()))
+        self._held.update(zip(np.ravel(keys).tolist(), rows, strict=True))
+        return []
+
+    def _remove(self, keys: np.ndarray) -> list[Any]:
+        for key in np.ravel(keys).tolist():
+            self._held.pop(key, None)
+        return []
+
+    def _lookup(self, keys: np.ndarray) -> np.ndarray:
+        default = np.asarray(self._default_value.numpy())  # type: ignore[attr-defined]
+        found = np.empty((np.size(keys), *self._sizes()), _numpy(self._value_dtype))
+        for place, key in enumerate(np.ravel(keys).tolist()):
+            found[place] = self._held.get(key, default)
+        return found.reshape(*np.shape(keys), *self._sizes())
+
+    def _export(self) -> list[np.ndarray]:
+        keys = np.empty(len(self._held), _numpy(self._key_dtype))
+        keys[:] = list(self._held)
+        values = np.empty((len(self._held), *self._sizes()), _numpy(self._value_dtype))
+        for place, value in enumerate(self._held.values()):
+            values[place] = value
+        return [keys, values]
+
+    def _sizes(self) -> list[int]:
+        return [size or 0 for size in self.value_shape]
+
+
+def _numpy(dtype: DType) -> Any:
+    return object if dtype.is_string else dtype.numpy
+
+
+class DenseHashTable(MutableHashTable):
+    """A MutableHashTable in which `empty_key` and `deleted_key` are no keys.
+
+    >>> table = autoconv.lookup.experimental.DenseHashTable(
+    ...     autoconv.int64, autoconv.int64, default_value=-1, empty_key=0, deleted_key=-1)
+    >>> table.insert(autoconv.constant([5], autoconv.int64), autoconv.constant([50], autoconv.int64))
+    >>> table.lookup(autoconv.constant([5, 6], autoconv.int64)).numpy()
+    array([50, -1])
+    """
+
+    def __init__(
+        self, key_dtype: DTypeLike, value_dtype: DTypeLike, default_value: TensorLike, empty_key: TensorLike,
+        deleted_key: TensorLike, initial_num_buckets: int | None = None, name: str = "MutableDenseHashTable",
+        checkpoint: bool = True, experimental_is_anonymous: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(key_dtype, value_dtype, default_value, name)
+        with recording(None):
+            reserved = [convert_to_tensor(key, self._key_dtype) for key in (empty_key, deleted_key)]
+        self._reserved = {key.numpy() for key in reserved}  # type: ignore[attr-defined]
+
+    def _insert(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
+        found = self._reserved & set(np.ravel(keys).tolist())
+        if found:
+            raise ValueError(f"Using the empty_key or deleted_key as a table key is not allowed: {found}")
+        return super()._insert(keys, values)

@@ -1,0 +1,10 @@
+"""Tables of keys and values."""
+
+from autoconv.api.lookup.initializers import KeyValueTensorInitializer, TextFileIndex, TextFileInitializer
+from autoconv.api.lookup.static_tables import StaticHashTable, StaticVocabularyTable
+from autoconv.lookup import experimental
+
+__all__ = [
+    "KeyValueTensorInitializer", "StaticHashTable", "StaticVocabularyTable", "TextFileIndex", "TextFileInitializer",
+    "experimental",
+]  # fmt: skip

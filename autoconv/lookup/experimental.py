@@ -1,0 +1,5 @@
+"""Tables that change."""
+
+from autoconv.api.lookup.mutable_tables import DenseHashTable, MutableHashTable
+
+__all__ = ["DenseHashTable", "MutableHashTable"]
