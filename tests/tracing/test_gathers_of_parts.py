@@ -1,4 +1,4 @@
-"""Gathers by parts of arrays of positions, whose sizes only the running graph has: beside NumPy, and without kernels."""
+"""Gathers by parts of arrays of positions, whose sizes only the running graph has: as in NumPy, without kernels."""
 
 import numpy as np
 import pytest

@@ -13,6 +13,7 @@ from autoconv.backends.llvm.legalize.array_statements import with_statements
 from autoconv.backends.llvm.legalize.complex.split import split_complex
 from autoconv.backends.llvm.legalize.decompose import expand
 from autoconv.backends.llvm.legalize.interchange_loops import interchange
+from autoconv.backends.llvm.legalize.loads_of_views import load_views
 from autoconv.backends.llvm.legalize.promote_handler_cells import with_cells
 from autoconv.backends.llvm.legalize.rotate_loops import rotate
 from autoconv.backends.llvm.legalize.unroll_short_axes import split_components
@@ -30,6 +31,7 @@ class Legalisation:
 LEGALISATIONS = (
     Legalisation(name="complex", transform=split_complex),  # first: what follows knows real numbers alone
     Legalisation(name="decompose", transform=expand),
+    Legalisation(name="loads_of_views", transform=load_views),  # before statements, which read views in place
     Legalisation(name="array_statements", transform=with_statements),  # array_reductions as well
     Legalisation(name="rotate_loops", transform=rotate),  # before loops are interchanged: their tests become scalars
     Legalisation(name="interchange_loops", transform=interchange),

@@ -11,8 +11,8 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.memory.array_view import held
+from autoconv.backends.llvm.codegen.memory.overlap_test import may_overlap
 from autoconv.backends.llvm.codegen.memory.step_loops import QuickWriter, Reading, Routine, either, place_of
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory
@@ -115,19 +115,11 @@ class _Statement(Reading):
             if how == OVERLAP or (how == EQUAL and (i in bases or not self._is_whole(value))):
                 return OVERLAP
             if how not in (DISJOINT, EQUAL):
-                found.append(self._may_overlap(taken, value.dtype.size))
+                found.append(may_overlap(self.region, node.inputs[0], value))
         return either(out, found) if found else DISJOINT
 
     def _is_whole(self, value: Value) -> bool:
         return len(value.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
-
-    def _may_overlap(self, x: Memory, width: int) -> str:
-        """Return an i1: whether the byte ranges of `x` and the target intersect (conservative)."""
-        out = self.region.out
-        low, high = array_view.ends(out, x, width)
-        own_low, own_high = array_view.ends(out, self.target, self.dtype.size)
-        first = out.new(f"icmp ult i64 {low}, {own_high}")
-        return out.new(f"and i1 {first}, {out.new(f'icmp ult i64 {own_low}, {high}')}")
 
     # ---- the loop
 

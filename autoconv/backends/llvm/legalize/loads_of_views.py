@@ -1,0 +1,62 @@
+"""Turn new dimensions of what was loaded from a part of an array into loads of a view that has them.
+
+Fused loops read views in place; a value whose sizes are known only at run time would be made by a kernel.
+
+    before   %x = array_load(%part): float64[?]; %column = expand_dims(%x, axis=1): float64[?,1]
+    after    %view = array_view(%part, spec=(Slice(), NewAxis())); %column = array_load(%view): float64[?,1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.rewriter import Rewriter
+from autoconv.ops import OPS
+from autoconv.ops.index_spec import NewAxis, Slice
+from autoconv.ops.rules import normalised_axes
+
+
+def load_views(graph: Graph) -> Graph:
+    """Return a copy of the graph, regions included, in which loads have the new dimensions."""
+    return _OfViews(graph, None).run()
+
+
+class _OfViews(Rewriter[None]):
+    """`_arrays` are the arrays that values were loaded from, as long as nothing was written since."""
+
+    def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
+        super().__init__(graph, shared, copies)
+        self._arrays: dict[Value, Value] = {}
+
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        if node.effects.must_run and not node.op.traits.allocates:
+            self._arrays.clear()
+        if node.op.name == "array_load" and _is_open(node.results[0]):
+            self._arrays[node.results[0]] = inputs[0]
+        array = self._arrays.get(node.inputs[0]) if node.inputs else None
+        if array is None:
+            return None
+        if node.op.name == "reshape" and _is_unchanged(node):
+            self._arrays[node.results[0]] = array
+            return inputs[:1]
+        if node.op.name != "expand_dims" or not isinstance(node.attributes["axis"], int):
+            return None
+        rank = len(node.results[0].shape or ())
+        (axis,) = normalised_axes(node.attributes["axis"], rank)
+        spec = (*(Slice(None, None, None),) * axis, NewAxis())
+        view = self.copy.add(OPS["array_view"], [array], {"spec": spec}, span=node.span).results[0]
+        self._arrays[node.results[0]] = view
+        return self.copy.add(OPS["array_load"], [view], name=node.name, span=node.span).results
+
+
+def _is_open(value: Value) -> bool:
+    return None in (value.shape or ())
+
+
+def _is_unchanged(node: Node) -> bool:
+    """Return whether a vector is reshaped to a vector."""
+    return len(node.inputs) == 1 and len(node.inputs[0].shape or ()) == 1 and node.attributes["shape"] == (-1,)
+
+
+__all__ = ["load_views"]
