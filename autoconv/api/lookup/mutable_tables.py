@@ -71,7 +71,8 @@ class MutableHashTable(LookupTable):
         """Call a function of arrays, when the graph runs, for the results of these specs."""
         dtypes = tuple(spec.dtype for spec in results)
         shapes = tuple(spec.shape.dims_tuple for spec in results)
-        return apply("py_call", *given, function=function, dtypes=dtypes, shapes=shapes)
+        found = apply("py_call", *given, function=function, dtypes=dtypes, shapes=shapes)
+        return found if isinstance(found, tuple) else (found,)
 
     def _insert(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
         rows = np.reshape(values, (np.size(keys), *self._sizes()))

@@ -9,7 +9,6 @@ import numpy as np
 from autoconv.api.lookup.initializers import TableInitializer
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.sparse.tensor import SparseTensor
-from autoconv.api.strings import as_string, to_hash_bucket_fast
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import fill
 from autoconv.api.tensors.gather import gather, where
@@ -185,8 +184,9 @@ class StaticVocabularyTable(LookupTable):
         return 0 if self._table is None else self._table.count
 
     def _values_of(self, keys: Tensor) -> Tensor:
-        text = keys if keys.dtype.is_string else as_string(keys)
-        buckets = to_hash_bucket_fast(text, self._num_oov_buckets) + self._count()
+        text = keys if keys.dtype.is_string else apply("as_string", keys)
+        hashed = apply("string_to_hash_bucket_fast", text, num_buckets=self._num_oov_buckets)
+        buckets = hashed + self._count()
         if self._table is None:
             return buckets
         found = self._table.lookup(cast(keys, self._table.key_dtype) if not keys.dtype.is_string else keys)
