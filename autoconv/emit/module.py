@@ -23,7 +23,7 @@ from autoconv.syntax import build
 from autoconv.syntax.comments import own_line_comments
 from autoconv.syntax.depth import deepest
 from autoconv.syntax.names import Namer
-from autoconv.syntax.parse import check, parse_ast, to_ast, to_gast
+from autoconv.syntax.parse import check, compile_text, parse_ast, to_ast, to_gast
 
 MARKER = "__autoconv__"
 
@@ -38,10 +38,10 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
     options = options or Options()
     diagnostics: list[Diagnostic] = []
     left_alone: set[str] = set()
-    check(source, filename)
+    parsed = check(source, filename)
     while True:
         with deep_recursion():
-            made = _made(source, filename, options, frozenset(left_alone), diagnostics)
+            made = _made(source, parsed, filename, options, frozenset(left_alone), diagnostics)
         failure = made if isinstance(made, _Failure) else _uncompiled(made, source, filename, left_alone)
         if failure is None:
             assert isinstance(made, _Made)
@@ -72,10 +72,11 @@ class _Failure:
 
 
 def _made(
-    source: str, filename: str, options: Options, left_alone: frozenset[str], diagnostics: Sequence[Diagnostic]
-) -> _Made | _Failure:
-    """Convert everything but the functions in `left_alone`."""
-    context_tree = _converted(source, filename, options, left_alone)
+    source: str, parsed: ast.Module | None, filename: str, options: Options, left_alone: frozenset[str],
+    diagnostics: Sequence[Diagnostic],
+) -> _Made | _Failure:  # fmt: skip
+    """Convert everything but the functions in `left_alone`; `parsed` is the tree of the text, if it is known."""
+    context_tree = _converted(source, parsed or parse_ast(source, filename), filename, options, left_alone)
     if isinstance(context_tree, _Failure):
         return context_tree
     context, tree = context_tree
@@ -111,7 +112,7 @@ def _uncompiled(made: _Made, source: str, filename: str, left_alone: set[str]) -
     line = 0
     try:
         with without_warnings():
-            compile(made.conversion.text, filename, "exec", dont_inherit=True)
+            compile_text(made.conversion.text, filename)
         return None
     except SyntaxError as error:
         if not error.msg.startswith("too many"):  # nested parentheses, levels of indentation or nested blocks
@@ -162,9 +163,8 @@ def _with_map(printed: Printed, source: str, context: Context, options: Options)
 
 
 def _converted(
-    source: str, filename: str, options: Options, left_alone: frozenset[str]
+    source: str, parsed: ast.Module, filename: str, options: Options, left_alone: frozenset[str]
 ) -> tuple[Context, ast.Module] | _Failure:
-    parsed = parse_ast(source, filename)
     _check_names(parsed, filename, options)
     tree = to_gast(parsed)
     context = Context(filename, source.splitlines(), Namer(tree), only=options.only, left_alone=left_alone)

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.numpy.creation import check_order, counted, creates
+from autoconv.numpy.creation import check_order, counted, creates, filled
 from autoconv.numpy.operands import (
-    cast,
     computes,
     has_known_shape,
     integer,
@@ -40,7 +39,9 @@ def eye(
     if any(static_value(n) is None and as_tensor(n) is not None for n in (N, M)):
         across = apply("expand_dims", counted(N if M is None else M), axis=0)
         down = apply("expand_dims", apply("add", counted(N), tensor(integer(k), np.int64)), axis=1)
-        return cast(apply("equal", across, down), numpy_dtype(dtype))
+        kind = numpy_dtype(dtype)
+        zeros = filled((N, N if M is None else M), 0, kind)  # raises for impossible sizes, also where nothing is used
+        return apply("select", apply("equal", across, down), tensor(1, kind), zeros)
     rows, columns = integer(N), integer(N if M is None else M)
     return tensor(np.eye(rows, columns, integer(k), numpy_dtype(dtype)))
 

@@ -85,6 +85,7 @@ class Traits:
     identity        the e for which f(x, e) == x
     shape_only      inputs of which only the shape is read (of a list: the length too)
     sizes           the operand whose elements are sizes of the result
+    counted_by      other inputs that decide how many elements the result has
     view            results share the memory of the first input, as in NumPy, or are that input itself
     may_alias       results may share the memory of an input: trivial cases of the kernel, and unknown functions
     same_order      the result has the elements of the first input in the same order, under another shape
@@ -109,6 +110,7 @@ class Traits:
     identity: int | float | bool | None = None
     shape_only: tuple[int, ...] = ()
     sizes: SizeOperand | None = None
+    counted_by: tuple[int, ...] = ()
     view: bool = False
     may_alias: bool = False
     same_order: bool = False

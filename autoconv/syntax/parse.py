@@ -33,14 +33,15 @@ def parse_ast(source: str, filename: str) -> ast.Module:
         raise _too_deep(filename, longest_statement(source)) from None
 
 
-def check(source: str, filename: str) -> None:
+def check(source: str, filename: str) -> ast.Module | None:
     """Compile a module's text without running it; raise SourceError, with the position, if it is invalid.
 
-    The parser accepts some programs that the compiler refuses: a `break` outside of loops, `global x` after a use of x.
+    Return the tree of the text if it was parsed for that. The parser accepts some programs that the compiler refuses: a
+    `break` outside of loops, `global x` after a use of x.
     """
     try:
         with without_warnings():
-            compile(source, filename, "exec", dont_inherit=True)
+            return compile_text(source, filename)
     except SyntaxError as error:
         parse_ast(source, filename)  # the parser's columns count characters, the compiler's bytes
         lines, line = source.split("\n"), error.lineno or 0
@@ -51,7 +52,48 @@ def check(source: str, filename: str) -> None:
     except (RecursionError, MemoryError):
         raise _too_deep(filename, deepest(parse_ast(source, filename))[1]) from None
     except ValueError:  # null bytes, which the parser reports too
+        return None
+
+
+def compile_text(source: str, filename: str) -> ast.Module | None:
+    """Compile a module's text without running it, a long one some statements at a time; raise what `compile` raises.
+
+    The time of `compile` is quadratic in the number of functions with one name and text. Return the tree of a long
+    text.
+    """
+    if source.count("\n") > _MANY_LINES:
+        try:
+            tree = ast.parse(source, filename)
+            _compile_in_parts(tree, filename)
+        except RecursionError:  # trees are traversed less deeply than texts
+            pass
+        else:
+            return tree
+    compile(source, filename, "exec", dont_inherit=True)
+    return None
+
+
+_MANY_LINES, _PART = 5_000, 500  # lines of a long text, statements that are compiled together
+
+
+def _compile_in_parts(tree: ast.Module, filename: str) -> None:
+    """Compile the statements of a module; together where their order matters to the compiler."""
+    start = next((i for i, one in enumerate(tree.body) if not _is_at_top(one, i)), len(tree.body))
+    if any(isinstance(one, ast.Global) or _is_future(one) for one in tree.body[start:]):
+        compile(tree, filename, "exec", dont_inherit=True)
         return
+    for first in range(start, len(tree.body), _PART):
+        part = [*tree.body[:start], *tree.body[first : first + _PART]]
+        compile(ast.Module(part, []), filename, "exec", dont_inherit=True)
+
+
+def _is_at_top(statement: ast.stmt, position: int) -> bool:
+    is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return _is_future(statement) or (position == 0 and is_text)
+
+
+def _is_future(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
 def _too_deep(filename: str, line: int) -> SourceError:

@@ -12,9 +12,8 @@ _SIZES = frozenset({"constant", "shape", "array_size", "common_size", "dimension
 def has_computed_sizes(node: Node) -> bool:
     """Return whether the program computes sizes of the result: they may be negative, or more than memory holds."""
     sizes = node.op.traits.sizes
-    if sizes is None or len(node.inputs) <= sizes.position:
-        return False
-    return _is_computed(node.inputs[sizes.position])
+    positions = node.op.traits.counted_by if sizes is None else (sizes.position,)
+    return any(_is_computed(node.inputs[at]) for at in positions if at < len(node.inputs))
 
 
 def _is_computed(value: Value) -> bool:

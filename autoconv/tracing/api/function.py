@@ -28,6 +28,7 @@ from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDiffere
 from autoconv.tracing.execute.donation import Donate, donated_names
 from autoconv.tracing.execute.internal_errors import is_of_program, meets_fault
 from autoconv.tracing.execute.plain_rerun import BEYOND, can_rerun, found_by, rerun_plain
+from autoconv.tracing.guards.hooked_objects import hook_among
 from autoconv.tracing.key.argument_structure import CannotFlatten
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, Reference, accepts
@@ -144,6 +145,9 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         self._retracing.calls += 1
         if self._bailout.skips(args, kwargs):
             return self.python_function(*args, **kwargs)
+        hook = hook_among(self.python_function, args, kwargs) if self._contract.runs_plain else ""
+        if hook:
+            return self._run_unexamined(hook, args, kwargs)
         try:
             call = self._learning.bind(args, kwargs)
         except CannotFlatten as error:
@@ -165,6 +169,12 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
             return self._run_plain(None, args, kwargs)
         self._bailout.ran_graph()
         return self._run(concrete, call.leaves, args, kwargs)
+
+    def _run_unexamined(self, reason: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call as plain Python whose arguments would run code of the program if they were examined."""
+        self._tell_once(reason)
+        self._bailout.ran_plain(args)
+        return self.python_function(*args, **kwargs)
 
     def _cannot_bind(self, error: CannotFlatten) -> None:
         if not self._contract.runs_plain:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.operators.calls.call import is_user_code
+from autoconv.runtime.support.attribute_hooks import hooks_attributes
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import own_items
 
@@ -203,7 +204,9 @@ class Reads:
 
     def _visit(self, value: Any) -> None:
         """Add the functions and classes that a reachable value may run."""
-        if isinstance(value, types.FunctionType) and is_user_code(value):
+        if hooks_attributes(type(value)):  # no question about the value itself, which would run code of the program
+            self._meet_class(type(value))
+        elif isinstance(value, types.FunctionType) and is_user_code(value):
             self._pending.append(value)
         elif isinstance(value, types.MethodType):
             self._visit(value.__func__)

@@ -31,6 +31,7 @@ from autoconv.tracing.guards.fingerprints import (
     is_user_module,
 )
 from autoconv.tracing.guards.guard_codegen import checker
+from autoconv.tracing.guards.hooked_objects import refuse_hooks, refuse_hooks_behind
 from autoconv.tracing.guards.python_contract import RunPlain
 
 _NESTED = 6  # depth to which objects and lists are searched for possible inputs; longer lists are skipped (next line)
@@ -93,6 +94,8 @@ class Guards:
         if key in self._seen:
             return
         self._seen.add(key)
+        if self.python:
+            refuse_hooks_behind(function)
         self._files.add(code.co_filename)
         if self._reads is not None:
             self._reads.add(function)
@@ -129,6 +132,8 @@ class Guards:
 
     def add_value(self, name: str, value: Any) -> None:
         """Guard the contents of an object (an argument, say) without keeping the object alive."""
+        if self.python:
+            refuse_hooks((value,))
         self._spots.append(Location((id(value), name), name, lambda: value, lambda _: None))
         try:
             self._watch(name, weakref.ref(value), (id(value), name))

@@ -208,7 +208,7 @@ def _kind(value: Any) -> Any:
         return value
     if type_ is int:
         return int, value.bit_length() >> 2
-    if isinstance(value, np.ndarray):
+    if issubclass(type_, np.ndarray):  # `isinstance` reads `__class__`, which may run code of the program
         return type_, value.ndim, value.size.bit_length() >> 1
     if type_ in _LENGTHS:
         return type_, len(value).bit_length() >> 1

@@ -1,0 +1,97 @@
+"""Objects whose class runs code of the program on each read of an attribute, `isinstance` included.
+
+Whoever examines such an object runs that code. They are therefore found by `type` and by the slots of Python's own
+classes alone, which read no attribute.
+"""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from autoconv.runtime.support.structure import ATOMS
+
+MOST_EXAMINED = 10_000  # objects
+
+
+def hooked_class(values: Iterable[Any], most: int = MOST_EXAMINED) -> type | None:
+    """Return the class of the first object with such a hook that the values lead to; None if there is none.
+
+    The search ends after that many objects. It enters containers, objects, bound methods and partial functions.
+    """
+    pending: list[Iterable[Any]] = [values]
+    seen: set[int] = set()
+    while pending:
+        for value in pending.pop():
+            kind = type(value)
+            if kind in ATOMS or id(value) in seen:
+                continue
+            if hooks_attributes(kind):
+                return kind
+            if len(seen) == most:
+                return None
+            seen.add(id(value))
+            pending.append(_parts(value, kind))
+    return None
+
+
+def hooks_attributes(kind: type) -> bool:
+    """Return whether a `__getattribute__` written in Python reads the attributes of the objects of this class."""
+    found = _HOOKED.get(kind)
+    if found is None:
+        bases = type.__getattribute__(kind, "__mro__")
+        hooks = (type.__getattribute__(base, "__dict__").get("__getattribute__") for base in bases)
+        found = _HOOKED[kind] = any(type(hook) is types.FunctionType for hook in hooks)
+    return found
+
+
+_HOOKED: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
+
+
+def _parts(value: Any, kind: type) -> tuple[Any, ...]:
+    """Return the objects that a value consists of."""
+    if issubclass(kind, (list, tuple, set, frozenset)):
+        base: Any = next(one for one in (list, tuple, set, frozenset) if issubclass(kind, one))
+        return tuple(base.__iter__(value))
+    if issubclass(kind, dict):
+        return (*dict.keys(value), *dict.values(value))
+    if issubclass(kind, types.MethodType):
+        return (value.__self__,)
+    if issubclass(kind, partial):
+        return (value.func, *value.args, *value.keywords.values())
+    if issubclass(kind, (type, types.ModuleType, types.FunctionType)):
+        return ()
+    return tuple(_held(value, kind))
+
+
+def _held(value: Any, kind: type) -> Iterator[Any]:
+    """Iterate over the values of an object's own attributes."""
+    for slot in _places(kind):
+        try:
+            found = slot.__get__(value, kind)
+        except AttributeError:  # the slot is empty
+            continue
+        if type(slot) is types.GetSetDescriptorType:
+            yield from tuple(found.values())
+        else:
+            yield found
+
+
+def _places(kind: type) -> tuple[Any, ...]:
+    """Return the slots of a class, with that of the `__dict__` of its objects."""
+    found = _PLACES.get(kind)
+    if found is None:
+        bases = [type.__getattribute__(base, "__dict__") for base in type.__getattribute__(kind, "__mro__")]
+        slots = [slot for base in bases if "__slots__" in base for slot in base.values()]
+        slots = [slot for slot in slots if type(slot) is types.MemberDescriptorType]
+        slots += [base["__dict__"] for base in bases if type(base.get("__dict__")) is types.GetSetDescriptorType]
+        found = _PLACES[kind] = tuple(slots)
+    return found
+
+
+_PLACES: weakref.WeakKeyDictionary[type, tuple[Any, ...]] = weakref.WeakKeyDictionary()
+
+__all__ = ["MOST_EXAMINED", "hooked_class", "hooks_attributes"]

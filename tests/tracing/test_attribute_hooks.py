@@ -1,0 +1,100 @@
+"""Objects with a `__getattribute__` of the program are never examined: it runs as often as in the plain function."""
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+
+class Counting:
+    reads: list[str] = []  # noqa: RUF012 - the program's counter
+
+    def __init__(self, value):
+        self.value = value
+
+    def __getattribute__(self, name):
+        Counting.reads.append(name)
+        return object.__getattribute__(self, name)
+
+    def times(self, x):
+        return self.value * x
+
+
+class Slots:
+    __slots__ = ("count", "held")
+
+    def __init__(self, held):
+        self.held = held
+        self.count = 0
+
+
+class Items(list):
+    pass
+
+
+first = Counting(2.0)
+listed = [Counting(3.0), 1.0]
+mapped = {"k": (Counting(4.0),)}
+holder = Slots(Counting(5.0))
+
+
+def closure(held):
+    return lambda x: held.value + x
+
+
+def keyword(x, *, held=first):
+    return held.value + x
+
+
+NAMED = [
+    lambda x: first.value * x,
+    lambda x: first.times(x),
+    lambda x: listed[0].value * x,
+    lambda x: listed[1] * x,
+    lambda x: mapped["k"][0].times(x),
+    lambda x: holder.held.value * x,
+    lambda x: holder.count + x,
+    lambda x: isinstance(first, Counting) + x,
+    lambda x: (first is listed[0]) + x,
+    lambda x: sum([one.value for one in listed[:1]]) * x,
+    lambda x: Counting(x).value,
+    lambda x, held=first: held.value + x,
+    closure(first),
+    keyword,
+]
+GIVEN = [
+    (lambda held, x: held.value * x, lambda: Counting(1.0)),
+    (lambda held, x: x, lambda: Counting(1.0)),
+    (lambda held, x: held[1].times(x), lambda: [0, Counting(2.0)]),
+    (lambda held, x: held["c"].times(x), lambda: {"c": Counting(2.0)}),
+    (lambda held, x: held.held.times(x), lambda: Slots(Counting(2.0))),
+    (lambda held, x: held(x), lambda: first.times),
+    (lambda held, x: len(held) + x, lambda: Items([Counting(1.0)])),
+]
+
+
+def reads_of(function, *arguments, **named):
+    Counting.reads.clear()
+    return function(*arguments, **named), list(Counting.reads)
+
+
+@pytest.mark.parametrize("function", NAMED)
+def test_what_names_lead_to(function):
+    compiled = ac.compile(function)
+    for i in range(6):
+        assert reads_of(compiled, i + 0.5) == reads_of(function, i + 0.5)
+
+
+@pytest.mark.parametrize("function, make", GIVEN)
+def test_what_arguments_lead_to(function, make):
+    compiled = ac.compile(function)
+    for i in range(6):
+        mine, its = make(), make()
+        assert reads_of(compiled, mine, i + 0.5) == reads_of(function, its, i + 0.5)
+        assert reads_of(compiled, held=mine, x=np.float64(i)) == reads_of(function, held=its, x=np.float64(i))
+
+
+def test_what_is_told():
+    compiled = ac.compile(NAMED[0])
+    compiled(1.0)
+    assert "Counting defines __getattribute__" in compiled.explain()
