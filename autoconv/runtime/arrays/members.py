@@ -12,6 +12,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Value
+from autoconv.ops.index_spec import NewAxis, Slice
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.runtime.arrays import complex_parts, symbolic_arrays
 from autoconv.runtime.arrays.array_creation import strided
@@ -94,18 +95,25 @@ def diagonal_of(array: SymbolicArray, offset: Any = 0, axis1: Any = 0, axis2: An
 
 
 def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
-    """Return a view that only permutes the dimensions, for an array with unknown sizes or strides."""
-    if None in array.known_shape and like(np.empty((1,) * array.ndim, np.bool_)).ndim != array.ndim:
-        return NotImplemented  # which dimensions are dropped depends on their sizes
+    """Return a view that permutes, reverses or adds dimensions, for an array with unknown sizes or strides."""
     shape = tuple(range(2, 2 + array.ndim))
     sample = np.empty(shape, np.bool_)
     found = like(sample)
     if found is sample:
         return [array]
-    if found.base is None or sorted(found.shape) != sorted(shape) or min(found.strides) < 0:
+    if None in array.known_shape and like(np.empty((1,) * array.ndim, np.bool_)).ndim != found.ndim:
+        return NotImplemented  # which dimensions are dropped depends on their sizes
+    perm = tuple(size - 2 for size in found.shape if size > 1)
+    if found.base is None or sorted(perm) != list(range(array.ndim)):
         return NotImplemented
-    perm = tuple(size - 2 for size in found.shape)
+    pairs = list(zip(found.shape, found.strides, strict=True))
+    if any(size > 1 and abs(stride) != sample.strides[size - 2] for size, stride in pairs):
+        return NotImplemented
     node = symbolic_arrays.record_array_op("array_transpose", [array.value_in_graph], perm=perm)
+    if found.ndim != array.ndim or min(found.strides) < 0:
+        steps = [-1 if stride < 0 else None for stride in found.strides]
+        spec = tuple(NewAxis() if n == 1 else Slice(None, None, step) for n, step in zip(found.shape, steps, strict=True))
+        node = symbolic_arrays.record_array_op("array_view", list(node.results), spec=spec)
     return [SymbolicArray(node.results[0])]
 
 

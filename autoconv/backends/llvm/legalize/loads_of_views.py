@@ -28,6 +28,8 @@ class _OfViews(Rewriter[None]):
     def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, shared, copies)
         self._arrays: dict[Value, Value] = {}
+        # The operands of products, which have forms of their own (see `array_reductions`).
+        self._factors = {value for node in graph.nodes if node.op.name == "matmul" for value in node.inputs}
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.effects.must_run and not node.op.traits.allocates:
@@ -40,7 +42,9 @@ class _OfViews(Rewriter[None]):
         if node.op.name == "reshape" and _is_unchanged(node):
             self._arrays[node.results[0]] = array
             return inputs[:1]
-        if node.op.name != "expand_dims" or not isinstance(node.attributes["axis"], int):
+        if node.op.name != "expand_dims" or node.results[0] in self._factors:
+            return None
+        if not isinstance(node.attributes["axis"], int):
             return None
         rank = len(node.results[0].shape or ())
         (axis,) = normalised_axes(node.attributes["axis"], rank)

@@ -9,6 +9,7 @@ from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, plus, product
 from autoconv.graph.graph import Value
+from autoconv.graph.types import ArrayType
 from autoconv.ops.analysis.alias import base_of
 
 
@@ -29,7 +30,7 @@ def may_overlap(region: LoweringContext, one: Value, other: Value) -> str:
 def _are_in_other_columns(region: LoweringContext, one: Value, other: Value) -> str | None:
     """Return an i1: whether no column of their base has elements of both; None where the layout is unknown."""
     base, out = base_of(one), region.out
-    strides = getattr(base.type, "strides", ())
+    strides = base.type.strides if isinstance(base.type, ArrayType) else ()
     if base is not base_of(other) or len(strides) < 2 or not isinstance(strides[0], int) or strides[0] <= 0:
         return None
     row = strides[0]

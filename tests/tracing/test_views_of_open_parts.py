@@ -1,0 +1,68 @@
+"""Views of parts whose sizes only the running graph has: reversed, turned, with new dimensions."""
+
+import numpy as np
+import pytest
+
+import autoconv
+
+VIEWS = {
+    "flip": np.flip,
+    "flip of rows": lambda x: np.flip(x, 0),
+    "fliplr": np.fliplr,
+    "flipud": np.flipud,
+    "rot90": np.rot90,
+    "rot90 twice": lambda x: np.rot90(x, 2),
+    "expand_dims": lambda x: np.expand_dims(x, 1)[:, 0],
+    "expand_dims of two": lambda x: np.expand_dims(x, (0, 3))[0, :, :, 0],
+    "atleast_3d": lambda x: np.atleast_3d(x)[:, :, 0],
+    "swapaxes": lambda x: np.swapaxes(x, 0, 1),
+    "moveaxis": lambda x: np.moveaxis(x, 0, -1),
+    "transpose": lambda x: x.T,
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+@pytest.mark.parametrize("dtype", ["float64", "int32", "complex128"])
+def test_read_and_written(view, dtype):
+    def program(a):
+        total = a.sum() * 0
+        for k in range(1, len(a)):
+            part = view(a[:k, : k + 1])
+            total = total + (part * 2).sum() * k
+            part[0] += part[-1]
+            part *= 2
+        return total
+
+    compiled = autoconv.compile(program)
+    ours, plain = (np.arange(49).reshape(7, 7).astype(dtype) for _ in range(2))
+    found, wanted = compiled(ours), program(plain)
+    np.testing.assert_allclose(found, wanted)
+    np.testing.assert_allclose(ours, plain)
+    assert "one NumPy operation at a time" not in compiled.explain()
+
+
+def recursion(r):
+    y = np.empty_like(r)
+    alpha, beta, y[0] = -r[0], 1.0, -r[0]
+    for k in range(1, r.shape[0]):
+        beta *= 1.0 - alpha * alpha
+        alpha = -(r[k] + np.dot(np.flip(r[:k]), y[:k])) / beta
+        y[:k] += alpha * np.flip(y[:k])
+        y[k] = alpha
+    return y
+
+
+def test_reversed_parts_in_fused_loops():
+    compiled = autoconv.compile(recursion)
+    r = np.random.default_rng(0).random(40) / 40
+    np.testing.assert_allclose(compiled(r), recursion(r))
+    assert "kernels" not in compiled.explain()
+
+
+def test_what_is_dropped_depends_on_sizes():
+    @autoconv.compile
+    def squeezed(a, k):
+        return np.squeeze(a[: int(a[0, 0]) + k]).shape
+
+    for k in (0, 1):
+        assert squeezed(np.ones((3, 4)), k) == np.ones((1 + k, 4)).squeeze().shape
