@@ -24,10 +24,10 @@ def may_have_parts(node: Any, numbers: Container[str] = ()) -> bool:
 
     False for constants, strings, most arithmetic and the names in `numbers`.
     """
-    return _may_be(_with_parts, node, numbers)
+    return _may_be(_has_parts, node, numbers)
 
 
-def _with_parts(node: Any, numbers: Container[str]) -> bool:
+def _has_parts(node: Any, numbers: Container[str]) -> bool:
     if isinstance(node, gast.BinOp):
         if not isinstance(node.op, (gast.Add, gast.Mult)):
             return False
@@ -71,7 +71,7 @@ def number_names(function: Any) -> set[str]:
             found.update(names)
         elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
             numbered.add(id(node.target))
-        elif isinstance(node, gast.For) and isinstance(node.target, gast.Name) and _counts(node.iter):
+        elif isinstance(node, gast.For) and isinstance(node.target, gast.Name) and _iterates_over_numbers(node.iter):
             numbered.add(id(node.target))
             found.add(node.target.id)
         elif id(node) not in numbered:
@@ -84,7 +84,7 @@ def number_names(function: Any) -> set[str]:
     return found - others
 
 
-def _counts(iterable: Any) -> bool:
+def _iterates_over_numbers(iterable: Any) -> bool:
     return isinstance(iterable, gast.Call) and isinstance(iterable.func, gast.Name) and iterable.func.id == "range"
 
 
@@ -133,7 +133,7 @@ _OF_NUMBERS = (
 
 
 def numeric_names(function: Any) -> set[str]:
-    """Return the names that a function computes with, as with no text: `x - y`, `-x`, `x + 1`, `x < 1`, `range(x)`."""
+    """Return the names used in operations that text lacks: `x - y`, `-x`, `x + 1`, `x < 1`, `range(x)`."""
     body = function.body if isinstance(function.body, list) else [function.body]
     found: set[str] = set()
     for node in [node for statement in body for node in walk(statement)]:
@@ -149,7 +149,7 @@ def numeric_names(function: Any) -> set[str]:
             sides = pair if any(map(is_number, pair)) else []
         elif isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in ("range", "abs"):
             sides = node.args
-        elif isinstance(node, gast.For) and _counts(node.iter):
+        elif isinstance(node, gast.For) and _iterates_over_numbers(node.iter):
             sides = [node.target]
         found.update(side.id for side in sides if isinstance(side, gast.Name))
     return found
@@ -163,11 +163,11 @@ def is_number(node: Any) -> bool:
 
 
 def may_be_text(node: Any, computed: Container[str]) -> bool:
-    """Return whether an expression may be text, as far as the function says; `computed`, see `numeric_names`."""
+    """Return whether an expression may be text; `computed` are the function's `numeric_names`."""
     if isinstance(node, gast.BinOp):
         if isinstance(node.op, gast.Mod):
             return may_be_text(node.left, computed)
-        if isinstance(node.op, gast.Mult):  # text, and how often
+        if isinstance(node.op, gast.Mult):  # text times a count
             sides = [node.left, node.right]
             counted = [side for side in sides if not may_be_text(side, computed)]
             return len(counted) < 2 and not any(is_number(side) and not _is_count(side) for side in sides)
@@ -227,7 +227,7 @@ def shared_names(function: Any) -> set[str]:
                     follows[value.id].add(target.id)
                 elif not _is_new(value):
                     found.add(target.id)
-        elif isinstance(node, gast.AugAssign) or (isinstance(node, gast.For) and _counts(node.iter)):
+        elif isinstance(node, gast.AugAssign) or (isinstance(node, gast.For) and _iterates_over_numbers(node.iter)):
             seen.add(id(node.target))
         elif id(node) not in seen:
             found.update(bindings(node))
@@ -248,7 +248,7 @@ def _pairs(target: Any, value: Any) -> list[tuple[Any, Any]]:
 
 
 # NumPy functions and methods that return a new array.
-_MAKING = frozenset(
+_RETURNING_NEW = frozenset(
     {
         "arange", "array", "copy", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like",
         "zeros", "zeros_like", "sum", "mean", "min", "max",
@@ -261,12 +261,12 @@ def _is_new(node: Any) -> bool:
     if isinstance(node, gast.Call):
         if isinstance(node.func, gast.Name):
             return node.func.id in _SIMPLE
-        return isinstance(node.func, gast.Attribute) and node.func.attr in _MAKING
-    return not isinstance(node, _HANDING)
+        return isinstance(node.func, gast.Attribute) and node.func.attr in _RETURNING_NEW
+    return not isinstance(node, _EXISTING)
 
 
 # Expressions whose value may be an existing object.
-_HANDING = (
+_EXISTING = (
     gast.Attribute, gast.Await, gast.BoolOp, gast.IfExp, gast.Name, gast.NamedExpr, gast.Starred, gast.Subscript,
     gast.Yield, gast.YieldFrom,
 )  # fmt: skip
@@ -284,7 +284,7 @@ def _single_numbers(nodes: list[Any]) -> set[str]:
             sides = _compared(node.test)
         elif build.is_operation(node, "and_", "or_", "not_"):
             sides = _compared(*node.args[: None if build.is_operation(node, "not_") else -1])
-        elif build.is_operation(node, "slice") or _counts(node):
+        elif build.is_operation(node, "slice") or _iterates_over_numbers(node):
             sides += node.args
         elif isinstance(node, gast.Slice):
             sides = [node.lower, node.upper, node.step]

@@ -16,7 +16,7 @@ class Captured:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListParameter:
     """A list parameter, `depth` lists deep.
 
     The (first) innermost item is of class `items`, and the product of the (first) lengths is at least `least`.
@@ -28,7 +28,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class InstanceParameter:
     """A parameter that is an instance of exactly this class, passed through unchanged."""
 
     kind: type
@@ -66,7 +66,7 @@ Guard = GlobalGuard | CellGuard
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class OutputResult:
     """An output of the graph, by position.
 
     `kind` is the form in which the user gets it: "tensor", "array" (a NumPy scalar for rank 0), "memory" (an ndarray),
@@ -78,38 +78,38 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Same:
+class ConstantResult:
     """The same immutable object on every call."""
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """A tuple, a list, or a dict with these keys."""
+class ContainerResult:
+    """A new tuple, list, or dict with these keys."""
 
     kind: type
     keys: tuple[Any, ...] | None
-    parts: tuple[Answer, ...]
+    parts: tuple[ResultForm, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
-    """One of several answers, selected by the integer output at position `tag`."""
+class SelectedResult:
+    """One of several results, selected by the integer output at position `tag`."""
 
     tag: int
-    arms: tuple[Answer, ...]
+    arms: tuple[ResultForm, ...]
 
 
-Answer = Given | Same | Together | OneOf
+ResultForm = OutputResult | ConstantResult | ContainerResult | SelectedResult
 
 
-def outputs_of(answer: Answer) -> dict[int, str]:
-    """Map the positions of the outputs that an answer uses to their kinds; a selecting output has the kind "tag"."""
-    if isinstance(answer, Given):
-        return {answer.position: answer.kind}
-    found = {answer.tag: "tag"} if isinstance(answer, OneOf) else {}
-    inner = answer.arms if isinstance(answer, OneOf) else getattr(answer, "parts", ())
+def outputs_of(form: ResultForm) -> dict[int, str]:
+    """Map the positions of the outputs that a result uses to their kinds; a selecting output has the kind "tag"."""
+    if isinstance(form, OutputResult):
+        return {form.position: form.kind}
+    found = {form.tag: "tag"} if isinstance(form, SelectedResult) else {}
+    inner = form.arms if isinstance(form, SelectedResult) else getattr(form, "parts", ())
     for part in inner:
         found.update(outputs_of(part))
     return found
@@ -124,7 +124,7 @@ class CallForm:
                   otherwise), "number" (a Python bool, int or float), a list, an object, or its constant value
     exact         positions of arguments that are no parameters, with the type and value that each must have (for
                   strings, the identical object)
-    answer        the result of the call, built from the outputs
+    result        the result of the call, built from the outputs
     shares        whether an output array may share memory with other holders; otherwise it is copied
     tensor_class  its instances hold an array at `array_slot` and a bool at `weak_slot`, offsets in bytes
     weak          for each tensor parameter, the value that its bool must have
@@ -134,9 +134,9 @@ class CallForm:
                   may reuse the memory for other arrays
     """
 
-    parameters: tuple[str | Captured | Listed | Whole, ...]
+    parameters: tuple[str | Captured | ListParameter | InstanceParameter, ...]
     exact: tuple[tuple[int, Any], ...]
-    answer: Answer
+    result: ResultForm
     shares: bool
     tensor_class: type
     array_slot: int

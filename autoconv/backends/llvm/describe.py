@@ -44,8 +44,8 @@ def describe(graph: Graph) -> list[str]:
 def kernels(graph: Graph, library: bool = True) -> list[str]:
     """Return the names of the ops of a graph that would run by their kernels.
 
-    Unless `library` is set, without ops whose kernels are library routines that native code would call as well, and
-    without those that end the run.
+    Without `library`, two kinds are left out: ops whose kernels are library routines that native code would call as
+    well, and ops that end the run.
     """
     whole = legalize(graph)
     native_stacks = stacks(whole)

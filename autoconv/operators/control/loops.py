@@ -54,18 +54,18 @@ def while_stmt(
     exit: str = "",
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
-    """`while test(*state): state = body(*state)`, left early if the state variable named `exit` requests it.
+    """`while test(*state): state = body(*state)`, left early where the state variable named `exit` holds an exit code.
 
     Iterations run in Python until a tensor decides; from there on the loop is part of the graph.
     """
     code = names.index(exit) if exit else -1
-    patience = _Patience()
+    peeling = _Peeling()
     while True:
         if code >= 0 and not is_staged(state[code]) and state[code] >= BREAK:
             return state
         if code >= 0 and is_staged(state[code]):
             return _stage_while(test, body, state, names, code, cells)
-        over = patience.is_over()
+        over = peeling.is_over()
         decision = attempt(
             lambda: condition_value(test(*state)),  # noqa: B023
             lambda found: is_staged(found) or (over and bool(found)),  # noqa: B023
@@ -80,16 +80,16 @@ def while_stmt(
 def _stage_while(
     test: Any, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
 ) -> tuple[Any, ...]:
-    def stays(*values: Any) -> Any:
+    def goes_on(*values: Any) -> Any:
         if code < 0:
             return test(*values)
         return and_(values[code] < BREAK, lambda: test(*values))
 
-    return stage_loop(stays, _noting(body, cells), state, names)
+    return stage_loop(goes_on, _with_noted_cells(body, cells), state, names)
 
 
-class _Patience:
-    """Counts the iterations of a loop that runs in Python while ops are recorded."""
+class _Peeling:
+    """Count the iterations that a loop has run in Python while it recorded ops; `is_over` after `_PEEL` of them."""
 
     def __init__(self) -> None:
         region = current_region()
@@ -186,16 +186,16 @@ def for_source(
             source.leave(everything=code < BREAK)
         return final
     if type(source) is Generated:
-        return for_generated(source, _noting(body, cells), state, names, exit)
+        return for_generated(source, _with_noted_cells(body, cells), state, names, exit)
     if type(source) is not Source:
         return for_stmt(source, body, state, names, exit, cells)
 
     def step(item: object, *values: Any) -> Any:
-        return _chosen(source, source.conditions, source.unpack(item), body, values, names, exit, cells)
+        return _where_conditions_hold(source, source.conditions, source.unpack(item), body, values, names, exit, cells)
 
     if type(source.iterable) in (range, _RANGE_ITERATOR):
         return _over_range(iter(source.iterable), step, state, names, exit, cells)
-    return for_stmt(_in_python(source.iterable), step, state, names, exit, cells)
+    return for_stmt(_as_python_items(source.iterable), step, state, names, exit, cells)
 
 
 def _over_range(
@@ -239,7 +239,7 @@ def _for_counted(
     return final[loop.count :]
 
 
-def _chosen(
+def _where_conditions_hold(
     source: Source,
     conditions: tuple[Callable[..., Any], ...],
     parts: tuple[Any, ...],
@@ -253,7 +253,7 @@ def _chosen(
     for number, condition in enumerate(conditions):
         value = condition(*parts)
         if is_staged(value):
-            return _where(value, source, conditions[number + 1 :], parts, body, state, names, exit, cells)
+            return _where_tensor_holds(value, source, conditions[number + 1 :], parts, body, state, names, exit, cells)
         if not value:
             return state
     element = source.element(*parts)
@@ -263,18 +263,18 @@ def _chosen(
     return body(element, *state) or ()
 
 
-def _where(
+def _where_tensor_holds(
     test: object, source: Any, rest: Any, parts: Any, body: Any, state: Any, names: Any, exit: str, cells: Any
 ) -> tuple[Any, ...]:
-    """`_chosen` where a tensor decides the condition before the `rest`."""
+    """`_where_conditions_hold` where a tensor decides the condition before the `rest`."""
 
     def arm(*values: Any) -> tuple[Any, ...]:
-        return _chosen(source, rest, parts, body, values, names, exit, cells)
+        return _where_conditions_hold(source, rest, parts, body, values, names, exit, cells)
 
     return tuple(if_stmt(test, arm, None, state, names, cells=cells))
 
 
-def _in_python(iterable: object) -> Any:
+def _as_python_items(iterable: object) -> Any:
     """Return the iterable of a comprehension; items of known number are iterated in Python."""
     if is_symbolic_iterable(iterable):
         return iterable
@@ -296,7 +296,7 @@ def is_symbolic_iterable(iterable: object) -> bool:
     return not isinstance(length, (int, np.integer)) or bool(length > _PEEL and region.contract.stages_long_loops)
 
 
-def _noting(body: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
+def _with_noted_cells(body: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
     if cells is None:
         return body
 

@@ -1,4 +1,4 @@
-"""Items and attributes: reads with tensor indices, and writes that are journalled while a region is traced."""
+"""Items: reads with tensor indices, and writes that are journalled while a region is traced."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _index_number(index: object, role: str = "item") -> Any:
 
 
 _INTEGER = TensorType(int64, (), True)
-_KINDS = (bool, int, float)
+_NUMBERS = (bool, int, float)
 
 
 def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
@@ -105,14 +105,15 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         items = list(x)
         if index.weak and index.type.dtype.is_bool:
             index = dispatch.apply("python_int", index)
-        if _is_compiled() and items and all(type(item) is type(items[0]) and type(item) in _KINDS for item in items):
+        if _is_compiled() and items and all(type(item) is type(items[0]) and type(item) in _NUMBERS for item in items):
             held = constant_object(x if isinstance(x, (tuple, range)) else items)
             return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
         if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
             found = binary_dispatch.get_item(constant_table(items), index)
             return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
         region = current_region()
-        mixed = region is not None and region.contract.python_numbers and len({_kind(item) for item in items}) > 1
+        numbers = region is not None and region.contract.python_numbers
+        mixed = numbers and len({_number_kind(item) for item in items}) > 1
         if items and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
             if _is_compiled():
                 check_index(x, len(items), index)
@@ -134,7 +135,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
     return x[index]
 
 
-def _kind(item: object) -> Any:
+def _number_kind(item: object) -> Any:
     return (item.type.weak, item.type.dtype) if isinstance(item, Tensor) else (True, weak_dtype(item))
 
 
@@ -162,7 +163,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         x[_index_number(index)] = value
         return x
     if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_python_effect(index, value)):
-        _in_place(x, "an item of an array or tensor is assigned")
+        _refuse_in_place(x, "an item of an array or tensor is assigned")
         return binary_dispatch.set_item(x, index, value)
     about_to_write(x)
     known = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
@@ -204,14 +205,14 @@ def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: object) -> None
     raise_if((index >= size) | (index < -size), IndexError("list assignment index out of range"))
     wrapped = index % size
     for position, old in enumerate(list(x)):
-        x[position] = if_exp(wrapped == position, lambda: value, functools.partial(_kept, old))
+        x[position] = if_exp(wrapped == position, lambda: value, functools.partial(_unchanged, old))
 
 
-def _kept(value: object) -> Any:
+def _unchanged(value: object) -> Any:
     return value
 
 
-def _in_place(x: object, what: str) -> None:
+def _refuse_in_place(x: object, what: str) -> None:
     """Bail out to plain Python under `compile`: an array is mutated for all its aliases, which a tensor cannot be."""
     region = current_region()
     if region is not None and region.contract.numpy_arrays:
@@ -247,7 +248,7 @@ def augment_item_of(owner: object, attribute: str, index: Any, function: Callabl
         set_attr(owner, attribute, new)
 
 
-_SAYING_HOW_NUMPY_WARNS = frozenset({np.errstate, np.printoptions})
+_NUMPY_CONTEXTS = frozenset({np.errstate, np.printoptions})
 
 
 def context(manager: object) -> Any:
@@ -255,7 +256,7 @@ def context(manager: object) -> Any:
     region = current_region()
     if region is not None and region.contract.effects_each_call:
         made_by = getattr(manager, "func", type(manager))  # managers of contextlib hold the function that made them
-        known = made_by in _SAYING_HOW_NUMPY_WARNS or str(getattr(made_by, "__module__", "")).startswith("autoconv")
+        known = made_by in _NUMPY_CONTEXTS or str(getattr(made_by, "__module__", "")).startswith("autoconv")
         if not known:
             region.contract.before_write(manager, "a context manager is entered")
     return manager

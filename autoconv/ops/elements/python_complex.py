@@ -96,18 +96,18 @@ def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, _: Any) -> Pair:
     for bit in (1, 2, 4, 8, 16, 32, 64):
         taken = b.bits("and", whole, bit).differs(0)
         product = multiply(b, *found, *square)
-        found = chosen(b, taken, product, found)
+        found = select_pair(b, taken, product, found)
         square = multiply(b, *square, *square)
     positive = b.compare("gt", n, 0.0)
     none = found[0].same(0.0) & found[1].same(0.0)
     b.fail(none & ~positive)
-    found = chosen(b, positive, found, _quotient(b, one, zero, *found))
+    found = select_pair(b, positive, found, _quotient(b, one, zero, *found))
     for part in found:
         b.fail(b.intrinsic("fabs", part).same(_INFINITY))
     return found
 
 
-def chosen(b: Elements, condition: Any, x: Pair, y: Pair) -> Pair:
+def select_pair(b: Elements, condition: Any, x: Pair, y: Pair) -> Pair:
     return b.select(condition, x[0], y[0]), b.select(condition, x[1], y[1])
 
 
@@ -188,7 +188,7 @@ def _within(b: Elements, x: Any, y: Any) -> None:
     b.fail(b.compare("gt", b.intrinsic("fabs", x), _LARGE))
 
 
-def turned(rule: Callable[..., Pair]) -> Callable[..., Pair]:
+def by_rotation(rule: Callable[..., Pair]) -> Callable[..., Pair]:
     """Return the rule -i·f(iz), for z = x + iy."""
 
     def found(b: Elements, x: Any, y: Any) -> Pair:
@@ -220,6 +220,7 @@ def rect(b: Elements, size: Any, turn: Any) -> Pair:
 RULES: dict[str, Callable[..., Any]] = {
     "multiply": multiply, "divide": divide, "abs": magnitude, "modulus": magnitude, "power": power,
     "power_by_int": power_by_int, "exp": exp, "log": log, "sqrt": sqrt, "sinh": sinh, "cosh": cosh, "tanh": tanh,
-    "sin": turned(sinh), "tan": turned(tanh), "cos": lambda b, x, y: cosh(b, -y, x), "phase": phase, "angle": angle,
+    "sin": by_rotation(sinh), "tan": by_rotation(tanh), "cos": lambda b, x, y: cosh(b, -y, x),
+    "phase": phase, "angle": angle,
     "rect": rect,
 }  # fmt: skip

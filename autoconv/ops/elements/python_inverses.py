@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from autoconv.graph.dtypes import float64
-from autoconv.ops.elements.python_complex import RULES, Pair, all_finite, chosen, log, sqrt, turned
+from autoconv.ops.elements.python_complex import RULES, Pair, all_finite, by_rotation, log, select_pair, sqrt
 from autoconv.ops.elements.registry import Elements
 
 _LARGE = sys.float_info.max / 4
@@ -32,14 +32,14 @@ def acos(b: Elements, x: Any, y: Any) -> Pair:
     (pr, pi), (qr, qi) = sqrt(b, one - x, -y), sqrt(b, x + 1.0, y)
     near = b.libm("atan2", pr, qr) * 2.0, b.libm("asinh", qr * pi - qi * pr)
     far = b.libm("atan2", b.intrinsic("fabs", y), x), b.intrinsic("copysign", _logarithm(b, x, y), -y)
-    return chosen(b, _is_beyond(b, x, y, _LARGE), far, near)
+    return select_pair(b, _is_beyond(b, x, y, _LARGE), far, near)
 
 
 def acosh(b: Elements, x: Any, y: Any) -> Pair:
     all_finite(b, x, y)
     (pr, pi), (qr, qi) = sqrt(b, x - 1.0, y), sqrt(b, x + 1.0, y)
     near = b.libm("asinh", pr * qr + pi * qi), b.libm("atan2", pi, qr) * 2.0
-    return chosen(b, _is_beyond(b, x, y, _LARGE), (_logarithm(b, x, y), b.libm("atan2", y, x)), near)
+    return select_pair(b, _is_beyond(b, x, y, _LARGE), (_logarithm(b, x, y), b.libm("atan2", y, x)), near)
 
 
 def asinh(b: Elements, x: Any, y: Any) -> Pair:
@@ -48,7 +48,7 @@ def asinh(b: Elements, x: Any, y: Any) -> Pair:
     (pr, pi), (qr, qi) = sqrt(b, y + 1.0, -x), sqrt(b, one - y, x)
     near = b.libm("asinh", pr * qi - qr * pi), b.libm("atan2", y, pr * qr - pi * qi)
     far = b.intrinsic("copysign", _logarithm(b, x, y), x), b.libm("atan2", y, b.intrinsic("fabs", x))
-    return chosen(b, _is_beyond(b, x, y, _LARGE), far, near)
+    return select_pair(b, _is_beyond(b, x, y, _LARGE), far, near)
 
 
 def atanh(b: Elements, x: Any, y: Any) -> Pair:
@@ -56,7 +56,7 @@ def atanh(b: Elements, x: Any, y: Any) -> Pair:
     all_finite(b, x, y)
     one = b.constant(1.0, float64)
     negative = b.compare("lt", b.intrinsic("copysign", one, x), 0.0)
-    x, y = chosen(b, negative, (-x, -y), (x, y))
+    x, y = select_pair(b, negative, (-x, -y), (x, y))
     height = b.intrinsic("fabs", y)
     b.fail(x.same(1.0) & b.compare("lt", height, _SMALL_SQUARE))
     short, square = one - x, height * height
@@ -66,8 +66,8 @@ def atanh(b: Elements, x: Any, y: Any) -> Pair:
     )
     size = b.libm("hypot", x / 2.0, y / 2.0)
     far = x / 4.0 / size / size, -b.intrinsic("copysign", b.constant(math.pi / 2, float64), -y)
-    real, imag = chosen(b, _is_beyond(b, x, y, _LARGE_SQUARE), far, near)
-    return chosen(b, negative, (-real, -imag), (real, imag))
+    real, imag = select_pair(b, _is_beyond(b, x, y, _LARGE_SQUARE), far, near)
+    return select_pair(b, negative, (-real, -imag), (real, imag))
 
 
 def log10(b: Elements, x: Any, y: Any) -> Pair:
@@ -76,7 +76,8 @@ def log10(b: Elements, x: Any, y: Any) -> Pair:
 
 
 RULES |= {
-    "acos": acos, "acosh": acosh, "asinh": asinh, "atanh": atanh, "asin": turned(asinh), "atan": turned(atanh),
+    "acos": acos, "acosh": acosh, "asinh": asinh, "atanh": atanh,
+    "asin": by_rotation(asinh), "atan": by_rotation(atanh),
     "log10": log10,
 }  # fmt: skip
 

@@ -16,7 +16,7 @@ from autoconv.ops.rules import normalised_axes
 
 _Z = np.array([[0.5 - 1j, -1.25 + 0.5j, 2.0], [3.5j, -0.75, 1.5 + 2j]])
 _R = np.array([[0.5, -1.25, 2.0, 0.25], [3.5, -0.75, 1.5, -2.0]])
-_OTHER_WAY = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+_OPPOSITE_NORM = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 _COMPLEX_OF = {"float32": complex64, "float64": complex128}
 _REAL_OF = {"complex64": float32, "complex128": float64}
 
@@ -85,7 +85,7 @@ def _irfft(x: Any, *, length: int | None = None, norm: str = "backward") -> Any:
 
 def _adjoint(name: str) -> Any:
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-        norm = _OTHER_WAY[attributes.get("norm", "backward")]
+        norm = _OPPOSITE_NORM[attributes.get("norm", "backward")]
         return (getattr(b, name)(cotangents[0], axes=attributes.get("axes", (-1,)), norm=norm),)
 
     return gradient
@@ -99,14 +99,14 @@ def _rfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     empty = b.zeros_like(x, dtype=dtype_of(ct))
     count = b.dimension(ct, axis=-1, dtype=int64)
     whole = b.add_at_item(empty, ct, count, spec=_FIRST)
-    norm = _OTHER_WAY[attributes.get("norm", "backward")]
+    norm = _OPPOSITE_NORM[attributes.get("norm", "backward")]
     return (b.real(b.ifft(whole, axes=(-1,), norm=norm)),)
 
 
 def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (x,), (ct,) = inputs, cotangents
     length = attributes.get("length")
-    found = b.rfft(ct, norm=_OTHER_WAY[attributes.get("norm", "backward")])
+    found = b.rfft(ct, norm=_OPPOSITE_NORM[attributes.get("norm", "backward")])
     # Each frequency counts twice, for its mirror image, except the first, and the middle one of an even length.
     one = b.constant(value=np.array(1, dtype_of(x).numpy))
     twice = b.add(b.ones_like(found), b.ones_like(found))

@@ -85,7 +85,7 @@ def _gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes
     return (None,) * len(inputs) if rule is None else rule(b, inputs, results, cotangents)
 
 
-def _halved(x: Any) -> Any:
+def _half_of(x: Any) -> Any:
     return x / 2
 
 
@@ -93,7 +93,7 @@ py_call = define(
     name="py_call", graphdef="PyFunc", result=_call_type, kernel=_call, gradient=_gradient,
     effects=Effects.OUTPUT | Effects.READ | Effects.WRITE | Effects.RAISE,
     samples=(
-        sample(np.array([3, 4]), function=_halved, dtypes=(float64,), shapes=((None,),), differentiable=()),
+        sample(np.array([3, 4]), function=_half_of, dtypes=(float64,), shapes=((None,),), differentiable=()),
     ),
     may_alias=True, irreversible=True,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which ops, and which graphs, can be undone after a run has ended early."""
+"""Which graphs can be undone where a run ends early, judged by the side effects of their ops."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ def can_undo(graph: Graph) -> bool:
 
 def makes_all_generators(graph: Graph) -> bool:
     """Return whether the graph makes all of its NumPy generators itself, so that draws are invisible outside."""
-    given = [*graph.parameters, *(value for node in graph.walk() if not node.regions for value in _not_made(node))]
+    nodes = (node for node in graph.walk() if not node.regions)
+    given = [*graph.parameters, *(value for node in nodes for value in _foreign_results(node))]
     return all(value.type != ObjectType("Generator") for value in given)
 
 
-def _not_made(node: Node) -> Sequence[Value]:
+def _foreign_results(node: Node) -> Sequence[Value]:
     return () if node.op.name == "generator_make" else node.results
 
 
 def may_not_undo(node: Node) -> bool:
-    """Return whether only the run decides that the node's change is irreversible."""
+    """Return whether it is known only at run time that the node's change cannot be undone."""
     name = node.attributes.get("name" if node.op.name == "object_method" else "function")
     if node.op.name == "object_method":
         return name in ARRAY_MUTATORS and node.inputs[0].type != ObjectType("list")

@@ -11,18 +11,18 @@ import numpy as np
 
 from autoconv.backends.call_form import (
     ABSENT,
-    Answer,
     CallForm,
     Captured,
     CellGuard,
-    Given,
+    ConstantResult,
+    ContainerResult,
     GlobalGuard,
     Guard,
-    Listed,
-    OneOf,
-    Same,
-    Together,
-    Whole,
+    InstanceParameter,
+    ListParameter,
+    OutputResult,
+    ResultForm,
+    SelectedResult,
     function_offsets,
     slot_offset,
 )
@@ -64,9 +64,9 @@ def call_form(
         return None
     if len(key.leaves) != len(key.templates) + spots or key.orders:
         return None
-    answer = _answer(layout, iter(first_of) if first_of else itertools.count(), contract, arrays_out)
+    result = _result_form(layout, iter(first_of) if first_of else itertools.count(), contract, arrays_out)
     held = [_held(captured) for captured in captures]
-    if answer is None or not all(map(_is_plain, held)):
+    if result is None or not all(map(_is_plain, held)):
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
     places = [i for i in range(len(key.leaves)) if i not in exact]
@@ -74,7 +74,7 @@ def call_form(
     return CallForm(
         parameters=(*origins, *map(Captured, held)),
         exact=tuple(exact.items()),
-        answer=answer,
+        result=result,
         shares=shares and "array" not in origins,
         tensor_class=EagerTensor,
         array_slot=_ARRAY_SLOT,
@@ -108,11 +108,11 @@ def _comes_in(leaf: Any, is_spot: bool) -> bool:
 _WHOLE = {kind.__name__: kind for kind in (list, dict, set, str, bytes)}
 
 
-def _origin(leaf: Any) -> str | Listed | Whole:
+def _origin(leaf: Any) -> str | ListParameter | InstanceParameter:
     if isinstance(leaf, ObjectKey) and not leaf.items:
-        return Whole(_WHOLE[leaf.kind])
+        return InstanceParameter(_WHOLE[leaf.kind])
     if isinstance(leaf, ObjectKey):
-        return Listed({"int": int, "float": float, "bool": bool}[leaf.items], leaf.depth, MANY)
+        return ListParameter({"int": int, "float": float, "bool": bool}[leaf.items], leaf.depth, MANY)
     return "memory" if isinstance(leaf, ArrayKey) else str(leaf.origin)
 
 
@@ -167,27 +167,29 @@ def _identity_suffices(value: Any) -> bool:
     return type(value) in _PLAIN or isinstance(value, Tensor)
 
 
-def _answer(layout: Layout, positions: Iterator[int], contract: type[Contract], arrays_out: bool) -> Answer | None:
+def _result_form(
+    layout: Layout, positions: Iterator[int], contract: type[Contract], arrays_out: bool
+) -> ResultForm | None:
     """Return the form of a call's result; None where native code cannot make it. `positions` are the outputs'."""
     if isinstance(layout, Static):
-        return Same(layout.value) if layout.value is None or type(layout.value) in _CONSTANTS else None
+        return ConstantResult(layout.value) if layout.value is None or type(layout.value) in _CONSTANTS else None
     if isinstance(layout, Leaf):
         if not isinstance(layout.type, (TensorType, ArrayType, ObjectType)):
             return None
-        return Given(next(positions), _result_kind(layout.type, contract, arrays_out))
+        return OutputResult(next(positions), _result_kind(layout.type, contract, arrays_out))
     inner = layout.arms if isinstance(layout, Arms) else layout.parts if isinstance(layout, Parts) else ()
     tag = next(positions) if isinstance(layout, Arms) else 0
-    found = [_answer(part, positions, contract, arrays_out) for part in inner]
+    found = [_result_form(part, positions, contract, arrays_out) for part in inner]
     parts = tuple(part for part in found if part is not None)
     if len(parts) < len(found):
         return None
     if isinstance(layout, Arms):
-        return OneOf(tag, parts)
+        return SelectedResult(tag, parts)
     if not isinstance(layout, Parts) or layout.kind not in (tuple, list, dict):
         return None
     if layout.kind is dict and not (layout.keys and all(type(key) in _CONSTANTS for key in layout.keys)):
         return None
-    return Together(layout.kind, layout.keys, parts)
+    return ContainerResult(layout.kind, layout.keys, parts)
 
 
 def _result_kind(type_: Any, contract: type[Contract], arrays_out: bool) -> str:

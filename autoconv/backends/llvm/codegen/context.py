@@ -25,7 +25,7 @@ class Launches(Protocol):
     cut: int | None
     is_single_threaded: bool
 
-    def add(self, function: str, arguments: Sequence[str], answers: bool) -> str: ...
+    def add(self, function: str, arguments: Sequence[str], returns_flag: bool) -> str: ...
 
 
 class ValueContext(Protocol):
@@ -121,5 +121,5 @@ class LoweringContext(ValueContext, Protocol):
     def loop_arguments(self, item: Any, kernel: Any) -> tuple[dict[Value, str], list[str]]:
         """Allocate what the loops of an item store; return the cells of single numbers and the call's arguments."""
 
-    def launch(self, function: str, arguments: Sequence[str], answers: bool = True) -> str:
-        """Call a long-running native function, or collect the call; return its i1, if it answers one."""
+    def launch(self, function: str, arguments: Sequence[str], returns_flag: bool = True) -> str:
+        """Call a long-running native function, or collect the call; return its i1, if it returns one."""

@@ -241,12 +241,12 @@ class Region(KernelCalls):
         for value, cell in cells.items():
             self.set(value, load(b, value.dtype, cell, 0))
 
-    def launch(self, function: str, arguments: Sequence[str], answers: bool = True) -> str:
+    def launch(self, function: str, arguments: Sequence[str], returns_flag: bool = True) -> str:
         """Call a long-running function, or add it to the concurrent ones; return its i1 result, if it has one."""
         if self.launches is not None and self.launches.cut is None:
-            return self.launches.add(function, arguments, answers)
+            return self.launches.add(function, arguments, returns_flag)
         text = f"@{function}({', '.join(arguments)})"
-        if answers:
+        if returns_flag:
             return self.out.new(f"call i1 {text}")
         self.out.line(f"call void {text}")
         return ""

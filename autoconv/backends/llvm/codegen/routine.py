@@ -30,9 +30,9 @@ class Routine:
         self.out = FunctionText(self.module, Signature(result, arguments, attributes))
         self.b = ElementWriter(self.out)
 
-    def finish(self, answer: str = "ret void") -> str:
+    def finish(self, ending: str = "ret void") -> str:
         """Finish the function and return its name."""
-        self.out.line(answer)
+        self.out.line(ending)
         self.module.has_loops = True
         return self.out.finish("routine")
 
@@ -66,4 +66,4 @@ def in_parts(
 
 
 def call(region: LoweringContext, name: str, *arguments: Any) -> None:
-    region.launch(name, arguments, answers=False)
+    region.launch(name, arguments, returns_flag=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoconv.backends.call_form import CallForm, Captured, Listed, Whole, outputs_of
+from autoconv.backends.call_form import CallForm, Captured, InstanceParameter, ListParameter, outputs_of
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_memory, is_scalar, sizes
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import TensorType, Type
@@ -12,11 +12,11 @@ def can_call(graph: Graph, form: CallForm) -> bool:
     """Return whether native code can unwrap the arguments and build the results of calls of this form."""
     parameters = zip(form.parameters, graph.parameters, strict=True)
     for given, value in parameters:
-        if isinstance(given, (Captured, Listed, Whole)):
+        if isinstance(given, (Captured, ListParameter, InstanceParameter)):
             continue
         if not is_data(value) or (given == "array" and _is_complex_number(value)):
             return False
-    kinds = outputs_of(form.answer)
+    kinds = outputs_of(form.result)
     return all(
         kind in ("memory", "object")
         or (kind == "number" and is_complex(graph.outputs[i].type))

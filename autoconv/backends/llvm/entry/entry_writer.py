@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.call_form import ABSENT, DICT_COUNT, CallForm, CellGuard, Listed, Whole
+from autoconv.backends.call_form import ABSENT, DICT_COUNT, CallForm, CellGuard, InstanceParameter, ListParameter
 from autoconv.backends.llvm.analysis.representation import is_open, is_scalar, sizes
 from autoconv.backends.llvm.codegen.memory.array_view import ends, numbers_of
 from autoconv.backends.llvm.codegen.object_table import Address, Calls
 from autoconv.backends.llvm.codegen.values import Memory, Object
-from autoconv.backends.llvm.entry.results import Answers
+from autoconv.backends.llvm.entry.results import ResultWriter
 from autoconv.backends.llvm.entry.symbolic_sizes import SizesOfArguments
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.metadata import QUICK
@@ -37,7 +37,7 @@ class EntryWriter:
         self._memories: list[tuple[str, Any]] = []
         parameters = ("ptr %self", "ptr %arguments", "i64 %count")
         self.out = FunctionText(module, Signature("ptr", parameters, f"nounwind {QUICK}", name, exported=True))
-        self.answers = Answers(self.out, calls)
+        self.result_writer = ResultWriter(self.out, calls)
         self._refused = self.out.label("other")
         self._check(self.out.icmp("eq", "%count", count))
         self.open = SizesOfArguments(module.open, self.out, calls, self._check)
@@ -131,7 +131,7 @@ class EntryWriter:
         self._memories.append((given, type_))
         return given
 
-    def list_of(self, given: str, listed: Listed) -> str:
+    def list_of(self, given: str, listed: ListParameter) -> str:
         """Check that the object is such a list, by the classes of its first items, and return it."""
         out, total, found = self.out, "1", given
         for _ in range(listed.depth):
@@ -144,7 +144,7 @@ class EntryWriter:
         self._check(self.out.is_same(self._field(found, abi.TYPE, "ptr"), self._calls.object(listed.items)(out)))
         return given
 
-    def opaque(self, given: str, whole: Whole) -> str:
+    def opaque(self, given: str, whole: InstanceParameter) -> str:
         """Check the class of the object, and return it."""
         self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), self._calls.object(whole.kind)(self.out)))
         return given
@@ -195,8 +195,8 @@ class EntryWriter:
     def boxed(self, parts: tuple[str, str]) -> tuple[str, str]:
         """Box a complex number in the array of rank 0 that the graph takes; return it with the slot that owns it."""
         b = ElementWriter(self.out)
-        made = self.answers.boxed(b.pair(*(b.wrap(float64, part) for part in parts)))
-        return made, self.answers.held(made)
+        made = self.result_writer.boxed(b.pair(*(b.wrap(float64, part) for part in parts)))
+        return made, self.result_writer.held(made)
 
     def check_exactly(self, given: str, wanted: Any) -> None:
         if type(wanted) not in (int, float):

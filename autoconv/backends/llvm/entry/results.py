@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.backends.call_form import Answer, CallForm, Given, OneOf, Same, Together, outputs_of
+from autoconv.backends.call_form import (
+    CallForm,
+    ConstantResult,
+    ContainerResult,
+    OutputResult,
+    ResultForm,
+    SelectedResult,
+    outputs_of,
+)
 from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -27,7 +35,7 @@ _SETTERS: dict[type, tuple[str, str]] = {
 }
 
 
-class Answers:
+class ResultWriter:
     """Write the end of an entry.
 
     If memory runs out, the entry returns NULL; objects made so far are in slots of the frame, which are released then.
@@ -54,7 +62,7 @@ class Answers:
 
     def as_form(self, found: Sequence[Element | Object], form: CallForm, made: Sequence[bool]) -> None:
         """Return what the form describes; `made` flags the outputs that the graph allocated."""
-        kinds = outputs_of(form.answer)
+        kinds = outputs_of(form.result)
         self._form = form
         self._found: list[Element | Object] = []
         held = [self.held(native.ir) if isinstance(native, Object) else "" for native in found]
@@ -66,11 +74,11 @@ class Answers:
                 self._out.store("ptr", owned, held[i])
                 native = Object(owned)
             self._found.append(native)
-        made_answer = self._made(form.answer)  # NULL after an error, and returned then
+        made_result = self._made(form.result)  # NULL after an error, and returned then
         for slot in held:
             if slot:
                 self._out.call("release", slot)
-        self._out.ret(made_answer, "ptr")
+        self._out.ret(made_result, "ptr")
         self.end()
 
     def end(self) -> None:
@@ -104,32 +112,32 @@ class Answers:
 
     # ---- parts of the result
 
-    def _made(self, answer: Answer) -> str:
-        """Return a new reference to the answer; NULL after an error."""
-        if isinstance(answer, Given):
-            return self._given(self._found[answer.position], answer.kind)
-        if isinstance(answer, Same):
-            object_ = self._calls.object(answer.value)(self._out)
+    def _made(self, wanted: ResultForm) -> str:
+        """Return a new reference to the result; NULL after an error."""
+        if isinstance(wanted, OutputResult):
+            return self._given(self._found[wanted.position], wanted.kind)
+        if isinstance(wanted, ConstantResult):
+            object_ = self._calls.object(wanted.value)(self._out)
             self._out.call("retain", object_)
             return object_
-        if isinstance(answer, Together):
-            return self._together(answer)
-        return self._chosen(answer)
+        if isinstance(wanted, ContainerResult):
+            return self._container_of(wanted)
+        return self._selected(wanted)
 
-    def _chosen(self, answer: OneOf) -> str:
+    def _selected(self, wanted: SelectedResult) -> str:
         """Build the arm that the tag selects."""
-        out, tag = self._out, self._found[answer.tag]
+        out, tag = self._out, self._found[wanted.tag]
         assert isinstance(tag, Element)
         done = out.label("chosen")
         ends: list[tuple[Operand, str]] = []
-        for number, arm in enumerate(answer.arms):
-            if number < len(answer.arms) - 1:
+        for number, arm in enumerate(wanted.arms):
+            if number < len(wanted.arms) - 1:
                 this, other = out.label("arm"), out.label("other")
                 out.branch_if(out.icmp("eq", tag.ir, number), this, other)
                 out.begin(this)
             ends.append((Operand.of(self._made(arm), "ptr"), out.block))
             out.branch(done)
-            if number < len(answer.arms) - 1:
+            if number < len(wanted.arms) - 1:
                 out.begin(other)
         out.begin(done)
         return out.phi(*ends)
@@ -161,11 +169,11 @@ class Answers:
         self._out.store("ptr", object_, slot)
         self._out.call("release", slot)
 
-    def _together(self, answer: Together) -> str:
-        kind: type = dict if answer.keys is not None else answer.kind
-        made, slot = self._container(kind, len(answer.parts))
-        for i, part in enumerate(answer.parts):
-            key = i if answer.keys is None else answer.keys[i]
+    def _container_of(self, wanted: ContainerResult) -> str:
+        kind: type = dict if wanted.keys is not None else wanted.kind
+        made, slot = self._container(kind, len(wanted.parts))
+        for i, part in enumerate(wanted.parts):
+            key = i if wanted.keys is None else wanted.keys[i]
             self._put(kind, made, key, self._checked(self._made(part)))
         return self._taken(made, slot)
 
@@ -245,4 +253,4 @@ class Answers:
         return out.call_c("PyLong_FromLongLong", "ptr", "i64", element.ir)
 
 
-__all__ = ["Answers"]
+__all__ = ["ResultWriter"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from autoconv.backends.call_form import CallForm, Captured, Listed, Whole
+from autoconv.backends.call_form import CallForm, Captured, InstanceParameter, ListParameter
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.list_stacks import stacks
 from autoconv.backends.llvm.analysis.ownership import made_outputs
@@ -110,7 +110,7 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collectio
         if is_dense(graph.parameters[i].type):  # the caller keeps its reference, so the array is not written to
             entry.out.call("retain", natives[i])
     found = entry.results(natives)
-    entry.answers.as_tuple(found)
+    entry.result_writer.as_tuple(found)
     entry.refuse()
 
 
@@ -136,10 +136,10 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         if parameter == "number":
             natives.append(entry.number(argument, value))
             continue
-        if isinstance(parameter, Listed):
+        if isinstance(parameter, ListParameter):
             natives.append(entry.list_of(argument, parameter))
             continue
-        if isinstance(parameter, Whole):
+        if isinstance(parameter, InstanceParameter):
             natives.append(entry.opaque(argument, parameter))
             continue
         if parameter == "memory":
@@ -165,7 +165,7 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
     for i in sorted(form.donated):
         entry.give_away(places[i], form, to_graph=i in arrays)
     found = entry.results(natives, slots)
-    entry.answers.as_form(found, form, made_outputs(graph))
+    entry.result_writer.as_form(found, form, made_outputs(graph))
     entry.refuse()
 
 

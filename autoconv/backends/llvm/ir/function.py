@@ -31,7 +31,7 @@ class FunctionText(Builder):
         self._repeated = 0  # lines that unrolling will add
         self.slots = 0
         self.goes_over_elements = False  # in loops that are written as the program has them
-        self.falls = False  # an index may fall
+        self.has_descending_index = False  # from one iteration to the next
         self._has_hints = False
         self.block = "entry"
         # For index_arith.py: registers as counter, factor and offset; the ranges of counters.
@@ -225,4 +225,4 @@ class FunctionText(Builder):
             self._lines = lines
         lines = ["entry:", *frame, *self._allocas, *self._lines]
         elements = self.goes_over_elements or self._has_hints
-        return self.module.add(Function(self.signature, lines, elements, self.falls), stem)
+        return self.module.add(Function(self.signature, lines, elements, self.has_descending_index), stem)

@@ -64,7 +64,7 @@ def times(out: FunctionText, x: Position, factor: int) -> Position:
     if factor in (0, 1):
         return x if factor else 0
     found = out.new(f"mul nsw i64 {x}, {factor}")
-    out.falls |= factor < 0
+    out.has_descending_index |= factor < 0
     line = out.lines.get(x)
     if line is not None:
         out.lines[found] = (line[0], line[1] * factor, line[2] * factor)

@@ -77,12 +77,12 @@ class Signature:
 
 @dataclass(slots=True, eq=False)
 class Function:
-    """A function that is written."""
+    """The finished text of a function."""
 
     signature: Signature
     lines: list[str]
-    touches_elements: bool = False  # in loops of its own, or of the program
-    falls: bool = False  # an index in it may fall
+    touches_elements: bool = False  # in loops over an array, or of the program
+    has_descending_index: bool = False  # an index may fall from one iteration to the next
     name: str = ""
     names: frozenset[str] = field(init=False)  # functions and globals that it refers to
 
@@ -93,8 +93,8 @@ class Function:
         return len(self.text(self.lines))
 
     def hide_counts(self) -> None:
-        """Load the trip counts of loops from memory, if an index falls."""
-        if self.falls:
+        """Load the trip counts of loops from memory, if an index may fall."""
+        if self.has_descending_index:
             self.lines = with_hidden_counts(self.lines)
 
     def text(self, lines: Iterable[str], exported: bool = False) -> str:

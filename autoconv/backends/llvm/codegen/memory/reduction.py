@@ -84,7 +84,7 @@ class _Total(Reading):
         """Store the result in the cell."""
         routine = Routine(self.region)
         out = routine.out
-        answer = routine.pointer(cell)
+        total = routine.pointer(cell)
         given: list[Memory | Element] = []
         for _, taken in self.given:
             is_number = isinstance(taken, Element)
@@ -94,7 +94,7 @@ class _Total(Reading):
 
         def write(b: ElementWriter) -> None:
             found = (_best if self.kind[:3] == "arg" else _added)(self, b, sizes, lambda i: self.value(b, given, i))
-            out.line(f"store {register(self.to)} {b.cast(found, self.to).ir}, ptr {answer}")
+            out.line(f"store {register(self.to)} {b.cast(found, self.to).ir}, ptr {total}")
 
         self.write(out, given, sizes, ("0", str(sizes[0])), write)
         routine.call()

@@ -53,7 +53,7 @@ class Operation:
 
     # ---- results
 
-    def answer(self, found: str, after: Callable[[], None] | None = None) -> None:
+    def set_result(self, found: str, after: Callable[[], None] | None = None) -> None:
         """Set the result, if there is one, to `found`, the result of a function of `runtime/objects.py`.
 
         `after` writes code after the kernel call in the uncommon case.

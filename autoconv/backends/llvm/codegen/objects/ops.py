@@ -49,18 +49,18 @@ def _apply(op: Operation) -> None:
         op.region.write_kernel(op.node)  # the kernel records the change for undo
     elif function in _BINARY and len(operands) == 2:
         name, left, right = _BINARY[function]
-        op.answer(op.call("object_binary", *operands, op.api(name, "ptr", "ptr"), left, right))
+        op.set_result(op.call("object_binary", *operands, op.api(name, "ptr", "ptr"), left, right))
     elif function in _UNARY:
-        op.answer(op.call("object_unary", *operands, op.api(f"PyNumber_{_UNARY[function]}", "ptr"), NUMBERS))
+        op.set_result(op.call("object_unary", *operands, op.api(f"PyNumber_{_UNARY[function]}", "ptr"), NUMBERS))
     elif function in _COMPARE:
-        op.answer(op.call("object_compare", *operands, _COMPARE[function]))
+        op.set_result(op.call("object_compare", *operands, _COMPARE[function]))
     elif function in ("is", "is_not"):
         _identity(op, operands, function == "is")
     elif function in _PLACED:
-        op.answer(op.call(_PLACED[function], *operands))
+        op.set_result(op.call(_PLACED[function], *operands))
     else:
         called = op.body.calls.object(objects.FUNCTIONS[function])(op.out)
-        op.answer(op.call("object_call", called, op.array(operands), len(operands)))
+        op.set_result(op.call("object_call", called, op.array(operands), len(operands)))
 
 
 _PLACED = {"setitem": "object_set_item", "delitem": "object_delete_item", "contains": "object_contains"}
@@ -75,7 +75,7 @@ def _identity(op: Operation, operands: list[str], same: bool) -> None:
 def _method(op: Operation) -> None:
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2 and op.is_fresh(op.node.inputs[0]):
-        op.answer(op.call("object_append", *operands))
+        op.set_result(op.call("object_append", *operands))
         return
     owners = _CONSTANT
     if not op.is_fresh(op.node.inputs[0]) and name in _CHANGING:
@@ -85,13 +85,13 @@ def _method(op: Operation) -> None:
         if op.is_fresh(op.node.inputs[0]) or not is_noted(kind, name):
             owners |= mask(kind.__name__)
     text = op.body.calls.object(name)(op.out)
-    op.answer(op.call("object_call_method", text, op.array(operands), len(operands), owners))
+    op.set_result(op.call("object_call_method", text, op.array(operands), len(operands), owners))
 
 
 @on_objects("object_get_attribute")
 def _get_attribute(op: Operation) -> None:
     name = op.body.calls.object(op.attributes["name"])(op.out)
-    op.answer(op.call("object_attribute", *op.operands(), name))
+    op.set_result(op.call("object_attribute", *op.operands(), name))
 
 
 @on_objects("object_set_attribute")
@@ -99,7 +99,7 @@ def _set_attribute(op: Operation) -> None:
     owner, value = op.operands()
     name = op.body.calls.object(op.attributes["name"])(op.out)
     if op.is_fresh(op.node.inputs[0]):
-        op.answer(op.call("object_put_attribute", owner, name, value))
+        op.set_result(op.call("object_put_attribute", owner, name, value))
     else:
         write_attribute(op, owner, name, value)
 

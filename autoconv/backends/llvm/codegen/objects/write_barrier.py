@@ -56,7 +56,7 @@ def _write(op: Operation, write: Callable[[], str], settled: Callable[[Any], boo
         out.store("ptr", answer, slot)
         op.body.release(slot)
 
-    op.answer(found, ask)
+    op.set_result(found, ask)
 
 
 def _cell(body: Body) -> str:

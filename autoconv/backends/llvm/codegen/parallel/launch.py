@@ -21,13 +21,13 @@ class Launches:
         self.block = ""  # the block of the call
         self.is_single_threaded = False  # whether a call uses LAPACK, whose own threads are switched off then
 
-    def add(self, function: str, arguments: Sequence[str], answers: bool) -> str:
+    def add(self, function: str, arguments: Sequence[str], returns_flag: bool) -> str:
         """Add a call, the first of an item; return its i1 result."""
-        cell = self.out.alloca("i1", "false") if answers else ""
+        cell = self.out.alloca("i1", "false") if returns_flag else ""
         self.calls.append((function, arguments, cell))
         self.cut, self.block = self.out.length(), self.out.block
         self.out.begin(self.out.label("behind"))
-        return self.out.load("i1", cell) if answers else ""
+        return self.out.load("i1", cell) if returns_flag else ""
 
 
 def write_concurrent(region: LoweringContext, whole: Item) -> None:
