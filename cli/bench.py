@@ -19,16 +19,16 @@ _OWN_WORKLOADS = _FIXTURES / "bench"
 
 
 @click.command(short_help="Measure workloads beside NumPy and other compilers.")
-@click.option("--suite", "suites", multiple=True, metavar="NAME", help="The workloads of that suite; may be repeated.")
-@click.option("--only", multiple=True, metavar="NAME", help="That workload; may be repeated.")
-@click.option("--peer", "peers", multiple=True, metavar="NAME", help="That peer; may be repeated.")
-@click.option("--peers-python", default=sys.executable, metavar="PATH", help="The Python that has the peers.")
+@click.option("--suite", "suites", multiple=True, metavar="NAME", help="Run suite NAME; may be repeated.")
+@click.option("--only", multiple=True, metavar="NAME", help="Run workload NAME; may be repeated.")
+@click.option("--peer", "peers", multiple=True, metavar="NAME", help="Measure peer NAME; may be repeated.")
+@click.option("--peers-python", default=sys.executable, metavar="PATH", help="Run the peers with the Python at PATH.")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Turns of each peer.")
-@click.option("--seconds", type=click.FloatRange(min=0), default=0.2, show_default=True, help="How long a turn takes.")
-@click.option("--folder", type=click.Path(path_type=Path), default=_OWN_WORKLOADS, help="Where the workloads are.")
-@click.option("--small", is_flag=True, help="Small inputs: whether everything runs, and no figures to quote.")
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw a picture as well.")
-@click.option("--json", is_flag=True, help="One JSON document, in seconds and bytes.")
+@click.option("--seconds", type=click.FloatRange(min=0), default=0.2, show_default=True, help="Seconds of a turn.")
+@click.option("--folder", type=click.Path(path_type=Path), default=_OWN_WORKLOADS, help="Folder of the workloads.")
+@click.option("--small", is_flag=True, help="Use small inputs, to see whether everything runs; quote no figures.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw a picture too.")
+@click.option("--json", is_flag=True, help="Print one JSON document, in seconds and bytes.")
 def bench(
     suites: tuple[str, ...],
     only: tuple[str, ...],

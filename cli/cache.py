@@ -7,9 +7,9 @@ import click
 from autoconv.code_cache import CACHES
 
 
-@click.group(short_help="Look at the cache of compiled and converted code, or empty it.")
+@click.group(short_help="Show or empty the cache of compiled and converted code.")
 def cache() -> None:
-    """Look at the cache of compiled and converted code, or empty it.
+    """Show or empty the cache of compiled and converted code.
 
     Its folders are accessible to you alone; AUTOCONV_CACHE sets their location.
     """

@@ -52,7 +52,7 @@ def _renames(context: click.Context, parameter: click.Parameter, values: Sequenc
     return {old: new for old, _, new in pairs}
 
 
-@click.command(short_help="Convert files or folders to code that stages on tensors.")
+@click.command(short_help="Convert files or folders to code that builds graphs on tensors.")
 @click.argument("inputs", nargs=-1, required=True, metavar="FILE|DIR|-...", type=click.Path(readable=False))
 @click.option(
     "-o",
@@ -74,8 +74,8 @@ def _renames(context: click.Context, parameter: click.Parameter, values: Sequenc
 @click.option(
     "--explain",
     is_flag=True,
-    help="Write nothing; a row for each if, while, for, and, or, comprehension: "
-    "what it becomes, would it stage, and if not why.",
+    help="Write nothing; print a row for each if, while, for, and, or, comprehension: "
+    "what it becomes, whether it would stage, and if not, why.",
 )
 @click.option("--json", is_flag=True, help="Print diagnostics, constructs and outputs as one JSON document.")
 @click.option(
@@ -100,10 +100,10 @@ def _renames(context: click.Context, parameter: click.Parameter, values: Sequenc
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="How many processes; by default as many as are worth it.",
+    help="Use N processes; by default as many as save time.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
-@click.option("-v", "--verbose", is_flag=True, help="A line for every file.")
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+@click.option("-v", "--verbose", is_flag=True, help="Print a line for each file.")
 def convert(
     inputs: tuple[str, ...],
     output: str | None,

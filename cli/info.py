@@ -21,7 +21,7 @@ PACKAGES = ("gast", "astunparse", "numpy", "click", "rich", "pygments", "platfor
 
 
 @click.command(short_help="Print versions, backends, the cache folder, and what is missing.")
-@click.option("--json", is_flag=True, help="As one JSON document.")
+@click.option("--json", is_flag=True, help="Print one JSON document.")
 def info(json: bool) -> None:
     """Print versions, backends, the cache folder and its size, the processor, and packages missing for each extra.
 

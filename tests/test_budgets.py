@@ -34,7 +34,7 @@ BUDGETS = {
     "functions of more than 8 parameters": 12,
     "lines of LLVM text outside of ir": 192,
     "types of LLVM in text outside of ir": 524,
-    "tables by op outside of rules": 32,
+    "tables by op outside of rules": 33,
 }
 _BRANCHES = (
     ast.If, ast.For, ast.While, ast.IfExp, ast.ExceptHandler, ast.With, ast.Assert, ast.comprehension, ast.match_case,

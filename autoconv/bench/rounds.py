@@ -51,7 +51,7 @@ def workloads(folder: Path, suites: Sequence[str] = (), only: Sequence[str] = ()
     """Return name -> file of the workloads in a folder, by suites or names; TargetError for unknown ones."""
     files = {path.stem: path for path in sorted(folder.glob("*.py"))}
     if not files:
-        raise TargetError(f"{folder} holds no workloads; --folder says where they are")
+        raise TargetError(f"{folder} holds no workloads; --folder names the folder of workloads")
     suite_of = {name: _suite(path) for name, path in files.items()}
     for wanted, known, word in ((suites, set(suite_of.values()), "suite"), (only, set(files), "workload")):
         missing = sorted(set(wanted) - known)

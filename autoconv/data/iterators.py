@@ -105,8 +105,8 @@ class Iterator:
     def __next__(self) -> Any:
         if current_region() is not None:
             raise OperatorNotAllowedInGraphError(
-                "Iterating over a dataset in a graph is not allowed where the code is not converted: nobody knows how "
-                "many elements there are. Write a for statement in a converted function, or iterator.get_next()."
+                "Iterating over a dataset in a graph is not allowed where the code is not converted, as the number of "
+                "elements is unknown. Write a for statement in a converted function, or iterator.get_next()."
             )
         assert isinstance(self._value, RunningIterator)
         try:

@@ -184,7 +184,7 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
             raise ConversionError(
                 f"there are several functions {code.co_name!r} on this line, and Python does not say which is meant",
                 Place(filename, code.co_firstlineno, text=lines[code.co_firstlineno - 1].rstrip()),
-                "one of them a line",
+                "one of them on each line",
             )
     if not found:
         raise ConversionError(

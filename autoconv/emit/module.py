@@ -134,7 +134,7 @@ def _too_deep(
         _, line = max(map(deepest, functions or [tree]))
     lines = source.splitlines()
     place = Place(filename, line, text=lines[line - 1][:200] if 0 < line <= len(lines) else "")
-    error = UnsupportedError("nested too deeply to be converted", place, "names for parts of it")
+    error = UnsupportedError("nested too deeply to be converted", place, "assign parts of the expression to names")
     return _Failure(error, _function_at(tree, error))
 
 

@@ -79,7 +79,7 @@ def test_what_is_not_there_is_named(cli, folder, options, message):
 def test_a_folder_without_workloads(cli, tmp_path):
     (tmp_path / "empty").mkdir()
     result = run(cli, tmp_path / "empty")
-    assert result.exit_code == 2 and "holds no workloads; --folder says where they are" in result.stderr
+    assert result.exit_code == 2 and "holds no workloads; --folder names the folder of workloads" in result.stderr
 
 
 def test_a_plot_without_matplotlib_is_refused_before_anything_runs(cli, folder, monkeypatch):

@@ -155,7 +155,7 @@ def _is_in_graph(part: object) -> bool:
 def _asked_by_python() -> Iterator[Any]:
     raise StagingError(
         "single items are taken from a zip() of a generator expression and a value known only at run time",
-        current_place(), "a for statement over it, or a list of what it gives",
+        current_place(), "a for statement over it, or a list of its items",
     )  # fmt: skip
     yield
 

@@ -51,7 +51,7 @@ class Staged:
     def __autoconv_box__(self) -> SymbolicObject:
         """Return the graph object for it; raise StagingError if the graph has none of that kind."""
         raise StagingError(
-            f"{self} is stored in a value known only at run time", current_place(), "a list of what it gives"
+            f"{self} is stored in a value known only at run time", current_place(), "a list of its items"
         )
 
     def __str__(self) -> str:
@@ -148,7 +148,7 @@ def _as_bound(bound: object) -> Any:
     if region is None or not region.contract.python_numbers:
         return bound
     if bound.type.shape != ():
-        raise StagingError("range counts by an array", current_place(), "its one item: range(x[0])")
+        raise StagingError("an argument of range is an array", current_place(), "its one item: range(x[0])")
     if not (dtype.is_integer or (dtype.is_bool and bound.weak)):
         refuse_number(bound, "{!r} object cannot be interpreted as an integer")
         if region.trace.arrays:

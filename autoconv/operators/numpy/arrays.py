@@ -120,7 +120,7 @@ def _ndarray(
     shape: Any, dtype: Any = float, buffer: Any = None, offset: Any = 0, strides: Any = None, order: Any = None
 ) -> Any:
     if buffer is not None or strides is not None:
-        raise StagingError("an array is created on memory that is given", current_place())
+        raise StagingError("an array is created on memory that the program passes", current_place())
     return _filled(None)(shape, dtype, order or "C")
 
 

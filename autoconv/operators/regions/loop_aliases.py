@@ -67,7 +67,7 @@ def _apart(layout: Layout, later: Layout, values: Sequence[Any], name: str, regi
     containers = dict.fromkeys(filter(is_container, arms))
     if not containers:
         raise StagingError(
-            f"a loop rebinds {name!r}, and a list in its value has another name", current_place(),
+            f"a loop rebinds {name!r}, and another name refers to a list in its value", current_place(),
             "a copy before the loop: copy.deepcopy(value)",
         )  # fmt: skip
     rest: Layout = NEVER

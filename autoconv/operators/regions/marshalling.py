@@ -186,7 +186,9 @@ def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Lay
     for value in filter(made_here, values):
         require_identity(value)
     if any(map(holds_made_here, values)):
-        raise StagingError("a value is of several kinds that are one kind on another path", current_place())
+        raise StagingError(
+            "a value has one of several types on one path, and a single type on another", current_place()
+        )
 
     def arm(value: object, position: int) -> Any:
         return lambda: (_like(value, layout) if position == wanted else NEVER,)

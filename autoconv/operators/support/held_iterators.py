@@ -67,7 +67,7 @@ class HeldIterator:
             why = "a loop whose end depends on a tensor" if self._left else "code under a condition on a tensor"
             raise StagingError(
                 f"{why} iterates over an iterator that was created before it ({type(self._iterator).__name__})",
-                current_place(), "a list of what it gives",
+                current_place(), "a list of its items",
             )  # fmt: skip
         if not all(map(is_known, self._owners)):
             raise StagingError(

@@ -101,7 +101,8 @@ class _AnyAttribute:
         known = inspect.getattr_static(kind, name, MISSING)
         if known is not MISSING and not isinstance(known, MaybeMissing):
             raise StagingError(
-                f"the attribute {name!r} of a {kind.__name__}, others of which are in the graph, raises AttributeError",
+                f"the attribute {name!r} of a {kind.__name__} raises AttributeError, and others of its class are in "
+                "the graph",
                 current_place(),
             )
         heap = graph_object(instance)

@@ -44,8 +44,8 @@ def make_in_graph(value: object) -> SymbolicObject:
         require_identity(value)
     if sys.getrefcount(vars(value)) > 2:  # references by the object itself and by this call
         raise StagingError(
-            f"the __dict__ of a {type(value).__name__} has another name, and the object becomes part of what only the "
-            "graph knows", current_place(), "the attributes by their names",
+            f"another name refers to the __dict__ of a {type(value).__name__}, and the object becomes part of the "
+            "graph", current_place(), "the attributes by their names",
         )  # fmt: skip
     assert region.trace.owned is not None
     home = region.trace.owned[id(value)][1]

@@ -127,7 +127,7 @@ def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
         )  # fmt: skip
     if any(isinstance(item, (list, dict, set)) for item in items):
         raise StagingError(
-            "lists, dicts or sets are sorted by keys known only at run time, and would be copies",
+            "lists, dicts or sets are sorted by keys known only at run time, and the results would be copies",
             current_place(), "tuples, or the positions sorted by those keys",
         )  # fmt: skip
     return _sorted_by_comparing(items, keys, reverse)

@@ -273,7 +273,7 @@ def box(value: Any) -> SymbolicObject:
         what = "a generator" if value.__class__ is GeneratorType else "an iterator"
         raise StagingError(
             f"{what} of Python's own becomes part of a value known only at run time", current_place(),
-            "a list of what it gives",
+            "a list of its items",
         )  # fmt: skip
     if type(value).__name__ == "Undefined":
         value = NotAssigned(value.name)

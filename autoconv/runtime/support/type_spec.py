@@ -213,4 +213,5 @@ def composites_in(values: Sequence[object]) -> Iterator[CompositeTensor]:
         if isinstance(value, CompositeTensor):
             yield value
         elif isinstance(value, (list, tuple)):
-            yield from (part for part in value if isinstance(part, CompositeTensor))
+            items = list.__iter__(value) if isinstance(value, list) else value  # a list of the graph cannot be iterated
+            yield from (part for part in items if isinstance(part, CompositeTensor))

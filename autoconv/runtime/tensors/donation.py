@@ -30,7 +30,7 @@ class Donated:
     def _refuse(self, *_: Any) -> NoReturn:
         raise DonatedTensorError(
             f"this tensor was donated to a call of {self._function}, which may have put other numbers into its memory",
-            remedy="what the call answers, or donate a copy: autoconv.constant(x.numpy())",
+            remedy="the result of the call, or donate a copy: autoconv.constant(x.numpy())",
         )
 
     __getattr__ = _refuse

@@ -182,7 +182,7 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
         try:
             found = EXPRESSIONS().binary(op, self, other)
             if found is NotImplemented and isinstance(other, np.dtype):  # which would take the dtype of this
-                raise StagingError("a number known only at run time meets a dtype", current_place())
+                raise StagingError("a number known only at run time is combined with a dtype", current_place())
             if found is NotImplemented and op in ("equal", "not_equal"):
                 EXPRESSIONS().refuse_elements(self, f"a {type(other).__name__}")
             return found

@@ -16,7 +16,7 @@ from autoconv.errors import AutoconvError, OpError
 from autoconv.operators.calls.call import converted
 from autoconv.operators.support.call_graph import reaches
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.recording.tracebacks import at_definition, place_in, present
+from autoconv.runtime.recording.tracebacks import at_definition, place_in, present, presented
 from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.spans import current_place
 from autoconv.tracing.api.call_paths import Dispatched, P, R
@@ -122,6 +122,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         self._traces = 0
         self._called_before = False
 
+    @presented
     def _decorate(self, decorator: Callable[[Any], Any]) -> None:
         """Put a decorator around the Python function, which no trace may have run yet."""
         if self._traces:

@@ -111,7 +111,7 @@ class Derivable:
                 f"a higher derivative of {self.name!r} is requested than the tapes around its call allow, and it "
                 "cannot run again because of its effects",
                 None,
-                "one GradientTape a derivative around the call, or a persistent one",
+                "one GradientTape for each derivative around the call, or a persistent one",
             )
         parts = self.parts(watched)
         whole = parts.forward._results(parts.forward.run([array_of(value) for value in inputs]))

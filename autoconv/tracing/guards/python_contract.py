@@ -225,8 +225,8 @@ def check_choices(graph: Graph, kinds: Iterable[type]) -> None:
             if kind is not None:
                 place = "" if node.span is None else f" in line {node.span.line}"
                 raise RunPlain(
-                    f"the {name!r}{place} may be that of a {kind.__name__}, whose code would run, and what the call "
-                    "prints, draws or writes cannot be undone"
+                    f"the attribute {name!r}{place} may be that of a {kind.__name__}, whose code would run, and what "
+                    "the call prints, draws or writes cannot be undone"
                 )
 
 

@@ -167,8 +167,8 @@ class CompileContract(TracingContract):
         self._check_memory()
         if guards.unnamed_frozensets and any(map(_makes_a_set, graph.walk())):
             raise RunPlain(
-                "a set that the graph changes may be combined with a frozenset, which its file does not mention: "
-                "name frozenset there"
+                "a set that the graph changes may be combined with a frozenset, a class that the code never names: "
+                "name frozenset in the same file"
             )
         if guards.unguarded:
             raise RunPlain(f"{guards.unguarded[0]} is read, and a change of it would not be noticed")
