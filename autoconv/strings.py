@@ -1,24 +1,21 @@
 """Tensors of strings."""
 
+from autoconv.api.string_parts import bytes_split, ngrams, split, unicode_decode, unicode_split
 from autoconv.api.strings import (
     as_string,
-    bytes_split,
     format,
     join,
     length,
     lower,
-    ngrams,
     reduce_join,
     regex_full_match,
     regex_replace,
-    split,
     strip,
     substr,
     to_hash_bucket_fast,
+    to_hash_bucket_strong,
     to_number,
-    unicode_decode,
     unicode_encode,
-    unicode_split,
     unicode_transcode,
     upper,
 )
@@ -26,7 +23,8 @@ from autoconv.runtime.recording.tracebacks import present_functions as _present_
 
 __all__ = [
     "as_string", "bytes_split", "format", "join", "length", "lower", "ngrams", "reduce_join", "regex_full_match",
-    "regex_replace", "split", "strip", "substr", "to_hash_bucket_fast", "to_number", "unicode_decode",
+    "regex_replace", "split", "strip", "substr", "to_hash_bucket_fast",
+    "to_hash_bucket_strong", "to_number", "unicode_decode",
     "unicode_encode", "unicode_split", "unicode_transcode", "upper",
 ]  # fmt: skip
 

@@ -17,7 +17,8 @@ UNARY = (
     layers.selu, maths.sigmoid, maths.sign, layers.silu, trigonometry.sin, trigonometry.sinh, maths.softplus,
     layers.softsign, maths.sqrt, maths.square, casts.stop_gradient, trigonometry.tan, trigonometry.tanh,
     constants.zeros_like, strings.length, strings.lower, strings.upper, strings.strip, strings.regex_full_match,
-    strings.regex_replace, strings.to_hash_bucket_fast, strings.to_number, strings.substr, strings.unicode_transcode,
+    strings.regex_replace, strings.to_hash_bucket_fast,
+    strings.to_hash_bucket_strong, strings.to_number, strings.substr, strings.unicode_transcode,
     comparison.clip_by_value,
 )  # fmt: skip
 

@@ -88,58 +88,6 @@ def substr(input: TensorLike, pos: Any, len: Any, unit: str = "BYTE", name: str 
     return apply("string_substr", input, pos, len, unit=unit, name=name)
 
 
-def split(input: TensorLike, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Tensor:
-    """The parts between separators (white space by default) along a new last dimension.
-
-    One string gives a vector; several give rows padded with empty strings to the longest.
-
-    >>> autoconv.strings.split("a b c").numpy()
-    array([b'a', b'b', b'c'], dtype=object)
-    """
-    return apply("string_split", input, sep=sep or None, maxsplit=int(maxsplit), name=name)
-
-
-def bytes_split(input: TensorLike, name: str | None = None) -> Tensor:
-    """The bytes of each string along a new last dimension, padded with empty strings.
-
-    >>> autoconv.strings.bytes_split("abc").numpy()
-    array([b'a', b'b', b'c'], dtype=object)
-    """
-    return apply("string_characters", input, unit="BYTE", name=name)
-
-
-def unicode_split(
-    input: TensorLike, input_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
-    name: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The characters of each string along a new last dimension, padded with empty strings.
-
-    >>> autoconv.strings.unicode_split("aé", "UTF-8").numpy()
-    array([b'a', b'\xc3\xa9'], dtype=object)
-    """
-    options = _coding("unicode_split", input_encoding, errors, replacement_char)
-    if options == {"encoding": "UTF-8", "errors": "replace", "replacement": 0xFFFD}:
-        return apply("string_characters", input, unit="UTF8_CHAR", name=name)
-    text = apply("unicode_transcode", input, output="UTF-8", **options)
-    return apply("string_characters", text, unit="UTF8_CHAR", name=name)
-
-
-def unicode_decode(
-    input: TensorLike, input_encoding: str, errors: str = "replace", replacement_char: int = 65533,
-    replace_control_characters: bool = False, name: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The code points of each string, int32, along a new last dimension, padded with zeros.
-
-    `errors` selects the treatment of invalid bytes: "replace" (by `replacement_char`), "ignore", or "strict", which
-    raises InvalidArgumentError.
-
-    >>> autoconv.strings.unicode_decode("aé", "UTF-8").numpy()
-    array([ 97, 233], dtype=int32)
-    """
-    options = _coding("unicode_decode", input_encoding, errors, replacement_char)
-    return apply("unicode_decode", input, name=name, **options)
-
-
 def unicode_encode(
     input: TensorLike, output_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
     name: str | None = None,
@@ -149,7 +97,7 @@ def unicode_encode(
     >>> autoconv.strings.unicode_encode([97, 233], "UTF-8").numpy()
     b'a\xc3\xa9'
     """
-    options = _coding("unicode_encode", output_encoding, errors, replacement_char)
+    options = coding("unicode_encode", output_encoding, errors, replacement_char)
     return apply("unicode_encode", input, name=name, **options)
 
 
@@ -163,21 +111,9 @@ def unicode_transcode(
     >>> autoconv.strings.unicode_transcode("é", "UTF-8", "UTF-16-BE").numpy().hex()
     '00e9'
     """
-    options = _coding("unicode_transcode", input_encoding, errors, replacement_char)
-    wanted = _coding("unicode_transcode", output_encoding, errors, replacement_char)["encoding"]
+    options = coding("unicode_transcode", input_encoding, errors, replacement_char)
+    wanted = coding("unicode_transcode", output_encoding, errors, replacement_char)["encoding"]
     return apply("unicode_transcode", input, output=wanted, name=name, **options)
-
-
-def ngrams(data: TensorLike, ngram_width: Any, separator: str = " ", name: str | None = None) -> Tensor:
-    """`ngram_width` neighbours along the last dimension, joined; for several widths, those of each in turn.
-
-    >>> autoconv.strings.ngrams(["a", "b", "c"], 2).numpy()
-    array([b'a b', b'b c'], dtype=object)
-    """
-    widths = (ngram_width,) if isinstance(ngram_width, int) else tuple(ngram_width)
-    if not widths or any(not isinstance(width, int) or width < 1 for width in widths):
-        raise ValueError(f"ngram_width has to be positive integers, found {ngram_width!r}")
-    return apply("string_ngrams", data, widths=widths, separator=separator, name=name)
 
 
 def to_number(input: TensorLike, out_type: DTypeLike = float32, name: str | None = None) -> Tensor:
@@ -241,7 +177,25 @@ def to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = 
 to_hash_bucket = to_hash_bucket_fast
 
 
-def _coding(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
+def to_hash_bucket_strong(
+    input: TensorLike, num_buckets: int, key: Sequence[int], name: str | None = None
+) -> Tensor:
+    """A number in [0, num_buckets) for each string, int64, under a key of two integers.
+
+    It is always the same one: SipHash modulo the number of buckets. Raises ValueError for another number of integers.
+
+    >>> autoconv.strings.to_hash_bucket_strong(["a", "b"], 1000, key=[1, 2]).numpy()
+    array([646, 184])
+    """
+    if num_buckets <= 0:
+        raise ValueError(f"num_buckets has to be positive, found {num_buckets}")
+    if len(key) != 2:
+        raise ValueError(f"Key must have 2 elements, found {len(key)}")
+    first, second = (int(part) & (1 << 64) - 1 for part in key)
+    return apply("string_to_hash_bucket_strong", input, num_buckets=int(num_buckets), key=(first, second), name=name)
+
+
+def coding(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
     if encoding.upper() not in ENCODINGS:
         raise ValueError(f"{function} knows the encodings {', '.join(ENCODINGS)}; found {encoding!r}")
     if errors not in ("replace", "ignore", "strict"):

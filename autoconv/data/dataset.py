@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.data import batching, combining, files, shuffling, sources, transforms
 from autoconv.data.elements import components, element_type
-from autoconv.data.iterables import Iterable
+from autoconv.data.iterables import DatasetV2, Iterable
 from autoconv.data.iterators import IteratorSpec
 from autoconv.data.nodes import Nested, Node
 from autoconv.data.stored import FileCache
@@ -41,7 +41,7 @@ class DatasetSpec(IteratorSpec):
 
 
 @presented_methods
-class Dataset(Iterable):
+class Dataset(Iterable, DatasetV2):
     """A sequence of elements: tensors, or structures (tuples, dicts, named tuples) of tensors of known types.
 
     Create one with `from_tensor_slices`, `range`, `from_generator` and the like; each method returns a new one.

@@ -25,6 +25,12 @@ from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.tracing.api.function import Function
 
 
+class DatasetV2:
+    """Base of datasets, by whose name and module libraries recognise them as those of TensorFlow."""
+
+    __module__ = "autoconv.tensorflow.python.data.ops.dataset_ops"
+
+
 @presented_methods
 class Iterable:
     """A sequence of elements, which a node produces anew for each pass."""

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autoconv.api import strings
+import autoconv as ac
+from autoconv import strings
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import float64, int32
 from autoconv.ops.text.fingerprint import fingerprint
@@ -28,7 +29,7 @@ WORDS = np.array(["ab c", "Dé", ""])
         (lambda s: strings.upper(s, encoding="utf-8"), [b"AB C", "DÉ".encode(), b""]),
         (lambda s: strings.strip(strings.join([" ", s, " "])), [b"ab c", "Dé".encode(), b""]),
         (lambda s: strings.substr(s[0], [0, -3], [1, 2]), [b"a", b"b "]),
-        (lambda s: strings.split(s), [[b"ab", b"c"], ["Dé".encode(), b""], [b"", b""]]),
+        (lambda s: strings.split(s).to_tensor(), [[b"ab", b"c"], ["Dé".encode(), b""], [b"", b""]]),
         (lambda s: strings.split(s[0], "b"), [b"a", b" c"]),
         (lambda s: strings.bytes_split(s[0]), [b"a", b"b", b" ", b"c"]),
         (lambda s: strings.unicode_split(s[1]), [b"D", "é".encode()]),
@@ -95,12 +96,16 @@ def test_hashes_are_those_of_farmhash() -> None:
 def test_code_points(both: Callable[..., Any]) -> None:
     texts = np.array(["Dé", "€", ""])
     decode = lambda s: strings.unicode_decode(s, "UTF-8")
-    assert both(decode, texts).numpy().tolist() == [[68, 233], [8364, 0], [0, 0]]
+    assert both(lambda s: decode(s).to_tensor(), texts, unknown_rank=False).numpy().tolist() == [
+        [68, 233],
+        [8364, 0],
+        [0, 0],
+    ]
     assert decode("ab").numpy().tolist() == [97, 98] and decode("ab").dtype is int32
     assert both(strings.unicode_encode, np.array([[68, 233]])).numpy().tolist() == ["Dé".encode()]
     wide = both(lambda s: strings.unicode_transcode(s, "UTF-8", "UTF-16-BE"), texts[:1])
     assert wide.numpy().tolist() == ["Dé".encode("utf-16-be")]
-    assert strings.unicode_split(wide, "UTF-16-BE").numpy().tolist() == [[b"D", "é".encode()]]
+    assert strings.unicode_split(wide, "UTF-16-BE").to_list() == [[b"D", "é".encode()]]
 
 
 def test_bytes_that_are_no_text() -> None:
@@ -140,3 +145,33 @@ def test_zeros_at_the_end_are_kept() -> None:
     assert constant([["a"], ["bc"]]).shape.as_list() == [2, 1]
     with pytest.raises(ValueError, match="mixed types"):
         constant(["a", 1])
+
+
+PARTS = {
+    "split": (lambda: strings.split(["a b", "", "c"]), [[b"a", b"b"], [], [b"c"]]),
+    "split_by": (lambda: strings.split(["a,,", ",b", ""], ","), [[b"a", b"", b""], [b"", b"b"], [b""]]),
+    "split_once": (lambda: strings.split(["a,b,c"], ",", maxsplit=1), [[b"a", b"b,c"]]),
+    "bytes": (lambda: strings.bytes_split(["ab", "", "c"]), [[b"a", b"b"], [], [b"c"]]),
+    "characters": (lambda: strings.unicode_split(["aé", ""]), [[b"a", "é".encode()], []]),
+    "code_points": (lambda: strings.unicode_decode(["aé", "", "b"], "UTF-8"), [[97, 233], [], [98]]),
+    "matrix": (lambda: strings.split([["a b"], ["c"]]), [[[b"a", b"b"]], [[b"c"]]]),
+    "of_ragged": (lambda: strings.split(ac.ragged.constant([["a b"], []])), [[[b"a", b"b"]], []]),
+    "ngrams": (lambda: strings.ngrams(strings.split(["a b c", "d"]), 2), [[b"a b", b"b c"], []]),
+    "ngrams_of_two": (lambda: strings.ngrams(strings.split(["a b", "d"]), (1, 2)), [[b"a", b"b", b"a b"], [b"d"]]),
+    "lower": (lambda: strings.lower(strings.split(["A B", "C"])), [[b"a", b"b"], [b"c"]]),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_of_several_strings_are_ragged(name: str) -> None:
+    function, wanted = PARTS[name]
+    assert function().to_list() == wanted
+    assert ac.function(function)().to_list() == wanted
+
+
+def test_hashes_under_a_key_are_those_of_tensorflow(both: Callable[..., Any]) -> None:
+    texts = np.array(["", "a", "hello world", "x" * 20])
+    found = both(lambda s: strings.to_hash_bucket_strong(s, 1000003, [1, 2]), texts)
+    assert found.numpy().tolist() == [383377, 332029, 598105, 103526]  # printed by TensorFlow 2.21
+    with pytest.raises(ValueError, match="2 elements"):
+        strings.to_hash_bucket_strong("a", 3, [1])

@@ -228,3 +228,21 @@ def test_images_in_folders_are_a_dataset(tmp_path):
     ((images, labels),) = list(found)
     assert (images.shape, labels.numpy().tolist()) == ((4, 4, 4, 3), [0, 0, 1, 1])
     np.testing.assert_allclose(images.numpy()[:, 0, 0, 0], [40, 40, 200, 200], atol=2)
+
+
+def test_fit_over_a_dataset_and_text_layers():
+    x, y = np.ones((8, 3), np.float32), np.ones((8, 1), np.float32)
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    dataset = ac.data.Dataset.from_tensor_slices((x, y)).batch(4)
+    assert len(model.fit(dataset, epochs=2, verbose=0).history["loss"]) == 2
+    words = keras.layers.TextVectorization(ngrams=2, output_mode="int")
+    words.adapt(np.array(["red blue red", "blue"]))
+    assert words.get_vocabulary()[:2] == ["", "[UNK]"]
+    assert set(words.get_vocabulary()[2:]) == {"red", "blue", "red blue", "blue red"}
+    assert words(np.array(["red", "green"])).shape == (2, 1)
+    lookup = keras.layers.StringLookup(vocabulary=["a", "b"], output_mode="multi_hot", sparse=True)
+    found = lookup(np.array([["a", "b"], ["z", "b"]]))
+    np.testing.assert_array_equal(ac.sparse.to_dense(found), [[0, 1, 1], [1, 0, 1]])
+    numbers = keras.layers.IntegerLookup(vocabulary=[10, 20])
+    assert [int(i) for i in dataset.map(lambda x, y: numbers(ac.constant([20]))[0]).take(1)] == [2]

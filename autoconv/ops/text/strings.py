@@ -17,6 +17,7 @@ from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes, reduced_shape
 from autoconv.ops.text.fingerprint import fingerprint
 from autoconv.ops.text.printing import element_text, filled_in
+from autoconv.ops.text.siphash import siphash
 
 NO_GRADIENT = no_gradient("strings have no gradient")
 
@@ -96,12 +97,17 @@ def _bucket(item: bytes, *, num_buckets: int) -> int:
     return fingerprint(item) % num_buckets
 
 
+def _strong_bucket(item: bytes, *, num_buckets: int, key: tuple[int, int]) -> int:
+    return siphash(item, *key) % num_buckets
+
+
 mapped("string_length", "StringLength", _length, int32, unit="BYTE")
 mapped("string_lower", "StringLower", _with_case(lambda text: text.lower()), encoding="")
 mapped("string_upper", "StringUpper", _with_case(lambda text: text.upper()), encoding="utf-8")
 mapped("string_strip", "StringStrip", bytes.strip)
 mapped("string_regex_replace", "RegexReplace", _replaced, pattern="[a-c]", rewrite="<\\g<0>>")
 mapped("string_to_hash_bucket_fast", "StringToHashBucketFast", _bucket, int64, num_buckets=10)
+mapped("string_to_hash_bucket_strong", "StringToHashBucketStrong", _strong_bucket, int64, num_buckets=10, key=(1, 2))
 mapped(
     "string_regex_full_match", "RegexFullMatch",
     lambda item, *, pattern: re.fullmatch(pattern.encode(), item) is not None, bool_, pattern="[a-z]+",

@@ -1,0 +1,143 @@
+"""Parts of strings: between separators, characters, code points, and neighbours joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.api.ragged import partitions
+from autoconv.api.ragged.joining import ragged_concat
+from autoconv.api.ragged.rows import gather_rows
+from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
+from autoconv.api.strings import coding, join
+from autoconv.api.tensors.shaping import reshape, shape
+from autoconv.graph.dtypes import int64
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def split(input: RaggedLike, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
+    """The parts between separators (white space by default): a vector for one string, a ragged tensor for several.
+
+    >>> autoconv.strings.split("a b c").numpy()
+    array([b'a', b'b', b'c'], dtype=object)
+    >>> autoconv.strings.split(["a b", "c"])
+    <autoconv.RaggedTensor [[b'a', b'b'], [b'c']]>
+    """
+    options: dict[str, Any] = {"sep": sep or None, "maxsplit": int(maxsplit)}
+    marks = (bytes([code]) for code in range(1, 128))
+    mark = next(one for one in marks if one not in (sep or "").encode() and not one.isspace())
+
+    def lengths(texts: Tensor) -> Tensor:
+        """Return the number of parts: the mark at the end makes the last part not empty."""
+        return _filled(apply("string_split", texts if sep is None else apply("add", texts, mark), **options))
+
+    return _parts(input, lambda texts: apply("string_split", texts, name=name, **options), lengths)
+
+
+def bytes_split(input: RaggedLike, name: str | None = None) -> Any:
+    """The bytes of each string: a vector for one string, a ragged tensor for several.
+
+    >>> autoconv.strings.bytes_split("abc").numpy()
+    array([b'a', b'b', b'c'], dtype=object)
+    """
+    characters = lambda texts: apply("string_characters", texts, unit="BYTE", name=name)
+    return _parts(input, characters, lambda texts: _filled(characters(texts)))
+
+
+def unicode_split(
+    input: RaggedLike, input_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """The characters of each string: a vector for one string, a ragged tensor for several.
+
+    >>> autoconv.strings.unicode_split("aé", "UTF-8").numpy()
+    array([b'a', b'\xc3\xa9'], dtype=object)
+    """
+    options = coding("unicode_split", input_encoding, errors, replacement_char)
+    is_plain = options == {"encoding": "UTF-8", "errors": "replace", "replacement": 0xFFFD}
+
+    def characters(texts: Tensor) -> Tensor:
+        valid = texts if is_plain else apply("unicode_transcode", texts, output="UTF-8", **options)
+        return apply("string_characters", valid, unit="UTF8_CHAR", name=name)
+
+    return _parts(input, characters, lambda texts: _filled(characters(texts)))
+
+
+def unicode_decode(
+    input: RaggedLike, input_encoding: str, errors: str = "replace", replacement_char: int = 65533,
+    replace_control_characters: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The code points of each string, int32: a vector for one string, a ragged tensor for several.
+
+    `errors` selects the treatment of invalid bytes: "replace" (by `replacement_char`), "ignore", or "strict", which
+    raises InvalidArgumentError.
+
+    >>> autoconv.strings.unicode_decode("aé", "UTF-8").numpy()
+    array([ 97, 233], dtype=int32)
+    """
+    options = coding("unicode_decode", input_encoding, errors, replacement_char)
+
+    def lengths(texts: Tensor) -> Tensor:
+        valid = apply("unicode_transcode", texts, output="UTF-8", **options)
+        return _filled(apply("string_characters", valid, unit="UTF8_CHAR"))
+
+    return _parts(input, lambda texts: apply("unicode_decode", texts, name=name, **options), lengths)
+
+
+def ngrams(
+    data: RaggedLike, ngram_width: int | Sequence[int], separator: str = " ", name: str | None = None
+) -> Any:
+    """`ngram_width` neighbours along the last dimension, joined; for several widths, those of each in turn.
+
+    >>> autoconv.strings.ngrams(["a", "b", "c"], 2).numpy()
+    array([b'a b', b'b c'], dtype=object)
+    """
+    widths = (ngram_width,) if isinstance(ngram_width, int) else tuple(ngram_width)
+    if not widths or any(not isinstance(width, int) or width < 1 for width in widths):
+        raise ValueError(f"ngram_width has to be positive integers, found {ngram_width!r}")
+    if isinstance(data, RaggedTensor):
+        return _ragged_ngrams(data, widths, separator)
+    return apply("string_ngrams", data, widths=widths, separator=separator, name=name)
+
+
+def _parts(
+    input: RaggedLike, split_padded: Callable[[Tensor], Tensor], lengths: Callable[[Tensor], Tensor]
+) -> Any:
+    """Return the parts of strings, of which `split_padded` returns rows of one length; of unknown rank they stay so."""
+    if isinstance(input, RaggedTensor):
+        return input.with_flat_values(_parts(input.flat_values, split_padded, lengths))
+    texts = convert_to_tensor(input)
+    rank = texts.shape.rank
+    if not rank:
+        return split_padded(texts)
+    if rank > 1:
+        found = _parts(reshape(texts, [-1]), split_padded, lengths)
+        sizes = shape(texts, int64)
+        for axis in range(rank - 1, 0, -1):
+            known = texts.shape[axis]
+            size: Any = sizes[axis] if known is None else known
+            found = RaggedTensor.from_uniform_row_length(found, size, validate=False)
+        return found
+    return RaggedTensor.from_tensor(split_padded(texts), lengths=lengths(texts))
+
+
+def _filled(parts: Tensor) -> Tensor:
+    """Return the lengths of rows without the empty parts at their ends."""
+    return RaggedTensor.from_tensor(parts, padding="").row_lengths()  # type: ignore[no-any-return]
+
+
+def _ragged_ngrams(data: RaggedTensor, widths: Sequence[int], separator: str) -> Any:
+    if isinstance(data.values, RaggedTensor):
+        return data.with_values(_ragged_ngrams(data.values, widths, separator))
+    found = [_of_width(data, width, separator) for width in widths]
+    return found[0] if len(found) == 1 else ragged_concat(found, 1)
+
+
+def _of_width(data: RaggedTensor, width: int, separator: str) -> RaggedTensor:
+    """Return the joined neighbours of one width, of each row."""
+    starts = data[:, : 1 - width] if width > 1 else data
+    numbers = partitions.places_in_rows(starts) + gather_rows(partitions.starts(data), partitions.rowids(starts))
+    parts = [gather_rows(data.values, numbers + offset) for offset in range(width)]
+    return starts.with_values(join(parts, separator))
