@@ -59,13 +59,33 @@ def disable_check_numerics() -> None:
     _SETTINGS.check_numerics = False
 
 
+_PLACEMENT: list[bool] = [False]
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Keep whether the devices of ops are to be logged; there is one device, and nothing is logged.
+
+    >>> autoconv.debugging.set_log_device_placement(False)
+    """
+    _PLACEMENT[0] = bool(enabled)
+
+
+def get_log_device_placement() -> bool:
+    """Return what `set_log_device_placement` was given.
+
+    >>> autoconv.debugging.get_log_device_placement()
+    False
+    """
+    return _PLACEMENT[0]
+
+
 __all__ = [
     "Assert", "assert_all_finite", "assert_equal", "assert_greater", "assert_greater_equal", "assert_integer",
-    "assert_less", "assert_less_equal", "assert_near", "assert_negative", "assert_non_negative",
-    "assert_non_positive", "assert_none_equal", "assert_positive", "assert_proper_iterable", "assert_rank",
-    "assert_rank_at_least", "assert_rank_in", "assert_same_float_dtype", "assert_scalar", "assert_shapes",
-    "assert_type", "check_numerics", "disable_check_numerics", "enable_check_numerics", "is_non_decreasing",
-    "is_numeric_tensor", "is_strictly_increasing",
+    "assert_less", "assert_less_equal", "assert_near", "assert_negative", "assert_non_negative", "assert_non_positive",
+    "assert_none_equal", "assert_positive", "assert_proper_iterable", "assert_rank", "assert_rank_at_least",
+    "assert_rank_in", "assert_same_float_dtype", "assert_scalar", "assert_shapes", "assert_type", "check_numerics",
+    "disable_check_numerics", "enable_check_numerics", "get_log_device_placement", "is_non_decreasing",
+    "is_numeric_tensor", "is_strictly_increasing", "set_log_device_placement",
 ]  # fmt: skip
 
 _present_functions(globals())

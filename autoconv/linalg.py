@@ -1,6 +1,7 @@
 """Linear algebra."""
 
 from autoconv.api.diagonals import tensor_diag, tensor_diag_part
+from autoconv.api.factors import eig, eigvals, lu, matrix_rank, normalize
 from autoconv.api.linalg import (
     adjoint,
     band_part,
@@ -36,9 +37,9 @@ from autoconv.api.tensors.norms import l2_normalize, norm
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
-    "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eigh",
-    "eigvalsh", "einsum", "eye", "global_norm", "inv", "l2_normalize", "logdet", "lstsq", "matmul",
-    "matrix_transpose", "matvec", "norm", "outer", "pinv", "qr", "set_diag", "slogdet", "solve", "svd",
+    "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eig", "eigh", "eigvals",
+    "eigvalsh", "einsum", "eye", "global_norm", "inv", "l2_normalize", "logdet", "lstsq", "lu", "matmul", "matrix_rank",
+    "matrix_transpose", "matvec", "norm", "normalize", "outer", "pinv", "qr", "set_diag", "slogdet", "solve", "svd",
     "tensor_diag", "tensor_diag_part", "tensordot", "trace", "triangular_solve",
 ]  # fmt: skip
 

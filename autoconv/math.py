@@ -34,6 +34,7 @@ from autoconv.api.tensors.comparison import (
     minimum,
     not_equal,
 )
+from autoconv.api.tensors.counts import confusion_matrix
 from autoconv.api.tensors.gather import segment_sum, unsorted_segment_sum
 from autoconv.api.tensors.maths import (
     abs,
@@ -105,6 +106,7 @@ from autoconv.api.tensors.segments import (
     unsorted_segment_sqrt_n,
 )
 from autoconv.api.tensors.sorting import in_top_k, top_k
+from autoconv.api.tensors.special import erfcinv, erfinv, ndtri
 from autoconv.api.tensors.trigonometry import (
     acos,
     acosh,
@@ -123,20 +125,20 @@ from autoconv.api.tensors.trigonometry import (
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
-    "abs", "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "argmax", "argmin", "asin", "asinh",
-    "atan", "atan2", "atanh", "bincount", "ceil", "complex", "conj", "cos", "cosh", "count_nonzero", "cumprod",
-    "cumsum", "digamma", "divide", "divide_no_nan", "equal", "erf", "erfc", "exp", "expm1", "floor", "floordiv",
-    "floormod", "greater", "greater_equal", "imag", "in_top_k", "invert_permutation", "is_finite", "is_inf",
-    "is_nan", "is_non_decreasing", "is_strictly_increasing", "l2_normalize", "less", "less_equal", "lgamma",
-    "log", "log1p", "log_sigmoid", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor",
-    "maximum", "minimum", "mod", "multiply", "multiply_no_nan", "negative", "nextafter", "not_equal",
-    "polygamma", "pow", "real", "reciprocal", "reciprocal_no_nan", "reduce_all", "reduce_any",
-    "reduce_euclidean_norm", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
-    "reduce_std", "reduce_sum", "reduce_variance", "rint", "round", "rsqrt", "segment_max", "segment_mean",
-    "segment_min", "segment_prod", "segment_sum", "sigmoid", "sign", "sin", "sinh", "softmax", "softplus",
-    "softsign", "sqrt", "square", "squared_difference", "subtract", "tan", "tanh", "top_k", "truediv",
-    "unsorted_segment_max", "unsorted_segment_mean", "unsorted_segment_min", "unsorted_segment_prod",
-    "unsorted_segment_sqrt_n", "unsorted_segment_sum", "xdivy", "xlog1py", "xlogy", "zero_fraction",
+    "abs", "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "argmax", "argmin", "asin", "asinh", "atan",
+    "atan2", "atanh", "bincount", "ceil", "complex", "confusion_matrix", "conj", "cos", "cosh", "count_nonzero",
+    "cumprod", "cumsum", "digamma", "divide", "divide_no_nan", "equal", "erf", "erfc", "erfcinv", "erfinv", "exp",
+    "expm1", "floor", "floordiv", "floormod", "greater", "greater_equal", "imag", "in_top_k", "invert_permutation",
+    "is_finite", "is_inf", "is_nan", "is_non_decreasing", "is_strictly_increasing", "l2_normalize", "less",
+    "less_equal", "lgamma", "log", "log1p", "log_sigmoid", "log_softmax", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "maximum", "minimum", "mod", "multiply", "multiply_no_nan", "ndtri", "negative", "nextafter",
+    "not_equal", "polygamma", "pow", "real", "reciprocal", "reciprocal_no_nan", "reduce_all", "reduce_any",
+    "reduce_euclidean_norm", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_std",
+    "reduce_sum", "reduce_variance", "rint", "round", "rsqrt", "segment_max", "segment_mean", "segment_min",
+    "segment_prod", "segment_sum", "sigmoid", "sign", "sin", "sinh", "softmax", "softplus", "softsign", "sqrt",
+    "square", "squared_difference", "subtract", "tan", "tanh", "top_k", "truediv", "unsorted_segment_max",
+    "unsorted_segment_mean", "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sqrt_n",
+    "unsorted_segment_sum", "xdivy", "xlog1py", "xlogy", "zero_fraction",
 ]  # fmt: skip
 
 _present_functions(globals())

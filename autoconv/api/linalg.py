@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -220,14 +220,21 @@ def det(input: TensorLike, name: str | None = None) -> Tensor:
     return apply("determinant", input, name=name)
 
 
-def slogdet(input: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+class LogMatrixDeterminant(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: Tensor
+    log_abs_determinant: Tensor
+
+
+def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
     """The sign and the logarithm of the absolute value of the determinants.
 
     >>> sign, logarithm = autoconv.linalg.slogdet([[2.0, 0.0], [0.0, 1.0]])
     >>> sign.numpy(), logarithm.numpy().round(3)
     (np.float32(1.0), np.float32(0.693))
     """
-    return apply("slogdet", input, name=name)
+    return LogMatrixDeterminant(*apply("slogdet", input, name=name))
 
 
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
@@ -347,7 +354,14 @@ def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True
     return found[0] if isinstance(found, (tuple, list)) else found
 
 
-def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
+class Qr(NamedTuple):
+    """What `qr` returns."""
+
+    q: Tensor
+    r: Tensor
+
+
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> Qr:
     """(q, r) with q @ r = input, orthonormal columns in q and r upper triangular.
 
     >>> q, r = autoconv.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
@@ -355,7 +369,7 @@ def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) 
     array([[3., 1.],
            [4., 2.]], dtype=float32)
     """
-    return apply("qr", input, full_matrices=full_matrices, name=name)
+    return Qr(*apply("qr", input, full_matrices=full_matrices, name=name))
 
 
 def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:

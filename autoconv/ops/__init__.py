@@ -23,6 +23,7 @@ from autoconv.ops.elementwise import (  # noqa: F401 (registers its records)
 from autoconv.ops.linalg import (  # noqa: F401 (registers its records)
     decompositions,
     diagonals,
+    factors,
     fft,
     products,
 )

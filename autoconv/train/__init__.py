@@ -5,6 +5,7 @@ from typing import Any
 from autoconv.train import example
 from autoconv.train.checkpoint import Checkpoint, CheckpointOptions
 from autoconv.train.manager import CheckpointManager
+from autoconv.train.moving_averages import ExponentialMovingAverage
 from autoconv.train.object_graph import TrackableView
 from autoconv.train.reader import CheckpointReader
 from autoconv.train.state import (
@@ -19,8 +20,8 @@ from autoconv.train.state import (
 
 __all__ = [
     "BytesList", "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "CheckpointState",
-    "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List",
-    "SequenceExample", "TrackableView", "get_checkpoint_state", "latest_checkpoint", "list_variables",
+    "Example", "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList",
+    "Int64List", "SequenceExample", "TrackableView", "get_checkpoint_state", "latest_checkpoint", "list_variables",
     "load_checkpoint", "load_variable", "update_checkpoint_state",
 ]  # fmt: skip
 

@@ -44,6 +44,7 @@ NAMESPACES = {
     "autoconv.compat.v1.metrics": "Version 1: metrics.",
     "autoconv.compat.v1.summary": "Version 1: summaries and their writer.",
     "autoconv.compat.v1.initializers": "Version 1: first values of variables.",
+    "autoconv.quantization": "Rounding to the levels of quantized integers.",
     "autoconv.nest": "Nested structures of values.",
     "autoconv.debugging": "Assertions and checks of what is computed.",
     "autoconv.autograph": "Converted code as a function or as text.",

@@ -183,3 +183,23 @@ def test_diagonals_of_tensors_of_even_rank():
 def test_lists_of_a_trace_are_added_to_shapes():
     f = ac.function(lambda x: ac.zeros([x.shape[0]] + x.shape[1:]))  # noqa: RUF005 the operator
     assert f(ac.ones([2, 3])).shape == (2, 3)
+
+
+def test_an_array_takes_the_dtype_of_a_tensor():
+    x, i = ac.constant([1.0, 2.0]), ac.constant([1, 2])
+    for run in (lambda f: f, ac.function):
+        assert run(lambda x: x + np.ones(2))(x).dtype is ac.float32
+        assert run(lambda x: np.array([1, 2]) * x)(x).dtype is ac.float32
+        assert run(lambda x: ac.maximum(np.zeros(2), x))(x).dtype is ac.float32
+        assert run(lambda i: i + np.array([1, 2]))(i).dtype is ac.int32
+        with pytest.raises((TypeError, ac.errors.InvalidArgumentError)):
+            run(lambda i: i + np.ones(2))(i)  # a fraction would be lost
+        with pytest.raises((TypeError, ac.errors.InvalidArgumentError)):
+            run(lambda x: x + ac.constant([1.0, 2.0], ac.float64))(x)
+
+
+def test_decompositions_have_names():
+    x = ac.constant([[2.0, 1.0], [1.0, 3.0]])
+    assert ac.linalg.qr(x)._fields == ("q", "r")
+    found = ac.function(ac.linalg.slogdet)(x)
+    assert float(found.sign) == 1.0 and abs(float(found.log_abs_determinant) - np.log(5.0)) < 1e-6

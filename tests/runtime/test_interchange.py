@@ -12,12 +12,12 @@ import autoconv as ac
 
 def test_out_without_a_copy_and_read_only():
     x = ac.constant([[1.0, 2.0], [3.0, 4.0]])
-    for array in (np.asarray(x), np.asarray(x), x.numpy()):
+    for array in (np.asarray(x), np.asarray(x)):
         assert not array.flags.writeable and np.shares_memory(array, np.asarray(x))
         with pytest.raises(ValueError, match="read-only"):
             array[0, 0] = 7.0
-    writable = np.array(x)
-    writable[0, 0] = 7.0
+    for writable in (np.array(x), x.numpy()):
+        writable[0, 0] = 7.0
     assert x.numpy()[0, 0] == 1.0
     assert np.asarray(x, np.float64).dtype == np.float64
 

@@ -23,7 +23,7 @@ _S = _A @ _A.T
 _R = np.array([[0.5, -1.25], [3.5, -0.75], [1.0, 2.0]])
 
 
-def _check(op: str, x: TensorType, square: bool = True) -> None:
+def check_matrices(op: str, x: TensorType, square: bool = True) -> None:
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise TypeError(f"{op} takes floating tensors, found {x.dtype.name}; cast first")
     if x.shape is None:
@@ -36,7 +36,7 @@ def _check(op: str, x: TensorType, square: bool = True) -> None:
         raise ValueError(f"{op}: Input must be square, found the shape [{shape_text(x.shape)}]")
 
 
-def _kernel(
+def matrix_kernel(
     op: str, function: Callable[..., Any], failure: str = "", square: bool = True
 ) -> Callable[..., Any]:
     """Return a kernel that checks shapes, computes half precision as single, and converts errors."""
@@ -75,7 +75,7 @@ def _scaled(b: Builder, x: Any, by: Any) -> Any:
 
 
 def _determinant_type(x: TensorType) -> TensorType:
-    _check("det", x)
+    check_matrices("det", x)
     return x.with_shape(None if x.shape is None else x.shape[:-2])
 
 
@@ -103,7 +103,7 @@ def _slogdet_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
 
 
 def _inverse_type(x: TensorType, *, adjoint: bool = False) -> TensorType:
-    _check("inv", x)
+    check_matrices("inv", x)
     return x
 
 
@@ -120,17 +120,17 @@ def _inverse_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
 
 determinant = define(
     name="determinant", graphdef="MatrixDeterminant", result=_determinant_type,
-    kernel=_kernel("det", np.linalg.det), gradient=_determinant_gradient,
+    kernel=matrix_kernel("det", np.linalg.det), gradient=_determinant_gradient,
     samples=(sample(_A), sample(np.stack([_A, -_A]))),
 )  # fmt: skip
 slogdet = define(
     name="slogdet", graphdef="LogMatrixDeterminant", result=_slogdet_type,
-    kernel=_kernel("slogdet", lambda x: tuple(np.linalg.slogdet(x))), gradient=_slogdet_gradient,
+    kernel=matrix_kernel("slogdet", lambda x: tuple(np.linalg.slogdet(x))), gradient=_slogdet_gradient,
     samples=(sample(_A), sample(np.stack([_A, -_A]))),
 )  # fmt: skip
 inverse = define(
     name="inverse", graphdef="MatrixInverse", result=_inverse_type,
-    kernel=_kernel("inv", _inverse, "Input is not invertible."), gradient=_inverse_gradient,
+    kernel=matrix_kernel("inv", _inverse, "Input is not invertible."), gradient=_inverse_gradient,
     effects=Effects.RAISE,
     samples=(sample(_A), sample(np.stack([_A, -_A]), adjoint=True)),
 )  # fmt: skip
@@ -141,8 +141,8 @@ inverse = define(
 
 def _solve_type(matrix: TensorType, rhs: TensorType, **_: Any) -> TensorType:
     checked_dtypes("solve", matrix, rhs)
-    _check("solve", matrix)
-    _check("solve", rhs, square=False)
+    check_matrices("solve", matrix)
+    check_matrices("solve", rhs, square=False)
     if matrix.shape is None or rhs.shape is None:
         return rhs.with_shape(None)
     if not shapes_compatible(matrix.shape[-1:], rhs.shape[-2:-1]):
@@ -188,13 +188,13 @@ def _triangular_solve_gradient(
 
 solve = define(
     name="solve", graphdef="MatrixSolve", result=_solve_type,
-    kernel=_kernel("solve", _solve, "Input matrix is not invertible."), gradient=_solve_gradient, unify="all",
+    kernel=matrix_kernel("solve", _solve, "Input matrix is not invertible."), gradient=_solve_gradient, unify="all",
     effects=Effects.RAISE,
     samples=(sample(_A, _R), sample(np.stack([_A, -_A]), _R[None], adjoint=True)),
 )  # fmt: skip
 triangular_solve = define(
     name="triangular_solve", graphdef="MatrixTriangularSolve", result=_solve_type,
-    kernel=_kernel("triangular_solve", _triangular_solve, "Input matrix is not invertible."),
+    kernel=matrix_kernel("triangular_solve", _triangular_solve, "Input matrix is not invertible."),
     gradient=_triangular_solve_gradient, unify="all", effects=Effects.RAISE,
     samples=(sample(_A, _R), sample(_A, _R, lower=False), sample(_A, _R, lower=True, adjoint=True)),
 )  # fmt: skip
@@ -204,7 +204,7 @@ triangular_solve = define(
 
 
 def _cholesky_type(x: TensorType) -> TensorType:
-    _check("cholesky", x)
+    check_matrices("cholesky", x)
     return x
 
 
@@ -222,7 +222,7 @@ def _least(first: Dimension, second: Dimension) -> Dimension:
 def _svd_type(
     x: TensorType, *, full_matrices: bool = False, compute_uv: bool = True
 ) -> tuple[TensorType, ...]:
-    _check("svd", x, square=False)
+    check_matrices("svd", x, square=False)
     singular = x.with_dtype(x.dtype.real_dtype)
     if x.shape is None:
         return (singular, x, x) if compute_uv else (singular,)
@@ -243,7 +243,7 @@ def _svd(x: Any, *, full_matrices: bool = False, compute_uv: bool = True) -> Any
 
 
 def _qr_type(x: TensorType, *, full_matrices: bool = False) -> tuple[TensorType, TensorType]:
-    _check("qr", x, square=False)
+    check_matrices("qr", x, square=False)
     if x.shape is None:
         return x, x
     *batch, rows, columns = x.shape
@@ -256,20 +256,20 @@ def _qr(x: Any, *, full_matrices: bool = False) -> Any:
 
 
 def _eigh_type(x: TensorType) -> tuple[TensorType, TensorType]:
-    _check("eigh", x)
+    check_matrices("eigh", x)
     values = x.with_dtype(x.dtype.real_dtype)
     return values.with_shape(None if x.shape is None else x.shape[:-1]), x
 
 
 cholesky = define(
     name="cholesky", graphdef="Cholesky", result=_cholesky_type,
-    kernel=_kernel(
+    kernel=matrix_kernel(
         "cholesky", _cholesky, "Cholesky decomposition was not successful. The input might not be valid."
     ),
     gradient=cholesky_gradient, effects=Effects.RAISE, samples=(sample(_S), sample(np.stack([_S, 2 * _S]))),
 )  # fmt: skip
 svd = define(
-    name="svd", graphdef="Svd", result=_svd_type, kernel=_kernel("svd", _svd, square=False),
+    name="svd", graphdef="Svd", result=_svd_type, kernel=matrix_kernel("svd", _svd, square=False),
     gradient=svd_gradient,
     samples=(
         sample(_R), sample(_R.T.copy()), sample(_A, compute_uv=False),
@@ -277,11 +277,11 @@ svd = define(
     ),
 )  # fmt: skip
 qr = define(
-    name="qr", graphdef="Qr", result=_qr_type, kernel=_kernel("qr", _qr, square=False), gradient=qr_gradient,
+    name="qr", graphdef="Qr", result=_qr_type, kernel=matrix_kernel("qr", _qr, square=False), gradient=qr_gradient,
     samples=(sample(_R), sample(_A), sample(_R, full_matrices=True, differentiable=())),
 )  # fmt: skip
 eigh = define(
     name="eigh", graphdef="SelfAdjointEigV2", result=_eigh_type,
-    kernel=_kernel("eigh", lambda x: tuple(np.linalg.eigh(x))), gradient=eigh_gradient,
+    kernel=matrix_kernel("eigh", lambda x: tuple(np.linalg.eigh(x))), gradient=eigh_gradient,
     samples=(sample(_S), sample(np.stack([_S, -_S]))),
 )  # fmt: skip

@@ -239,12 +239,25 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
     if typed:
         if region is not None and region.contract.numpy_arrays:
             return _numpy_result_dtype(values), False
-        for position, other in enumerate(typed[1:], 1):
-            if other is not typed[0]:
-                raise _mismatch(op, typed[0], other, position, region)
-        return typed[0], False
+        tensors = [v.dtype for v in values if isinstance(v, Tensor) and not v.weak]
+        target = (tensors or typed)[0]
+        for position, value in enumerate(values):
+            if _is_typed(value) and not _becomes(value, target, bool(tensors)):
+                first = typed[0] if position else target
+                raise _mismatch(op, first, _dtype_of(value) if position else typed[-1], position or 1, region)
+        return target, False
     weak = [v.type.dtype if isinstance(v, Tensor) else weak_dtype(v) for v in values]
     return max(weak, key=weak_rank), True
+
+
+def _becomes(value: object, target: DType, beside_tensors: bool) -> bool:
+    """Return whether an operand has a dtype, or takes it: an array takes that of the tensors that can hold its kind."""
+    own = _dtype_of(value)
+    if own is target:
+        return True
+    if isinstance(value, Tensor) or not beside_tensors or own.is_string or target.is_string or target.is_bool:
+        return False
+    return weak_rank(own) <= weak_rank(target)
 
 
 def _is_typed(value: object) -> bool:

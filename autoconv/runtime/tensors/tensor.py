@@ -114,13 +114,12 @@ class EagerTensor(Interchange, Tensor):
             raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(as_shape(shape))}")
 
     def numpy(self) -> Any:
-        """Return the array, read-only; for a tensor without dimensions, a NumPy scalar (bytes for strings)."""
+        """Return a copy of the array; for a tensor without dimensions, a NumPy scalar (bytes for strings).
+
+        `np.asarray(tensor)` is the array itself, read-only.
+        """
         tape_recorders.note_leaving(self)
-        if self._array.ndim == 0:
-            return self._array[()]
-        view = self._array.view()
-        view.flags.writeable = False
-        return view
+        return self._array[()] if self._array.ndim == 0 else self._array.copy()
 
     @property
     def device(self) -> str:

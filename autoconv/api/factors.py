@@ -1,0 +1,88 @@
+"""Triangular factors, eigenvalues of any matrices, ranks, and vectors of norm 1."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autoconv.api.linalg import svd
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.norms import norm
+from autoconv.api.tensors.reductions import reduce_max, reduce_sum
+from autoconv.api.tensors.shaping import expand_dims, shape
+from autoconv.graph.dtypes import as_dtype, int32
+from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class Lu(NamedTuple):
+    """What `lu` returns."""
+
+    lu: Tensor
+    p: Tensor
+
+
+def lu(input: TensorLike, output_idx_type: DTypeLike = int32, name: str | None = None) -> Lu:
+    """Factors of square matrices: input[p] is the lower factor, with ones on its diagonal, times the upper one.
+
+    Both are in one matrix. Raises InvalidArgumentError for a singular matrix.
+
+    >>> factors, rows = autoconv.linalg.lu([[1.0, 2.0], [4.0, 4.0]])
+    >>> factors.numpy(), rows.numpy()
+    (array([[4.  , 4.  ],
+           [0.25, 1.  ]], dtype=float32), array([1, 0], dtype=int32))
+    """
+    return Lu(*apply("lu", input, dtype=as_dtype(output_idx_type), name=name))
+
+
+def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """The complex eigenvalues and eigenvectors (columns) of square matrices.
+
+    >>> values, vectors = autoconv.linalg.eig([[0.0, 1.0], [-1.0, 0.0]])
+    >>> values.numpy()
+    array([0.+1.j, 0.-1.j], dtype=complex64)
+    """
+    values, vectors = apply("eig", tensor, name=name)
+    return values, vectors
+
+
+def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
+    """The complex eigenvalues of square matrices.
+
+    >>> autoconv.linalg.eigvals([[2.0, 0.0], [0.0, 1.0]]).numpy()
+    array([2.+0.j, 1.+0.j], dtype=complex64)
+    """
+    return eig(tensor, name)[0]
+
+
+def matrix_rank(
+    a: TensorLike, tol: TensorLike | None = None, validate_args: bool = False, name: str | None = None
+) -> Tensor:
+    """The number of singular values above `tol`: by default the larger side times the largest one times epsilon.
+
+    >>> autoconv.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy()
+    np.int32(1)
+    """
+    given = convert_to_tensor(a)
+    singular: Any = svd(given, compute_uv=False)
+    if tol is None:
+        sides = cast(reduce_max(shape(given)[-2:]), singular.dtype)
+        tol = expand_dims(sides * reduce_max(singular, axis=-1) * float(np.finfo(singular.dtype.numpy).eps), -1)
+    return reduce_sum(cast(singular > tol, int32), axis=-1)
+
+
+def normalize(
+    tensor: TensorLike, ord: Any = "euclidean", axis: Any = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The tensor divided by its norm along `axis`, and the norm, with dimensions of 1.
+
+    >>> unit, length = autoconv.linalg.normalize([3.0, 4.0])
+    >>> unit.numpy(), length.numpy()
+    (array([0.6, 0.8], dtype=float32), array([5.], dtype=float32))
+    """
+    given: Any = convert_to_tensor(tensor)
+    length: Any = norm(given, ord, axis, keepdims=True)
+    return given / cast(length, given.dtype), length

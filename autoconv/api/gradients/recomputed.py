@@ -1,0 +1,48 @@
+"""Functions whose inner values are computed anew for their gradients instead of being kept."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.api.gradients.custom import custom_gradient
+from autoconv.api.gradients.tape import GradientTape
+from autoconv.operators.calls.call import call
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.support.structure import flatten
+
+
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function with the results of `f`, whose gradient runs `f` once more: what it computes is not kept.
+
+    >>> square = autoconv.recompute_grad(lambda x: x * x)
+    >>> autoconv.grad(square)(3.0)
+    6.0
+    """
+
+    @functools.wraps(f)
+    def recomputed(*args: Any, **kwargs: Any) -> Any:
+        @custom_gradient
+        def once_more(*given: Any) -> Any:
+            with tape_recorders.paused(*tape_recorders.active()[:-1]):  # the last one notes the variables that are read
+                result = call(f)(*given, **kwargs)
+            for variable in tape_recorders.active()[-1].variables.values() if tape_recorders.active() else ():
+                tape_recorders.note_variable(variable)
+
+            def pull(*upstream: Any, variables: Sequence[Variable] = ()) -> Any:
+                leaves = flatten(given)[0]
+                with GradientTape() as again:
+                    again.watch(leaves)
+                    found = call(f)(*given, **kwargs)
+                sources = [*leaves, *variables]
+                slopes = again.gradient(flatten(found)[0], sources, output_gradients=list(upstream))
+                inputs, others = slopes[: len(leaves)], slopes[len(leaves) :]
+                return (tuple(inputs), list(others)) if variables else tuple(inputs)
+
+            return result, pull
+
+        return once_more(*args)
+
+    return recomputed

@@ -1,0 +1,89 @@
+"""Moving blocks of an image between its sides and its channels, and reversed parts of sequences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import range as tensor_range
+from autoconv.api.tensors.gather import gather, where
+from autoconv.api.tensors.shaping import expand_dims, reshape, shape, transpose
+from autoconv.runtime.annotations import IntLike, TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def space_to_depth(
+    input: TensorLike, block_size: IntLike, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
+    """Put each block of `block_size`² pixels into the channels of one pixel.
+
+    >>> autoconv.nn.space_to_depth(autoconv.reshape(autoconv.range(4), [1, 2, 2, 1]), 2).numpy().ravel()
+    array([0, 1, 2, 3], dtype=int32)
+    """
+    image, block = convert_to_tensor(input), static_int(block_size, "block_size")
+    batch, height, width, depth = _sizes(image, data_format)
+    if data_format == "NCHW":
+        parts = reshape(image, [batch, depth, height // block, block, width // block, block])
+        moved = transpose(parts, [0, 3, 5, 1, 2, 4])
+        return reshape(moved, [batch, depth * block * block, height // block, width // block])
+    parts = reshape(image, [batch, height // block, block, width // block, block, depth])
+    moved = transpose(parts, [0, 1, 3, 2, 4, 5])
+    return reshape(moved, [batch, height // block, width // block, depth * block * block])
+
+
+def depth_to_space(
+    input: TensorLike, block_size: IntLike, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
+    """Put the channels of each pixel into a block of `block_size`² pixels; the inverse of `space_to_depth`.
+
+    >>> autoconv.nn.depth_to_space([[[[1, 2, 3, 4]]]], 2).numpy()[0, :, :, 0]
+    array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
+    image, block = convert_to_tensor(input), static_int(block_size, "block_size")
+    batch, height, width, depth = _sizes(image, data_format)
+    left = depth // (block * block)
+    if data_format == "NCHW":
+        parts = reshape(image, [batch, block, block, left, height, width])
+        return reshape(transpose(parts, [0, 3, 4, 1, 5, 2]), [batch, left, height * block, width * block])
+    parts = reshape(image, [batch, height, width, block, block, left])
+    return reshape(transpose(parts, [0, 1, 3, 2, 4, 5]), [batch, height * block, width * block, left])
+
+
+def _sizes(image: Tensor, data_format: str) -> tuple[Any, Any, Any, Any]:
+    """Return the batch, the sides and the channels, as numbers where they are known."""
+    if data_format not in ("NHWC", "NCHW"):
+        raise ValueError(f"`data_format` must be 'NHWC' or 'NCHW', found {data_format!r}")
+    known, given = image.shape, shape(image)
+    if known.rank not in (None, 4):
+        raise ValueError(f"an image has the rank 4, found the shape {known}")
+    sizes = [given[i] if known.rank is None or known[i] is None else known[i] for i in range(4)]
+    batch, first, second, third = sizes
+    return (batch, second, third, first) if data_format == "NCHW" else (batch, first, second, third)
+
+
+def reverse_sequence(
+    input: TensorLike, seq_lengths: TensorLike, seq_axis: IntLike | None = None, batch_axis: IntLike | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Reverse the first `seq_lengths[i]` elements along `seq_axis` of each part i along `batch_axis`.
+
+    >>> autoconv.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy()
+    array([[2, 1, 3],
+           [6, 5, 4]], dtype=int32)
+    """
+    given = convert_to_tensor(input)
+    rank = given.shape.rank
+    if rank is None:
+        raise ValueError("reverse_sequence takes a tensor of known rank")
+    along, batch = ((0 if axis is None else static_int(axis, "axis")) % rank for axis in (seq_axis, batch_axis))
+    if along == batch:
+        raise ValueError(f"`seq_axis` and `batch_axis` are both {along}")
+    order = [batch, along, *(axis for axis in range(rank) if axis not in (batch, along))]
+    rows = transpose(given, order)
+    lengths = expand_dims(cast(convert_to_tensor(seq_lengths), "int32"), 1)
+    place = expand_dims(tensor_range(shape(rows)[1]), 0)
+    found = gather(rows, where(place < lengths, lengths - 1 - place, place), axis=1, batch_dims=1)
+    return transpose(found, [order.index(axis) for axis in range(rank)])

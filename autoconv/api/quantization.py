@@ -1,0 +1,62 @@
+"""Numbers rounded to the levels that a quantized integer has, with the gradients of what is not rounded."""
+
+from __future__ import annotations
+
+from autoconv.api.tensors.casts import cast, stop_gradient
+from autoconv.api.tensors.comparison import maximum, minimum
+from autoconv.api.tensors.maths import floor
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def fake_quant_with_min_max_args(
+    inputs: TensorLike, min: float = -6, max: float = 6, num_bits: int = 8, narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Round to the levels of `num_bits` between `min` and `max`, which are moved so that 0 is a level.
+
+    >>> autoconv.quantization.fake_quant_with_min_max_args([0.1, 9.0], 0.0, 3.0, num_bits=2).numpy()
+    array([0., 3.], dtype=float32)
+    """
+    if not float(min) < float(max):
+        raise ValueError(f"min has to be smaller than max, was: {min} >= {max}")
+    return fake_quant_with_min_max_vars(inputs, float(min), float(max), num_bits, narrow_range)
+
+
+def fake_quant_with_min_max_vars(
+    inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8, narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`fake_quant_with_min_max_args` with tensors as bounds, which have gradients of the numbers beyond them.
+
+    >>> autoconv.quantization.fake_quant_with_min_max_vars([0.6, -2.0], 0.0, 3.0, num_bits=2).numpy()
+    array([1., 0.], dtype=float32)
+    """
+    if not 2 <= num_bits <= 16:
+        raise ValueError(f"num_bits is between 2 and 16, inclusive, found {num_bits}")
+    lowest, highest = float(bool(narrow_range)), 2.0 ** num_bits - 1.0
+    x = cast(convert_to_tensor(inputs), "float32")
+    low, high = (cast(convert_to_tensor(bound), "float32") for bound in (min, max))
+    scale = (high - low) / (highest - lowest)
+    zero = lowest - low / scale
+    zero = floor(minimum(maximum(zero, lowest), highest) + 0.5)
+    first, last = (lowest - zero) * scale, (highest - zero) * scale
+    # The bounds' gradients are those of the given bounds, not of the moved ones.
+    first, last = low + stop_gradient(first - low), high + stop_gradient(last - high)
+    inside = minimum(maximum(x, first), last)
+    rounded = floor((inside - first) / scale + 0.5) * scale + first
+    return inside + stop_gradient(rounded - inside)
+
+
+def fake_quant_with_min_max_vars_per_channel(
+    inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8, narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`fake_quant_with_min_max_vars` with a pair of bounds for each place along the last axis.
+
+    >>> bounds = [0.0, 0.0], [3.0, 6.0]
+    >>> autoconv.quantization.fake_quant_with_min_max_vars_per_channel([[0.6, 1.4]], *bounds, num_bits=2).numpy()
+    array([[1., 2.]], dtype=float32)
+    """
+    return fake_quant_with_min_max_vars(inputs, min, max, num_bits, narrow_range)

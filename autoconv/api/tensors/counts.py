@@ -1,0 +1,44 @@
+"""Counts of pairs of classes."""
+
+from __future__ import annotations
+
+from autoconv.api.control.checks import assert_less, assert_non_negative
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.comparison import maximum
+from autoconv.api.tensors.constants import ones_like
+from autoconv.api.tensors.gather import scatter_nd
+from autoconv.api.tensors.reductions import reduce_max
+from autoconv.api.tensors.shaping import reshape, stack
+from autoconv.graph.dtypes import as_dtype, int32
+from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def confusion_matrix(
+    labels: TensorLike, predictions: TensorLike, num_classes: IntLike | None = None,
+    weights: TensorLike | None = None, dtype: DTypeLike = int32, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Count, for each label (a row) and each prediction (a column), how often they come together.
+
+    `weights` are added instead of ones. Raises InvalidArgumentError for a class below 0, or not below `num_classes`.
+
+    >>> autoconv.math.confusion_matrix([1, 0, 1], [1, 0, 0]).numpy()
+    array([[1, 0],
+           [1, 1]], dtype=int32)
+    """
+    rows, columns = (cast(reshape(convert_to_tensor(x), [-1]), "int64") for x in (labels, predictions))
+    for classes, what in ((rows, "`labels`"), (columns, "`predictions`")):
+        assert_non_negative(classes, f"{what} contains negative values")
+    if num_classes is None:
+        side = maximum(reduce_max(rows), reduce_max(columns)) + 1
+    else:
+        side = cast(convert_to_tensor(num_classes), "int64")
+        assert_less(rows, side, "`labels` out of bound")
+        assert_less(columns, side, "`predictions` out of bound")
+    wanted = as_dtype(dtype)
+    if weights is None:
+        counts = ones_like(rows, wanted)
+    else:
+        counts = cast(reshape(convert_to_tensor(weights), [-1]), wanted)
+    return scatter_nd(stack([rows, columns], axis=1), counts, stack([side, side]))

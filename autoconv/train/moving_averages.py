@@ -1,0 +1,66 @@
+"""Exponential moving averages of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from autoconv.runtime.annotations import IntLike
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+
+
+class ExponentialMovingAverage:
+    """Averages that forget: `apply(variables)` moves each by (1 - decay) of its distance to the variable.
+
+    The first average is the variable itself, for which `zero_debias` has no meaning. With `num_updates` the decay is
+    at most (1 + num_updates) / (10 + num_updates).
+
+    >>> x = autoconv.Variable(1.0)
+    >>> average = autoconv.train.ExponentialMovingAverage(0.5)
+    >>> average.apply([x])
+    >>> _ = x.assign(3.0)
+    >>> average.apply([x])
+    >>> average.average(x).numpy()
+    np.float32(2.0)
+    """
+
+    def __init__(
+        self, decay: float, num_updates: IntLike | None = None, zero_debias: bool = False,
+        name: str = "ExponentialMovingAverage",
+    ) -> None:  # fmt: skip
+        self._decay = decay
+        self._num_updates = num_updates
+        self._name = name
+        self._averages: dict[Any, Variable] = {}
+
+    @property
+    def name(self) -> str:
+        """The name that the averages' names end with."""
+        return self._name
+
+    def apply(self, var_list: Iterable[Variable]) -> None:
+        """Make averages of the variables that have none, and move all of them."""
+        decay: Any = convert_to_tensor(self._decay)
+        if self._num_updates is not None:
+            updates = apply("cast", convert_to_tensor(self._num_updates), dtype=decay.dtype)
+            decay = apply("minimum", decay, (1.0 + updates) / (10.0 + updates))
+        for variable in var_list:
+            if not variable.dtype.is_floating:
+                raise TypeError(f"The variables must be half, float, or double: {variable.name}")
+            share = 1.0 - apply("cast", decay, dtype=variable.dtype)
+            key = variable.ref()
+            if key not in self._averages:
+                name = f"{variable.name.partition(':')[0]}/{self._name}"
+                self._averages[key] = Variable(variable.value(), trainable=False, name=name)
+            average = self._averages[key]
+            average.assign_sub((average - variable) * share)
+
+    def average(self, var: Variable) -> Any:
+        """Return the average of a variable, None before the first `apply`."""
+        return self._averages.get(var.ref())
+
+    def average_name(self, var: Variable) -> str:
+        """Return the name of the variable's average."""
+        return f"{var.name.partition(':')[0]}/{self._name}"
