@@ -1,6 +1,7 @@
 """Mathematical functions."""
 
 from autoconv.api.control.checks import is_non_decreasing, is_strictly_increasing
+from autoconv.api.counts import confusion_matrix
 from autoconv.api.nn.layers import log_softmax, softmax, softsign
 from autoconv.api.tensors.arithmetic import (
     accumulate_n,
@@ -34,7 +35,6 @@ from autoconv.api.tensors.comparison import (
     minimum,
     not_equal,
 )
-from autoconv.api.tensors.counts import confusion_matrix
 from autoconv.api.tensors.gather import segment_sum, unsorted_segment_sum
 from autoconv.api.tensors.maths import (
     abs,

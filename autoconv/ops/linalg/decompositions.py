@@ -59,11 +59,16 @@ def matrix_kernel(
             shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
             refused = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
             raise refused.in_place_of(error.with_traceback(None)) from None
-        if half:
-            return tuple(x.astype(dtype) for x in found) if isinstance(found, tuple) else found.astype(dtype)
+        if half:  # results that are no floats, such as positions, have dtypes of their own
+            narrow = [x.astype(dtype) if x.dtype == np.float32 else x for x in _results(found)]
+            return tuple(narrow) if isinstance(found, tuple) else narrow[0]
         return found
 
     return quiet(run)
+
+
+def _results(found: Any) -> tuple[Any, ...]:
+    return found if isinstance(found, tuple) else (found,)
 
 
 def _scaled(b: Builder, x: Any, by: Any) -> Any:
