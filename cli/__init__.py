@@ -24,6 +24,7 @@ from .info import info, version
 from .run import run
 from .show_code import show_code
 from .show_graph import show_graph
+from .upgrade import upgrade
 
 EPILOG = """
 \b
@@ -95,7 +96,7 @@ def main() -> None:
     """
 
 
-for command in (convert, show_code, show_graph, run, bench, cache, info):
+for command in (convert, upgrade, show_code, show_graph, run, bench, cache, info):
     main.add_command(command)
 
 __all__ = ["main"]

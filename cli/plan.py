@@ -16,6 +16,7 @@ from .own_files import is_converted_file, own_files
 from .targets import is_python_file, shown
 
 STREAM = "-"
+SUFFIXES = ("graph", "upgraded")  # of the names of outputs, by the command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +45,10 @@ class Plan:
     folders: tuple[tuple[Path, Path], ...]
 
 
-def make_plan(inputs: Sequence[str], output: str | None, options: Options) -> Plan:
+def make_plan(inputs: Sequence[str], output: str | None, options: Options, suffix: str = "graph") -> Plan:
     """Return the plan for the FILE|DIR|- arguments and the -o of a command line.
+
+    Without -o the names of outputs end with `suffix`.
 
     Raises TargetError for a missing path and for a folder without Python files, SourceError for an unreadable folder.
     """
@@ -59,12 +62,12 @@ def make_plan(inputs: Sequence[str], output: str | None, options: Options) -> Pl
     folders: list[tuple[Path, Path]] = []
     for source in map(Path, unique):
         if source.is_dir():
-            target_folder = _folder_output(source, output, several=len(unique) > 1)
+            target_folder = _folder_output(source, output, several=len(unique) > 1, suffix=suffix)
             jobs += _folder_jobs(source, target_folder, options, len(folders))
             folders.append((source, target_folder))
         elif os.path.lexists(source):
             jobs.append(
-                Job(source=source, output=_file_output(source, output, len(unique) > 1), options=options)
+                Job(source=source, output=_file_output(source, output, len(unique) > 1, suffix), options=options)
             )
         else:
             raise TargetError(f"{source}: no such file or folder")
@@ -121,9 +124,9 @@ def _stays_link(job: Job) -> bool:
     return job.folder is not None and job.source is not None and job.source.is_symlink() and not job.source.is_file()
 
 
-def _file_output(source: Path, output: str | None, several: bool) -> Path | None:
+def _file_output(source: Path, output: str | None, several: bool, suffix: str) -> Path | None:
     if output is None:
-        return source.with_name(f"{source.stem}_graph{source.suffix or '.py'}")
+        return source.with_name(f"{source.stem}_{suffix}{source.suffix or '.py'}")
     if output == STREAM:
         if several:
             raise TargetError("several files cannot go to standard output; name a folder with -o")
@@ -133,7 +136,7 @@ def _file_output(source: Path, output: str | None, several: bool) -> Path | None
     return Path(output)
 
 
-def _folder_output(source: Path, output: str | None, *, several: bool) -> Path:
+def _folder_output(source: Path, output: str | None, *, several: bool, suffix: str) -> Path:
     if output == STREAM:
         raise TargetError(f"{source} is a folder and cannot go to standard output; name a folder with -o")
     whole = Path(os.path.abspath(source))
@@ -141,7 +144,7 @@ def _folder_output(source: Path, output: str | None, *, several: bool) -> Path:
         return Path(output) / whole.name if several else Path(output)
     if not whole.name:
         raise TargetError(f"name a folder with -o for the output of {source}")
-    name = f"{whole.name}_graph"
+    name = f"{whole.name}_{suffix}"
     if whole == Path.cwd() or whole in Path.cwd().parents:  # the sibling folder would lie outside of the current one
         return Path(name)
     return shown(whole.with_name(name))
@@ -149,7 +152,7 @@ def _folder_output(source: Path, output: str | None, *, several: bool) -> Path:
 
 def _is_default(source: Path, target: Path) -> bool:
     """Return whether the folder is the default output (without -o), which is skipped as an input."""
-    return target == _folder_output(source, None, several=False)
+    return any(target == _folder_output(source, None, several=False, suffix=suffix) for suffix in SUFFIXES)
 
 
 def _folder_jobs(source: Path, target: Path, options: Options, index: int) -> list[Job]:

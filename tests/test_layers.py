@@ -64,6 +64,7 @@ def test_the_command_line_uses_what_stands_above(path):
         "code_cache",
         "backends",
         "bench",
+        "upgrade",
         "_start",
         "runtime" if path.name == "tracebacks.py" else "tracing",
     }

@@ -145,7 +145,7 @@ MOST_ANY = {
     "config": 0, "data": 35, "emit": 15, "graph": 5, "io": 8, "numpy": 24, "operators": 18, "ops": 44,
     "optimise": 2, "passes": 54, "runtime": 15, "saved_model": 16,
     "storage": 0, "summary": 21, "syntax": 23, "tensorflow": 6, "tracing": 22,
-    "train": 22, "xp": 23,
+    "train": 22, "upgrade": 0, "xp": 23,
 }  # fmt: skip
 
 

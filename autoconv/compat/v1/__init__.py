@@ -11,9 +11,8 @@ import importlib
 import importlib.util
 from typing import Any
 
-from autoconv.compat.v1.names import MODULES, REMEDIES
-from autoconv.compat.v1.renames import RENAMES
 from autoconv.summary.protos import messages
+from autoconv.upgrade.version1 import MODULES, REMEDIES, RENAMES
 
 
 def __getattr__(name: str) -> Any:

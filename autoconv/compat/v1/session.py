@@ -124,7 +124,7 @@ class Session:
     def _run_fed(self, fetches: Any, places: tuple[Value, ...], fed: list[Any]) -> Any:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
-        parts = [self._part(each) for each in nest.flatten(fetches)]
+        parts = [self._part(each, fetched=True) for each in nest.flatten(fetches)]
         values = tuple(part for part in parts if isinstance(part, Value))
         names = tuple(name for part in parts if isinstance(part, tuple) for name in part)
         with recording(None), _running(self):
@@ -153,11 +153,16 @@ class Session:
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {each!r} is an operation")
         return found
 
-    def _part(self, each: Any) -> Value | tuple[str, ...]:
-        """Return the value of a tensor or variable, or the names of the nodes of an operation."""
+    def _part(self, each: Any, fetched: bool = False) -> Value | tuple[str, ...]:
+        """Return the value of a tensor or variable, or the names of the nodes of an operation.
+
+        A fetched variable stands for itself: it is read at the end of the run.
+        """
         if isinstance(each, (str, bytes)):
             each = self._named(each if isinstance(each, str) else each.decode())
         if isinstance(each, GraphVariable):
+            if fetched and each.graph is self.graph:
+                return self.graph.root.trace.capture(each.storage, each.storage.type, each.storage.name)
             each = each.snapshot
         if isinstance(each, (SymbolicTensor, TensorOperation, Operation, func_graph.Operation)):
             if each.graph is not self.graph:

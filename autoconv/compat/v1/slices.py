@@ -11,6 +11,7 @@ from autoconv.errors import FailedPreconditionError, InvalidArgumentError
 from autoconv.graph import graph as graphs
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ResourceType
+from autoconv.ops import OPS
 from autoconv.optimise import optimise
 from autoconv.runtime.objects.variable import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor
@@ -78,9 +79,12 @@ def slice_of(graph: Graph, outputs: Sequence[Value], names: Iterable[str], fed: 
         copy = graphs.copy_node(part, node, [of(value) for value in node.inputs])
         for old, new in zip(node.results, copy.results, strict=True):
             values.setdefault(old, new)
-    part.outputs = [of(value) for value in outputs]
+    for value in outputs:  # a variable is read after everything that assigns to it
+        found = of(value)
+        is_variable = isinstance(value.type, ResourceType)
+        part.outputs.append(part.add(OPS["read_variable"], [found]).results[0] if is_variable else found)
     # Parameters of captured objects stand behind the fed ones, in the order in which nodes use them.
-    needed, assigned = _initialisation(nodes, captured)
+    needed, assigned = _initialisation(nodes, captured, outputs)
     run = Derivable(optimise(part), "session", "function").run
     return Slice(run, tuple(fed), tuple(objects), needed, assigned, tuple(outputs))
 
@@ -102,7 +106,7 @@ def _needed_nodes(
 
 
 def _initialisation(
-    nodes: Sequence[Node], captured: Mapping[Value, Any]
+    nodes: Sequence[Node], captured: Mapping[Value, Any], outputs: Sequence[Value]
 ) -> tuple[tuple[Storage, ...], tuple[Storage, ...]]:
     """Return the storages that the nodes need before they run, and those that they assign first."""
     needed: dict[Storage, None] = {}
@@ -114,6 +118,7 @@ def _initialisation(
                     assigned[captured[value]] = None
                 else:
                     needed[captured[value]] = None
+    needed.update((captured[v], None) for v in outputs if v in captured and captured[v] not in assigned)
     return tuple(needed), tuple(s for s in assigned if s not in needed)
 
 

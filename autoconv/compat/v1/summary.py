@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.callbacks import numpy_function
-from autoconv.api.control.graphs import Graph
+from autoconv.api.control.graphs import Graph, graph_being_built
 from autoconv.compat.v1.collections import GraphKeys, add_to_collections, get_collection
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.graph.dtypes import as_dtype, string
@@ -200,13 +200,16 @@ def _summary(
 
 
 def _collected(found: Any, collections: Any, default: Any = (GraphKeys.SUMMARIES,)) -> Any:
-    add_to_collections(default if collections is None else collections, found)
+    if graph_being_built() is not None:
+        add_to_collections(default if collections is None else collections, found)
     return found
 
 
 def _tag(name: str, family: str | None) -> str:
     """Return the tag of a summary, which is unique in its graph."""
     whole = current_scope() + (f"{family}/{family}/{name}" if family else name)
+    if graph_being_built() is None:
+        return whole
     taken: dict[str, int] = get_default_graph().made.setdefault("tags", {})
     number = taken.get(whole, 0)
     taken[whole] = number + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +16,7 @@ from autoconv.compat.v1.initializers import glorot_uniform_initializer, zeros_in
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.objects.variable import Variable as EagerVariable
-from autoconv.runtime.recording.name_scopes import name_scope
+from autoconv.runtime.recording.name_scopes import current_scope, name_scope
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.conversion import as_tensor
 
@@ -49,13 +51,67 @@ class Variable(metaclass=_VariableType):
     ) -> Any:  # fmt: skip
         graph = graph_being_built()
         if graph is None:
-            return EagerVariable(
-                initial_value, trainable, validate_shape, name=name, dtype=dtype, constraint=constraint, shape=shape
-            )
+            options = {"name": name, "dtype": dtype, "constraint": constraint, "shape": shape}
+            if _STORE.made is None:
+                return EagerVariable(initial_value, trainable, validate_shape, **options)
+            make = functools.partial(EagerVariable, initial_value, trainable, validate_shape, **options)
+            return _stored(_STORE.made, make, name)
         return GraphVariable(
             initial_value, trainable, validate_shape, name=name, dtype=dtype, constraint=constraint,
             synchronization=synchronization, aggregation=aggregation, shape=shape, graph=graph, collections=collections,
         )  # fmt: skip
+
+
+class VariableStore:
+    """Variables by name, which functions share from call to call: `get_variable` and layers make each of them once.
+
+    It takes the place of a graph's variables for code of version 1 in a `function`, or where ops run at once.
+
+    >>> variables = autoconv.compat.v1.VariableStore()
+    >>> @autoconv.function
+    ... def scaled(x):
+    ...     with variables.as_default():
+    ...         return x * autoconv.compat.v1.get_variable("w", initializer=3.0)
+    >>> scaled(1.0).numpy(), scaled(autoconv.constant([2.0])).numpy(), len(variables.variables)
+    (np.float32(3.0), array([6.], dtype=float32), 1)
+    """
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, Any] = {}
+
+    @property
+    def variables(self) -> list[Any]:
+        """The variables, in the order of their creation."""
+        return list(self._by_name.values())
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        return [variable for variable in self.variables if variable.trainable]
+
+    @contextmanager
+    def as_default(self) -> Iterator[VariableStore]:
+        """Take the variables of the block from the store; default names of layers begin anew."""
+        before = _STORE.made
+        _STORE.made = {"by_name": self._by_name, "store": self}
+        try:
+            yield self
+        finally:
+            _STORE.made = before
+
+
+class _Store(threading.local):
+    made: dict[Any, Any] | None = None
+
+
+_STORE = _Store()
+
+
+def _made() -> dict[Any, Any]:
+    """Return what belongs to the store of the block around, or else to the default graph."""
+    if _STORE.made is not None and graph_being_built() is None:
+        return _STORE.made
+    found: dict[Any, Any] = get_default_graph().made
+    return found
 
 
 class _AutoReuse:
@@ -117,7 +173,7 @@ def get_variable_scope() -> VariableScope:
     ...     autoconv.compat.v1.get_variable_scope().name
     ''
     """
-    found: VariableScope = get_default_graph().made.setdefault("scope", VariableScope(False))
+    found: VariableScope = _made().setdefault("scope", VariableScope(False))
     return found
 
 
@@ -142,7 +198,7 @@ def variable_scope(
     ('layer/w:0', 1)
     """
     outer = get_variable_scope()
-    made = get_default_graph().made
+    made = _made()
     prefix = f"{outer.name}/" if outer.name else ""
     if isinstance(name_or_scope, VariableScope):
         base, whole, local = name_or_scope, name_or_scope.name, name_or_scope.name.rpartition("/")[2]
@@ -205,11 +261,12 @@ def _variable(
 ) -> Any:  # fmt: skip
     scope = get_variable_scope()
     wanted = scope.dtype if dtype is None else as_dtype(dtype)
-    variables: dict[str, Any] = get_default_graph().made.setdefault("by_name", {})
-    eager = graph_being_built() is None
+    variables: dict[str, Any] = _made().setdefault("by_name", {})
+    stored = "store" in _made()
+    eager = graph_being_built() is None and not stored
     found = None if eager else variables.get(name)
     if found is not None:
-        if not scope.reuse:
+        if not scope.reuse and not stored:
             raise ValueError(
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
                 "VarScope?"
@@ -225,13 +282,13 @@ def _variable(
                 f"{found.dtype.name}."
             )
         return found
-    if scope.reuse is True and not eager:
+    if scope.reuse is True and not eager and not stored:
         raise ValueError(
             f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
             "reuse=tf.AUTO_REUSE in VarScope?"
         )
     first = _first_value(name, shape, wanted, initializer if initializer is not None else scope.initializer)
-    with name_scope(""):
+    with name_scope(""), _outside_of_store():
         made = Variable(
             first, trainable, collections, validate_shape, name=name, constraint=constraint or scope.constraint,
             dtype=wanted if dtype is not None or callable(first) else None,
@@ -271,6 +328,26 @@ def _initial(initializer: Callable[..., Any], shape: list[int], dtype: Any) -> C
             return initializer()  # a function of no arguments that returns the value
 
     return value
+
+
+@contextmanager
+def _outside_of_store() -> Iterator[None]:
+    before, _STORE.made = _STORE.made, None
+    try:
+        yield
+    finally:
+        _STORE.made = before
+
+
+def _stored(made: dict[Any, Any], make: Callable[[], Any], name: str | None) -> Any:
+    """Return the variable of this name, made unique in the order of the block, or make it."""
+    counts: dict[str, int] = made.setdefault("counts", {})
+    whole = current_scope() + (name or "Variable")
+    number = counts[whole] = counts.get(whole, -1) + 1
+    key = f"{whole}_{number}" if number else whole
+    if key not in made["by_name"]:
+        made["by_name"][key] = make()
+    return made["by_name"][key]
 
 
 def _unique(taken: dict[str, int], prefix: str, name: str) -> str:

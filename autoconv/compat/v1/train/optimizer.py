@@ -16,6 +16,8 @@ from autoconv.api.tensors.maths import sign, sqrt
 from autoconv.compat.v1.collections import trainable_variables
 from autoconv.compat.v1.operations import group
 from autoconv.compat.v1.variables import Variable
+from autoconv.runtime.objects.variable import Storage
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
@@ -65,12 +67,16 @@ class Optimizer:
     ) -> list[tuple[Any, Any]]:  # fmt: skip
         """Return pairs of the gradient of the loss, None where it does not depend on it, and a variable.
 
-        The variables are by default the trainable ones of the graph. Raises ValueError without variables.
+        The variables are by default the trainable ones of the graph, or those that the traced function has used.
+        Raises ValueError without variables.
         """
-        if graph_being_built() is None:
+        region = current_region()
+        if region is None:
             return self._eager_gradients(loss, var_list, grad_loss)
         value = loss() if callable(loss) else loss
-        variables = list(trainable_variables() if var_list is None else var_list)
+        if var_list is None:
+            var_list = trainable_variables() if graph_being_built() is not None else _captured(region.trace)
+        variables = list(var_list)
         if not variables:
             raise ValueError("No variables to optimize.")
         with name_scope("gradients"):
@@ -344,6 +350,13 @@ class FtrlOptimizer(Optimizer):
         found = (l1 * sign(moved) - moved) / (after**-self._power / rate + 2 * l2)
         kept = where(abs(moved) > l1, found, zeros_like(found))
         return [moved, squares.assign(after), variable.assign(kept)]
+
+
+def _captured(trace: Any) -> list[Any]:
+    """Return the trainable variables that a traced function has used so far."""
+    storages = [captured for captured, _ in trace.captures.values() if isinstance(captured, Storage)]
+    found = [storage.variable() for storage in storages]
+    return [variable for variable in found if variable is not None and variable.trainable]
 
 
 def _initial(variable: Any) -> Any:

@@ -81,26 +81,28 @@ class Saver:
     recover_last_checkpoints = set_last_checkpoints
 
     def save(
-        self, sess: Session, save_path: str, global_step: Any = None, latest_filename: str | None = None,
+        self, sess: Session | None, save_path: str, global_step: Any = None, latest_filename: str | None = None,
         meta_graph_suffix: str = "meta", write_meta_graph: bool = True, write_state: bool = True,
         strip_default_attrs: bool = False, save_debug_info: bool = False,
     ) -> str:  # fmt: skip
         """Write a checkpoint; return its prefix, which ends with `global_step` if it is given.
 
+        Where ops run at once, the session is None.
+
         Raises FailedPreconditionError for a variable that is not initialised. The graph itself is not written.
         """
         path = os.fspath(save_path)
         if global_step is not None:
-            number = int(sess.run(global_step) if hasattr(global_step, "graph") else global_step)
+            number = int(sess.run(global_step) if sess is not None and hasattr(global_step, "graph") else global_step)
             path = f"{path}-{number:08d}" if self._pad else f"{path}-{number}"
         chosen = self._chosen()
-        values = sess.run(chosen)
+        values = {name: variable.numpy() for name, variable in chosen.items()} if sess is None else sess.run(chosen)
         write_files(path, {name: _as_array(values[name], chosen[name]) for name in chosen}, [])
         if write_state:
             self._record(path, latest_filename)
         return path
 
-    def restore(self, sess: Session, save_path: str) -> None:
+    def restore(self, sess: Session | None, save_path: str) -> None:
         """Set the variables of the session to the values of a checkpoint.
 
         Raises ValueError where there is no checkpoint, NotFoundError for a variable that it lacks, and
@@ -123,7 +125,10 @@ class Saver:
                     "Assign requires shapes of both tensors to match. "
                     f"lhs shape= {variable.shape.as_list()} rhs shape= {list(value.shape)}, of {name} in {path}"
                 )
-            sess.set_value(variable, value)
+            if sess is None:
+                variable.assign(value)
+            else:
+                sess.set_value(variable, value)
 
     def _chosen(self) -> dict[str, GraphVariable]:
         if self._variables is None:

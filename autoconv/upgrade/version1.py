@@ -1,11 +1,11 @@
-"""The public names of version 1 by the modules of this folder, and the names that are gone."""
+"""The names of version 1: by the modules of `compat.v1`, by their names in version 2, and those that are gone."""
 
 MODULES = {
     "AUTO_REUSE": "variables", "Assert": "effects", "ConfigProto": "options", "Dimension": "dimension",
     "GPUOptions": "options", "GraphKeys": "collections", "GraphOptions": "options", "InteractiveSession": "session",
     "Operation": "operations", "OptimizerOptions": "options", "Print": "effects", "RunMetadata": "options",
     "RunOptions": "options", "Session": "session", "Variable": "variables", "VariableScope": "variables",
-    "add_to_collection": "collections", "add_to_collections": "collections",
+    "VariableStore": "variables", "add_to_collection": "collections", "add_to_collections": "collections",
     "all_variables": "collections:global_variables", "arg_max": "maths", "arg_min": "maths", "argmax": "maths",
     "argmin": "maths", "assert_equal": "effects", "assert_greater": "effects", "assert_greater_equal": "effects",
     "assert_less": "effects", "assert_less_equal": "effects", "assert_negative": "effects",
@@ -41,6 +41,50 @@ MODULES = {
     "variable_scope": "variables", "variables_initializer": "collections",
     "variance_scaling_initializer": "initializers", "where": "maths", "while_loop": "maths",
     "zeros_initializer": "initializers",
+}  # fmt: skip
+
+# Names that are others in version 2.
+RENAMES = {
+    "FixedLenFeature": "io.FixedLenFeature", "FixedLenSequenceFeature": "io.FixedLenSequenceFeature",
+    "VarLenFeature": "io.VarLenFeature", "accumulate_n": "math.accumulate_n", "acos": "math.acos",
+    "angle": "math.angle", "as_bytes": "compat.as_bytes", "asinh": "math.asinh",
+    "assert_integer": "debugging.assert_integer", "assert_rank_at_least": "debugging.assert_rank_at_least",
+    "assert_scalar": "debugging.assert_scalar", "assert_type": "debugging.assert_type", "batch_gather": "gather",
+    "batch_matmul": "matmul", "bincount": "math.bincount", "ceil": "math.ceil",
+    "check_numerics": "debugging.check_numerics", "cholesky": "linalg.cholesky",
+    "cholesky_solve": "linalg.cholesky_solve", "confusion_matrix": "math.confusion_matrix", "conj": "math.conj",
+    "cross": "linalg.cross", "cumprod": "math.cumprod", "decode_csv": "io.decode_csv", "decode_raw": "io.decode_raw",
+    "depth_to_space": "nn.depth_to_space", "diag": "linalg.diag", "diag_part": "linalg.diag_part",
+    "digamma": "math.digamma", "div_no_nan": "math.divide_no_nan", "erf": "math.erf", "erfc": "math.erfc",
+    "expm1": "math.expm1", "fft": "signal.fft", "floormod": "math.floormod", "global_norm": "linalg.global_norm",
+    "ifft": "signal.ifft", "in_top_k": "math.in_top_k", "inv": "math.reciprocal",
+    "invert_permutation": "math.invert_permutation", "is_finite": "math.is_finite", "is_inf": "math.is_inf",
+    "is_nan": "math.is_nan", "lgamma": "math.lgamma", "log": "math.log", "log1p": "math.log1p",
+    "log_sigmoid": "math.log_sigmoid", "matrix_band_part": "linalg.band_part", "matrix_determinant": "linalg.det",
+    "matrix_diag": "linalg.diag", "matrix_diag_part": "linalg.diag_part", "matrix_inverse": "linalg.inv",
+    "matrix_set_diag": "linalg.set_diag", "matrix_solve": "linalg.solve", "matrix_solve_ls": "linalg.lstsq",
+    "matrix_transpose": "linalg.matrix_transpose", "matrix_triangular_solve": "linalg.triangular_solve",
+    "mod": "math.floormod", "mul": "multiply", "multiply_no_nan": "math.multiply_no_nan", "neg": "negative",
+    "pack": "stack", "parse_example": "io.parse_example", "parse_single_example": "io.parse_single_example",
+    "parse_tensor": "io.parse_tensor", "polygamma": "math.polygamma", "qr": "linalg.qr",
+    "random_gamma": "random.gamma", "random_poisson": "random.poisson", "random_shuffle": "random.shuffle",
+    "random_uniform": "random.uniform", "read_file": "io.read_file", "real": "math.real",
+    "reciprocal": "math.reciprocal", "reverse_v2": "reverse", "rint": "math.rint", "rsqrt": "math.rsqrt",
+    "segment_max": "math.segment_max", "segment_mean": "math.segment_mean", "segment_min": "math.segment_min",
+    "segment_prod": "math.segment_prod", "segment_sum": "math.segment_sum", "select": "where",
+    "self_adjoint_eig": "linalg.eigh", "self_adjoint_eigvals": "linalg.eigvalsh",
+    "serialize_tensor": "io.serialize_tensor", "set_random_seed": "random.set_seed",
+    "space_to_depth": "nn.space_to_depth", "sparse_add": "sparse.add", "sparse_concat": "sparse.concat",
+    "sparse_reduce_sum": "sparse.reduce_sum", "sparse_reorder": "sparse.reorder", "sparse_reshape": "sparse.reshape",
+    "sparse_slice": "sparse.slice", "sparse_split": "sparse.split",
+    "sparse_tensor_dense_matmul": "sparse.sparse_dense_matmul", "sparse_tensor_to_dense": "sparse.to_dense",
+    "sparse_to_indicator": "sparse.to_indicator", "squared_difference": "math.squared_difference",
+    "string_join": "strings.join", "string_strip": "strings.strip", "string_to_number": "strings.to_number",
+    "sub": "subtract", "substr": "strings.substr", "svd": "linalg.svd", "top_k": "math.top_k",
+    "trace": "linalg.trace", "truncated_normal": "random.truncated_normal", "unpack": "unstack",
+    "unsorted_segment_max": "math.unsorted_segment_max", "unsorted_segment_mean": "math.unsorted_segment_mean",
+    "unsorted_segment_min": "math.unsorted_segment_min", "unsorted_segment_prod": "math.unsorted_segment_prod",
+    "unsorted_segment_sum": "math.unsorted_segment_sum", "write_file": "io.write_file",
 }  # fmt: skip
 
 REMEDIES = {

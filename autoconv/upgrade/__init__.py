@@ -1,0 +1,92 @@
+"""Programs of TensorFlow 1 as programs of functions: names renamed, sessions gone. Nothing of the program is run."""
+
+from __future__ import annotations
+
+import ast
+
+from autoconv.upgrade.edits import Source
+from autoconv.upgrade.functions import functions_of
+from autoconv.upgrade.names import aliases_of, dotted, rename_names
+from autoconv.upgrade.program import Aliases, CannotUpgrade, builds, scopes_with_sessions
+from autoconv.upgrade.report import Note, Upgraded
+
+
+def upgrade(text: str, filename: str = "<string>") -> Upgraded:
+    """Return a program of TensorFlow 1 as one of autoconv, with notes of what was changed and what is left.
+
+    A session becomes a function for each kind of run, with the placeholders that are fed as parameters. Where one
+    cannot, all sessions of the file stay, run by `autoconv.compat.v1`, and a comment at the line has the reason.
+    Raises SyntaxError for text that is no Python.
+
+    >>> from autoconv.upgrade import upgrade
+    >>> print(upgrade("import tensorflow as tf\\ny = tf.log(tf.to_float(3))\\n").text)
+    import autoconv as tf
+    y = tf.math.log(tf.cast(3, tf.float32))
+    """
+    source = Source(text, filename)
+    aliases = aliases_of(source.tree)
+    if not aliases:
+        return Upgraded(text)
+    bodies = list(scopes_with_sessions(source.tree, aliases))
+    notes = rename_names(source, aliases)
+    notes += _imports(source, aliases, "autoconv")
+    builders = {
+        node.name: node for node in ast.walk(source.tree)
+        if isinstance(node, ast.FunctionDef) and all(node.body is not body for body in bodies)
+        and builds(node, set(), aliases, set())
+    }  # fmt: skip
+    try:
+        if not bodies and _uses_placeholders(source.tree, aliases):
+            raise CannotUpgrade(source.tree.body[0], "placeholders without a session in the same file")
+        for body in bodies:
+            notes += functions_of(source, body, aliases, builders)
+    except CannotUpgrade as error:
+        return _kept(text, filename, error)
+    if bodies:
+        notes = [note for note in notes if not note.text.startswith(_OF_SESSIONS)]
+    return Upgraded(source.text(), notes, "functions" if bodies else "")
+
+
+# Beginnings of notes about names that are gone together with the sessions.
+_OF_SESSIONS = ("tf.placeholder", "tf.Session", "tf.InteractiveSession", "tf.global_variables_initializer",
+                "tf.local_variables_initializer", "tf.initialize_all_variables", "tf.ConfigProto")  # fmt: skip
+
+
+def _kept(text: str, filename: str, error: CannotUpgrade) -> Upgraded:
+    """Return the program with its sessions, run by `compat.v1`, and a comment where they could not become functions."""
+    source = Source(text, filename)
+    aliases = aliases_of(source.tree)
+    notes = _imports(source, aliases, "autoconv.compat.v1")
+    line = getattr(error.node, "lineno", 1)
+    start = sum(map(len, source.lines[: line - 1]))
+    indent = source.lines[line - 1][: len(source.lines[line - 1]) - len(source.lines[line - 1].lstrip())]
+    source.replace_range(start, start, f"{indent}# autoconv upgrade: sessions stay, because of {error.reason}\n")
+    notes.append(Note(line, f"sessions stay, because of {error.reason}", open=True))
+    return Upgraded(source.text(), notes, "kept")
+
+
+def _imports(source: Source, aliases: Aliases, module: str) -> list[Note]:
+    """Replace the import of TensorFlow; with the module of version 1, disable eager execution behind it."""
+    notes = []
+    for name, node in aliases.items():
+        if isinstance(node, ast.Import) and len(node.names) > 1:
+            others = [ast.unparse(alias) for alias in node.names if not alias.name.startswith("tensorflow")]
+            new = f"import {', '.join(others)}\nimport {module} as {name}"
+        else:
+            new = f"import {module} as {name}"
+        if module.endswith("v1"):
+            new += f"\n\n{name}.disable_v2_behavior()"
+        source.replace(node, new)
+        notes.append(Note(node.lineno, f"the import is that of {module}"))
+    for other in ast.walk(source.tree):
+        module = other.module or "" if isinstance(other, ast.ImportFrom) and other not in aliases.values() else ""
+        if module.startswith("tensorflow."):
+            notes.append(Note(other.lineno, f"{module} is part of TensorFlow's package", open=True))  # type: ignore[attr-defined]
+    return notes
+
+
+def _uses_placeholders(tree: ast.AST, aliases: Aliases) -> bool:
+    return any(isinstance(n, ast.Call) and dotted(n.func, aliases) == "placeholder" for n in ast.walk(tree))
+
+
+__all__ = ["Note", "Upgraded", "upgrade"]

@@ -1,0 +1,75 @@
+"""Source text with replacements at the places of its syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+
+
+class Source:
+    """A program's text and tree. Replacements are noted by position; `text` returns a range with them applied."""
+
+    def __init__(self, text: str, filename: str) -> None:
+        self.whole = text
+        self.filename = filename
+        self.tree = ast.parse(text, filename)
+        self.lines = text.splitlines(keepends=True)
+        self._starts = [0]
+        for line in self.lines:
+            self._starts.append(self._starts[-1] + len(line))
+        self._edits: list[tuple[int, int, str]] = []
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Return the offsets of a node's first character and of the one behind its last."""
+        return (
+            self._offset(node.lineno, node.col_offset),  # type: ignore[attr-defined]
+            self._offset(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined]
+        )
+
+    def replace(self, node: ast.AST, text: str) -> None:
+        """Replace the text of a node."""
+        self._edits.append((*self.span(node), text))
+
+    def replace_range(self, start: int, end: int, text: str) -> None:
+        self._edits.append((start, end, text))
+
+    def original(self, node: ast.AST) -> str:
+        """Return the text of a node as it is in the file."""
+        start, end = self.span(node)
+        return self.whole[start:end]
+
+    def text(self, start: int = 0, end: int | None = None) -> str:
+        """Return a range of the program with the replacements inside of it. The innermost replacements lose."""
+        stop = len(self.whole) if end is None else end
+        made, position = [], start
+        for first, last, new in sorted(self._edits, key=lambda edit: (edit[0], -edit[1])):
+            if first >= position and last <= stop and (first > start or last < stop or (first, last) == (start, stop)):
+                made += [self.whole[position:first], new]
+                position = last
+        return "".join([*made, self.whole[position:stop]])
+
+    def of(self, node: ast.AST) -> str:
+        """Return the text of a node with the replacements inside of it."""
+        return self.text(*self.span(node))
+
+    def lines_of(self, node: ast.stmt) -> tuple[int, int]:
+        """Return the offsets of the lines of a statement, comments directly above included."""
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))]) - 1
+        while first > 0 and self.lines[first - 1].lstrip().startswith("#") and self._same_depth(first - 1, node):
+            first -= 1
+        return self._starts[first], self._starts[node.end_lineno or node.lineno]
+
+    def line_at(self, offset: int) -> int:
+        """Return the number of the line of an offset, from 1."""
+        return bisect.bisect_right(self._starts, offset)
+
+    def _same_depth(self, line: int, node: ast.stmt) -> bool:
+        text = self.lines[line]
+        return len(text) - len(text.lstrip()) == node.col_offset
+
+    def _offset(self, line: int, column: int) -> int:
+        """Return the offset of a column, which the syntax tree counts in bytes of UTF-8."""
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        if not text.isascii():
+            column = len(text.encode()[:column].decode(errors="ignore"))
+        return self._starts[line - 1] + column

@@ -1,0 +1,164 @@
+"""The text of a function that takes the place of a run."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Sequence
+
+from autoconv.upgrade.edits import Source
+from autoconv.upgrade.names import dotted
+from autoconv.upgrade.program import Aliases, CannotUpgrade, Program, Statement, names_in
+from autoconv.upgrade.runs import Run
+
+_MAKES_VARIABLES = (
+    "get_variable", "Variable", "layers.", "nn.dynamic_rnn", "nn.static_rnn", "nn.rnn_cell.", "metrics.",
+)  # fmt: skip
+
+
+class FunctionWriter:
+    """Writes functions of a scope's program: parameters, the statements of the graph, and what is returned."""
+
+    def __init__(
+        self, source: Source, program: Program, aliases: Aliases, builders: dict[str, ast.FunctionDef]
+    ) -> None:
+        self.source = source
+        self.program = program
+        self.aliases = aliases
+        self.builders = builders
+        self.tf = next(iter(aliases))
+
+    def function(self, name: str, run: Run, chosen: Sequence[Statement], store: str) -> str:
+        """Return the text of a function for a run, of the statements that it needs."""
+        parameters = [name for name, _ in run.feeds]
+        wanted = set().union(*(names_in(each, ast.Load) for each in run.fetches))
+        self._check_placeholders(run, chosen, set(parameters))
+        body = [*self._defaults(chosen, wanted, set(parameters)), *self._body(chosen), *self._returned(run)]
+        text = _indented("\n".join(body or ["pass"]), 1)
+        if store:
+            text = f"    with {store}.as_default():\n" + textwrap.indent(text, "    ")
+        return f"{self._decorator(parameters)}\ndef {name}({', '.join(parameters)}):\n{text}"
+
+    def _decorator(self, parameters: Sequence[str]) -> str:
+        specs = []
+        for name in parameters:
+            made = self.program.placeholders.get(name)
+            dtype = self._dtype(made) if made is not None else None
+            if made is None or dtype is None:
+                return f"@{self.tf}.function"
+            specs.append(f"{self.tf}.TensorSpec({self._shape(made)}, {dtype})")
+        return f"@{self.tf}.function(input_signature=[{', '.join(specs)}])" if specs else f"@{self.tf}.function"
+
+    def _dtype(self, made: ast.Call) -> str | None:
+        keywords = {keyword.arg: keyword.value for keyword in made.keywords}
+        if dotted(made.func, self.aliases) != "placeholder":
+            return None
+        found = made.args[0] if made.args else keywords.get("dtype")
+        if isinstance(found, ast.Constant) and isinstance(found.value, str):
+            return f"{self.tf}.{found.value}"
+        return None if found is None else self.source.of(found)
+
+    def _shape(self, made: ast.Call) -> str:
+        keywords = {keyword.arg: keyword.value for keyword in made.keywords}
+        found = made.args[1] if len(made.args) > 1 else keywords.get("shape")
+        return "None" if found is None else self.source.of(found)
+
+    def _defaults(self, chosen: Sequence[Statement], wanted: set[str], given: set[str]) -> list[str]:
+        """Return assignments of the defaults of placeholders that are needed and not fed."""
+        used = wanted.union(*(each.uses for each in chosen)) - given
+        return [
+            f"{name} = {self.source.of(made.args[0])}" for name, made in self.program.placeholders.items()
+            if name in used and dotted(made.func, self.aliases) == "placeholder_with_default"
+        ]  # fmt: skip
+
+    def _check_placeholders(self, run: Run, chosen: Sequence[Statement], given: set[str]) -> None:
+        used = set().union(*(names_in(each, ast.Load) for each in run.fetches), *(each.uses for each in chosen))
+        for name, made in self.program.placeholders.items():
+            if name in used - given and dotted(made.func, self.aliases) == "placeholder":
+                raise CannotUpgrade(run.call, f"a run that needs the placeholder {name!r} and does not feed it")
+
+    def _body(self, chosen: Sequence[Statement]) -> list[str]:
+        written: list[str] = []
+        open_scopes: tuple[ast.With, ...] = ()
+        for each in chosen:
+            scopes = tuple(s for s in each.around if self._keeps(s, each))
+            for depth, scope in enumerate(scopes):
+                if depth >= len(open_scopes) or open_scopes[: depth + 1] != scopes[: depth + 1]:
+                    written.append("    " * depth + self.header(scope))
+            open_scopes = scopes
+            written.append(_indented(self._graph_text(each), len(scopes)))
+        return written
+
+    def _graph_text(self, each: Statement) -> str:
+        text = self.text(each.node)
+        if isinstance(each.node, ast.Expr) and each.defines:  # a summary, which `merge_all` takes
+            text = f"{next(iter(each.defines))} = {text}"
+        if "merge_all(" in text:
+            text = re.sub(r"merge_all\([^)]*\)", f"merge([{', '.join(self._summaries(each))}])", text)
+        return text
+
+    def _keeps(self, scope: ast.With, each: Statement) -> bool:
+        """Return whether a scope matters in a function: that of variables made there, and a device."""
+        calls = [item.context_expr for item in scope.items]
+        names = [dotted(call.func, self.aliases) if isinstance(call, ast.Call) else "" for call in calls]
+        return "device" in names or ("variable_scope" in names and self.makes_variables(each.node))
+
+    def _returned(self, run: Run) -> list[str]:
+        """Return the lines that run the operations among the fetches, and return the values of the others."""
+        values = [self.source.of(f) for f, op in zip(run.fetches, run.operations, strict=True) if not op]
+        pairs = list(zip(run.fetches, run.operations, strict=True))
+        lines = [self.source.of(fetch) for fetch, op in pairs if op and isinstance(fetch, ast.Call)]
+        if run.form == "dict":
+            named = zip(run.keys, pairs, strict=True)
+            items = [f"{self.source.of(key)}: {self.source.of(f)}" for key, (f, op) in named if key and not op]
+            return [*lines, f"return {{{', '.join(items)}}}"]
+        if not values:
+            return lines
+        alone = len(values) == 1 and self.is_alone(run)
+        return [*lines, f"return {values[0]}" if alone else f"return [{', '.join(values)}]"]
+
+    def is_alone(self, run: Run) -> bool:
+        """Return whether the only value among the fetches is returned alone."""
+        return run.form == "one" or len(run.fetches) > 1
+
+    def _summaries(self, until: Statement) -> list[str]:
+        names = [name for each in self.program.statements for name in each.defines if name in self.program.summaries]
+        return list(dict.fromkeys(names))
+
+    def makes_variables(self, node: ast.AST) -> bool:
+        """Return whether a statement makes variables, itself or by a function of the file."""
+        return self._calls(node, _MAKES_VARIABLES, set())
+
+    def _calls(self, node: ast.AST, names: tuple[str, ...], seen: set[str]) -> bool:
+        for each in ast.walk(node):
+            if isinstance(each, ast.Call):
+                found = dotted(each.func, self.aliases)
+                if found is not None and found.startswith(names) and found != "VariableScope":
+                    return True
+                if isinstance(each.func, ast.Name) and each.func.id in self.builders and each.func.id not in seen:
+                    seen.add(each.func.id)
+                    if self._calls(self.builders[each.func.id], names, seen):
+                        return True
+        return False
+
+    def header(self, scope: ast.With) -> str:
+        items = ", ".join(self.source.of(item.context_expr) for item in scope.items)
+        names = [item.optional_vars for item in scope.items if item.optional_vars is not None]
+        return f"with {items}{f' as {self.source.of(names[0])}' if names else ''}:"
+
+    def text(self, node: ast.stmt) -> str:
+        start, end = self.source.lines_of(node)
+        return textwrap.dedent(self.source.text(start, end)).rstrip("\n")
+
+    def argument(self, name: str, value: ast.expr) -> str:
+        text = self.source.of(value)
+        made = self.program.placeholders.get(name)
+        if made is None or isinstance(value, ast.Constant):
+            return text
+        dtype = self._dtype(made)
+        return text if dtype is None or dtype.endswith(".string") else f"{self.tf}.cast({text}, {dtype})"
+
+
+def _indented(text: str, depth: int) -> str:
+    return textwrap.indent(text, "    " * depth, lambda line: bool(line.strip()))

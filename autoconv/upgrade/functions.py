@@ -1,0 +1,330 @@
+"""Sessions become functions: the text of a scope anew, with a function for each kind of run."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.upgrade.edits import Source
+from autoconv.upgrade.function_text import FunctionWriter
+from autoconv.upgrade.names import dotted
+from autoconv.upgrade.program import Aliases, CannotUpgrade, Kind, Program, Statement, names_in, read, runs
+from autoconv.upgrade.report import Note
+from autoconv.upgrade.runs import Run, run_of
+from autoconv.upgrade.slicing import needed
+
+_NEEDS_COLLECTIONS = (
+    "get_collection", "add_to_collection", "losses.get_total_loss", "losses.get_losses", "trainable_variables",
+    "global_variables", "losses.get_regularization", "layers.batch_normalization", "import_graph_def", "gradients_",
+    "train.start_queue_runners", "train.Coordinator", "train.MonitoredTrainingSession", "train.Supervisor",
+    "get_default_session", "report_uninitialized_variables", "data.make_",
+)  # fmt: skip
+
+
+def functions_of(
+    source: Source, body: Sequence[ast.stmt], aliases: Aliases, builders: dict[str, ast.FunctionDef]
+) -> list[Note]:
+    """Replace the text of a scope with sessions by one of functions; return the changes.
+
+    Raises CannotUpgrade for a program of another form, without a replacement.
+    """
+    return _Scope(source, body, aliases, builders).replace()
+
+
+class _Scope:
+    def __init__(
+        self, source: Source, body: Sequence[ast.stmt], aliases: Aliases, builders: dict[str, ast.FunctionDef]
+    ) -> None:
+        self.source = source
+        self.aliases = aliases
+        self.builders = builders
+        self.tf = next(iter(aliases))
+        self.body = body
+        self.notes: list[Note] = []
+        self.made: dict[Any, str] = {}  # functions by what they fetch, feed and may use
+        self.taken: set[str] = set()
+        self.named: set[str] = set()  # dicts of feeds whose keys became names of parameters
+        self.store = ""
+        self._check()
+        self.program: Program = read(body, aliases, set(builders))
+        self.writer = FunctionWriter(source, self.program, aliases, builders)
+
+    def replace(self) -> list[Note]:
+        indent = " " * self.body[0].col_offset
+        start = self.source.lines_of(self._first())[0]
+        end = self.source.lines_of(self.body[-1])[1]
+        if any(each.kind is Kind.GRAPH and self.writer.makes_variables(each.node) for each in self.program.statements):
+            self.store = "variables"
+        for each in self.program.statements:
+            if each.kind is Kind.RUN:
+                self._name_feeds(each)
+        written = self._statements()
+        text = textwrap.indent("\n".join(written), indent, lambda line: bool(line.strip()))
+        self.source.replace_range(start, end, text + "\n")
+        return self.notes
+
+    def _name_feeds(self, each: Statement) -> None:
+        for call in self._calls_of(each):
+            run = run_of(call, self.program, self.aliases)
+            if run is not None and run.by_name and run.by_name not in self.named:
+                self.named.add(run.by_name)
+                self._name_keys(run)
+
+    def _calls_of(self, each: Statement) -> list[ast.Call]:
+        nodes = (node for node in ast.walk(each.node) if isinstance(node, ast.Call))
+        return [node for node in nodes if runs(node, self.program.sessions, self.aliases)]
+
+    def _first(self) -> ast.stmt:
+        """Return the first statement that is not a docstring or import, which stay where they are."""
+        for node in self.body:
+            documents = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            if not (documents or isinstance(node, ast.Import | ast.ImportFrom)):
+                return node
+        return self.body[0]
+
+    def _statements(self) -> list[str]:
+        written: list[str] = []
+        open_scopes: tuple[ast.With, ...] = ()
+        first, blank = self._first(), 0
+        for position, each in enumerate(self.program.statements):
+            if each.node.lineno < first.lineno:
+                continue
+            if each.kind not in (Kind.SESSION, Kind.STATE) and self._uses_session(each):
+                raise CannotUpgrade(each.node, "a session that is used otherwise than to run")
+            match each.kind:
+                case Kind.PLAIN:
+                    lines = [self.writer.text(each.node)]
+                case Kind.STATE:
+                    lines = [self._state(each)]
+                case Kind.RUN:
+                    lines = self._run_statement(each, position)
+                case Kind.GRAPH:
+                    lines = self._graph_statement(each)
+                case _:
+                    lines = []
+            blank = max(blank, self._blank_before(each.node))
+            if not lines:
+                continue
+            scopes = tuple(s for s in each.around if self._is_variable_scope(s)) if each.kind is Kind.STATE else ()
+            if written and written[-1]:
+                written += [""] * blank
+            blank = 0
+            if scopes != open_scopes:
+                for depth, scope in enumerate(scopes):
+                    if depth >= len(open_scopes) or open_scopes[depth] is not scope:
+                        written.append("    " * depth + self.writer.header(scope))
+                open_scopes = scopes
+            written += [textwrap.indent(line, "    " * len(scopes), lambda text: bool(text.strip())) for line in lines]
+        if self.store:
+            made = f"{self.store} = {self.tf}.compat.v1.VariableStore()  # owns the variables that layers make"
+            written[:0] = [made, ""]
+        most = 2 if self.body[0].col_offset == 0 else 1
+        return re.sub(rf"\n{{{most + 2},}}", "\n" * (most + 1), "\n".join(written).strip("\n")).split("\n")
+
+    def _blank_before(self, node: ast.stmt) -> int:
+        """Return the number of blank lines before a statement, at most two."""
+        line = self.source.line_at(self.source.lines_of(node)[0]) - 1
+        return next((count for count in (0, 1) if line <= count or self.source.lines[line - 1 - count].strip()), 2)
+
+    def _is_variable_scope(self, scope: ast.With) -> bool:
+        calls = [item.context_expr for item in scope.items]
+        return any(isinstance(c, ast.Call) and dotted(c.func, self.aliases) == "variable_scope" for c in calls)
+
+    def _state(self, each: Statement) -> str:
+        """Return the statement that makes a variable, optimizer, saver or writer, without its session."""
+        call = each.node.value if isinstance(each.node, ast.Assign | ast.Expr) else None
+        name = dotted(call.func, self.aliases) or "" if isinstance(call, ast.Call) else ""
+        text = self.writer.text(each.node)
+        if isinstance(call, ast.Call) and name == "summary.FileWriter" and len(call.args) + len(call.keywords) > 1:
+            start, end = self.source.span(call.args[0])[1], self.source.span(call)[1] - 1
+            text = text.replace(self.source.text(start, end), "")
+        if name == "train.Saver" and isinstance(call, ast.Call) and not call.args:
+            if self.store:
+                raise CannotUpgrade(each.node, "a saver of variables that layers make")
+            names = ", ".join(self._variables(each))
+            text = text.replace("Saver(", f"Saver([{names}]{', ' if call.keywords else ''}", 1)
+            self.notes.append(Note(each.node.lineno, "the saver has the variables, without the state of optimizers"))
+        return text
+
+    def _variables(self, until: Statement) -> list[str]:
+        names = [
+            name for statement in self.program.statements if statement.kind is Kind.STATE
+            for name in sorted(statement.defines) if name in self.program.variables
+        ]  # fmt: skip
+        if not names:
+            raise CannotUpgrade(until.node, "a saver without variables that have names")
+        return names
+
+    def _graph_statement(self, each: Statement) -> list[str]:
+        """Make an optimizer outside of functions; comment out a statement that would have no effect in one."""
+        optimizer = self._optimizer_of(each)
+        if optimizer is not None:
+            name = self._free_name("optimizer", *(f"{target}_optimizer" for target in sorted(each.defines)), "trainer")
+            made = f"{name} = {self.source.of(optimizer)}"
+            self.source.replace(optimizer, name)
+            return [made]
+        if isinstance(each.node, ast.Expr):
+            call = each.node.value
+            name = dotted(call.func, self.aliases) or "" if isinstance(call, ast.Call) else ""
+            if name.startswith("summary."):
+                return []
+            self.notes.append(Note(each.node.lineno, "this statement looks at the graph, which is gone", open=True))
+            return [f"# autoconv upgrade: the graph is gone\n{textwrap.indent(self.writer.text(each.node), '# ')}"]
+        return []
+
+    def _optimizer_of(self, each: Statement) -> ast.Call | None:
+        """Return the call that makes an optimizer in a statement that uses it, if it needs nothing of the graph."""
+        for node in ast.walk(each.node):
+            made = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+            if isinstance(made, ast.Call):
+                name = dotted(made.func, self.aliases) or ""
+                if name.startswith("train.") and name.endswith("Optimizer"):
+                    return None if names_in(made, ast.Load) & self.program.graph else made
+        return None
+
+    def _free_name(self, *candidates: str) -> str:
+        taken = {name for each in self.program.statements for name in (*each.defines, *each.uses)} | self.taken
+        numbered = (f"{candidates[-1]}_{number}" for number in range(2, 1000))
+        name = next(name for name in (*candidates, *numbered) if name not in taken)
+        self.taken.add(name)
+        return name
+
+    def _uses_session(self, each: Statement) -> bool:
+        """Return whether a session occurs other than in front of `run`, or as the first argument of a saver."""
+        allowed: set[ast.AST] = set()
+        for node in ast.walk(each.node):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if node.func.attr == "run":
+                    allowed.add(node.func.value)
+                if node.func.attr in ("save", "restore") and node.args and isinstance(node.args[0], ast.Name):
+                    allowed.add(node.args[0])
+                    if node.args[0].id in self.program.sessions:
+                        self.source.replace(node.args[0], "None")
+                allowed |= {k.value for k in node.keywords if k.arg == "session"}
+        loads = (n for n in ast.walk(each.node) if isinstance(n, ast.Name) and n.id in self.program.sessions)
+        return any(name not in allowed for name in loads)
+
+    def _run_statement(self, each: Statement, position: int) -> list[str]:
+        functions: list[str] = []
+        calls = self._calls_of(each)
+        found = [(call, run_of(call, self.program, self.aliases)) for call in calls]
+        if all(run is None for _, run in found):
+            if isinstance(each.node, ast.Expr):
+                return []
+            self._drop_initialisation(each.node, calls)
+        for call, run in found:
+            if run is not None and self._all_variables(run):
+                self._read_variables(run)
+            elif run is not None:
+                name = self._function(run, position, functions)
+                self._replace_call(run, name, each.node)
+                self.notes.append(Note(call.lineno, f"the run is a call of the function {name}"))
+            elif len(found) > 1:
+                self._drop_initialisation(each.node, [call])
+        return [*functions, self.writer.text(each.node)]
+
+    def _all_variables(self, run: Run) -> bool:
+        names = [each.id if isinstance(each, ast.Name) else "" for each in run.fetches]
+        return run.form != "dict" and all(name in self.program.variables for name in names)
+
+    def _read_variables(self, run: Run) -> None:
+        """The values of variables are read without a function."""
+        values = [f"{self.source.of(each)}.numpy()" for each in run.fetches]
+        inner = ", ".join(values)
+        tuple_ = f"({inner},)" if len(values) == 1 else f"({inner})"
+        self.source.replace(run.call, {"one": inner, "list": f"[{inner}]", "tuple": tuple_}[run.form])
+        self.notes.append(Note(run.call.lineno, "the values of variables are read"))
+
+    def _drop_initialisation(self, node: ast.stmt, calls: Sequence[ast.Call]) -> None:
+        for statement in ast.walk(node):
+            if isinstance(statement, ast.Expr) and statement.value in calls:
+                self.source.replace(statement, "pass")
+
+    def _replace_call(self, run: Run, name: str, statement: ast.stmt) -> None:
+        fed = ", ".join(self.writer.argument(*pair) for pair in run.feeds)
+        arguments = f"**{run.by_name}" if run.by_name else fed
+        call = f"{name}({arguments})"
+        parent = _parent(statement, run.call)
+        valued = [not operation for operation in run.operations]
+        if isinstance(parent, ast.Expr) or not any(valued):
+            self.source.replace(run.call, call)
+            return
+        if run.form == "one":
+            self.source.replace(run.call, f"{call}.numpy()")
+            return
+        target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
+        if isinstance(target, ast.Tuple | ast.List) and len(target.elts) == len(valued) and run.form != "dict":
+            kept = [self.source.of(t) for t, has_value in zip(target.elts, valued, strict=True) if has_value]
+            one = f"{call}.numpy()" if self.writer.is_alone(run) else f"{call}[0].numpy()"
+            value = one if len(kept) == 1 else f"[each.numpy() for each in {call}]"
+            self.source.replace(parent, f"{', '.join(kept)} = {value}")  # type: ignore[arg-type]
+            return
+        if run.form == "dict":
+            self.source.replace(run.call, f"{{key: each.numpy() for key, each in {call}.items()}}")
+            return
+        if not all(valued):
+            raise CannotUpgrade(run.call, "operations among fetches that are not taken apart")
+        opened, closed = ("tuple(", ")") if run.form == "tuple" else ("[", "]")
+        self.source.replace(run.call, f"{opened}each.numpy() for each in {call}{closed}")
+
+    def _name_keys(self, run: Run) -> None:
+        """The keys of a dict of feeds become the names of parameters, its values tensors."""
+        for statement in self.program.statements:
+            for node in ast.walk(statement.node):
+                if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)):
+                    continue
+                if any(isinstance(t, ast.Name) and t.id == run.by_name for t in node.targets):
+                    for key, (name, value) in zip(node.value.keys, run.feeds, strict=True):
+                        if key is not None:
+                            self.source.replace(key, repr(name))
+                        argument = self.writer.argument(name, value)
+                        if argument != self.source.of(value):
+                            self.source.replace(value, argument)
+                    if statement.node is node:
+                        statement.kind = Kind.PLAIN
+
+    def _function(self, run: Run, position: int, functions: list[str]) -> str:
+        before = [s for s in self.program.statements[:position] if s.kind in (Kind.GRAPH, Kind.PLAIN)]
+        parameters = [name for name, _ in run.feeds]
+        wanted = set().union(*(names_in(each, ast.Load) for each in run.fetches))
+        chosen = needed(before, wanted, set(parameters), self.writer.makes_variables, self.program.graph)
+        key = tuple(ast.dump(each) for each in run.fetches), tuple(parameters), tuple(id(each) for each in chosen)
+        if key in self.made:
+            return self.made[key]
+        name = self._name_of(run)
+        self.made[key] = name
+        around = ["", ""] if self.body[0].col_offset == 0 else [""]
+        functions += [*around, self.writer.function(name, run, chosen, self.store), *around]
+        return name
+
+    def _name_of(self, run: Run) -> str:
+        first = next((each.id for each in run.fetches if isinstance(each, ast.Name)), "")
+        base = f"run_{first}" if first else "run"
+        taken = {*self.made.values(), *(name for each in self.program.statements for name in each.defines)}
+        number, name = 1, base
+        while name in taken:
+            number += 1
+            name = f"{base}_{number}"
+        return name
+
+    def _check(self) -> None:
+        """Raise CannotUpgrade for what functions have no form for."""
+        lines: dict[int, ast.stmt] = {}
+        for statement in self.body:
+            for node in ast.walk(statement):
+                name = dotted(node.func, self.aliases) if isinstance(node, ast.Call) else None
+                if name is not None and name.startswith(_NEEDS_COLLECTIONS) and not name.endswith("_initializer"):
+                    raise CannotUpgrade(node, f"tf.{name}, which needs a graph")
+            if statement.lineno in lines:
+                raise CannotUpgrade(statement, "two statements in one line")
+            lines[statement.end_lineno or statement.lineno] = statement
+
+
+def _parent(root: ast.AST, node: ast.AST) -> ast.AST | None:
+    for each in ast.walk(root):
+        if node in ast.iter_child_nodes(each):
+            return each
+    return None

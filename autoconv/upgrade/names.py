@@ -1,0 +1,159 @@
+"""Names, keywords and calls of version 1 become those of version 2."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autoconv.upgrade import vocabulary
+from autoconv.upgrade.edits import Source
+from autoconv.upgrade.report import Note
+
+
+def aliases_of(tree: ast.AST) -> dict[str, ast.Import | ast.ImportFrom]:
+    """Return the names under which a program imports TensorFlow, each with its statement."""
+    found: dict[str, ast.Import | ast.ImportFrom] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name in ("tensorflow", "tensorflow.compat.v1"):
+                    found[alias.asname or "tensorflow"] = node
+        elif isinstance(node, ast.ImportFrom) and node.module in ("tensorflow.compat", "tensorflow"):
+            for alias in node.names:
+                if alias.name in ("v1", "compat.v1"):
+                    found[alias.asname or alias.name] = node
+    return found
+
+
+def dotted(node: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) -> str | None:
+    """Return the name behind the alias of TensorFlow: "nn.relu" for `tf.nn.relu`; None for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not (isinstance(node, ast.Name) and node.id in aliases and parts):
+        return None
+    name = ".".join(reversed(parts))
+    return name.removeprefix("compat.v1.")
+
+
+def rename_names(source: Source, aliases: dict[str, ast.Import | ast.ImportFrom]) -> list[Note]:
+    """Note the replacements of names, keywords and calls in the source; return the changes."""
+    notes: list[Note] = []
+    inner: set[ast.AST] = set()
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call):
+            inner |= _call(source, node, aliases, notes)
+    for node in _outermost(source.tree, aliases):
+        if node not in inner:
+            _attribute(source, node, aliases, notes)
+    for node in ast.walk(source.tree):
+        _size_value(source, node, notes)
+    return notes
+
+
+def _outermost(tree: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) -> Iterator[ast.Attribute]:
+    """Yield the longest chains of attributes behind an alias."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Attribute) and dotted(node, aliases) is not None:
+            yield node
+            continue
+        waiting += ast.iter_child_nodes(node)
+
+
+def _attribute(
+    source: Source, node: ast.Attribute, aliases: dict[str, ast.Import | ast.ImportFrom], notes: list[Note]
+) -> None:
+    name = dotted(node, aliases)
+    assert name is not None
+    gone = vocabulary.remedy(name)
+    if gone is not None:
+        notes.append(Note(node.lineno, f"tf.{name} is gone: {gone}", open=True))
+        return
+    new = vocabulary.renamed(name)
+    root = source.original(node).split(".", 1)[0]
+    if f"{root}.{new}" != source.original(node):
+        source.replace(node, f"{root}.{new}")
+    if new != name:
+        notes.append(Note(node.lineno, f"tf.{name} is tf.{new}"))
+
+
+def _call(
+    source: Source, node: ast.Call, aliases: dict[str, ast.Import | ast.ImportFrom], notes: list[Note]
+) -> set[ast.AST]:
+    """Change the keywords of a call, or the whole call; return the names that need no more renaming."""
+    name = dotted(node.func, aliases)
+    if name is None:
+        return set()
+    root = source.original(node.func).split(".", 1)[0]
+    if name in vocabulary.CASTS and len(node.args) == 1 and not node.keywords:
+        dtype = vocabulary.CASTS[name]
+        _replace_around(source, node, node.args[0], f"{root}.cast(", f", {root}.{dtype})")
+        notes.append(Note(node.lineno, f"tf.{name} is tf.cast to {dtype}"))
+        return {node.func}
+    if name in vocabulary.ASSIGNMENTS and len(node.args) >= 2 and isinstance(node.args[0], ast.Name | ast.Attribute):
+        first = source.span(node.args[1])[0]
+        source.replace_range(source.span(node)[0], first, f"{source.original(node.args[0])}.{name}(")
+        for keyword in node.keywords:
+            if keyword.arg in ("validate_shape", "use_locking"):
+                _drop(source, node, keyword)
+        notes.append(Note(node.lineno, f"tf.{name} is the method of the variable"))
+        return {node.func, node.args[0]}
+    if name == "nn.dropout":
+        _dropout(source, node, notes)
+    for keyword in node.keywords:
+        old = keyword.arg or ""
+        if old in vocabulary.DROPPED_KEYWORDS.get(name, ()):
+            _drop(source, node, keyword)
+            notes.append(Note(node.lineno, f"the argument {old} of tf.{name} is gone"))
+        elif old in vocabulary.KEYWORDS and name.startswith(vocabulary.KEYWORDS_OF[old]):
+            start = source.span(keyword)[0]
+            source.replace_range(start, start + len(old), vocabulary.KEYWORDS[old])
+            notes.append(Note(node.lineno, f"the argument {old} of tf.{name} is {vocabulary.KEYWORDS[old]}"))
+    if name == "nn.in_top_k" and len(node.args) >= 2:
+        return set()
+    return set()
+
+
+def _dropout(source: Source, node: ast.Call, notes: list[Note]) -> None:
+    """The probability to keep becomes the rate of what is dropped."""
+    kept = next((keyword.value for keyword in node.keywords if keyword.arg == "keep_prob"), None)
+    if kept is None and len(node.args) >= 2:
+        kept = node.args[1]
+        start, end = source.span(kept)
+    elif kept is not None:
+        start, end = source.span(next(keyword for keyword in node.keywords if keyword.arg == "keep_prob"))
+    else:
+        return
+    plain = isinstance(kept, ast.Name | ast.Constant | ast.Attribute | ast.Call)
+    text = source.original(kept)
+    source.replace_range(start, end, f"rate=1 - {text}" if plain else f"rate=1 - ({text})")
+    notes.append(Note(node.lineno, "tf.nn.dropout takes the rate of what is dropped, not the probability to keep"))
+
+
+def _size_value(source: Source, node: ast.AST, notes: list[Note]) -> None:
+    """`x.shape[1].value` becomes `x.shape[1]`."""
+    if not (isinstance(node, ast.Attribute) and node.attr == "value" and isinstance(node.value, ast.Subscript)):
+        return
+    owner = node.value.value
+    called = isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == "get_shape"
+    if called or (isinstance(owner, ast.Attribute) and owner.attr == "shape"):
+        source.replace_range(source.span(node.value)[1], source.span(node)[1], "")
+        notes.append(Note(node.lineno, "sizes of shapes are ints and None, without `value`"))
+
+
+def _replace_around(source: Source, node: ast.AST, kept: ast.AST, before: str, after: str) -> None:
+    """Keep the text of a part of a node, and replace what stands before and behind it."""
+    start, end = source.span(node)
+    first, last = source.span(kept)
+    source.replace_range(start, first, before)
+    source.replace_range(last, end, after)
+
+
+def _drop(source: Source, call: ast.Call, keyword: ast.keyword) -> None:
+    """Remove a keyword of a call with the comma before it."""
+    start, end = source.span(keyword)
+    comma = source.whole.rfind(",", source.span(call.func)[1], start)
+    source.replace_range(comma if comma >= 0 else start, end, "")

@@ -1,0 +1,306 @@
+"""The statements of a program around a session, by what they do: build a graph, hold state, run, or neither."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from autoconv.upgrade.names import dotted
+
+Aliases = dict[str, ast.Import | ast.ImportFrom]
+
+
+class Kind(enum.Enum):
+    """What a statement of version 1 is in a program of functions."""
+
+    PLAIN = "stays"
+    PLACEHOLDER = "becomes a parameter"
+    STATE = "makes a variable, an optimizer or a saver, once"
+    GRAPH = "becomes part of functions"
+    SESSION = "is gone"
+    RUN = "calls functions"
+
+
+@dataclass
+class Statement:
+    """A statement of a scope, with the `with` statements around it that remain meaningful."""
+
+    node: ast.stmt
+    kind: Kind
+    around: tuple[ast.With, ...] = ()
+    defines: frozenset[str] = frozenset()
+    uses: frozenset[str] = frozenset()
+
+
+@dataclass
+class Program:
+    """A scope with a session: its statements in order, and what its names stand for."""
+
+    body: Sequence[ast.stmt]
+    statements: list[Statement] = field(default_factory=list)
+    sessions: set[str] = field(default_factory=set)
+    placeholders: dict[str, ast.Call] = field(default_factory=dict)
+    operations: set[str] = field(default_factory=set)
+    initializers: set[str] = field(default_factory=set)
+    graph: set[str] = field(default_factory=set)
+    state: set[str] = field(default_factory=set)
+    variables: set[str] = field(default_factory=set)
+    configurations: set[str] = field(default_factory=set)
+    summaries: list[str] = field(default_factory=list)
+
+
+class CannotUpgrade(Exception):
+    """A session that cannot become functions: the node, and the reason."""
+
+    def __init__(self, node: ast.AST, reason: str) -> None:
+        super().__init__(reason)
+        self.node = node
+        self.reason = reason
+
+
+_STATE = ("Variable", "get_variable")
+_STATE_OF_TRAIN = ("get_or_create_global_step", "create_global_step")
+_INITIALIZERS = (
+    "global_variables_initializer", "local_variables_initializer", "initialize_all_variables", "tables_initializer",
+    "initialize_local_variables", "variables_initializer",
+)  # fmt: skip
+_SESSIONS = ("Session", "InteractiveSession")
+_TYPES = (
+    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "string", "complex64",
+    "complex128", "AUTO_REUSE", "Graph", "errors", "app", "flags", "logging", "gfile", "GraphKeys", "ConfigProto",
+    "GPUOptions", "RunOptions", "RunMetadata", "test", "keras", "data", "compat", "set_random_seed", "random.set_seed",
+    "reset_default_graph", "get_default_graph", "disable_v2_behavior", "disable_eager_execution", "__version__",
+    "logging.set_verbosity", "enable_resource_variables", "TensorShape", "config",
+)  # fmt: skip
+_OPERATIONS = ("group", "no_op")
+_DROPPED = ("reset_default_graph", "disable_v2_behavior", "disable_eager_execution", "enable_resource_variables")
+
+
+def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, context)}
+
+
+def read(body: Sequence[ast.stmt], aliases: Aliases, builders: set[str]) -> Program:
+    """Return the statements of a scope by their kinds; raise CannotUpgrade for a form that has none.
+
+    `builders` are the functions of the file that build parts of graphs.
+    """
+    program = Program(body)
+    _read(body, (), program, aliases, builders, False)
+    for each in program.statements:  # a function that reads tensors of the graph belongs to it
+        if isinstance(each.node, ast.FunctionDef) and _free_names(each.node) & program.graph:
+            each.kind, each.uses = Kind.GRAPH, frozenset(_free_names(each.node))
+    return program
+
+
+def _free_names(function: ast.FunctionDef) -> set[str]:
+    arguments = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
+    return names_in(function, ast.Load) - names_in(function, ast.Store) - arguments
+
+
+def _read(
+    body: Sequence[ast.stmt], around: tuple[ast.With, ...], program: Program, aliases: Aliases, builders: set[str],
+    running: bool,
+) -> bool:  # fmt: skip
+    for node in body:
+        if isinstance(node, ast.With):
+            role = _with(node, aliases)
+            if role == "session":
+                for item in node.items:
+                    if isinstance(item.optional_vars, ast.Name):
+                        program.sessions.add(item.optional_vars.id)
+                    elif isinstance(item.context_expr, ast.Name):
+                        program.sessions.add(item.context_expr.id)
+                program.statements.append(Statement(node, Kind.SESSION))
+                running = _read(node.body, around, program, aliases, builders, True)
+                continue
+            if role == "graph":
+                running = _read(node.body, around, program, aliases, builders, running)
+                continue
+            if role == "scope":
+                running = _read(node.body, (*around, node), program, aliases, builders, running)
+                continue
+        made = _statement(node, program, aliases, builders)
+        made.around = around
+        program.statements.append(made)
+        running = running or made.kind is Kind.SESSION
+    return running
+
+
+def _with(node: ast.With, aliases: Aliases) -> str:
+    calls = [item.context_expr for item in node.items]
+    names = [dotted(call.func, aliases) if isinstance(call, ast.Call) else None for call in calls]
+    if any(name in _SESSIONS for name in names):
+        return "session"
+    methods = [c.func.attr for c in calls if isinstance(c, ast.Call) and isinstance(c.func, ast.Attribute)]
+    if "as_default" in methods:
+        return "graph"
+    if any(isinstance(call, ast.Name) for call in calls) and not any(names):
+        return "session"
+    if names and all(name in ("variable_scope", "name_scope", "device", "control_dependencies") for name in names):
+        return "scope"
+    return "other"
+
+
+def _statement(node: ast.stmt, program: Program, aliases: Aliases, builders: set[str]) -> Statement:
+    defines, uses = _defined(node), names_in(node, ast.Load) | _updated(node)
+    value = node.value if isinstance(node, ast.Assign | ast.Expr | ast.AnnAssign) else None
+    kind = Kind.PLAIN
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
+        return Statement(node, Kind.PLAIN, (), frozenset({getattr(node, "name", "")}), frozenset(uses))
+    if isinstance(value, ast.Call):
+        name = dotted(value.func, aliases) or ""
+        kind = _of_call(node, value, name, defines, program)
+    if kind is Kind.STATE and defines <= program.variables and uses & program.graph:
+        kind = Kind.GRAPH  # its size or value depends on the graph: a store keeps it
+        program.variables -= defines
+    if kind is Kind.PLAIN and any(runs(each, program.sessions, aliases) for each in ast.walk(node)):
+        kind = Kind.RUN
+    if kind is Kind.PLAIN and (_closes(node, program.sessions) or _configures(node, program.configurations)):
+        kind = Kind.SESSION
+    if kind is Kind.PLAIN and builds(node, program.graph | program.variables, aliases, builders):
+        kind = Kind.GRAPH
+        called = {dotted(each.func, aliases) for each in ast.walk(node) if isinstance(each, ast.Call)}
+        if called & {"placeholder", "Session"}:
+            raise CannotUpgrade(node, "a placeholder or session inside of another statement")
+    if kind is Kind.GRAPH:
+        defines, uses = _built(value, defines, uses, program, aliases)
+    elif kind is Kind.STATE:
+        program.state |= defines
+    return Statement(node, kind, (), frozenset(defines), frozenset(uses))
+
+
+def _built(
+    value: ast.expr | None, defines: set[str], uses: set[str], program: Program, aliases: Aliases
+) -> tuple[set[str], set[str]]:
+    """Note what a statement of the graph makes; return the names that it binds and reads, summaries included."""
+    name = dotted(value.func, aliases) or "" if isinstance(value, ast.Call) else ""
+    if name == "summary.merge_all":
+        uses = uses | set(program.summaries)
+    elif name.startswith("summary.") and name != "summary.merge":
+        defines = defines or {f"summary_{len(program.summaries) + 1}"}
+        program.summaries += sorted(defines)
+    program.graph |= defines
+    operation = _is_operation(value, program, aliases)
+    (program.operations.update if operation else program.operations.difference_update)(defines)
+    return defines, uses
+
+
+def _of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], program: Program) -> Kind:
+    first = name.rpartition(".")[2]
+    if name in ("placeholder", "placeholder_with_default"):
+        if len(defines) != 1 or not isinstance(node, ast.Assign):
+            raise CannotUpgrade(node, "a placeholder that is not given to one name")
+        program.placeholders[next(iter(defines))] = call
+        program.graph |= defines
+        return Kind.PLACEHOLDER
+    if name in _INITIALIZERS:
+        program.initializers |= defines
+        return Kind.SESSION
+    if name in _SESSIONS:
+        program.sessions |= defines
+        return Kind.SESSION
+    if name in _DROPPED:
+        return Kind.SESSION
+    if name in ("ConfigProto", "GPUOptions"):
+        program.configurations |= defines
+        return Kind.SESSION
+    if name in _STATE or (name.startswith("train.") and first in _STATE_OF_TRAIN):
+        program.variables |= defines
+        return Kind.STATE
+    if name.startswith("train.") and (first.endswith("Optimizer") or first == "Saver"):
+        return Kind.STATE
+    if name.startswith("train.") and first.endswith(("_decay", "_constant")):
+        return Kind.STATE if not (program.graph & names_in(call, ast.Load)) else Kind.GRAPH
+    if name == "summary.FileWriter":
+        return Kind.STATE
+    if name.startswith("summary.") and isinstance(node, ast.Assign | ast.Expr):
+        return Kind.GRAPH
+    return Kind.PLAIN
+
+
+def _is_operation(value: ast.expr | None, program: Program, aliases: Aliases) -> bool:
+    if not isinstance(value, ast.Call):
+        return isinstance(value, ast.Name) and value.id in program.operations
+    name = dotted(value.func, aliases)
+    method = value.func.attr if isinstance(value.func, ast.Attribute) else ""
+    return name in _OPERATIONS or method in ("minimize", "apply_gradients")
+
+
+def builds(node: ast.AST, graph: set[str], aliases: Aliases, builders: set[str]) -> bool:
+    """Return whether a statement computes with tensors."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and (each.id in graph or each.id in builders):
+            return True
+        if isinstance(each, ast.Call):
+            name = dotted(each.func, aliases)
+            if name is not None and not name.startswith(_TYPES):
+                return True
+    return False
+
+
+def runs(node: ast.AST, sessions: set[str], aliases: Aliases) -> bool:
+    """Return whether an expression runs a session: session.run(…), tensor.eval(…), operation.run(…)."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return False
+    if node.func.attr == "run" and dotted(node.func, aliases) is None:
+        owner = node.func.value
+        known = isinstance(owner, ast.Name) and owner.id in sessions
+        is_call = isinstance(owner, ast.Call) and dotted(owner.func, aliases) in _INITIALIZERS
+        return known or is_call or (bool(sessions) and isinstance(owner, ast.Name | ast.Attribute) and _fed(node))
+    return node.func.attr == "eval" and bool(sessions) and dotted(node.func, aliases) is None
+
+
+def _fed(node: ast.Call) -> bool:
+    """Return whether a call of `run` may be that of an operation."""
+    return not node.args or isinstance(node.args[0], ast.Dict) or any(k.arg == "feed_dict" for k in node.keywords)
+
+
+def _closes(node: ast.stmt, sessions: set[str]) -> bool:
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+        return False
+    owner = call.func.value
+    return call.func.attr in ("close", "as_default") and isinstance(owner, ast.Name) and owner.id in sessions
+
+
+def _configures(node: ast.stmt, configurations: set[str]) -> bool:
+    """Return whether a statement sets an option of a session."""
+    first = node.targets[0] if isinstance(node, ast.Assign) else None
+    target: ast.AST | None = first
+    while isinstance(target, ast.Attribute):
+        target = target.value
+    return isinstance(target, ast.Name) and target.id in configurations and target is not first
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    """Return the names that a statement binds."""
+    return names_in(node, ast.Store) | {
+        each.name for each in ast.walk(node) if isinstance(each, ast.FunctionDef | ast.ClassDef)
+    }
+
+
+def _updated(node: ast.stmt) -> set[str]:
+    """Return the names that augmented assignments read."""
+    found = (each.target for each in ast.walk(node) if isinstance(each, ast.AugAssign))
+    return {target.id for target in found if isinstance(target, ast.Name)}
+
+
+def scopes_with_sessions(tree: ast.Module, aliases: Aliases) -> Iterator[Sequence[ast.stmt]]:
+    """Yield the bodies, of the module and of functions, that make a session themselves."""
+    waiting: list[ast.Module | ast.FunctionDef] = [tree]
+    while waiting:
+        scope = waiting.pop()
+        own = list(_own_nodes(scope))
+        waiting += [node for node in own if isinstance(node, ast.FunctionDef)]
+        if any(isinstance(node, ast.Call) and dotted(node.func, aliases) in _SESSIONS for node in own):
+            yield scope.body
+
+
+def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from _own_nodes(child)

@@ -1,0 +1,33 @@
+"""What an upgrade changed, by line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Note:
+    """A change at a line of the original file, or with `open` what is left to do there."""
+
+    line: int
+    text: str
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Upgraded:
+    """The new text of a file, and the notes about it in the order of the lines.
+
+    sessions: "functions" where all sessions became functions, "kept" where they are run by `compat.v1`, "" without any
+    """
+
+    text: str
+    notes: list[Note] = field(default_factory=list)
+    sessions: str = ""
+
+    def report(self, filename: str) -> str:
+        """Return the notes as lines `file:line: text`, and a line with their number."""
+        rows = [f"{filename}:{note.line}: {'left: ' if note.open else ''}{note.text}" for note in sorted(self.notes)]
+        done = sum(not note.open for note in self.notes)
+        left = len(self.notes) - done
+        return "\n".join([*rows, f"{filename}: {done} changes, {left} left to do"])

@@ -1,0 +1,134 @@
+"""The calls that run a session: what they fetch and feed."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from autoconv.upgrade.names import dotted
+from autoconv.upgrade.program import _INITIALIZERS as INITIALIZERS
+from autoconv.upgrade.program import Aliases, CannotUpgrade, Kind, Program
+
+
+@dataclass
+class Run:
+    """A call of a session, tensor or operation.
+
+    fetches: the expressions that it fetches; `form` is "one", "list", "tuple" or "dict", with the keys of a dict
+    operations: for each fetch whether it is an operation, which has no value
+    feeds: the name and the value of each tensor that it feeds
+    by_name: the variable that holds the feeds as a dict, where it is not written in the call
+    """
+
+    call: ast.Call
+    fetches: list[ast.expr]
+    form: str
+    keys: list[ast.expr | None] = field(default_factory=list)
+    operations: list[bool] = field(default_factory=list)
+    feeds: list[tuple[str, ast.expr]] = field(default_factory=list)
+    by_name: str = ""
+
+
+def run_of(call: ast.Call, program: Program, aliases: Aliases) -> Run | None:
+    """Return what a call runs, None if it only initialises variables; raise CannotUpgrade for other forms."""
+    assert isinstance(call.func, ast.Attribute)
+    owner = call.func.value
+    arguments = {keyword.arg: keyword.value for keyword in call.keywords}
+    if isinstance(owner, ast.Name) and owner.id in program.sessions:
+        fetched = call.args[0] if call.args else arguments.get("fetches")
+        fed = call.args[1] if len(call.args) > 1 else arguments.get("feed_dict")
+        if "options" in arguments or "run_metadata" in arguments or len(call.args) > 2:
+            raise CannotUpgrade(call, "options of a run")
+    else:
+        fetched, fed = owner, call.args[0] if call.args else arguments.get("feed_dict")
+    if fetched is None:
+        raise CannotUpgrade(call, "a run without fetches")
+    made = _structure(call, _literal(fetched, program))
+    kept = [i for i, each in enumerate(made.fetches) if not _initialises(each, program, aliases)]
+    if not kept:
+        return None
+    if len(kept) < len(made.fetches):
+        raise CannotUpgrade(call, "a run that initialises variables and fetches others")
+    for each in made.fetches:
+        if isinstance(each, ast.Constant | ast.Starred):
+            raise CannotUpgrade(call, "a fetch by the name of a node")
+    made.operations = [_is_operation(each, program, aliases) for each in made.fetches]
+    if fed is not None:
+        made.feeds, made.by_name = _feeds(call, fed, program)
+    return made
+
+
+def _literal(fetched: ast.expr, program: Program) -> ast.expr:
+    """Return the list, tuple or dict that a name of the graph stands for, or the expression itself."""
+    if isinstance(fetched, ast.Name):
+        for statement in reversed(program.statements):
+            value = statement.node.value if isinstance(statement.node, ast.Assign) else None
+            if fetched.id in statement.defines:
+                return value if isinstance(value, ast.List | ast.Tuple | ast.Dict) else fetched
+    return fetched
+
+
+def _structure(call: ast.Call, fetched: ast.expr) -> Run:
+    if isinstance(fetched, ast.Dict):
+        return Run(call, list(fetched.values), "dict", list(fetched.keys))
+    if isinstance(fetched, ast.List | ast.Tuple):
+        if any(isinstance(each, ast.List | ast.Tuple | ast.Dict) for each in fetched.elts):
+            raise CannotUpgrade(call, "fetches in nested structures")
+        return Run(call, list(fetched.elts), "tuple" if isinstance(fetched, ast.Tuple) else "list")
+    return Run(call, [fetched], "one")
+
+
+def _initialises(each: ast.expr, program: Program, aliases: Aliases) -> bool:
+    if isinstance(each, ast.Name):
+        return each.id in program.initializers
+    if isinstance(each, ast.Attribute) and each.attr == "initializer":
+        return True
+    return isinstance(each, ast.Call) and dotted(each.func, aliases) in INITIALIZERS
+
+
+def _is_operation(each: ast.expr, program: Program, aliases: Aliases) -> bool:
+    if isinstance(each, ast.Name):
+        return each.id in program.operations
+    if isinstance(each, ast.Call):
+        method = each.func.attr if isinstance(each.func, ast.Attribute) else ""
+        return dotted(each.func, aliases) in ("group", "no_op") or method in ("minimize", "apply_gradients")
+    return isinstance(each, ast.Attribute) and each.attr == "op"
+
+
+def _feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[tuple[str, ast.expr]], str]:
+    by_name = ""
+    if isinstance(fed, ast.Name):
+        by_name = fed.id
+        found = [
+            statement.node.value for statement in program.statements
+            if statement.kind in (Kind.PLAIN, Kind.GRAPH) and isinstance(statement.node, ast.Assign)
+            and fed.id in statement.defines
+        ]  # fmt: skip
+        inner = [
+            node.value for statement in program.statements for node in ast.walk(statement.node)
+            if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == fed.id for t in node.targets)
+        ]  # fmt: skip
+        literals = [each for each in {*found, *inner} if isinstance(each, ast.Dict)]
+        if len(literals) != 1 or len({*found, *inner}) != 1:
+            raise CannotUpgrade(call, f"feeds by the dict {fed.id!r}, which is not written once in the same scope")
+        fed = literals[0]
+    if not isinstance(fed, ast.Dict):
+        raise CannotUpgrade(call, "feeds that are not written as a dict")
+    pairs = []
+    for key, value in zip(fed.keys, fed.values, strict=True):
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            pairs.append((_by_node_name(call, key.value, program), value))
+        elif isinstance(key, ast.Name) and key.id in program.graph:
+            pairs.append((key.id, value))
+        else:
+            raise CannotUpgrade(call, "a feed for what is not a name of the graph")
+    return pairs, by_name
+
+
+def _by_node_name(call: ast.Call, name: str, program: Program) -> str:
+    for placeholder, made in program.placeholders.items():
+        for keyword in made.keywords:
+            value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+            if keyword.arg == "name" and value == name.partition(":")[0]:
+                return placeholder
+    raise CannotUpgrade(call, f"a feed for the node {name!r}")

@@ -1,0 +1,140 @@
+"""`autoconv upgrade`: programs of TensorFlow 1 become programs of functions."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from autoconv.emit.conversion import Options
+from autoconv.errors import SourceError, TargetError
+from autoconv.upgrade import Upgraded
+from autoconv.upgrade import upgrade as upgraded
+
+from .diagnostics import say, say_bytes, show_error
+from .exits import ExitCode
+from .output import Staging, terminating_cleanly
+from .plan import Job, Plan, check_outputs, make_plan
+from .report import coloured, diff
+from .sources import decode_source, read_source, syntax_error
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A file, its text, and what became of it; None for one that is no Python."""
+
+    job: Job
+    source: str
+    upgrade: Upgraded | None
+
+
+@click.command(short_help="Turn programs of TensorFlow 1 into functions.")
+@click.argument("inputs", nargs=-1, required=True, metavar="FILE|DIR|-...", type=click.Path(readable=False))
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=click.Path(readable=False),
+    help="Where to write; - is standard output.",
+)
+@click.option("--report", metavar="FILE", type=click.Path(dir_okay=False), help="Write the report to a file, too.")
+@click.option("--diff", "show_diff", is_flag=True, help="Print a unified diff and write nothing.")
+@click.option("--force", is_flag=True, help="Replace outputs that exist.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no report.")
+def upgrade(
+    inputs: tuple[str, ...], output: str | None, report: str | None, show_diff: bool, force: bool, quiet: bool
+) -> None:
+    """Upgrade programs of TensorFlow 1 to autoconv. The code is parsed, never imported or run.
+
+    Names and arguments become those of version 2. A session becomes a function for each kind of run: the placeholders
+    that are fed are its parameters, and variables are objects. Where that is not possible, the sessions of the file
+    stay, run by autoconv.compat.v1, with a comment that has the reason. The report lists every change by line.
+
+    Without -o the output is NAME_upgraded.py beside the file; for a folder, the sibling folder NAME_upgraded, with
+    copies of other files; for -, standard output. Comments and formatting are kept.
+
+    \b
+    Examples:
+      autoconv upgrade softmax.py                writes softmax_upgraded.py
+      autoconv upgrade models/ -o new/models     a folder
+      autoconv upgrade softmax.py --diff          shows what would change
+
+    \b
+    Exit codes: 0 fine; 1 something is left to do; 2 wrong usage; 3 a source cannot be read or parsed;
+    4 a bug of autoconv.
+    """
+    plan = make_plan(inputs, output, Options(), "upgraded")
+    if not show_diff:
+        check_outputs(plan, force=force)
+    code = ExitCode.FINE
+    done = []
+    for job in plan.jobs:
+        if job.action == "convert":
+            made = _upgraded(job)
+            done.append(made)
+            code = max(code, _code(made))
+    rows = [each.upgrade.report(each.job.name) for each in done if each.upgrade is not None and each.upgrade.notes]
+    if show_diff:
+        for each in done:
+            if each.upgrade is not None:
+                name = str(each.job.output or "<stdout>")
+                say(diff(each.source, each.upgrade.text, each.job.name, name), newline=False)
+    else:
+        _write(plan, done, report, "\n".join(rows))
+    if not quiet:
+        say("\n".join(rows), err=True)
+    raise click.exceptions.Exit(code)
+
+
+def _upgraded(job: Job) -> _Done:
+    if job.source is None:
+        if sys.stdin is None:
+            raise SourceError("standard input is closed")
+        text = decode_source(sys.stdin.buffer.read(), job.name)
+    else:
+        text = read_source(job.source)
+    try:
+        return _Done(job, text, upgraded(text, job.name))
+    except SyntaxError as error:
+        show_error(syntax_error(error, job.name))
+        return _Done(job, text, None)
+
+
+def _code(done: _Done) -> ExitCode:
+    if done.upgrade is None:
+        return ExitCode.UNREADABLE
+    return ExitCode.DIFFERS if any(note.open for note in done.upgrade.notes) else ExitCode.FINE
+
+
+def _write(plan: Plan, done: list[_Done], report: str | None, rows: str) -> None:
+    """Write all outputs or none; a file that is no Python is copied where it is in a folder."""
+    try:
+        with terminating_cleanly(), Staging() as staging:
+            places = [staging.folder(target) for _, target in plan.folders]
+
+            def place(job: Job) -> Path:
+                assert job.output is not None
+                if job.folder is None:
+                    return job.output
+                return places[job.folder] / job.output.relative_to(plan.folders[job.folder][1])
+
+            for each in done:
+                if each.upgrade is not None and each.job.output is not None:
+                    staging.text(place(each.job), each.upgrade.text, mode_of=each.job.source)
+            failed = [each.job for each in done if each.upgrade is None and each.job.folder is not None]
+            for job in (*failed, *(job for job in plan.jobs if job.action == "copy")):
+                if job.source is not None and job.output is not None:
+                    staging.copy(place(job), job.source)
+            if report is not None:
+                staging.text(Path(report), rows + "\n")
+            staging.commit()
+    except OSError as error:
+        raise TargetError(f"cannot write the output: {error.filename or ''}: {error.strerror or error}") from error
+    for each in done:
+        if each.upgrade is not None and each.job.output is None:
+            if sys.stdout.isatty():
+                say(coloured(each.upgrade.text), newline=False)
+            else:
+                say_bytes(each.upgrade.text.encode("utf-8"))

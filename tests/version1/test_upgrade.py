@@ -1,0 +1,130 @@
+"""Programs of version 1 print what TensorFlow prints: as they are, with the import changed, and upgraded.
+
+The files beside the programs hold what TensorFlow 2.21 prints with `disable_v2_behavior()`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import runpy
+from pathlib import Path
+
+import pytest
+from autoconv.cli import main
+from click.testing import CliRunner
+
+import autoconv.compat.v1 as tf
+from autoconv.upgrade import upgrade
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "version1"
+PROGRAMS = sorted(path.stem for path in FIXTURES.glob("*.py"))
+
+
+def printed(path: Path) -> str:
+    output = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(output):
+            runpy.run_path(str(path), run_name="__main__")
+    finally:
+        tf.enable_v2_behavior()
+        tf.reset_default_graph()
+    return output.getvalue()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_run_with_the_import_changed(name, tmp_path):
+    text = (FIXTURES / f"{name}.py").read_text()
+    changed = text.replace("import tensorflow as tf", "import autoconv.compat.v1 as tf\ntf.disable_v2_behavior()")
+    (tmp_path / "program.py").write_text(changed)
+    assert printed(tmp_path / "program.py") == (FIXTURES / f"{name}.txt").read_text()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_run_as_functions(name, tmp_path):
+    done = upgrade((FIXTURES / f"{name}.py").read_text(), f"{name}.py")
+    assert done.sessions == "functions" and not any(note.open for note in done.notes)
+    assert "Session" not in done.text and "placeholder" not in done.text
+    (tmp_path / "program.py").write_text(done.text)
+    assert printed(tmp_path / "program.py") == (FIXTURES / f"{name}.txt").read_text()
+
+
+def upgraded(text: str) -> str:
+    return upgrade("import tensorflow as tf\n" + text).text.removeprefix("import autoconv as tf\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = tf.log(x)", "y = tf.math.log(x)"),
+        ("y = tf.reduce_sum(x, reduction_indices=1, keep_dims=True)", "y = tf.reduce_sum(x, axis=1, keepdims=True)"),
+        ("y = tf.nn.dropout(x, keep_prob)", "y = tf.nn.dropout(x, rate=1 - keep_prob)"),
+        ("y = tf.nn.dropout(x, keep_prob=1 - r)", "y = tf.nn.dropout(x, rate=1 - (1 - r))"),
+        ("y = tf.nn.conv2d(x, filter=w, use_cudnn_on_gpu=False)", "y = tf.nn.conv2d(x, filters=w)"),
+        ("y = tf.to_int32(tf.log(x))", "y = tf.cast(tf.math.log(x), tf.int32)"),
+        ("tf.assign(v, x + 1, validate_shape=False)", "v.assign(x + 1)"),
+        ("n = x.get_shape()[1].value  # columns", "n = x.get_shape()[1]  # columns"),
+        ("y = tf.random_normal([2], stddev=0.1)", "y = tf.random.normal([2], stddev=0.1)"),
+        ("y = tf.layers.dense(x, 3)", "y = tf.compat.v1.layers.dense(x, 3)"),
+        ("y = 'ü'; z = tf.matrix_inverse(x)  # ünïcode: tf.log", "y = 'ü'; z = tf.linalg.inv(x)  # ünïcode: tf.log"),
+        ("y = 'tf.log'", "y = 'tf.log'"),
+    ],
+)
+def test_names_and_arguments(before, after):
+    assert upgraded(before) == after
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("x = tf.placeholder(tf.int32)\nwith tf.Session() as s:\n    s.run('y:0', {x: 1})", "by the name of a node"),
+        ("y = tf.constant(1)\nwith tf.Session() as s:\n    helper(s, y)", "used otherwise than to run"),
+        ("tf.add_to_collection('a', 1)\nwith tf.Session() as s:\n    s.run(y)", "add_to_collection"),
+        ("x = tf.placeholder(tf.float32)\ny = x + 1\nwith tf.Session() as s:\n    print(s.run(y))", "does not feed it"),
+        ("a = 1; b = tf.constant(2)\nwith tf.Session() as s:\n    s.run(b)", "two statements in one line"),
+        ("y = tf.constant(1)\nf = make()\nwith tf.Session() as s:\n    s.run(y, feed_dict=f)", "the dict 'f'"),
+    ],
+)
+def test_sessions_that_stay(program, reason):
+    """The file runs on `compat.v1` as it was; a comment and the report have the reason by line."""
+    done = upgrade(f"import tensorflow as tf\n{program}\n", "program.py")
+    assert done.sessions == "kept"
+    (note,) = [note for note in done.notes if note.open]
+    assert reason in note.text and f"program.py:{note.line}: left: sessions stay" in done.report("program.py")
+    lines = done.text.splitlines()
+    assert lines[:3] == ["import autoconv.compat.v1 as tf", "", "tf.disable_v2_behavior()"]
+    (comment,) = [line for line in lines if "# autoconv upgrade: sessions stay" in line]
+    assert [line for line in lines if line != comment][3:] == program.splitlines()
+
+
+def test_names_that_are_gone_are_left():
+    done = upgrade("import tensorflow as tf\nx = tf.contrib.layers.flatten(y)\n", "p.py")
+    assert "p.py:2: left: tf.contrib.layers.flatten is gone" in done.report("p.py")
+    assert done.report("p.py").endswith("p.py: 1 changes, 1 left to do")
+
+
+def test_nothing_runs_and_other_files_stay():
+    text = "import numpy as np\nraise SystemExit(1)\n"
+    assert upgrade(text).text == text and not upgrade(text).notes
+
+
+def test_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "a.py").write_text("import tensorflow as tf\ny = tf.log(2.0)\n")
+    (folder / "bad.py").write_text("x = (\n")
+    (folder / "data.txt").write_text("kept")
+    run = CliRunner()
+    found = run.invoke(main, ["upgrade", "models", "--report", "report.txt"])
+    assert found.exit_code == 3 and "never closed" in found.output
+    assert (tmp_path / "models_upgraded" / "a.py").read_text() == "import autoconv as tf\ny = tf.math.log(2.0)\n"
+    assert (tmp_path / "models_upgraded" / "data.txt").read_text() == "kept"
+    assert "a.py:2: tf.log is tf.math.log" in (tmp_path / "report.txt").read_text()
+    found = run.invoke(main, ["upgrade", "models/a.py", "-o", "-", "-q"])
+    assert found.output == "import autoconv as tf\ny = tf.math.log(2.0)\n"
+    found = run.invoke(main, ["upgrade", "models/a.py", "--diff"])
+    assert "+y = tf.math.log(2.0)" in found.output and not (folder / "a_upgraded.py").exists()
+    assert run.invoke(main, ["upgrade", "models/a.py"]).exit_code == 0
+    again = run.invoke(main, ["upgrade", "models/a.py"])
+    assert again.exit_code == 2 and "exists" in again.output
