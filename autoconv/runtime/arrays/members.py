@@ -112,7 +112,8 @@ def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     node = symbolic_arrays.record_array_op("array_transpose", [array.value_in_graph], perm=perm)
     if found.ndim != array.ndim or min(found.strides) < 0:
         steps = [-1 if stride < 0 else None for stride in found.strides]
-        spec = tuple(NewAxis() if n == 1 else Slice(None, None, step) for n, step in zip(found.shape, steps, strict=True))
+        sizes = zip(found.shape, steps, strict=True)
+        spec = tuple(NewAxis() if size == 1 else Slice(None, None, step) for size, step in sizes)
         node = symbolic_arrays.record_array_op("array_view", list(node.results), spec=spec)
     return [SymbolicArray(node.results[0])]
 

@@ -205,7 +205,7 @@ class Reads:
     def _visit(self, value: Any) -> None:
         """Add the functions and classes that a reachable value may run."""
         if hooks_attributes(type(value)):  # no question about the value itself, which would run code of the program
-            self._meet_class(type(value))
+            self._visit_class(type(value))
         elif isinstance(value, types.FunctionType) and is_user_code(value):
             self._pending.append(value)
         elif isinstance(value, types.MethodType):
