@@ -145,3 +145,23 @@ def test_moving_averages_of_variables():
         v.assign_add(2.0)
     close(found, [1.0, 1.2, 1.58])
     assert average.average_name(v) == "Variable/ExponentialMovingAverage"
+
+
+def test_ctc_loss():
+    x = np.random.default_rng(0).normal(size=(6, 3, 5)).astype(np.float32)
+    labels, weights = [[1, 2, 2], [3, 1, 0], [4, 0, 0]], [1.0, 2.0, 3.0]
+
+    def slopes(x):
+        with ac.GradientTape() as tape:
+            tape.watch(x)
+            losses = ac.nn.ctc_loss(labels, x, [3, 2, 1], [6, 5, 4])
+            total = ac.reduce_sum(losses * weights)
+        return losses, tape.gradient(total, x)
+
+    for run in both(slopes):
+        losses, slope = run(ac.constant(x))
+        close(losses, [8.2556, 5.2158, 5.0487], 1e-4)
+        close(slope[0, 0], [-0.0793, -0.5619, 0.3386, 0.1982, 0.1045], 1e-4)
+        close(slope[5, 1:], np.zeros((2, 5)))
+    batches = ac.nn.ctc_loss([[0, 1]], x[:, :1].transpose(1, 0, 2), [2], [6], logits_time_major=False, blank_index=-1)
+    close(batches, ac.nn.ctc_loss([[0, 1]], x[:, :1], [2], [6], blank_index=4))
