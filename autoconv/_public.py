@@ -43,6 +43,7 @@ from autoconv.api.control.module import Module
 from autoconv.api.control.output import print_ as print
 from autoconv.api.control.shape_checks import assert_rank
 from autoconv.api.control.vectorize import vectorized_map
+from autoconv.api.extension_types import type_spec_from_value
 from autoconv.api.gradients.accumulator import ForwardAccumulator
 from autoconv.api.gradients.custom import custom_gradient, gradients, hessians
 from autoconv.api.gradients.recomputed import recompute_grad
@@ -252,7 +253,8 @@ __all__ = [
     "shape_n", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice", "sort", "sparse", "split", "sqrt", "square",
     "squeeze", "stack", "stop_gradient", "strided_slice", "string", "strings", "subtract", "summary", "switch_case",
     "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update", "tensordot", "tile", "timestamp", "train", "transpose", "truediv", "types", "uint16",
+    "tensor_scatter_nd_update", "tensordot", "tile", "timestamp", "train", "transpose", "truediv",
+    "type_spec_from_value", "types", "uint16",
     "uint32", "uint64", "uint8", "unique", "unique_with_counts", "unstack", "value_and_grad", "variable_creator_scope",
     "variant", "vectorized_map", "vjp", "where", "while_loop", "xp", "zeros", "zeros_initializer", "zeros_like",
 ]  # fmt: skip

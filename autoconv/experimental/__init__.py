@@ -1,5 +1,17 @@
 """Names that TensorFlow keeps under `experimental`."""
 
+from autoconv.api.dispatchers import (
+    dispatch_for_api,
+    dispatch_for_binary_elementwise_apis,
+    dispatch_for_binary_elementwise_assert_apis,
+    dispatch_for_unary_elementwise_apis,
+    unregister_dispatch_for,
+)
+from autoconv.api.extension_types import BatchableExtensionType, ExtensionType, ExtensionTypeSpec
 from autoconv.data.optional import Optional
 
-__all__ = ["Optional"]
+__all__ = [
+    "BatchableExtensionType", "ExtensionType", "ExtensionTypeSpec", "Optional", "dispatch_for_api",
+    "dispatch_for_binary_elementwise_apis", "dispatch_for_binary_elementwise_assert_apis",
+    "dispatch_for_unary_elementwise_apis", "unregister_dispatch_for",
+]  # fmt: skip

@@ -33,7 +33,7 @@ NAMESPACES = {
     "autoconv.io": "Files in graphs: contents, records, examples, images.",
     "autoconv.io.gfile": "Files and folders.",
     "autoconv.distribute": "Strategies: one replica.",
-    "autoconv.experimental": "Optional values.",
+    "autoconv.experimental": "Optional values, extension types, handlers of functions for them.",
     "autoconv.compat": "Text of earlier versions.",
     "autoconv.compat.v1": "Version 1: sessions, placeholders, variable scopes, collections.",
     "autoconv.compat.v1.train": "Version 1: optimizers, learning rates, savers.",

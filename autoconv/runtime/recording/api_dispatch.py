@@ -39,7 +39,7 @@ def unregister(run: Function) -> None:
     """Remove the handlers that run this function; raises ValueError where there is none."""
     found = 0
     for handlers in _HANDLERS.values():
-        kept = [handler for handler in handlers if handler.run is not run]
+        kept = [handler for handler in handlers if run not in (handler.run, original(handler.run))]
         found += len(handlers) - len(kept)
         handlers[:] = kept
     if not found:

@@ -1,6 +1,17 @@
 """`tf.experimental`."""
 
 from autoconv.data.optional import Optional
+from autoconv.experimental import (
+    BatchableExtensionType,
+    ExtensionType,
+    dispatch_for_api,
+    dispatch_for_binary_elementwise_apis,
+    dispatch_for_unary_elementwise_apis,
+    unregister_dispatch_for,
+)
 from autoconv.tensorflow.experimental import dtensor, numpy
 
-__all__ = ["Optional", "dtensor", "numpy"]
+__all__ = [
+    "BatchableExtensionType", "ExtensionType", "Optional", "dispatch_for_api", "dispatch_for_binary_elementwise_apis",
+    "dispatch_for_unary_elementwise_apis", "dtensor", "numpy", "unregister_dispatch_for",
+]  # fmt: skip

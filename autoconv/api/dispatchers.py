@@ -1,0 +1,167 @@
+"""Handlers of public functions that a program registers for its extension types."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from autoconv.api.control import checks
+from autoconv.api.elementwise import BINARY, UNARY
+from autoconv.runtime.recording.api_dispatch import Handler, original, register, unregister
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_ASSERTIONS = (
+    checks.assert_equal, checks.assert_none_equal, checks.assert_less, checks.assert_less_equal, checks.assert_greater,
+    checks.assert_greater_equal,
+)  # fmt: skip
+
+
+def dispatch_for_api(api: Callable[..., Any], *signatures: Mapping[Any, Any]) -> Callable[[Function], Function]:
+    """Register the decorated function in the place of a public one, for arguments of the annotated types.
+
+    `signatures` map names or positions of the public function's parameters to types; by default they are the
+    annotations of the decorated function. Raises ValueError without any.
+
+    >>> class Doubled(autoconv.experimental.ExtensionType):
+    ...     half: autoconv.Tensor
+    >>> @autoconv.experimental.dispatch_for_api(autoconv.reduce_sum)
+    ... def total(input_tensor: Doubled, axis=None, keepdims=False):
+    ...     return 2 * autoconv.reduce_sum(input_tensor.half, axis, keepdims)
+    >>> autoconv.reduce_sum(Doubled([1, 2])).numpy()
+    np.int32(6)
+    """
+    function = original(api)
+    parameters = inspect.signature(function)
+
+    def add(run: Function) -> Function:
+        wanted = list(signatures) or [_annotations(run)]
+        if not all(wanted):
+            raise ValueError(f"dispatch_for_api needs types of arguments: annotate those of {run!r}")
+        for one in wanted:
+            register(function, Handler(_fits(parameters, one), run))
+        return run
+
+    return add
+
+
+def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Function], Function]:
+    """Register `handler(function, x)` for all functions of one tensor that compute element by element.
+
+    >>> class Named(autoconv.experimental.ExtensionType):
+    ...     values: autoconv.Tensor
+    ...     name: str
+    >>> @autoconv.experimental.dispatch_for_unary_elementwise_apis(Named)
+    ... def of_named(function, x):
+    ...     return Named(function(x.values), x.name)
+    >>> autoconv.abs(Named([-1, 2], "a")).values.numpy()
+    array([1, 2], dtype=int32)
+    """
+
+    def add(handler: Function) -> Function:
+        for function in UNARY:
+            register(function, Handler(_first_are([x_type]), _of_one(handler, function)))
+        return handler
+
+    return add
+
+
+def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[Function], Function]:
+    """Register `handler(function, x, y)` for all functions of two tensors that compute element by element.
+
+    >>> class Amount(autoconv.experimental.ExtensionType):
+    ...     values: autoconv.Tensor
+    >>> @autoconv.experimental.dispatch_for_binary_elementwise_apis(Amount, Amount)
+    ... def of_amounts(function, x, y):
+    ...     return Amount(function(x.values, y.values))
+    >>> autoconv.add(Amount([1, 2]), Amount([3, 4])).values.numpy()
+    array([4, 6], dtype=int32)
+    """
+    return _of_pairs(BINARY, x_type, y_type)
+
+
+def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Callable[[Function], Function]:
+    """Register `handler(function, x, y)` for all assertions that compare two tensors element by element.
+
+    >>> class Checked(autoconv.experimental.ExtensionType):
+    ...     values: autoconv.Tensor
+    >>> @autoconv.experimental.dispatch_for_binary_elementwise_assert_apis(Checked, Checked)
+    ... def of_checked(function, x, y):
+    ...     return function(x.values, y.values)
+    >>> autoconv.assert_equal(Checked([1]), Checked([1]))
+    """
+    return _of_pairs(_ASSERTIONS, x_type, y_type)
+
+
+def unregister_dispatch_for(dispatch_target: Callable[..., Any]) -> None:
+    """Remove a handler that one of the decorators registered; raises ValueError where none did.
+
+    >>> autoconv.experimental.unregister_dispatch_for(abs)
+    Traceback (most recent call last):
+    ValueError: Function <built-in function abs> was not registered with a `@dispatch_for...` decorator.
+    """
+    unregister(dispatch_target)
+
+
+def _of_pairs(functions: Sequence[Callable[..., Any]], x_type: Any, y_type: Any) -> Callable[[Function], Function]:
+    def add(handler: Function) -> Function:
+        for function in functions:
+            register(function, Handler(_first_are([x_type, y_type]), _of_two(handler, function)))
+        return handler
+
+    return add
+
+
+def _of_one(handler: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    def run(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return handler(lambda value: function(value, *args, **kwargs), x)
+
+    run.__wrapped__ = handler  # type: ignore[attr-defined]
+    return run
+
+
+def _of_two(handler: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    def run(x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+        return handler(lambda first, second: function(first, second, *args, **kwargs), x, y)
+
+    run.__wrapped__ = handler  # type: ignore[attr-defined]
+    return run
+
+
+def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
+    hints = typing.get_type_hints(function)
+    hints.pop("return", None)
+    return hints
+
+
+def _fits(parameters: inspect.Signature, wanted: Mapping[Any, Any]) -> Callable[..., bool]:
+    names = list(parameters.parameters)
+
+    def fits(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+        try:
+            bound = parameters.bind(*args, **kwargs).arguments
+        except TypeError:
+            return False
+        by_name = {names[key] if isinstance(key, int) else key: kind for key, kind in wanted.items()}
+        return all(name in bound and is_of(bound[name], kind) for name, kind in by_name.items())
+
+    return fits
+
+
+def _first_are(kinds: Sequence[Any]) -> Callable[..., bool]:
+    def fits(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+        return len(args) >= len(kinds) and all(is_of(value, kind) for value, kind in zip(args, kinds, strict=False))
+
+    return fits
+
+
+def is_of(value: Any, kind: Any) -> bool:
+    """Return whether a value is of an annotated type: a class, a union, or a list of such."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return any(is_of(value, one) for one in inner)
+    if origin in (list, tuple, Sequence):
+        return isinstance(value, (list, tuple)) and all(is_of(one, inner[0]) for one in value)
+    return kind is Any or (isinstance(kind, type) and isinstance(value, kind))

@@ -1,0 +1,388 @@
+"""Extension types: classes of a program whose objects consist of tensors and of static values."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autoconv.api.tensors.reductions import reduce_all
+from autoconv.api.tensors.shaping import stack
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.runtime.support.shape import TensorShape, TensorSpec
+from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.type_spec import CompositeTensor, TypeSpec, spec_of_composite
+from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+
+_MISSING = object()
+
+
+class _Constructing(type):
+    """Freeze an object when its constructor is through: its fields are converted, and do not change any more."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__call__(*args, **kwargs)
+        made._freeze()
+        return made
+
+
+class ExtensionType(CompositeTensor, metaclass=_Constructing):
+    """Base of classes whose annotated fields are tensors, composites, static values, tuples and mappings of them.
+
+    Their objects are arguments, results and loop variables of functions. Without an `__init__` of its own, a class
+    takes its fields; values are converted to tensors where a field is one. Objects do not change after construction;
+    a method `__validate__` may check them. `Spec` is the class's type spec. Raises TypeError for values that do not
+    fit the annotations.
+
+    >>> class Masked(autoconv.experimental.ExtensionType):
+    ...     values: autoconv.Tensor
+    ...     mask: autoconv.Tensor
+    ...     def total(self):
+    ...         return autoconv.reduce_sum(autoconv.where(self.mask, self.values, 0.0))
+    >>> x = Masked([1.0, 2.0], [True, False])
+    >>> autoconv.function(lambda x: x.total())(x).numpy(), x.values.dtype
+    (np.float32(1.0), autoconv.float32)
+    """
+
+    Spec: ClassVar[Any]
+    _batchable: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        base = BatchableSpec if cls._batchable else ExtensionTypeSpec
+        if "Spec" not in vars(cls):
+            cls.Spec = type("Spec", (base,), {"__module__": cls.__module__, "__qualname__": f"{cls.__qualname__}.Spec"})
+        cls.Spec._of = cls
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        given = _given(type(self), args, kwargs)
+        for name, value in given.items():
+            setattr(self, name, value)
+
+    def _freeze(self) -> None:
+        if vars(self).get("_is_frozen"):
+            return
+        kind = type(self)
+        for name, annotation in _fields(kind).items():
+            value = vars(self).get(name, getattr(kind, name, _MISSING))
+            if value is _MISSING:
+                raise TypeError(f"{kind.__name__}: the field {name!r} is missing")
+            vars(self)[name] = _converted(value, annotation, f"{kind.__name__}: field {name!r}")
+        extra = vars(self).keys() - _fields(kind).keys()
+        if extra:
+            raise AttributeError(f"{kind.__name__} has no field {min(extra)!r}: annotate it in the class")
+        vars(self)["_is_frozen"] = True
+        validate = getattr(self, "__validate__", None)
+        if validate is not None:
+            validate()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if vars(self).get("_is_frozen"):
+            raise AttributeError(
+                f"Cannot mutate attribute `{name}` outside the custom constructor of ExtensionType."
+            )
+        vars(self)[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"Cannot mutate attribute `{name}` outside the custom constructor of ExtensionType.")
+
+    @property
+    def _type_spec(self) -> ExtensionTypeSpec:
+        return type(self).Spec._of_values({name: _spec_of(vars(self)[name]) for name in _fields(type(self))})  # type: ignore[no-any-return]
+
+    def __eq__(self, other: object) -> Any:
+        if type(self) is not type(other) or self._type_spec != spec_of_composite(other):
+            return False
+        pairs = zip(flatten(self)[0], flatten(other)[0], strict=True)
+        equal = [reduce_all(apply("equal", mine, its)) for mine, its in pairs]
+        return reduce_all(stack(equal)) if equal else True
+
+    def __ne__(self, other: object) -> Any:
+        found = self == other
+        return not found if isinstance(found, bool) else apply("logical_not", found)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={vars(self)[name]!r}" for name in _fields(type(self)) if name in vars(self))
+        return f"{type(self).__name__}({fields})"
+
+
+class ExtensionTypeSpec(TypeSpec):
+    """Base of the specs of extension types: the spec of each field that holds tensors, and the value of others.
+
+    >>> class Point(autoconv.experimental.ExtensionType):
+    ...     x: autoconv.Tensor
+    >>> Point.Spec(x=autoconv.TensorSpec([2]))
+    Point.Spec(x=TensorSpec(shape=(2,), dtype=autoconv.float32, name=None))
+    """
+
+    _of: ClassVar[type[ExtensionType]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._values: dict[str, Any] = _given(self._of, args, kwargs)
+
+    @classmethod
+    def _of_values(cls, values: dict[str, Any]) -> ExtensionTypeSpec:
+        made = cls.__new__(cls)
+        made._values = values
+        return made
+
+    @classmethod
+    def _deserialize(cls, serialization: tuple[Any, ...]) -> ExtensionTypeSpec:
+        return cls._of_values(dict(zip(_fields(cls._of), serialization, strict=True)))
+
+    def __getattr__(self, name: str) -> Any:
+        values = self.__dict__.get("_values", {})
+        if name not in values:
+            raise AttributeError(name)
+        return values[name]
+
+    @property
+    def value_type(self) -> type:
+        return self._of
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return tuple(self._values[name] for name in _fields(self._of))
+
+    @property
+    def _component_specs(self) -> list[Any]:
+        return [spec for value in self._serialize() for spec in _specs_in(value)]
+
+    def _to_components(self, value: Any) -> list[Any]:
+        fields = zip(_fields(self._of), self._serialize(), strict=True)
+        return [part for name, spec in fields for part in _parts_in(spec, vars(value)[name])]
+
+    def _from_components(self, components: Any) -> Any:
+        waiting = iter(components)
+        made = self._of.__new__(self._of)
+        for name, spec in zip(_fields(self._of), self._serialize(), strict=True):
+            vars(made)[name] = _mapped(spec, lambda one: next(waiting))
+        vars(made)["_is_frozen"] = True
+        return made
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self._values.items())
+        return f"{self._of.__name__}.Spec({fields})"
+
+
+class BatchableSpec(ExtensionTypeSpec):
+    """The spec of an extension type whose values are batched field by field."""
+
+    def _batch(self, batch_size: int | None) -> BatchableSpec:
+        return self._with(lambda spec: _batched(spec, batch_size))
+
+    def _unbatch(self) -> BatchableSpec:
+        return self._with(_unbatched)
+
+    def _rows(self, value: Any) -> list[Any]:
+        parts = zip(self._component_specs, self._to_components(value), strict=True)
+        columns = [_rows_of(spec, part) for spec, part in parts]
+        row = self._unbatch()
+        return [row._from_components(parts) for parts in zip(*columns, strict=True)]
+
+    def _stacked(self, values: Sequence[Any]) -> Any:
+        columns = zip(*(self._to_components(value) for value in values), strict=True)
+        parts = [_stacked(spec, column) for spec, column in zip(self._component_specs, columns, strict=True)]
+        return self._batch(len(values))._from_components(parts)
+
+    def _with(self, function: Callable[[Any], Any]) -> BatchableSpec:
+        return self._of_values({name: _mapped(value, function) for name, value in self._values.items()})  # type: ignore[return-value]
+
+
+class BatchableExtensionType(ExtensionType):
+    """An extension type whose objects datasets, `map_fn` and the like batch and take apart, field by field.
+
+    >>> class Vertex(autoconv.experimental.BatchableExtensionType):
+    ...     weight: autoconv.Tensor
+    >>> dataset = autoconv.data.Dataset.from_tensor_slices(Vertex([1.0, 2.0, 3.0])).batch(2)
+    >>> [batch.weight.numpy().tolist() for batch in dataset]
+    [[1.0, 2.0], [3.0]]
+    """
+
+    _batchable = True
+
+
+def type_spec_from_value(value: Any) -> TypeSpec:
+    """The spec of a tensor, of a composite, or of a value that becomes a tensor. Raises TypeError for another value.
+
+    >>> autoconv.type_spec_from_value([1, 2])
+    TensorSpec(shape=(2,), dtype=autoconv.int32, name=None)
+    """
+    if isinstance(value, CompositeTensor):
+        return value._type_spec
+    if hasattr(type(value), "__autoconv_spec__"):
+        return value.__autoconv_spec__()  # type: ignore[no-any-return]
+    try:
+        return TensorSpec.from_tensor(convert_to_tensor(value))
+    except (TypeError, ValueError):
+        raise TypeError(f"Could not build a TypeSpec for {value!r} with type {type(value).__name__}") from None
+
+
+_FIELDS: dict[type, dict[str, Any]] = {}
+
+
+def _fields(kind: type) -> dict[str, Any]:
+    """Return the annotations of the fields, in order, those of base classes first."""
+    if kind not in _FIELDS:
+        hints = typing.get_type_hints(kind)
+        skipped = {"Spec", "_batchable"}
+        _FIELDS[kind] = {name: hint for name, hint in hints.items() if name not in skipped and not _is_class_var(hint)}
+    return _FIELDS[kind]
+
+
+def _is_class_var(hint: Any) -> bool:
+    return typing.get_origin(hint) is ClassVar or hint is ClassVar
+
+
+def _given(kind: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that were given; raises TypeError for too many, unknown or missing ones."""
+    names = list(_fields(kind))
+    if len(args) > len(names):
+        raise TypeError(f"{kind.__name__} takes {len(names)} arguments, {len(args)} were given")
+    found = dict(zip(names, args, strict=False))
+    for name, value in kwargs.items():
+        if name not in names:
+            raise TypeError(f"{kind.__name__}: got an unexpected argument {name!r}")
+        if name in found:
+            raise TypeError(f"{kind.__name__}: got multiple values for {name!r}")
+        found[name] = value
+    for name in names:
+        if name not in found:
+            if not hasattr(kind, name):
+                raise TypeError(f"{kind.__name__}: missing a required argument: {name!r}")
+            found[name] = getattr(kind, name)
+    return {name: found[name] for name in names}
+
+
+def _converted(value: Any, annotation: Any, where: str) -> Any:
+    """Return a value as the annotation has it; raises TypeError where it does not fit."""
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return _of_union(value, inner, where)
+    if origin is tuple:
+        return _tuple(value, inner, where)
+    if origin is not None and issubclass(origin, Mapping):
+        if not isinstance(value, Mapping):
+            raise TypeError(f"{where}: expected mapping, got {type(value).__name__!r}")
+        return {key: _converted(held, inner[1], where) for key, held in value.items()}
+    if annotation is Any:
+        return value
+    if isinstance(annotation, TensorSpec) or annotation is Tensor:
+        return _tensor(value, annotation, where)
+    if annotation is None or annotation is type(None):
+        annotation = type(None)
+    if annotation is TensorShape and not isinstance(value, TensorShape):
+        return TensorShape(value)
+    if annotation is DType:
+        return as_dtype(value)
+    if annotation is float and type(value) is int:
+        return float(value)
+    if not isinstance(annotation, type) or not isinstance(value, annotation) or _is_bool_for_number(value, annotation):
+        shown = getattr(annotation, "__name__", annotation)
+        raise TypeError(f"{where}: expected {shown}, got {type(value).__name__!r}")
+    return value
+
+
+def _is_bool_for_number(value: Any, annotation: type) -> bool:
+    return isinstance(value, bool) and annotation in (int, float)
+
+
+def _tensor(value: Any, annotation: Any, where: str) -> Any:
+    if isinstance(value, CompositeTensor):
+        raise TypeError(f"{where}: expected a Tensor, got {type(value).__name__!r}")
+    dtype = annotation.dtype if isinstance(annotation, TensorSpec) and not is_tensor(value) else None
+    try:
+        return convert_to_tensor(value, dtype)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{where}: expected a Tensor, got {type(value).__name__!r}: {error}") from None
+
+
+def _of_union(value: Any, kinds: Sequence[Any], where: str) -> Any:
+    exact = [kind for kind in kinds if isinstance(kind, type) and isinstance(value, kind)]
+    for kind in (*exact, *kinds):
+        try:
+            return _converted(value, kind, where)
+        except TypeError:
+            continue
+    names = ", ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
+    raise TypeError(f"{where}: expected one of {names}, got {type(value).__name__!r}")
+
+
+def _tuple(value: Any, kinds: Sequence[Any], where: str) -> tuple[Any, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"{where}: expected tuple, got {type(value).__name__!r}")
+    wanted = [kinds[0]] * len(value) if len(kinds) == 2 and kinds[1] is Ellipsis else list(kinds)
+    if len(wanted) != len(value):
+        raise TypeError(f"{where}: expected {len(wanted)} values, got {len(value)}")
+    return tuple(_converted(one, kind, where) for one, kind in zip(value, wanted, strict=True))
+
+
+def _spec_of(value: Any) -> Any:
+    """Return the spec of what a field holds: specs in the place of tensors and composites."""
+    if isinstance(value, CompositeTensor):
+        return value._type_spec
+    if isinstance(value, Tensor):
+        return TensorSpec.from_tensor(value)
+    if isinstance(value, tuple) and not isinstance(value, TensorShape):
+        return tuple(map(_spec_of, value))
+    if isinstance(value, dict):
+        return {key: _spec_of(held) for key, held in value.items()}
+    return value
+
+
+def _mapped(spec: Any, function: Callable[[Any], Any]) -> Any:
+    """Return a field with `function` applied to each spec in it."""
+    if isinstance(spec, TypeSpec):
+        return function(spec)
+    if isinstance(spec, tuple) and not isinstance(spec, TensorShape):
+        return tuple(_mapped(one, function) for one in spec)
+    if isinstance(spec, dict):
+        return {key: _mapped(one, function) for key, one in spec.items()}
+    return spec
+
+
+def _specs_in(spec: Any) -> list[Any]:
+    found: list[Any] = []
+    _mapped(spec, found.append)
+    return found
+
+
+def _parts_in(spec: Any, value: Any) -> Iterator[Any]:
+    """Iterate over what a field's value has in the places of the specs."""
+    if isinstance(spec, TypeSpec):
+        yield value
+    elif isinstance(spec, tuple) and not isinstance(spec, TensorShape):
+        for one, part in zip(spec, value, strict=True):
+            yield from _parts_in(one, part)
+    elif isinstance(spec, dict):
+        for key, one in spec.items():
+            yield from _parts_in(one, value[key])
+
+
+def _batched(spec: TypeSpec, size: int | None) -> TypeSpec:
+    if isinstance(spec, TensorSpec):
+        return TensorSpec(TensorShape([size]).concatenate(spec.shape), spec.dtype)
+    return spec._batch(size)
+
+
+def _unbatched(spec: TypeSpec) -> TypeSpec:
+    return TensorSpec(spec.shape[1:], spec.dtype) if isinstance(spec, TensorSpec) else spec._unbatch()
+
+
+def _rows_of(spec: TypeSpec, part: Any) -> list[Any]:
+    return list(part) if isinstance(spec, TensorSpec) else spec._rows(part)
+
+
+def _stacked(spec: TypeSpec, column: Sequence[Any]) -> Any:
+    if isinstance(spec, TensorSpec):
+        return EagerTensor(np.stack([np.asarray(one.numpy()) for one in column]))
+    return spec._stacked(column)
+
+
+__all__ = ["BatchableExtensionType", "BatchableSpec", "ExtensionType", "ExtensionTypeSpec", "type_spec_from_value"]
