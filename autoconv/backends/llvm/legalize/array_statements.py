@@ -14,17 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.classify import has_element_rule
-from autoconv.backends.llvm.analysis.representation import is_dense
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.array_reductions import PART, TOTAL, Total, total_of, value_of
+from autoconv.backends.llvm.legalize.statement_nodes import is_element, is_gather, is_part
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, own_effects
+from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.analysis.alias import DISJOINT, Overlaps
-from autoconv.ops.index_spec import INPUT, Gather, is_basic
+from autoconv.ops.index_spec import INPUT
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.record import Op, no_gradient
 from autoconv.ops.traits import Traits
@@ -65,7 +64,7 @@ ASSIGN = Op(
 
 def with_statements(graph: Graph) -> Graph:
     """Return a copy of the graph, regions included, with elementwise assignments and reductions of views fused."""
-    if not any(node.op.name in ("array_store", "array_of", "array_load") or _is_part(node) for node in graph.walk()):
+    if not any(node.op.name in ("array_store", "array_of", "array_load") or is_part(node) for node in graph.walk()):
         return graph
     copy = _rebuilt(graph, Overlaps(graph), {})
     compute_effects(copy)
@@ -152,7 +151,7 @@ def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]
 def _memory_of(value: Value) -> Value:
     """Return the array in memory that a tensor, or its positions, were loaded from; the tensor if there is none."""
     node = value.node
-    if node is not None and _is_gather(node):
+    if node is not None and is_gather(node):
         return _memory_of(node.inputs[1])
     if node is None or node.op.name != "array_load" or not is_native(node.inputs[0].dtype):
         return value
@@ -256,7 +255,7 @@ class _Statements:
                 yield value
         elif node.op.name == "array_load":
             yield node.inputs[0]
-        elif _is_gather(node):
+        elif is_gather(node):
             yield from self.leaves(node.inputs[1])
         else:
             for each in node.inputs:
@@ -269,7 +268,7 @@ class _Statements:
         for node in reversed(self._graph.nodes[: self._positions[last]]):
             if node not in wanted or getattr(node.results[0].type, "shape", ()) == ():
                 continue
-            fuses = _is_element(node) or (_is_gather(node) and self._is_undisturbed(node, last))
+            fuses = is_element(node) or (is_gather(node) and self._is_undisturbed(node, last))
             if fuses and self._is_used_by(node, found | users):
                 found.add(node)
                 wanted |= {value.node for value in node.inputs}
@@ -295,7 +294,7 @@ class _Statements:
         if node not in tree:
             return self._leaf(value, value, inputs, steps, numbers)
         assert node is not None
-        if _is_gather(node):
+        if is_gather(node):
             return self._gathered(node, store, tree, inputs, steps, numbers)
         given = [self._step(operand, store, tree, inputs, steps, numbers) for operand in node.inputs]
         if any(number is None for number in given):
@@ -335,7 +334,7 @@ class _Statements:
         type_ = value.type
         assert isinstance(type_, TensorType)
         if given is value and type_.shape and None in type_.shape:
-            if value.node is None or not _is_part(value.node):
+            if value.node is None or not is_part(value.node):
                 return None  # a kernel's result: not known to be contiguous
             self._pending.append(value.node)
         if given not in inputs:
@@ -362,25 +361,6 @@ class _Statements:
         return True
 
 
-def _is_gather(node: Node) -> bool:
-    """Return whether a node takes the elements of a vector at positions whose number is unknown."""
-    if node.op.name != "get_item" or node.attributes["spec"] != (Gather(),):
-        return False
-    base, positions = (value.type for value in node.inputs)
-    if not is_dense(base) or len(base.shape or ()) != 1 or not is_native(base.dtype):
-        return False
-    known = getattr(positions, "shape", None)
-    return bool(known) and None in known and positions.dtype.is_integer  # type: ignore[operator, union-attr]
-
-
-def _is_part(node: Node) -> bool:
-    """Return whether a node takes a slice of a tensor (a view in NumPy) whose size is unknown."""
-    if node.op.name != "get_item" or not is_basic(node.attributes["spec"]):
-        return False
-    of, to = node.inputs[0].type, node.results[0].type
-    return is_dense(of) and is_native(of.dtype) and None in (to.shape or ())  # type: ignore[union-attr]
-
-
 def _has_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
     """Return whether each unknown dimension is determined by an input."""
     for axis, size in enumerate(type_.shape):
@@ -391,19 +371,9 @@ def _has_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
     return True
 
 
-def _is_element(node: Node) -> bool:
-    """Return whether a node computes its result elementwise, without effects."""
-    if len(node.results) != 1 or not node.op.traits.elementwise:
-        return False
-    if own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:  # the fused node checks sizes itself
-        return False
-    types = [value.type for value in node.inputs]
-    return all(isinstance(t, TensorType) and is_native(t.dtype) for t in types) and has_element_rule(node)
-
-
 def is_sure(target: ArrayType, steps: Sequence[Step]) -> bool:
     """Return whether all sizes are constant, so that the value is known to fit."""
     return None not in target.shape and all(None not in (step.type.shape or ()) for step in steps)
 
 
-__all__ = ["ASSIGN", "BASE", "Step", "is_sure", "with_statements"]
+__all__ = ["is_sure", "ASSIGN", "BASE", "Step", "with_statements"]

@@ -8,6 +8,7 @@ from autoconv.backends.llvm.codegen.memory.array_view import held
 from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, plus, product
+from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType
 from autoconv.ops.analysis.alias import base_of
@@ -21,10 +22,9 @@ def may_overlap(region: LoweringContext, one: Value, other: Value) -> str:
     out = region.out
     low, high = array_view.ends(out, held(region, one), one.dtype.size)
     other_low, other_high = array_view.ends(out, held(region, other), other.dtype.size)
-    first = out.new(f"icmp ult i64 {low}, {other_high}")
-    meet = out.new(f"and i1 {first}, {out.new(f'icmp ult i64 {other_low}, {high}')}")
+    meet = out.and_(out.icmp("ult", low, other_high), out.icmp("ult", other_low, high))
     apart = _are_in_other_columns(region, one, other)
-    return meet if apart is None else out.new(f"and i1 {meet}, {out.new(f'xor i1 {apart}, true')}")
+    return meet if apart is None else out.and_(meet, out.not_(apart))
 
 
 def _are_in_other_columns(region: LoweringContext, one: Value, other: Value) -> str | None:
@@ -34,21 +34,20 @@ def _are_in_other_columns(region: LoweringContext, one: Value, other: Value) -> 
     if base is not base_of(other) or len(strides) < 2 or not isinstance(strides[0], int) or strides[0] <= 0:
         return None
     row = strides[0]
-    start = out.new(f"ptrtoint ptr {held(region, base).pointer} to i64")
+    start = out.cast("ptrtoint", Operand.of(held(region, base).pointer, "ptr"), "i64")
     columns: list[tuple[str, str]] = []
     for value in (one, other):
         x = held(region, value)
         width = _width_in_row(out, x, row)
         if width is None:
             return None
-        place = out.new(f"ptrtoint ptr {x.pointer} to i64")
-        first = out.new(f"srem i64 {out.new(f'sub i64 {place}, {start}')}, {row}")
+        place = out.cast("ptrtoint", Operand.of(x.pointer, "ptr"), "i64")
+        first = out.op("srem", out.op("sub", place, start), row)
         columns.append((first, str(plus(out, plus(out, first, width), value.dtype.size))))
     (low, high), (other_low, other_high) = columns
-    before, behind = out.new(f"icmp sle i64 {high}, {other_low}"), out.new(f"icmp sle i64 {other_high}, {low}")
-    apart = out.new(f"or i1 {before}, {behind}")
+    apart = out.or_(out.icmp("sle", high, other_low), out.icmp("sle", other_high, low))
     for end in (high, other_high):  # neither goes on in the next row
-        apart = out.new(f"and i1 {apart}, {out.new(f'icmp sle i64 {end}, {row}')}")
+        apart = out.and_(apart, out.icmp("sle", end, row))
     return apart
 
 

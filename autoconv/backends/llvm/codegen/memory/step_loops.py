@@ -68,7 +68,7 @@ class Reading:
             for size, known, wanted in zip(own[::-1], known_sizes[::-1], into[::-1], strict=False):
                 if known == 1 or size == wanted:
                     continue
-                wrong.append(out.new(f"icmp ne i64 {size}, {wanted}"))
+                wrong.append(out.icmp("ne", size, wanted))
         return either(out, wrong) if wrong else None
 
     def misplaced(self) -> str | None:
@@ -83,7 +83,7 @@ class Reading:
         flag = out.alloca("i1", "false")
         for step in gathers:
             self._note_misplaced(step, flag)
-        return out.new(f"load i1, ptr {flag}")
+        return out.load("i1", flag)
 
     def _note_misplaced(self, step: Step, flag: str) -> None:
         """Set the flag if a position of the gather is not in [-size, size)."""
@@ -95,9 +95,8 @@ class Reading:
 
         def check(index: Index) -> None:
             place = b.cast(load(b, dtype, place_of(out, positions, index), 0), int64)
-            wrong = out.new(f"icmp uge i64 {plus(out, place.ir, size)}, {product(out, size, 2)}")
-            before = out.new(f"load i1, ptr {flag}")
-            out.line(f"store i1 {out.new(f'or i1 {before}, {wrong}')}, ptr {flag}")
+            wrong = out.icmp("uge", plus(out, place.ir, size), product(out, size, 2))
+            out.store("i1", out.or_(out.load("i1", flag), wrong), flag)
 
         self.region.body.module.has_loops = True
         loops(out, positions.sizes, check)
@@ -117,7 +116,7 @@ class Reading:
         asking = AskingWriter(out)
         loops(out, sizes, lambda index: self.value(asking, given, index), bounds)
         rare, fast, done = out.label("rare"), out.label("fast"), out.label("written")
-        out.branch_if(out.new(f"load i1, ptr {asking.flag}"), rare, fast, unlikely=True)
+        out.branch_if(out.load("i1", asking.flag), rare, fast, unlikely=True)
         for label, b in ((rare, ElementWriter(out)), (fast, QuickWriter(out))):
             out.begin(label)
             write(b)
@@ -167,7 +166,7 @@ class Reading:
 def either(out: Any, conditions: Sequence[str]) -> str:
     either = conditions[0]
     for other in conditions[1:]:
-        either = out.new(f"or i1 {either}, {other}")
+        either = out.or_(either, other)
     return either
 
 
@@ -205,8 +204,7 @@ class AskingWriter(ElementWriter):
         self.flag = out.alloca("i1", "false")
 
     def rare(self, condition: Element) -> None:
-        before = self.out.new(f"load i1, ptr {self.flag}")
-        self.out.line(f"store i1 {self.out.new(f'or i1 {before}, {condition.ir}')}, ptr {self.flag}")
+        self.out.store("i1", self.out.or_(self.out.load("i1", self.flag), condition.ir), self.flag)
 
 
 class Routine:

@@ -1,0 +1,43 @@
+"""Nodes that native loops of statements can compute: gathers, slices and elementwise ops of unknown size."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.analysis.classify import has_element_rule
+from autoconv.backends.llvm.analysis.representation import is_dense
+from autoconv.backends.llvm.ir.types import is_native
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node, own_effects
+from autoconv.graph.types import TensorType
+from autoconv.ops.index_spec import Gather, is_basic
+
+
+def is_gather(node: Node) -> bool:
+    """Return whether a node takes the elements of a vector at positions whose number is unknown."""
+    if node.op.name != "get_item" or node.attributes["spec"] != (Gather(),):
+        return False
+    base, positions = (value.type for value in node.inputs)
+    if not is_dense(base) or len(base.shape or ()) != 1 or not is_native(base.dtype):
+        return False
+    known = getattr(positions, "shape", None)
+    return bool(known) and None in known and positions.dtype.is_integer  # type: ignore[operator, union-attr]
+
+
+def is_part(node: Node) -> bool:
+    """Return whether a node takes a slice of a tensor (a view in NumPy) whose size is unknown."""
+    if node.op.name != "get_item" or not is_basic(node.attributes["spec"]):
+        return False
+    of, to = node.inputs[0].type, node.results[0].type
+    return is_dense(of) and is_native(of.dtype) and None in (to.shape or ())  # type: ignore[union-attr]
+
+
+def is_element(node: Node) -> bool:
+    """Return whether a node computes its result elementwise, without effects."""
+    if len(node.results) != 1 or not node.op.traits.elementwise:
+        return False
+    if own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:  # the fused node checks sizes itself
+        return False
+    types = [value.type for value in node.inputs]
+    return all(isinstance(t, TensorType) and is_native(t.dtype) for t in types) and has_element_rule(node)
+
+
+__all__ = []
