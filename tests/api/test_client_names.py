@@ -110,7 +110,7 @@ def test_the_limit_of_a_loop_is_computed_in_it():
             n -= 1
         return n
 
-    with pytest.raises(ac.errors.StagingError, match="compute it before the loop"):
+    with pytest.raises(ac.errors.StagingError, match="maximum_iterations depends on what the loop changes"):
         g(ac.constant(5))
 
 
@@ -203,3 +203,13 @@ def test_decompositions_have_names():
     assert ac.linalg.qr(x)._fields == ("q", "r")
     found = ac.function(ac.linalg.slogdet)(x)
     assert float(found.sign) == 1.0 and abs(float(found.log_abs_determinant) - np.log(5.0)) < 1e-6
+
+
+def test_functions_have_tensorflows_parameters():
+    for f in (ac.zeros, ac.ones, ac.fill, ac.zeros_like, ac.ones_like):
+        assert inspect.getfullargspec(f).args[-2:] == ["name", "layout"]
+    for f in (ac.tensor_scatter_nd_add, ac.tensor_scatter_nd_sub):
+        assert inspect.getfullargspec(f).args[-2:] == ["bad_indices_policy", "name"]
+    for f, name in ((ac.concat, "concat"), (ac.split, "split"), (ac.stack, "stack"), (ac.unstack, "unstack")):
+        assert inspect.getfullargspec(f).defaults[-1] == name
+    assert inspect.getfullargspec(ac.shape).defaults == inspect.getfullargspec(ac.size).defaults == (None, None)

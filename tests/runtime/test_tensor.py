@@ -37,8 +37,10 @@ def test_scalars_have_no_length_and_no_items() -> None:
 
 def test_arrays_of_tensors_cannot_be_changed() -> None:
     tensor = tf.constant([1, 2])
+    tensor.numpy()[0] = 5  # a copy
+    assert tensor.numpy().tolist() == [1, 2]
     with pytest.raises(ValueError):
-        tensor.numpy()[0] = 5
+        np.asarray(tensor)[0] = 5
     with pytest.raises(TypeError, match="does not support item assignment"):
         tensor[0] = 5  # type: ignore[index]
 

@@ -17,7 +17,7 @@ from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def zeros(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None) -> Tensor:
+def zeros(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, layout: object = None) -> Tensor:
     """Zeros (False, empty strings) of that shape, which may be or contain tensors.
 
     >>> autoconv.zeros([2, 3]).numpy()
@@ -27,7 +27,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None)
     return _filled(shape, dtype, 0, name)
 
 
-def ones(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None) -> Tensor:
+def ones(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, layout: object = None) -> Tensor:
     """Ones (True) of that shape, which may be or contain tensors.
 
     >>> autoconv.ones([2], autoconv.int32).numpy()
@@ -43,7 +43,7 @@ def _filled(shape: Any, dtype: object, number: int, name: str | None) -> Tensor:
     return apply("fill", np.array(value, wanted.numpy), *vector, shape=static, name=name)
 
 
-def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: object = None) -> Tensor:
     """Zeros of the shape of `input`, with its dtype unless `dtype` is given.
 
     >>> autoconv.zeros_like(autoconv.constant([1.5, 2.5])).numpy()
@@ -52,7 +52,7 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor
     return apply("zeros_like", input, dtype=_dtype_or_none(dtype), name=name)
 
 
-def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: object = None) -> Tensor:
     """Ones of the shape of `input`, with its dtype unless `dtype` is given.
 
     >>> autoconv.ones_like(autoconv.constant([1.5, 2.5])).numpy()
@@ -65,7 +65,7 @@ def _dtype_or_none(dtype: DTypeLike) -> DType | None:
     return None if dtype is None else as_dtype(dtype)
 
 
-def fill(dims: AxisLike, value: TensorLike, name: str | None = None) -> Tensor:
+def fill(dims: AxisLike, value: TensorLike, name: str | None = None, layout: object = None) -> Tensor:
     """A tensor of shape `dims` with all elements equal to the scalar `value`.
 
     >>> autoconv.fill([2, 2], 7).numpy()

@@ -83,7 +83,7 @@ def tensor_scatter_nd_update(
 
 
 def tensor_scatter_nd_add(
-    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """A copy of `tensor` with `updates` added at the coordinates in `indices`.
 
@@ -94,7 +94,7 @@ def tensor_scatter_nd_add(
 
 
 def tensor_scatter_nd_sub(
-    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """A copy of `tensor` with `updates` subtracted at the coordinates in `indices`.
 
@@ -105,7 +105,7 @@ def tensor_scatter_nd_sub(
 
 
 def tensor_scatter_nd_min(
-    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """A copy of `tensor` with the minimum of it and `updates` at the coordinates in `indices`.
 
@@ -116,7 +116,7 @@ def tensor_scatter_nd_min(
 
 
 def tensor_scatter_nd_max(
-    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """A copy of `tensor` with the maximum of it and `updates` at the coordinates in `indices`.
 

@@ -27,13 +27,13 @@ def results(found: Any) -> list[Tensor]:
 # ---- reading shapes
 
 
-def shape(input: TensorLike, out_type: DTypeLike = int32, name: str | None = None) -> Tensor:
+def shape(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The shape at run time, as an integer vector.
 
     >>> autoconv.shape([[1, 2, 3], [4, 5, 6]]).numpy()
     array([2, 3], dtype=int32)
     """
-    return apply("shape", input, dtype=as_dtype(out_type), name=name)
+    return apply("shape", input, dtype=as_dtype(int32 if out_type is None else out_type), name=name)
 
 
 def shape_n(input: Sequence[Any], out_type: DTypeLike = int32, name: str | None = None) -> list[Tensor]:
@@ -45,13 +45,13 @@ def shape_n(input: Sequence[Any], out_type: DTypeLike = int32, name: str | None 
     return [shape(x, out_type, name) for x in input]
 
 
-def size(input: TensorLike, out_type: DTypeLike = int32, name: str | None = None) -> Tensor:
+def size(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The number of elements, as an integer scalar.
 
     >>> autoconv.size([[1, 2, 3], [4, 5, 6]]).numpy()
     np.int32(6)
     """
-    return apply("size", input, dtype=as_dtype(out_type), name=name)
+    return apply("size", input, dtype=as_dtype(int32 if out_type is None else out_type), name=name)
 
 
 def rank(input: TensorLike, name: str | None = None) -> Tensor:
@@ -222,7 +222,7 @@ def _side_by_side(paddings: Any) -> Any:
 # ---- joining and taking apart
 
 
-def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
+def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
     """The tensors concatenated along `axis`; the other dimensions must agree.
 
     >>> autoconv.concat([[1, 2], [3]], axis=0).numpy()
@@ -236,7 +236,7 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
     return apply("concat", *_alike(values), axis=at, name=name)
 
 
-def stack(values: Any, axis: Any = 0, name: str | None = None) -> Tensor:
+def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
     """Tensors of one shape stacked along a new dimension `axis`.
 
     >>> autoconv.stack([[1, 2], [3, 4]], axis=1).numpy()
@@ -263,7 +263,9 @@ def _alike(values: Sequence[Any]) -> list[Any]:
     ]
 
 
-def unstack(value: TensorLike, num: int | None = None, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
+def unstack(
+    value: TensorLike, num: int | None = None, axis: AxisLike = 0, name: str | None = "unstack"
+) -> list[Tensor]:
     """The rows along `axis`, as a list of tensors.
 
     Raises ValueError when their number is neither given nor known while tracing.
@@ -284,7 +286,7 @@ def unstack(value: TensorLike, num: int | None = None, axis: AxisLike = 0, name:
 
 
 def split(
-    value: TensorLike, num_or_size_splits: Any, axis: AxisLike = 0, num: int | None = None, name: str | None = None
+    value: TensorLike, num_or_size_splits: Any, axis: AxisLike = 0, num: int | None = None, name: str | None = "split"
 ) -> list[Tensor]:
     """`value` in parts along `axis`: that many equal ones, or one for each size (-1 for the remaining size).
 
