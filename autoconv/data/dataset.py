@@ -15,6 +15,7 @@ from autoconv.data.nodes import Nested, Node
 from autoconv.data.stored import FileCache
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import IterableType
+from autoconv.hooks import Hook
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike
 from autoconv.runtime.recording.tracebacks import presented_methods
 from autoconv.runtime.support.shape import TensorSpec
@@ -40,6 +41,9 @@ class DatasetSpec(IteratorSpec):
         return Dataset(Nested(self.element_spec, value))
 
 
+GRAPH_ITERATOR = Hook("autoconv.compat.v1.data")  # makes an iterator of a graph's block
+
+
 @presented_methods
 class Dataset(Iterable, DatasetV2):
     """A sequence of elements: tensors, or structures (tuples, dicts, named tuples) of tensors of known types.
@@ -54,6 +58,14 @@ class Dataset(Iterable, DatasetV2):
     """
 
     _spec_of = DatasetSpec
+
+    def make_one_shot_iterator(self) -> Any:
+        """Return an iterator for sessions of version 1, which goes over the dataset once in each."""
+        return GRAPH_ITERATOR(self, False)
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
+        """Return an iterator for sessions of version 1, which begins anew when its `initializer` runs."""
+        return GRAPH_ITERATOR(self, True)
 
     # ---- sources
 

@@ -45,6 +45,7 @@ OF_TRAIN = (
     "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable", "get_checkpoint_state",
 )  # fmt: skip
 OF_NN = ("xw_plus_b", "relu_layer", "dynamic_rnn", "static_rnn", "rnn_cell", "weighted_cross_entropy_with_logits",
+         "nce_loss", "sampled_softmax_loss", "log_uniform_candidate_sampler",
          "in_top_k")  # fmt: skip
 
 

@@ -147,3 +147,24 @@ def test_earlier_names_of_arguments():
         tf.reduce_sum(x, axis=0, reduction_indices=1)
     with pytest.raises(ValueError, match="named arguments"):
         tf.nn.softmax_cross_entropy_with_logits(x, x)
+
+
+def test_losses_by_samples():
+    """With every class sampled once, the sampled softmax is the softmax itself, and NCE sums over all classes."""
+    weights, biases = DRAW.randn(6, 3).astype("f"), DRAW.randn(6).astype("f")
+    x, labels = DRAW.randn(4, 3).astype("f"), np.array([[1], [5], [0], [3]])
+    ones = tf.ones([4, 1]), tf.ones([6])
+    drawn = (tf.range(6, dtype=tf.int64), *ones)
+    softmax = tf.nn.sampled_softmax_loss(weights, biases, labels, x, 6, 6, sampled_values=drawn)
+    nce = tf.nn.nce_loss(weights, biases, labels, x, 6, 6, sampled_values=drawn)
+    candidates = tf.nn.log_uniform_candidate_sampler(labels, 1, 4000, False, 6)
+    found, estimate, (sampled, of_true, of_sampled) = run(softmax, nce, candidates)
+    logits = x @ weights.T + biases
+    logs = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+    np.testing.assert_allclose(found, -logs[np.arange(4), labels[:, 0]], rtol=1e-4)
+    positive = np.log1p(np.exp(-logits[np.arange(4), labels[:, 0]]))
+    np.testing.assert_allclose(estimate, positive + np.log1p(np.exp(logits)).sum(1), rtol=1e-4)
+    p = (np.log(np.arange(6) + 2) - np.log(np.arange(6) + 1)) / np.log(7)
+    np.testing.assert_allclose(np.bincount(sampled, minlength=6) / 4000, p, atol=0.04)
+    np.testing.assert_allclose(of_true[:, 0], 4000 * p[labels[:, 0]], rtol=1e-5)
+    np.testing.assert_allclose(of_sampled, 4000 * p[sampled], rtol=1e-5)

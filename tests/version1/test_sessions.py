@@ -223,3 +223,50 @@ def test_gradients():
     with tf.Session() as session:
         session.run(w.initializer)
         assert session.run([to_x, to_w, second], {x: 2.0}) == [9.0, 12.0, 4.0]
+
+
+def test_iterators_of_datasets():
+    rows = ac.data.Dataset.from_tensor_slices({"x": np.arange(5.0, dtype="f"), "n": np.arange(5)}).batch(2)
+    element = rows.make_one_shot_iterator().get_next()
+    again = rows.make_initializable_iterator()
+    other = again.get_next()
+    assert element["x"].shape.as_list() == [None]
+    with tf.Session() as first, tf.Session() as second:
+        assert [first.run(element)["n"].tolist() for _ in range(3)] == [[0, 1], [2, 3], [4]]
+        with pytest.raises(ac.errors.OutOfRangeError):
+            first.run(element)
+        assert second.run(element["x"]).tolist() == [0.0, 1.0]
+        with pytest.raises(FailedPreconditionError, match="initializer"):
+            second.run(other)
+        for _ in range(2):
+            second.run(again.initializer)
+            assert second.run(tf.reduce_sum(other["x"])) == 1.0
+
+
+def test_datasets_of_placeholders():
+    given, size = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int64, [])
+    rows = ac.data.Dataset.from_tensor_slices(given * 2.0).map(lambda x: x + 1.0).batch(size)
+    iterator = rows.make_initializable_iterator()
+    element = iterator.get_next()
+    with tf.Session() as session:
+        for n in (2, 3):
+            session.run(iterator.initializer, {given: np.arange(5.0), size: n})
+            assert session.run(element).tolist() == [1.0, 3.0, 5.0, 7.0, 9.0][:n]
+
+
+def test_threads_are_coordinated():
+    coordinator = tf.train.Coordinator()
+    counted = []
+
+    def work():
+        with coordinator.stop_on_exception():
+            while not coordinator.should_stop():
+                counted.append(1)
+                if len(counted) > 100:
+                    raise KeyError("enough")
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    with pytest.raises(KeyError, match="enough"):
+        coordinator.join(threads, stop_grace_period_secs=20)

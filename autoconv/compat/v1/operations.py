@@ -9,7 +9,7 @@ from autoconv import nest
 from autoconv.api.control.graphs import Graph, graph_being_built
 from autoconv.api.scopes import control_dependencies
 from autoconv.api.tensors.casts import identity
-from autoconv.graph.graph import Node
+from autoconv.graph.graph import Node, Value
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.operation import EVALUATE
 
@@ -45,6 +45,19 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<autoconv.Operation {self.name!r} type={self.type}>"
+
+
+class StartOperation(Operation):
+    """An operation that hands a value of the graph to Python: `start(session, value)`, before the rest of a run.
+
+    >>> autoconv.compat.v1.operations.StartOperation.type
+    'NoOp'
+    """
+
+    def __init__(self, name: str, graph: Graph, value: Value, start: Callable[[Any, Any], None]) -> None:
+        super().__init__(name, graph, ())
+        self.value = value
+        self.start = start
 
 
 def group(*inputs: Any, name: str | None = None) -> Operation | None:

@@ -13,7 +13,7 @@ from autoconv import nest
 from autoconv.api.control.graph_variable import GraphVariable
 from autoconv.api.control.graphs import Graph
 from autoconv.compat.v1.default_graph import get_default_graph
-from autoconv.compat.v1.operations import Operation
+from autoconv.compat.v1.operations import Operation, StartOperation
 from autoconv.compat.v1.slices import Slice, slice_of
 from autoconv.graph.dtypes import string
 from autoconv.graph.graph import Value
@@ -124,12 +124,25 @@ class Session:
     def _run_fed(self, fetches: Any, places: tuple[Value, ...], fed: list[Any]) -> Any:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
-        parts = [self._part(each, fetched=True) for each in nest.flatten(fetches)]
+        flat = nest.flatten(fetches)
+        for each in flat:
+            if isinstance(each, StartOperation):
+                each.start(self, self._run_parts([each.value], (), places, fed)[0])
+        parts = [self._part(each, fetched=True) for each in flat]
         values = tuple(part for part in parts if isinstance(part, Value))
         names = tuple(name for part in parts if isinstance(part, tuple) for name in part)
-        with recording(None), _running(self):
-            found = iter(self._program(values, names, places)(fed, self._storages))
+        found = iter(self._run_parts(values, names, places, fed))
         return nest.pack_sequence_as(fetches, [next(found) if isinstance(part, Value) else None for part in parts])
+
+    def run_value(self, value: Value) -> Any:
+        """Return a value of the graph that needs no feeds, such as a dataset."""
+        return self._run_parts([value], (), (), [])[0]
+
+    def _run_parts(
+        self, values: Sequence[Value], names: tuple[str, ...], places: tuple[Value, ...], fed: list[Any]
+    ) -> list[Any]:
+        with recording(None), _running(self):
+            return self._program(tuple(values), names, places)(fed, self._storages)
 
     def _program(self, values: tuple[Value, ...], names: tuple[str, ...], fed: tuple[Value, ...]) -> Slice:
         programs: dict[Any, Slice] = self.graph.made.setdefault("programs", {})

@@ -10,7 +10,7 @@ from autoconv.api.control.graphs import Graph
 from autoconv.errors import FailedPreconditionError, InvalidArgumentError
 from autoconv.graph import graph as graphs
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import ResourceType
+from autoconv.graph.types import ResourceType, TensorType
 from autoconv.ops import OPS
 from autoconv.optimise import optimise
 from autoconv.runtime.objects.variable import Storage
@@ -53,7 +53,10 @@ class Slice:
         ]
         found = self.run([*fed, *given])
         storages.update(fresh)
-        return [EagerTensor(array).numpy() for array in found]
+        return [
+            EagerTensor(array).numpy() if isinstance(value.type, (TensorType, ResourceType)) else array
+            for array, value in zip(found, self.outputs, strict=True)
+        ]
 
 
 def slice_of(graph: Graph, outputs: Sequence[Value], names: Iterable[str], fed: Sequence[Value]) -> Slice:

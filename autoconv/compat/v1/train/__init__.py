@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv import train
+from autoconv.compat.v1.train.coordinator import Coordinator, start_queue_runners
 from autoconv.compat.v1.train.optimizer import (
     AdadeltaOptimizer,
     AdagradOptimizer,
@@ -37,11 +38,11 @@ from autoconv.train.reader import exists as checkpoint_exists
 NewCheckpointReader = train.load_checkpoint
 
 __all__ = [
-    "AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "FtrlOptimizer", "GradientDescentOptimizer",
-    "MomentumOptimizer", "Optimizer", "RMSPropOptimizer", "Saver", "checkpoint_exists", "cosine_decay",
-    "create_global_step", "exponential_decay", "get_checkpoint_state", "get_global_step",
+    "AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "Coordinator", "FtrlOptimizer",
+    "GradientDescentOptimizer", "MomentumOptimizer", "Optimizer", "RMSPropOptimizer", "Saver", "checkpoint_exists",
+    "cosine_decay", "create_global_step", "exponential_decay", "get_checkpoint_state", "get_global_step",
     "get_or_create_global_step", "global_step", "inverse_time_decay", "latest_checkpoint", "natural_exp_decay",
-    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay",
+    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "start_queue_runners",
 ]  # fmt: skip
 
 

@@ -1,0 +1,126 @@
+"""Losses over many classes by samples of them."""
+
+from __future__ import annotations
+
+import math as numbers
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autoconv import math, nn
+from autoconv.api.callbacks import numpy_function
+from autoconv.api.linalg import matmul
+from autoconv.api.tensors.casts import cast, stop_gradient
+from autoconv.api.tensors.constants import ones_like, zeros_like
+from autoconv.api.tensors.gather import gather, where
+from autoconv.api.tensors.shaping import concat, reshape, transpose
+from autoconv.graph.dtypes import float32, int64
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+
+
+class Candidates(NamedTuple):
+    """Sampled classes, and how often true and sampled classes are expected among them.
+
+    >>> autoconv.compat.v1.nn.sampling.Candidates(1, 2, 3).sampled_candidates
+    1
+    """
+
+    sampled_candidates: Any
+    true_expected_count: Any
+    sampled_expected_count: Any
+
+
+def log_uniform_candidate_sampler(
+    true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
+    name: str | None = None,
+) -> Candidates:  # fmt: skip
+    """Draw classes below `range_max`, the class k with the probability (log(k + 2) - log(k + 1)) / log(range_max + 1).
+
+    With `unique`, no class is drawn twice.
+
+    >>> found = autoconv.compat.v1.nn.log_uniform_candidate_sampler([[0]], 1, 3, True, 3)
+    >>> sorted(found.sampled_candidates.numpy().tolist())
+    [0, 1, 2]
+    """
+    if unique and num_sampled > range_max:
+        raise ValueError(f"{num_sampled} different classes cannot be drawn of {range_max}")
+    draw = np.random.default_rng(seed)
+
+    def sample(true: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        chosen: list[int] = []
+        tries = 0
+        seen: set[int] = set()
+        while len(chosen) < num_sampled:
+            tries += 1
+            drawn = int(np.exp(draw.random() * np.log(range_max + 1))) - 1
+            drawn = min(max(drawn, 0), range_max - 1)
+            if not (unique and drawn in seen):
+                chosen.append(drawn)
+                seen.add(drawn)
+        sampled = np.array(chosen, np.int64)
+
+        def expected(classes: np.ndarray) -> np.ndarray:
+            p = (np.log(classes + 2.0) - np.log(classes + 1.0)) / numbers.log(range_max + 1)
+            return (-np.expm1(tries * np.log1p(-p)) if unique else p * num_sampled).astype(np.float32)
+
+        return sampled, expected(np.asarray(true)), expected(sampled)
+
+    true = cast(convert_to_tensor(true_classes), int64)
+    specs = [
+        TensorSpec((num_sampled,), int64), TensorSpec(true.shape, float32), TensorSpec((num_sampled,), float32),
+    ]  # fmt: skip
+    return Candidates(*map(stop_gradient, numpy_function(sample, [true], specs, name=name or "LogUniformSampler")))
+
+
+def nce_loss(
+    weights: Any, biases: Any, labels: TensorLike, inputs: TensorLike, num_sampled: int, num_classes: int,
+    num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = False,
+    partition_strategy: str = "mod", name: str = "nce_loss",
+) -> Any:  # fmt: skip
+    """The noise-contrastive estimate of the loss of each row (Gutmann and Hyvärinen, 2010), with sampled classes.
+
+    >>> autoconv.compat.v1.nn.nce_loss(np.zeros((5, 2), "f"), np.zeros(5, "f"), [[1]], np.ones((1, 2), "f"), 2, 5).shape
+    TensorShape([1])
+    """
+    logits, truth = _sampled_logits(
+        weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits
+    )
+    return math.reduce_sum(nn.sigmoid_cross_entropy_with_logits(truth, logits), axis=1)
+
+
+def sampled_softmax_loss(
+    weights: Any, biases: Any, labels: TensorLike, inputs: TensorLike, num_sampled: int, num_classes: int,
+    num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = True,
+    partition_strategy: str = "mod", name: str = "sampled_softmax_loss", seed: int | None = None,
+) -> Any:  # fmt: skip
+    """The cross entropy of each row by a softmax over its true and the sampled classes (Jean et al., 2014).
+
+    >>> weights, biases, x = np.zeros((5, 2), "f"), np.zeros(5, "f"), np.ones((1, 2), "f")
+    >>> autoconv.compat.v1.nn.sampled_softmax_loss(weights, biases, [[1]], x, 2, 5).shape
+    TensorShape([1])
+    """
+    logits, truth = _sampled_logits(
+        weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits
+    )
+    return nn.softmax_cross_entropy_with_logits(stop_gradient(truth), logits)
+
+
+def _sampled_logits(
+    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int,
+    sampled_values: Any, remove_accidental_hits: bool,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Return the logits of true and sampled classes, less the logarithms of the expected counts, and the labels."""
+    true = reshape(cast(convert_to_tensor(labels), int64), [-1, num_true])
+    drawn = sampled_values or log_uniform_candidate_sampler(true, num_true, num_sampled, True, num_classes)
+    sampled, of_true, of_sampled = drawn
+    table, offsets, rows = convert_to_tensor(weights), convert_to_tensor(biases), convert_to_tensor(inputs)
+    true_weights = gather(table, true)
+    true_logits = math.reduce_sum(rows[:, None, :] * true_weights, axis=2) + gather(offsets, true) - math.log(of_true)
+    others = matmul(rows, transpose(gather(table, sampled))) + gather(offsets, sampled) - math.log(of_sampled)
+    if remove_accidental_hits:
+        hit = math.reduce_any(math.equal(true[:, :, None], sampled[None, None, :]), axis=1)
+        others = where(hit, others + cast(-1e37, others.dtype), others)
+    truth = concat([ones_like(true_logits) / num_true, zeros_like(others)], 1)
+    return concat([true_logits, others], 1), truth

@@ -1,0 +1,89 @@
+"""Coordination of the threads of a program."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from autoconv.errors import OutOfRangeError
+from autoconv.forks import new_lock
+
+
+class Coordinator:
+    """Asks threads to stop, together: by `request_stop`, or when one of them raises in `stop_on_exception`.
+
+    >>> coordinator = autoconv.compat.v1.train.Coordinator()
+    >>> coordinator.request_stop()
+    >>> coordinator.should_stop()
+    True
+    """
+
+    def __init__(self, clean_stop_exception_types: tuple[type[BaseException], ...] | None = None) -> None:
+        self._clean = clean_stop_exception_types or (OutOfRangeError,)
+        self._changed = threading.Condition(new_lock())
+        self._stopped = False
+        self._error: BaseException | None = None
+        self._threads: list[Any] = []
+
+    def should_stop(self) -> bool:
+        """Return whether the threads have been asked to stop."""
+        return self._stopped
+
+    def request_stop(self, ex: BaseException | None = None) -> None:
+        """Ask all threads to stop; `join` raises an error that is given, but for the end of a sequence."""
+        if ex is not None and not isinstance(ex, self._clean) and self._error is None:
+            self._error = ex
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def clear_stop(self) -> None:
+        self._stopped = False
+        self._error = None
+
+    def wait_for_stop(self, timeout: float | None = None) -> bool:
+        """Wait until the threads are asked to stop; return whether they were."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._stopped, timeout)
+
+    def register_thread(self, thread: Any) -> None:
+        self._threads.append(thread)
+
+    @contextmanager
+    def stop_on_exception(self) -> Iterator[None]:
+        """Ask all threads to stop if the block raises."""
+        try:
+            yield
+        except Exception as error:
+            self.request_stop(error)
+
+    def join(
+        self, threads: Sequence[Any] | None = None, stop_grace_period_secs: float = 120,
+        ignore_live_threads: bool = False,
+    ) -> None:  # fmt: skip
+        """Wait for the threads to end; raise the error with which they were asked to stop.
+
+        Raises RuntimeError for threads that run on `stop_grace_period_secs` after that.
+        """
+        waiting = [*self._threads, *(threads or ())]
+        while any(thread.is_alive() for thread in waiting) and not self.wait_for_stop(0.05):
+            pass
+        end = time.monotonic() + stop_grace_period_secs
+        for thread in waiting:
+            thread.join(max(0.0, end - time.monotonic()))
+        if self._error is not None:
+            raise self._error
+        if any(thread.is_alive() for thread in waiting) and not ignore_live_threads:
+            raise RuntimeError(f"Coordinator stopped with threads still running: {waiting}")
+
+
+def start_queue_runners(sess: Any = None, coord: Any = None, **options: Any) -> list[Any]:
+    """Return an empty list: there are no queues.
+
+    >>> autoconv.compat.v1.train.start_queue_runners()
+    []
+    """
+    return []
