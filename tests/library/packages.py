@@ -106,7 +106,7 @@ PACKAGES = (
     Package("isodate"),
     Package("textdistance", needs=("hypothesis",)),
     Package("xmltodict"),
-    Package("markdown", needs=("pyyaml",), options=("-o", "filterwarnings=ignore")),
+    Package("markdown", needs=("pyyaml",), options=("-o", "filterwarnings=ignore", "-o", "python_classes=Unittests")),
     Package("portion", needs=("pytest-benchmark",)),
     Package("webcolors"),
     Package("click"),
@@ -134,6 +134,9 @@ PACKAGES = (
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("boltons", r"ObjectInputType\.(guess_headers|get_entry)$"): (
         "lists `__weakref__` among the attributes of an object, which is None until something refers to it weakly"
+    ),
+    ("markdown", r"(recursionlimit\.__init__|_get_stack_depth)$"): (
+        "counts the frames on the stack, where the call of a compiled function has frames of its own"
     ),
 }
 

@@ -13,6 +13,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.config import SETTINGS
+from autoconv.tracing.guards import python_contract
 
 
 @pytest.fixture(autouse=True)
@@ -318,3 +319,19 @@ def test_guards_are_asked_while_calls_are_timed():
         for i in range(40):
             holder["name"] = "n" * (i // 4 % 3)
             assert compiled(i) == reads(i)
+
+
+def test_a_trace_that_takes_long_to_record_is_given_up(monkeypatch):
+    def unrolled(x, n):
+        for _ in range(n):
+            x = x * 1.5 if x < 1 else x - 1
+        return x
+
+    monkeypatch.setattr(python_contract, "MOST_SECONDS", 0.05)
+    compiled = ac.compile(lambda x: sum([unrolled(x, k) for k in (20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30)]))
+    for x in (0.5, 2.5, -1.0):
+        assert compiled(x) == sum(unrolled(x, k) for k in range(20, 31))
+    assert "recording the trace takes more than 0.1 s" in compiled.explain() and traces(compiled) == 0
+    monkeypatch.setattr(SETTINGS, "tiers", "native")  # where calls have to repeat to the bit, no clock decides
+    native = ac.compile(lambda x: sum([unrolled(x, k) for k in (20, 21, 22)]))
+    assert native(0.5) == sum(unrolled(0.5, k) for k in (20, 21, 22)) and traces(native) == 1

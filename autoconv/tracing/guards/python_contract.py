@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import operator
 import sys
+import time
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -54,11 +56,13 @@ _READING = frozenset(
         "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "tolist", "trace", "transpose", "var",
     }
 )  # fmt: skip
-ATTEMPT = "attempt"
+ATTEMPT, SECONDS = "attempt", "seconds"
 MOST_WORK = {TURN: 10_000, NODE: 8_000, ATTEMPT: 40}
+MOST_SECONDS = 3.0  # of the processor, where calls are timed: others have to repeat to the bit
 _TOO_MUCH = {
     TURN: "loops that are unrolled while tracing take more than {:,} iterations",
     NODE: "the graph has more than {:,} nodes, most of them from unrolled loops",
+    SECONDS: "recording the trace takes more than {:.1f} s",
     ATTEMPT: "the trace was restarted more than {:,} times, because of what it writes or what its objects are",
 }
 _UNCHANGING_OWNERS = (str, bytes, int, float, bool, complex, tuple, frozenset, range)
@@ -77,18 +81,22 @@ class Work:
     """The cost of tracing for one call: turns of loops that ran in Python, recorded nodes, and attempts.
 
     A trace runs a turn some fifty times as slowly as Python does. A node takes longer to compile than most ops take to
-    run. A call that needs more of them than `MOST_WORK` allows runs plain.
+    run. A call that needs more of them than `MOST_WORK` allows runs plain. So does one whose nodes take longer than
+    `MOST_SECONDS`, if `is_timed`.
     """
 
-    __slots__ = ("counts",)
+    __slots__ = ("_end", "counts")
 
-    def __init__(self) -> None:
+    def __init__(self, is_timed: bool) -> None:
         self.counts = dict.fromkeys(MOST_WORK, 0)
+        self._end = time.thread_time() + MOST_SECONDS if is_timed else math.inf
 
     def __call__(self, what: str) -> None:
         count = self.counts[what] = self.counts[what] + 1
         if count > MOST_WORK[what]:
             raise RunPlain(_TOO_MUCH[what].format(MOST_WORK[what]))
+        if time.thread_time() > self._end:
+            raise RunPlain(_TOO_MUCH[SECONDS].format(MOST_SECONDS))
 
 
 class Specialise(AbandonTrace):

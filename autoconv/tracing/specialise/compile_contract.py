@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from autoconv.config import SETTINGS
 from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType
@@ -75,7 +76,7 @@ class CompileContract(TracingContract):
             trace.memory = "shared" if key.overlaps else "apart"
         trace.holders = {name for how, name in call.learned if how == "holder"}
         trace.eagerly_created = frozenset(name for how, name in call.learned if how == "class")
-        call.work = call.work or Work()
+        call.work = call.work or Work(SETTINGS.tiers == "measured")
         call.work(ATTEMPT)
         self._work: Work = call.work
         self.outside = WriteMonitor(trace, call, self.guards)
