@@ -9,6 +9,7 @@ import autoconv as ac
 
 ROWS = [[1.0, 2.0], [], [3.0]]
 CUBE = np.arange(8).reshape(2, 2, 2)
+ROW = ac.RaggedTensorSpec([None], ac.int32)
 DEEP = [[[1, 2], [3]], [], [[4]]]
 
 
@@ -130,6 +131,9 @@ COMPUTED = {
     "joined": (lambda: ac.strings.join([ac.ragged.constant([["a"], ["b", "c"]]), "x"]), [[b"ax"], [b"bx", b"cx"]]),
     "text_by_row": (lambda: ac.strings.reduce_join(ac.ragged.constant([["a"], ["b", "c"]]), 1, separator="-"),
                     [b"a", b"b-c"]),
+    "mapped": (lambda: ac.map_fn(ac.reduce_sum, rows(), fn_output_signature=ac.float32), [3, 0, 3]),
+    "mapped_rows": (lambda: ac.map_fn(lambda x: x + 1, rows()), [[2, 3], [], [4]]),
+    "mapped_to_rows": (lambda: ac.map_fn(ac.range, ac.constant([2, 3]), fn_output_signature=ROW), [[0, 1], [0, 1, 2]]),
     "size": (lambda: [ac.size(rows()), ac.rank(deep())], [3, 3]),
     "embedding": (lambda: ac.nn.embedding_lookup(ac.eye(2), ac.ragged.constant([[1], [0, 1]])),
                   [[[0, 1]], [[1, 0], [0, 1]]]),

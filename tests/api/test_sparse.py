@@ -219,3 +219,22 @@ def test_specs_and_structures():
     assert ac.is_tensor(x) and ac.nest.flatten([x]) == [x]
     assert len(ac.nest.flatten(x, expand_composites=True)) == 3
     assert ac.nest.map_structure(lambda leaf: leaf.dtype, {"x": x}) == {"x": ac.float32}
+
+
+@pytest.mark.parametrize("combiner", ["sum", "mean", "sqrtn"])
+def test_embeddings_combine_the_rows_of_a_matrix(combiner):
+    table = np.arange(12, dtype=np.float32).reshape(4, 3)
+    ids = ac.SparseTensor([[0, 0], [0, 1], [2, 0]], ac.constant([1, 3, -1], ac.int64), [4, 2])
+    weights = ids.with_values([2.0, 0.5, 1.0])
+    scale = {"sum": lambda w: 1, "mean": lambda w: sum(w), "sqrtn": lambda w: np.sqrt(np.square(w).sum())}[combiner]
+    first = [(table[1] + table[3]) / scale([1, 1]), (2 * table[1] + 0.5 * table[3]) / scale([2.0, 0.5])]
+
+    def embedded():
+        plain = ac.nn.safe_embedding_lookup_sparse(table, ids, combiner=combiner)
+        return plain, ac.nn.safe_embedding_lookup_sparse(table, ids, weights, combiner, default_id=2)
+
+    for plain, weighted in (embedded(), ac.function(embedded)()):
+        np.testing.assert_allclose(plain, [first[0], *np.zeros((3, 3))], rtol=1e-6)
+        np.testing.assert_allclose(weighted, [first[1], table[2], table[2], table[2]], rtol=1e-6)
+    with pytest.raises(ValueError, match="combiner must be one of"):
+        ac.nn.embedding_lookup_sparse(table, ids, None, "max")

@@ -9,16 +9,20 @@ from autoconv.api.control.flow import check_callable, while_loop
 from autoconv.api.tensors.shaping import concat
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape, TensorType, join_shapes
+from autoconv.hooks import Hook
 from autoconv.operators.calls.call import call
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten, map_structure, pack
+from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_array import TensorArray
+
+MAP_ROWS = Hook("autoconv.api.ragged_map")  # maps over rows of ragged tensors, which are above this package
 
 
 def map_fn(
@@ -29,16 +33,19 @@ def map_fn(
     """fn(row) for each row of `elems`, a tensor or a structure of tensors of one length; the results are stacked.
 
     `fn` may return a structure. `fn_output_signature` (or `dtype`), dtypes or TensorSpecs in the structure of the
-    result, is needed only if there are no rows and the dtype differs from that of `elems`. Raises ValueError for an
-    empty structure.
+    result, is needed only if there are no rows and the dtype differs from that of `elems`. Results of different lengths
+    are ragged: for ragged `elems` without a signature, and for a RaggedTensorSpec. Raises ValueError for an empty
+    structure.
 
     >>> autoconv.map_fn(lambda row: autoconv.reduce_sum(row), autoconv.constant([[1, 2], [3, 4]])).numpy()
     array([3, 7], dtype=int32)
     """
     check_callable("fn", fn)
+    signature = dtype if fn_output_signature is None else fn_output_signature
+    if any(map(is_composite, flatten(elems, is_composite)[0])) or is_composite_spec(signature):
+        return MAP_ROWS(fn, elems, signature)
     rows, template = _rows(elems)
     function = call(fn)
-    signature = dtype if fn_output_signature is None else fn_output_signature
 
     def step(index: TensorLike, carried: None) -> tuple[Any, None]:
         return function(pack(template, [get_item(row, index) for row in rows])), None
@@ -219,7 +226,9 @@ def _tail(shape: Shape) -> Shape:
 
 def _rows(elems: TensorLike) -> tuple[list[Tensor], Template | None]:
     """Return the tensors to iterate over, and their structure; a list of numbers is one tensor."""
-    leaves, template = flatten(elems)
+    leaves, template = flatten(elems, is_composite)
+    if any(map(is_composite, leaves)):
+        raise TypeError("elems has a composite tensor, which map_fn alone takes")
     if template is not None and leaves and all(isinstance(leaf, (bool, int, float, str)) for leaf in leaves):
         leaves, template = [elems], None
     if not leaves:

@@ -1,0 +1,68 @@
+"""`map_fn` over the rows of ragged tensors, and with results of different lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.api.control.flow import while_loop
+from autoconv.api.control.functional import MAP_ROWS, map_fn
+from autoconv.api.ragged import partitions
+from autoconv.api.ragged.joining import ragged_stack
+from autoconv.api.ragged.tensor import RaggedTensor, RaggedTensorSpec
+from autoconv.api.tensors.constants import range as counted
+from autoconv.graph.dtypes import int64
+from autoconv.operators.calls.call import call
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.structure import flatten, pack
+from autoconv.runtime.support.type_spec import is_composite
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.runtime.tensors.tensor_array import TensorArray
+
+
+def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
+    """Return fn(row) for each row: ragged where the signature, by default the spec of `elems`, is."""
+    leaves, template = flatten(elems, is_composite)
+    if not all(isinstance(leaf, RaggedTensor) or not is_composite(leaf) for leaf in leaves):
+        raise TypeError("map_fn takes tensors and ragged tensors")
+    parts = [leaf if isinstance(leaf, RaggedTensor) else convert_to_tensor(leaf) for leaf in leaves]
+    function = call(fn)
+
+    def of_row(number: Any) -> Any:
+        return function(pack(template, [part[number] for part in parts]))
+
+    count = partitions.count_of(parts[0])
+    if signature is None and template is None:
+        signature = elems._type_spec
+        signature = signature._unbatch()
+    if not isinstance(signature, RaggedTensorSpec):
+        return map_fn(of_row, counted(count), fn_output_signature=signature)
+    if current_region() is None:
+        return _stacked(signature, [of_row(number) for number in range(int(count.numpy()))])  # type: ignore[attr-defined]
+    if signature.ragged_rank:
+        raise NotImplementedError("in functions, results of map_fn have one dimension of different lengths")
+    return _collected(of_row, count, signature)
+
+
+def _stacked(signature: RaggedTensorSpec, rows: list[Any]) -> Any:
+    if rows:
+        return ragged_stack(rows) if signature.ragged_rank else signature._stacked([*map(convert_to_tensor, rows)])
+    return RaggedTensor.from_row_splits(convert_to_tensor([], signature.dtype), [0])
+
+
+def _collected(of_row: Callable[[Any], Any], count: Tensor, signature: RaggedTensorSpec) -> RaggedTensor:
+    """Return the results of all rows, one after the other, with their lengths."""
+    values = TensorArray(signature.dtype, size=0, dynamic_size=True, infer_shape=False)
+    lengths = TensorArray(int64, size=0, dynamic_size=True)
+
+    def step(number: Any, values: Any, lengths: Any) -> tuple[Any, ...]:
+        row = convert_to_tensor(of_row(number), signature.dtype)
+        return number + 1, values.write(number, row), lengths.write(number, partitions.count_of(row))
+
+    start = convert_to_tensor(0, count.dtype)
+    _, values, lengths = while_loop(lambda number, *_: number < count, step, [start, values, lengths])
+    return RaggedTensor.from_row_lengths(values.concat(), lengths.stack(), validate=False)
+
+
+MAP_ROWS.set(map_rows)

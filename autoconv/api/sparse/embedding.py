@@ -1,0 +1,96 @@
+"""Rows of a matrix that sparse tensors select, combined by rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.nn.layers import embedding_lookup
+from autoconv.api.sparse.computing import segment_mean, segment_sqrt_n, segment_sum
+from autoconv.api.sparse.coordinates import column, static_rank
+from autoconv.api.sparse.shaping import fill_empty_rows, retain
+from autoconv.api.sparse.shaping import reshape as reshaped
+from autoconv.api.sparse.tensor import SparseTensor, sparse_argument
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import zeros_like
+from autoconv.api.tensors.gather import segment_sum as sum_by_segment
+from autoconv.api.tensors.gather import where
+from autoconv.api.tensors.maths import sqrt, square
+from autoconv.api.tensors.reductions import reduce_prod
+from autoconv.api.tensors.shaping import concat, expand_dims, reshape, shape, size
+from autoconv.graph.dtypes import int64
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+_COMBINED = {"sum": segment_sum, "mean": segment_mean, "sqrtn": segment_sqrt_n}
+
+
+def embedding_lookup_sparse(
+    params: TensorLike, sp_ids: SparseTensor, sp_weights: SparseTensor | None, combiner: str | None = None,
+    max_norm: float | None = None, name: str | None = None, allow_fast_lookup: bool = False,
+) -> Tensor:  # fmt: skip
+    """The rows of `params` at the values of each row of `sp_ids`, combined: "sum", "mean" (by default) or "sqrtn".
+
+    `sp_weights` has the weight of each, 1 without it. Raises ValueError for another combiner, TypeError for ids that
+    are not sparse.
+
+    >>> ids = autoconv.SparseTensor([[0, 0], [0, 1], [1, 0]], [1, 0, 1], [2, 2])
+    >>> autoconv.nn.embedding_lookup_sparse([[1.0, 2.0], [3.0, 4.0]], ids, None).numpy()
+    array([[2., 3.],
+           [3., 4.]], dtype=float32)
+    """
+    how = combiner or "mean"
+    if how not in _COMBINED:
+        raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', found {combiner!r}")
+    ids = sparse_argument(sp_ids)
+    rows, chosen = column(ids.indices, 0), embedding_lookup(params, ids.values, max_norm)
+    if sp_weights is None:
+        return _COMBINED[how](chosen, counted(size(rows)), rows)
+    weights = cast(sp_weights.values, chosen.dtype)
+    for _ in range((chosen.shape.rank or 2) - 1):
+        weights = expand_dims(weights, -1)
+    total = sum_by_segment(chosen * weights, rows)
+    if how == "sum":
+        return total
+    if how == "mean":
+        return total / sum_by_segment(weights, rows)
+    return total / sqrt(sum_by_segment(square(weights), rows))
+
+
+def safe_embedding_lookup_sparse(
+    embedding_weights: TensorLike, sparse_ids: SparseTensor, sparse_weights: SparseTensor | None = None,
+    combiner: str = "mean", default_id: int | None = None, max_norm: float | None = None, name: str | None = None,
+    allow_fast_lookup: bool = False,
+) -> Tensor:  # fmt: skip
+    """`embedding_lookup_sparse` without negative ids and weights that are not positive.
+
+    A row without ids is the row of `default_id`, or zero.
+
+    >>> ids = autoconv.SparseTensor([[1, 0]], [1], [2, 2])
+    >>> autoconv.nn.safe_embedding_lookup_sparse([[1.0, 2.0], [3.0, 4.0]], ids).numpy()
+    array([[0., 0.],
+           [3., 4.]], dtype=float32)
+    """
+    given = sparse_argument(sparse_ids)
+    outer = get_item(given.dense_shape, slice(None, -1))
+    flat = concat([expand_dims(reduce_prod(outer), 0), get_item(given.dense_shape, slice(-1, None))], 0)
+    ids = reshaped(given, flat)
+    weights = None if sparse_weights is None else SparseTensor(ids.indices, sparse_weights.values, ids.dense_shape)
+    kept: Any = ids.values >= 0
+    if weights is not None and combiner != "sum":
+        kept = apply("logical_and", kept, weights.values > 0)
+    ids, weights = retain(ids, kept), None if weights is None else retain(weights, kept)
+    ids, is_empty = fill_empty_rows(ids, default_id or 0)
+    if weights is not None:
+        weights, _ = fill_empty_rows(weights, 1.0)
+    found = embedding_lookup_sparse(embedding_weights, ids, weights, combiner, max_norm)
+    if default_id is None:
+        found = where(expand_dims(is_empty, 1), zeros_like(found), found)
+    whole = concat([outer, get_item(shape(found, int64), slice(1, None))], 0)
+    made = reshape(found, whole)
+    if hasattr(made, "set_shape"):
+        made.set_shape([*given.shape[: static_rank(given) - 1], *found.shape[1:]])
+    return convert_to_tensor(made)
