@@ -155,6 +155,17 @@ def test_a_variable_of_a_known_shape_is_made_while_tracing():
     assert concrete(ac.ones([2, 3])).numpy().tolist() == [[1.0] * 3] * 2
 
 
+def test_shapes_of_results_are_leaves():
+    concrete = ac.function(lambda x: {"a": x, "b": (x[0], None)}).get_concrete_function(ac.TensorSpec([None, 3]))
+    shapes = concrete.output_shapes
+    assert shapes == {"a": ac.TensorShape([None, 3]), "b": (ac.TensorShape([3]), None)}
+    one = shapes["a"]
+    assert not isinstance(one, tuple) and one == (None, 3) and hash(one) == hash(ac.TensorShape([None, 3]))
+    assert one.rank == len(one) == 2 and one.as_list() == [*one] and one[1:] == (3,) and (1,) + one == (1, None, 3)  # noqa: RUF005
+    assert ac.TensorSpec(one, ac.float32) == ac.TensorSpec([None, 3]) and ac.TensorShape(one) == one
+    assert pickle.loads(pickle.dumps(one)) == one and repr(one) == "TensorShape([None, 3])" and str(one) == "(None, 3)"
+
+
 def test_functions_are_decorated_before_their_first_trace():
     f = ac.function(lambda x: x + 1.0)
     f._decorate(lambda function: lambda x: 2.0 * function(x))

@@ -178,6 +178,54 @@ def show_sizes_by(shown: Callable[[int | None], Any] | None) -> None:
     _SIZES.shown = shown
 
 
+class ShapeLeaf:
+    """A TensorShape that is no tuple, so that libraries of structures take it for one value.
+
+    It has the members of the shape, is equal to it, and stands wherever a shape is taken.
+    """
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: TensorShape) -> None:
+        self.shape = shape
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.shape, name)
+
+    def __iter__(self) -> Iterator[int | None]:
+        return iter(self.shape)
+
+    def __len__(self) -> int:
+        return len(self.shape)
+
+    def __bool__(self) -> bool:
+        return bool(self.shape)
+
+    def __getitem__(self, index: int | slice) -> Any:
+        return self.shape[index]
+
+    def __add__(self, other: object) -> TensorShape:
+        return self.shape + other
+
+    def __radd__(self, other: object) -> TensorShape:
+        return self.shape.__radd__(other)
+
+    def __eq__(self, other: object) -> bool:
+        return self.shape == (other.shape if isinstance(other, ShapeLeaf) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.shape)
+
+    def __str__(self) -> str:
+        return str(self.shape)
+
+    def __repr__(self) -> str:
+        return repr(self.shape)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ShapeLeaf, (self.shape,)
+
+
 class TensorSpec(TypeSpec):
     """The type of a tensor argument: a shape (None entries are unknown) and a dtype.
 
@@ -247,7 +295,7 @@ def as_shape(dims: object) -> Shape:
     """Convert None, an int, a TensorShape or a sequence of dimensions to a shape; raise TypeError for anything else."""
     if dims is None:
         return None
-    if isinstance(dims, TensorShape):
+    if isinstance(dims, TensorShape | ShapeLeaf):
         return dims.dims_tuple
     if isinstance(dims, int):
         return (dims,)

@@ -24,6 +24,7 @@ from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.recording.tracebacks import present, presented
+from autoconv.runtime.support.shape import ShapeLeaf
 from autoconv.runtime.support.structure import map_structure
 from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.runtime.tensors.donation import give_away
@@ -211,8 +212,8 @@ class ConcreteFunction:
 
     @property
     def output_shapes(self) -> Any:
-        """The shapes of the results, in their structure."""
-        return map_structure(lambda leaf: getattr(leaf, "shape", leaf), self.structured_outputs)
+        """The shapes of the results, in their structure; each is a leaf for libraries of structures, too."""
+        return map_structure(lambda x: ShapeLeaf(x.shape) if hasattr(x, "shape") else x, self.structured_outputs)
 
     @property
     def output_dtypes(self) -> Any:
