@@ -25,7 +25,10 @@ from autoconv.ops.builder import GraphBuilder
 
 
 def into_segments(node: Node, every: int) -> bool:
-    """Turn a loop into one over segments of `every` iterations; return False for one with side effects to repeat."""
+    """Turn a loop into one over segments of `every` iterations.
+
+    Return False, without a change, for a loop whose side effects would be repeated.
+    """
     if node.effects & ~Effects.RAISE:
         return False
     size = state_size(node)

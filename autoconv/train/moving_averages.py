@@ -12,7 +12,7 @@ from autoconv.runtime.tensors.dispatch import apply
 
 
 class ExponentialMovingAverage:
-    """Averages that forget: `apply(variables)` moves each by (1 - decay) of its distance to the variable.
+    """Exponential averages: `apply(variables)` moves each by (1 - decay) of its distance to the variable.
 
     The first average is the variable itself, for which `zero_debias` has no meaning. With `num_updates` the decay is
     at most (1 + num_updates) / (10 + num_updates).

@@ -2,7 +2,7 @@
 
 The first round records the body, and is the only one if nothing in it can raise at run time. Otherwise each handler is
 recorded in a round of its own, which starts with the variables as stored before the ops that may raise. The ends are
-joined into one `try` node (`trial_ends`).
+joined into one `try` node (`try_join`).
 """
 
 from __future__ import annotations
@@ -71,16 +71,16 @@ class TryRecorder:
     def _reset(self) -> None:
         self.region = self.handler = self.parent
         self.state = ""
-        self.settled = False
-        self.passing = False
+        self.settled = False  # the statement needs no further round
+        self.passing = False  # an exception that no clause may catch leaves the body
         self.suspended = False
         self.body: Recorded | None = None
         self.normal: Recorded | None = None
         self.ends: list[Recorded] = []
-        self.spots: dict[Any, Location] = {}
-        self.seen: dict[Any, list[Layout]] = {}
+        self.spots: dict[Any, Location] = {}  # what handlers may read, by key
+        self.seen: dict[Any, list[Layout]] = {}  # by key, the layouts of its stored values
         self.held: list[tuple[Location, list[tuple[Any, Any]]]] = []
-        self.handed: list[Any] = []
+        self.outer_parts: list[Any] = []  # containers from before the statement, in stored tuples
         self.stores: Stores | None = None
 
     def rounds(self) -> Iterator[TryRecorder]:
@@ -111,7 +111,7 @@ class TryRecorder:
                     written.merge_into(outer)
             if again:
                 take_back(self, start, written)
-                for part in self.handed:
+                for part in self.outer_parts:
                     box(part)
             elif join(self, start, written):
                 return
@@ -268,7 +268,7 @@ class TryRecorder:
         found = {spot.key for spot, parts in self.held if any(is_changed(part, before) for part, before in parts)}
         new = found - self.moving if self.parent.contract.objects_in_graph else set()
         self.moving |= new
-        return bool(new or self.handed)
+        return bool(new or self.outer_parts)
 
     def _handler_rounds(self) -> Iterator[TryRecorder]:
         self.handler = subregion(self.parent, "try_handler")
@@ -328,7 +328,7 @@ class TryRecorder:
         if region.contract.objects_in_graph and self._is_made_here(value, region):
             box(value)  # it would stay a Python object local to an arm or loop of the body, out of the handler's reach
         if region.contract.keeps_identity and isinstance(value, tuple):
-            self.handed += [part for part in mutable_parts(value) if self._is_made_before(part)]
+            self.outer_parts += [part for part in mutable_parts(value) if self._is_made_before(part)]
         known = self.seen.setdefault(spot.key, [])
         self.spots.setdefault(spot.key, spot)
         position = list(self.seen).index(spot.key)

@@ -22,7 +22,7 @@ _MOST_CONTAINERS = 64  # lists, dicts and dataclasses, which must be distinct ob
 _MOST_PAIRS = 6  # pairs that are compared one by one
 _TEXTS = (bool, int, float, str, type(None))  # types that native code compares itself
 
-Taking = Callable[..., tuple[Any, ...] | None]
+Extract = Callable[..., tuple[Any, ...] | None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Unpacking:
 
     key: Key
     places: tuple[int, ...]
-    take: Taking
+    take: Extract
 
     def entry(self, native: Callable[..., Any], is_apart: Callable[[Sequence[Any]], bool]) -> Callable[..., Any]:
         """Wrap the native entry; calls whose leaves may overlap outside arrays are left to the full binding."""
@@ -56,16 +56,16 @@ def unpacking(key: Key, spots: int) -> Unpacking | None:
     count = len(key.leaves) - spots
     leaves = key.leaves[:count]
     whole = all(template is None for _, template in key.templates)
-    if whole and not any(_is_asked(leaf) for leaf in leaves):
+    if whole and not any(_needs_python_comparison(leaf) for leaf in leaves):
         return None
-    places = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _TAKEN))
-    known = all(isinstance(leaf, (*_TAKEN, Literal)) or _is_the_object(leaf) for leaf in leaves)
+    places = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED))
+    known = all(isinstance(leaf, (*_EXTRACTED, Literal)) or _is_by_identity(leaf) for leaf in leaves)
     if not known:
         return None
     inner = tuple(leaves[i] for i in places) + key.leaves[count:]
     templates = tuple((f"leaf_{i}", None) for i in places)
     try:
-        take = _written(key, leaves)
+        take = _extraction(key, leaves)
     except (TooLong, _Unusual):
         return None
     return Unpacking(Key(templates, inner, (), key.overlaps, key.memory), places, take)
@@ -75,35 +75,35 @@ class _Unusual(Exception):
     """A structure that cannot be read by its class's plain operations."""
 
 
-_TAKEN = (TensorKey, ArrayKey, ObjectKey)
+_EXTRACTED = (TensorKey, ArrayKey, ObjectKey)
 
 
-def _is_asked(leaf: LeafKey) -> bool:
+def _needs_python_comparison(leaf: LeafKey) -> bool:
     """Return whether native code cannot compare an argument with the leaf."""
     return isinstance(leaf, Reference) or (isinstance(leaf, Literal) and type(leaf.value) not in _TEXTS)
 
 
-def _is_the_object(leaf: LeafKey) -> bool:
+def _is_by_identity(leaf: LeafKey) -> bool:
     return isinstance(leaf, Reference) and leaf.identity and leaf.get() is not None
 
 
-def _written(key: Key, leaves: Sequence[LeafKey]) -> Taking:
+def _extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     names = [f"a{i}" for i in range(len(key.templates))]
-    takes = _Takes(FunctionWriter(", ".join(names)), iter(leaves))
+    extraction = _ExtractionWriter(FunctionWriter(", ".join(names)), iter(leaves))
     for name, (_, template) in zip(names, key.templates, strict=True):
-        takes.at(name, template)
-    containers, pairs = takes.containers, list(itertools.combinations(takes.containers, 2))
+        extraction.at(name, template)
+    containers, pairs = extraction.containers, list(itertools.combinations(extraction.containers, 2))
     if len(containers) > _MOST_CONTAINERS:
         raise _Unusual
     if len(pairs) > _MOST_PAIRS:
-        takes.writer.require(f"len({{*map(id, ({', '.join(containers)}))}}) == {len(containers)}")
+        extraction.writer.require(f"len({{*map(id, ({', '.join(containers)}))}}) == {len(containers)}")
     else:
         for one, other in pairs:
-            takes.writer.require(f"{one} is not {other}")
-    return takes.writer.finish(f"({''.join(f'{found}, ' for found in takes.found)})")
+            extraction.writer.require(f"{one} is not {other}")
+    return extraction.writer.finish(f"({''.join(f'{found}, ' for found in extraction.found)})")
 
 
-class _Takes:
+class _ExtractionWriter:
     """Writes the extraction; `found` are the extracted leaves, `containers` the mutable structures."""
 
     def __init__(self, writer: FunctionWriter, leaves: Iterator[LeafKey]) -> None:
@@ -147,7 +147,7 @@ class _Takes:
             self.writer.require(f"{found}.__dict__.keys() <= {self.writer.constant(fields)} or not {more}({found})")
 
     def _leaf(self, place: str, leaf: LeafKey) -> None:
-        if isinstance(leaf, _TAKEN):
+        if isinstance(leaf, _EXTRACTED):
             self.found.append(place if place.isidentifier() else self.writer.variable(place))
         elif isinstance(leaf, Literal):
             found = self.writer.variable(place)

@@ -31,7 +31,7 @@ def run_value(leaf: Any, copies: bool = True) -> Any:
 
 
 def _number(leaf: int) -> np.ndarray:
-    """Return an int as graphs hold it; NumPy would make unsigned elements or objects of one beyond 64 bits."""
+    """Return an int as an int64 array; of one beyond 64 bits NumPy would make an unsigned number or an object."""
     try:
         return to_python_array(leaf)
     except IntegerLimitError as error:

@@ -1,4 +1,4 @@
-"""Mutable containers from outside that are constants of a graph which may change them.
+"""Mutable containers from outside that a graph holds as constants and may change.
 
 The program read them while tracing and would not see the graph's changes. They have to be inputs instead.
 """

@@ -56,14 +56,14 @@ def _apply(op: Operation) -> None:
         op.set_result(op.call("object_compare", *operands, _COMPARE[function]))
     elif function in ("is", "is_not"):
         _identity(op, operands, function == "is")
-    elif function in _PLACED:
-        op.set_result(op.call(_PLACED[function], *operands))
+    elif function in _ITEM_FUNCTIONS:
+        op.set_result(op.call(_ITEM_FUNCTIONS[function], *operands))
     else:
         called = op.body.calls.object(objects.FUNCTIONS[function])(op.out)
         op.set_result(op.call("object_call", called, op.array(operands), len(operands)))
 
 
-_PLACED = {"setitem": "object_set_item", "delitem": "object_delete_item", "contains": "object_contains"}
+_ITEM_FUNCTIONS = {"setitem": "object_set_item", "delitem": "object_delete_item", "contains": "object_contains"}
 
 
 def _identity(op: Operation, operands: list[str], same: bool) -> None:

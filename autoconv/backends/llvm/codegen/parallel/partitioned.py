@@ -25,7 +25,7 @@ def run_split(
     """
     if split.step is None:
         return run_parts(split, module, out, body, parameters, has_rare, bounds_of(split, out))
-    return _hand_out(split, module, out, body, parameters, has_rare, split.parts)
+    return _call_thread_pool(split, module, out, body, parameters, has_rare, split.parts)
 
 
 def bounds_of(split: Split, out: FunctionText) -> tuple[str, str, str]:
@@ -60,7 +60,7 @@ def run_parts(
     cell = out.alloca("i1", "false")
 
     def shared() -> None:
-        out.store("i1", _hand_out(split, module, out, body, parameters, has_rare, parts, (size, step)), cell)
+        out.store("i1", _call_thread_pool(split, module, out, body, parameters, has_rare, parts, (size, step)), cell)
 
     def alone() -> None:
         out.store("i1", out.call(body, *(Parameter.of(one).name for one in parameters), 0, 0, size), cell)
@@ -69,7 +69,7 @@ def run_parts(
     return out.load("i1", cell) if has_rare else "false"
 
 
-def _hand_out(
+def _call_thread_pool(
     split: Split, module: ModuleText, out: FunctionText, body: str, parameters: Sequence[str], has_rare: bool,
     parts: Position, bounds: Sequence[str] = (),
 ) -> str:  # fmt: skip
@@ -77,7 +77,7 @@ def _hand_out(
     given = [*map(Parameter.of, parameters), *(Parameter("i64", bound) for bound in bounds)]
     kinds = [one.type for one in given]
     frame = "{ " + ", ".join(["i8", *kinds]) + " }"
-    share = _share(split, module, body, frame, kinds, bool(bounds))
+    share = _part_function(split, module, body, frame, kinds, bool(bounds))
     place = out.alloca(frame)
     out.store("i8", 0, place)
     for i, one in enumerate(given, 1):
@@ -88,7 +88,7 @@ def _hand_out(
     return out.icmp("ne", out.load("i8", place), 0)
 
 
-def _share(split: Split, module: ModuleText, body: str, frame: str, kinds: Sequence[str], bounded: bool) -> str:
+def _part_function(split: Split, module: ModuleText, body: str, frame: str, kinds: Sequence[str], bounded: bool) -> str:
     """Write the function of one part, which loads the arguments of `body` from the frame.
 
     `bounded`: the size and the step of the loop follow the arguments there.
