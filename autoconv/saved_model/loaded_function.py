@@ -10,8 +10,10 @@ import numpy as np
 
 from autoconv.errors import DataLossError
 from autoconv.operators.calls.call import do_not_convert
+from autoconv.runtime.support.composite_structures import spec_parts
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.type_spec import TypeSpec, is_composite, is_composite_spec
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor
 from autoconv.saved_model.structures import decode
 from autoconv.saved_model.traces import LoadedTrace, replaying
@@ -81,6 +83,12 @@ class LoadedFunction:
             return None
         tensors = []
         for value, wanted in zip(found, expected, strict=True):
+            if is_composite_spec(wanted):
+                parts = _parts(value, wanted)
+                if parts is None:
+                    return None
+                tensors += parts
+                continue
             if not isinstance(wanted, TensorSpec):
                 if value is _MISMATCH or not _equal(value, wanted):
                     return None
@@ -135,6 +143,15 @@ def _equal(value: Any, wanted: Any) -> bool:
     if is_tensor(value) or isinstance(value, np.ndarray):
         return False
     return type(value) is type(wanted) and (value == wanted or (value != value and wanted != wanted))
+
+
+def _parts(value: object, spec: TypeSpec) -> list[Any] | None:
+    """Return the tensors of a composite of the spec, or the specs of its tensors; None for another value."""
+    if is_composite(value):
+        return flatten(value)[0] if spec.is_compatible_with(value) else None
+    if is_composite_spec(value):
+        return spec_parts(value)[0] if spec.is_compatible_with(value) else None  # type: ignore[arg-type]
+    return None
 
 
 def _fitting(value: Any, spec: TensorSpec, converts: bool) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
+from autoconv.runtime.support.composite_structures import expand_specs
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -163,7 +164,7 @@ def _signature(name: str, value: Any, writer: TraceWriter) -> dict[str, Any]:
             f"The signature {name!r} needs a function of one trace: give the function an input_signature, or pass "
             f"its get_concrete_function(…)."
         )
-    leaves, template = flatten(concrete.structured_input_signature)
+    leaves, template = expand_specs(*flatten(concrete.structured_input_signature))
     specs: dict[str, TensorSpec] = {}
     for spec in leaves:
         if isinstance(spec, TensorSpec):

@@ -6,12 +6,15 @@ import collections
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.api.ragged.tensor import RaggedTensorSpec
+from autoconv.api.sparse.tensor import SparseTensorSpec
 from autoconv.errors import DataLossError
 from autoconv.graph.attribute_parser import parse_value
 from autoconv.graph.attribute_text import value_text
-from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.scanner import GraphSyntaxError, Scanner
 from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.type_spec import TypeSpec, from_parts, is_composite, parts_of
 from autoconv.tracing.key.cache_key import Reference
 
 
@@ -22,8 +25,8 @@ class NotStorable(Exception):
 def encode(value: object, leaf: Callable[[Any], Any] = lambda value: None) -> Any:
     """Return the structure as JSON values; `leaf` returns those of a leaf of its own, None for any other value.
 
-    Containers are lists, tuples, named tuples and dicts; other leaves are TensorSpecs and Python's literals. Raises
-    NotStorable for anything else.
+    Containers are lists, tuples, named tuples, dicts, sparse and ragged tensors; other leaves are specs and Python's
+    literals. Raises NotStorable for anything else.
     """
     own = leaf(value)
     if own is not None:
@@ -31,6 +34,10 @@ def encode(value: object, leaf: Callable[[Any], Any] = lambda value: None) -> An
     if isinstance(value, TensorSpec):
         shape = None if value.shape.rank is None else value.shape.as_list()
         return {"spec": [value.dtype.name, shape, value.name]}
+    if isinstance(value, TypeSpec) and type(value) in _SPECS.values():
+        return _composite_spec(value)
+    if is_composite(value) and type(value._type_spec) in _SPECS.values():
+        return {**_composite_spec(value._type_spec), "parts": [encode(part, leaf) for part in parts_of(value)]}
     fields = getattr(type(value), "_fields", None)
     if isinstance(value, tuple) and fields is not None:
         return {"named": [type(value).__name__, list(fields)], "items": [encode(item, leaf) for item in value]}
@@ -54,6 +61,10 @@ def _decoded(stored: dict[str, Any], leaf: Callable[[dict[str, Any]], Any]) -> A
     if "spec" in stored:
         dtype, shape, name = stored["spec"]
         return TensorSpec(shape, as_dtype(dtype), name)
+    if "composite" in stored:
+        name, shape, dtype, *more = stored["composite"]
+        spec = _SPECS[name](shape, as_dtype(dtype), *more)
+        return from_parts(spec, [_decoded(part, leaf) for part in stored["parts"]]) if "parts" in stored else spec
     if "named" in stored:
         name, fields = stored["named"]
         return collections.namedtuple(name, fields)(*(_decoded(item, leaf) for item in stored["items"]))
@@ -64,6 +75,17 @@ def _decoded(stored: dict[str, Any], leaf: Callable[[dict[str, Any]], Any]) -> A
     if "dict" in stored:
         return {_parsed(key): _decoded(item, leaf) for key, item in stored["dict"]}
     return _parsed(stored["literal"]) if "literal" in stored else leaf(stored)
+
+
+# Composite tensors that a file can hold, by the names of their specs.
+_SPECS: dict[str, Any] = {kind.__name__: kind for kind in (SparseTensorSpec, RaggedTensorSpec)}
+
+
+def _composite_spec(spec: TypeSpec) -> dict[str, Any]:
+    shape, dtype, *more = spec._serialize()
+    sizes = None if shape.rank is None else shape.as_list()
+    rest = [one.name if isinstance(one, DType) else one for one in more]
+    return {"composite": [type(spec).__name__, sizes, dtype.name, *rest]}
 
 
 def _literal(value: object) -> str:

@@ -17,6 +17,7 @@ from autoconv.graph.verify import verify
 from autoconv.ops.record import OPS
 from autoconv.runtime.objects.variable import Storage
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.composite_structures import expand_specs
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
 from autoconv.runtime.tensors.dispatch import graph_value
@@ -125,7 +126,8 @@ class LoadedTrace:
         self.args: tuple[Any, ...] = decode(stored["args"])
         self.kwargs: dict[str, Any] = decode(stored["kwargs"])
         self._result = stored["result"]
-        self.specs = [leaf for leaf in flatten((self.args, self.kwargs))[0] if isinstance(leaf, TensorSpec)]
+        leaves, _ = expand_specs(*flatten((self.args, self.kwargs)))
+        self.specs = [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
         types = [value.type for value in graph.parameters]
         expected = [spec._type for spec in self.specs]
         mine = types[: len(expected)]
