@@ -26,6 +26,14 @@ FUNCTIONS = {
     "tan": (mpmath.tan, (-100, 100)),
     "tanh": (mpmath.tanh, (-12, 12)),
     "erf": (mpmath.erf, (-6, 6)),
+    "atan": (mpmath.atan, (-10, 10)),
+    "asin": (mpmath.asin, (-1, 1)),
+    "acos": (mpmath.acos, (-1, 1)),
+    "sinh": (mpmath.sinh, (-20, 20)),
+    "cosh": (mpmath.cosh, (-20, 20)),
+    "asinh": (mpmath.asinh, (-20, 20)),
+    "acosh": (mpmath.acosh, (1, 20)),
+    "atanh": (mpmath.atanh, (-1, 1)),
 }
 LIMIT = 4.0
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, 2.0, 1e-30, -1e-30, 1e30, -1e30, 3e38, 1e-40, 1e-44]
@@ -66,3 +74,24 @@ def test_within_four_units_in_the_last_place(name: str, dtype: Any) -> None:
             error = float(abs(mpmath.mpf(float(one)) - true) / unit)
             worst = max(worst, (error, float(argument)))
     assert worst[0] <= LIMIT, f"{name}({worst[1]!r}) is {worst[0]:.1f} units off"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+def test_angles_of_points(dtype: Any) -> None:
+    """The angle of each pair, zeros of both signs, infinities and nan included."""
+    random = np.random.default_rng(3)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-30, -1e30], dtype)
+    wide = (random.normal(size=(2, 2000)) * 10.0 ** random.uniform(-20, 20, (2, 2000))).astype(dtype)
+    near = random.normal(size=(2, 2000)).astype(dtype)
+    pairs = [one.ravel() for one in np.meshgrid(special, special)]
+    y, x = (np.concatenate([pairs[i], wide[i], near[i]]) for i in range(2))
+    graph = Graph("angles")
+    values = [graph.add_parameter(TensorType(as_dtype(x.dtype), x.shape)) for _ in range(2)]
+    graph.outputs = list(graph.add(OPS["atan2"], values).results)
+    found = np.asarray(llvm.compile_graph(graph)([y, x])[0])
+    wanted = np.arctan2(y.astype(np.longdouble), x.astype(np.longdouble))
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
+    there = ~np.isnan(wanted)
+    np.testing.assert_array_equal(np.signbit(found[there]), np.signbit(wanted[there].astype(dtype)))
+    units = np.abs(found[there] - wanted[there]) / np.spacing(np.abs(wanted[there].astype(dtype)))
+    assert units.max() <= LIMIT

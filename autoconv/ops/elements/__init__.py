@@ -2,6 +2,7 @@
 
 from autoconv.ops.elements import (  # noqa: F401 (each registers its rules)
     arithmetic,
+    inverse_functions,
     maths,
     python_complex,
     python_inverses,

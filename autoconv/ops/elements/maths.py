@@ -26,7 +26,7 @@ def apply(b: Any, name: str, *operands: Any) -> Any:
     """Apply the named function to floats; return None for other dtypes."""
     if operands[0].dtype not in (float32, float64):
         return None
-    vectorised = _VECTORISED.get(name)
+    vectorised = VECTORISED.get(name)
     if vectorised is None or not b.in_loop:
         return b.libm(_LIBM[name], *operands)
     return vectorised(b, *operands)
@@ -352,7 +352,7 @@ def _hypot(b: Elements, x: Any, y: Any) -> Any:
     return b.select(infinite, float("inf"), found)
 
 
-_VECTORISED: dict[str, Callable[..., Any]] = {
+VECTORISED: dict[str, Callable[..., Any]] = {
     "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tan": _tan, "tanh": _tanh,
     "erf": _erf, "hypot": _hypot,
 }  # fmt: skip
@@ -364,4 +364,4 @@ def is_elementary(name: str) -> bool:
 
 def is_vectorised(name: str, dtype: Any) -> bool:
     """Return whether loops compute the function by a polynomial, not by a call per element."""
-    return name in _VECTORISED and dtype in (float32, float64)
+    return name in VECTORISED and dtype in (float32, float64)

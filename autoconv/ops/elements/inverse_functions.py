@@ -1,0 +1,138 @@
+"""Vectorisable rules of the inverse trigonometric, the hyperbolic and the inverse hyperbolic functions, for loops.
+
+The polynomials are Chebyshev fits to (atan(x)/x - 1)/x² up to tan(π/8) and (asin(x)/x - 1)/x² up to 1/2, in x²; in
+exact arithmetic they are within 2e-9 (float32) and 4e-18 (float64) of the functions, relatively.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.graph.dtypes import float32, float64
+from autoconv.ops.elements.maths import VECTORISED, apply, horner
+from autoconv.ops.elements.registry import Elements
+
+_ATAN = {
+    float32: (
+        0.05047937432040091, -0.08624598215196127, 0.11071354571201352, -0.1428415062973029, 0.19999977248233530,
+        -0.33333333279224540),
+    float64: (
+        0.0162843750500433944, -0.0345693150633260898, 0.0455154473402216165, -0.0523044364068694771,
+        0.0587892755447380676, -0.0666642476020052014, 0.0769229636804229712, -0.0909090875325911294,
+        0.111111111051505879, -0.142857142856597778, 0.199999999999998043, -0.333333333333333332),
+}  # fmt: skip
+_ASIN = {
+    float32: (
+        0.03370072632136513, 0.01714371681925357, 0.03110172782906717, 0.04459931916287114, 0.07500094761172901,
+        0.16666666336540490),
+    float64: (
+        0.0287784426125930408, -0.0148814093928180666, 0.0174193579648848572, 0.00545087818772054995,
+        0.010324318288744112, 0.0114789526902573867, 0.0139712353011245391, 0.0173523912659092279,
+        0.0223721730020055974, 0.0303819441370852143, 0.0446428571463733809, 0.0749999999999842426,
+        0.166666666666666678),
+}  # fmt: skip
+# π/2 as the sum of two numbers; twice and half of them are exact.
+_HALF_PI = {float32: (1.57079637050628662109375, -4.37113900018624283e-8), float64: (
+    1.5707963267948966, 6.123233995736766e-17)}  # fmt: skip
+_EIGHTH = 0.41421356237309503  # tan(π/8)
+_EXP_END = {float32: 88.0, float64: 709.0}  # beyond, e^x may be infinite where the function is not
+_SQUARE_END = {float32: 1e18, float64: 1e150}  # beyond, squares are infinite
+
+
+def _first_octant(b: Elements, ratio: Any) -> Any:
+    """Return atan of a number in [0, 1]: near 1 as π/4 + atan((r - 1) / (r + 1))."""
+    high, low = (part / 2 for part in _HALF_PI[ratio.dtype])
+    far = ratio > _EIGHTH
+    x = b.select(far, (ratio - 1.0) / (ratio + 1.0), ratio)
+    z = x * x
+    found = b.fma(x * z, horner(b, z, _ATAN[x.dtype]), x)
+    return b.select(far, (found + low) + high, found)
+
+
+def _atan(b: Elements, x: Any) -> Any:
+    size = b.intrinsic("fabs", x)
+    steep = size > 1.0
+    angle = _first_octant(b, b.select(steep, 1.0 / size, size))
+    high, low = _HALF_PI[x.dtype]
+    return b.intrinsic("copysign", b.select(steep, high - (angle - low), angle), x)
+
+
+def _atan2(b: Elements, y: Any, x: Any) -> Any:
+    across, up = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
+    steep = up > across
+    longer, shorter = b.select(steep, up, across), b.select(steep, across, up)
+    ratio = b.select(longer.same(0.0), shorter, shorter / longer)  # 0, or nan
+    infinite = longer.same(float("inf")) & shorter.same(float("inf"))
+    angle = _first_octant(b, b.select(infinite, 1.0, ratio))
+    high, low = _HALF_PI[x.dtype]
+    angle = b.select(steep, high - (angle - low), angle)
+    backwards = b.intrinsic("copysign", b.constant(1.0, x.dtype), x) < 0.0
+    return b.intrinsic("copysign", b.select(backwards, 2.0 * high - (angle - 2.0 * low), angle), y)
+
+
+def _small_asin(b: Elements, x: Any, square: Any) -> Any:
+    """Return asin(x) - x, for sizes up to 1/2."""
+    return x * square * horner(b, square, _ASIN[x.dtype])
+
+
+def _asin(b: Elements, x: Any) -> Any:
+    """Beyond 1/2, asin(x) is π/2 - 2·asin(√((1 - x) / 2))."""
+    size = b.intrinsic("fabs", x)
+    far = size > 0.5
+    square = b.select(far, (1.0 - size) * 0.5, size * size)
+    near = b.select(far, b.intrinsic("sqrt", square), size)
+    rest = _small_asin(b, near, square)
+    high, low = _HALF_PI[x.dtype]
+    found = b.select(far, (high - 2.0 * near) - (2.0 * rest - low), near + rest)
+    return b.intrinsic("copysign", found, x)
+
+
+def _acos(b: Elements, x: Any) -> Any:
+    size = b.intrinsic("fabs", x)
+    far = size > 0.5
+    square = b.select(far, (1.0 - size) * 0.5, x * x)
+    near = b.select(far, b.intrinsic("sqrt", square), x)
+    rest = _small_asin(b, near, square)
+    high, low = _HALF_PI[x.dtype]
+    twice = 2.0 * (near + rest)
+    beyond = b.select(x < 0.0, 2.0 * high - (twice - 2.0 * low), twice)
+    return b.select(far, beyond, high - (near - (low - rest)))
+
+
+def _sinh(b: Any, x: Any) -> Any:
+    size = b.intrinsic("fabs", x)
+    b.rare(size > _EXP_END[x.dtype])
+    grown = apply(b, "expm1", size)
+    return b.intrinsic("copysign", 0.5 * (grown + grown / (grown + 1.0)), x)
+
+
+def _cosh(b: Any, x: Any) -> Any:
+    size = b.intrinsic("fabs", x)
+    b.rare(size > _EXP_END[x.dtype])
+    grown = apply(b, "exp", size)
+    return 0.5 * grown + 0.5 / grown
+
+
+def _asinh(b: Any, x: Any) -> Any:
+    size = b.intrinsic("fabs", x)
+    b.rare(size > _SQUARE_END[x.dtype])
+    square = size * size
+    found = apply(b, "log1p", size + square / (1.0 + b.intrinsic("sqrt", 1.0 + square)))
+    return b.intrinsic("copysign", found, x)
+
+
+def _acosh(b: Any, x: Any) -> Any:
+    b.rare(x > _SQUARE_END[x.dtype])
+    above = x - 1.0
+    return apply(b, "log1p", above + b.intrinsic("sqrt", above * (above + 2.0)))
+
+
+def _atanh(b: Elements, x: Any) -> Any:
+    size = b.intrinsic("fabs", x)
+    return b.intrinsic("copysign", 0.5 * apply(b, "log1p", 2.0 * size / (1.0 - size)), x)
+
+
+VECTORISED.update({
+    "atan": _atan, "atan2": _atan2, "asin": _asin, "acos": _acos, "sinh": _sinh, "cosh": _cosh, "asinh": _asinh,
+    "acosh": _acosh, "atanh": _atanh,
+})  # fmt: skip
