@@ -238,3 +238,13 @@ def test_embeddings_combine_the_rows_of_a_matrix(combiner):
         np.testing.assert_allclose(weighted, [first[1], table[2], table[2], table[2]], rtol=1e-6)
     with pytest.raises(ValueError, match="combiner must be one of"):
         ac.nn.embedding_lookup_sparse(table, ids, None, "max")
+
+
+def test_wider_traces_serve_composites_of_several_shapes():
+    doubled = ac.function(lambda x: x * 2.0, reduce_retracing=True)
+    summed = ac.function(lambda x: ac.reduce_sum(x, 1), reduce_retracing=True)
+    for size in range(1, 6):
+        np.testing.assert_array_equal(dense(doubled(ac.sparse.eye(size))), 2 * np.eye(size))
+        rows = ac.ragged.range(ac.range(size))
+        assert summed(rows).numpy().tolist() == [sum(range(n)) for n in range(size)]
+    assert doubled.experimental_get_tracing_count() == summed.experimental_get_tracing_count() == 2

@@ -92,3 +92,18 @@ def is_template_below(narrow: Template | None, wide: Template | None) -> bool:
     else:
         same = narrow.kind is wide.kind
     return same and all(map(is_template_below, narrow.children, wide.children))
+
+
+def joined_template(first: Template | None, second: Template | None) -> Template | None:
+    """Return the template with the common specs of the composites in both; raises ValueError where they differ."""
+    if first == second:
+        return first
+    if first is None or second is None or first.keys != second.keys or len(first.children) != len(second.children):
+        raise ValueError("the structures differ")
+    if isinstance(first.kind, TypeSpec):
+        kind: Any = first.kind.most_specific_compatible_type(second.kind)
+    elif first.kind is second.kind:
+        kind = first.kind
+    else:
+        raise ValueError("the structures differ")
+    return replace(first, kind=kind, children=tuple(map(joined_template, first.children, second.children)))

@@ -12,6 +12,7 @@ from typing import Any
 
 from autoconv.forks import new_lock
 from autoconv.graph.types import join_shapes
+from autoconv.runtime.support.composite_structures import joined_template
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, LeafKey, TensorKey
@@ -93,19 +94,33 @@ def retracing_of(function: Callable[..., Any]) -> Retracing:
 def wider_key(key: Key, known: Iterable[Key]) -> Key:
     """Return the key with the shapes that it has in common with the first of `known` that can share a trace with it."""
     for other in known:
-        if not _is_alike(other, key):
+        templates = _joined_templates(other, key)
+        if templates is None or other == key or not _is_alike(replace(other, templates=key.templates), key):
             continue
         leaves = [_common(mine, its) for mine, its in zip(key.leaves, other.leaves, strict=True)]
         if all(leaf is not None for leaf in leaves):
-            return replace(key, leaves=tuple(leaves))
+            return replace(key, templates=templates, leaves=tuple(leaves))
     return key
+
+
+def _joined_templates(one: Key, other: Key) -> tuple[Any, ...] | None:
+    """Return structures of arguments that hold those of both keys, with wider specs of composites; None for none."""
+    if one.templates == other.templates or len(one.templates) != len(other.templates):
+        return other.templates if one.templates == other.templates else None
+    try:
+        return tuple(
+            (name, joined_template(mine, its))
+            for (name, mine), (_, its) in zip(one.templates, other.templates, strict=True)
+        )
+    except ValueError:
+        return None
 
 
 def open_key(key: Key, known: Iterable[Key], never: Collection[Key]) -> Key:
     """Return the key with the sizes open in which earlier calls differ, once two of them had traces of their own."""
     wide, count = key, 0
     for other in known:
-        if not _is_alike(other, key):
+        if other == key or not _is_alike(other, key):
             continue
         leaves = [_common(mine, its) for mine, its in zip(wide.leaves, other.leaves, strict=True)]
         if all(leaf is not None and _has_rank(leaf) for leaf in leaves):
@@ -115,7 +130,7 @@ def open_key(key: Key, known: Iterable[Key], never: Collection[Key]) -> Key:
 
 def _is_alike(one: Key, other: Key) -> bool:
     """Return whether two keys differ in their leaves alone."""
-    if one == other or len(one.leaves) != len(other.leaves):
+    if len(one.leaves) != len(other.leaves):
         return False
     mine, its = ((key.templates, key.orders, key.overlaps, key.memory) for key in (one, other))
     return mine == its
