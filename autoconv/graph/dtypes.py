@@ -172,7 +172,7 @@ class DType:
 def as_dtype(value: object) -> DType:
     """Convert `value` to a DType: a DType, a name, a NumPy dtype or scalar type, or a Python number type.
 
-    Raises TypeError for anything else.
+    An int is the number of a dtype in TensorFlow's protocol buffers. Raises TypeError for anything else.
 
     >>> autoconv.as_dtype("float32"), autoconv.as_dtype(np.int64)
     (autoconv.float32, autoconv.int64)
@@ -182,6 +182,10 @@ def as_dtype(value: object) -> DType:
     found = _BY_OBJECT.get(value) if isinstance(value, (str, type, np.dtype)) else None
     if found is not None:
         return found
+    if type(value) is int:
+        numbered = next((dtype for dtype in DTYPES.values() if dtype.enum == value), None)
+        if numbered is not None:
+            return numbered
     try:
         dtype = np.dtype(value)  # type: ignore[call-overload]
     except Exception:  # NumPy raises SyntaxError for some texts, and errors of an object's own attribute `dtype`

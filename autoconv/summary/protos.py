@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.graph.dtypes import as_dtype, string
+from autoconv.graph.graphdef_protobuf import protobuf_classes
 from autoconv.io.tensor_records import SerializeTensor
 
 
@@ -15,6 +16,14 @@ def messages(name: str) -> Any:
     except ImportError:
         raise ImportError("summaries need the package tensorboard: pip install 'autoconv[summary]'") from None
     return {"config": config_pb2, "event": event_pb2, "summary": summary_pb2}[name]
+
+
+def graph_messages() -> Any:
+    """Return the module of messages of graphs; raises ImportError without tensorboard."""
+    found = protobuf_classes()
+    if found is None:
+        raise ImportError("GraphDefs need the package tensorboard: pip install 'autoconv[summary]'")
+    return found
 
 
 def metadata_of(plugin: str, description: str | None, content: bytes = b"") -> Any:

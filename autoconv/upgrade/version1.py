@@ -21,7 +21,7 @@ MODULES = {
     "get_variable": "variables", "get_variable_scope": "variables", "global_variables": "collections",
     "global_variables_initializer": "collections", "glorot_normal_initializer": "initializers",
     "glorot_uniform_initializer": "initializers", "group": "operations",
-    "initialize_all_tables": "collections:tables_initializer",
+    "import_graph_def": "graph_import", "initialize_all_tables": "collections:tables_initializer",
     "initialize_all_variables": "collections:global_variables_initializer",
     "initialize_local_variables": "collections:local_variables_initializer",
     "initialize_variables": "collections:variables_initializer", "is_variable_initialized": "collections",

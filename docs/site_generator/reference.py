@@ -42,6 +42,7 @@ NAMESPACES = {
     "autoconv.compat.v1.layers": "Version 1: layers as functions.",
     "autoconv.compat.v1.losses": "Version 1: losses.",
     "autoconv.compat.v1.metrics": "Version 1: metrics.",
+    "autoconv.compat.v1.graph_util": "Version 1: parts of GraphDefs.",
     "autoconv.compat.v1.data": "Version 1: iterators of datasets.",
     "autoconv.compat.v1.summary": "Version 1: summaries and their writer.",
     "autoconv.compat.v1.initializers": "Version 1: first values of variables.",

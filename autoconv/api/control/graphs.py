@@ -85,6 +85,11 @@ class Graph(FuncGraph):
             return found
         return [member for member in found if re.match(scope, getattr(member, "name", None) or "")]
 
+    def get_tensor_by_name(self, name: str) -> Any:
+        """Return the tensor `operation:index`, imported ones by their names too; raises KeyError."""
+        found = self.made.get("imported", {}).get(name)
+        return super().get_tensor_by_name(name) if found is None else found
+
     def add_to_collection(self, name: Any, value: Any) -> None:
         self.get_collection_ref(name).append(value)
 

@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 from typing import Any
 
-from autoconv.summary.protos import messages
+from autoconv.summary.protos import graph_messages, messages
 from autoconv.upgrade.version1 import MODULES, REMEDIES, RENAMES
 
 
@@ -30,6 +30,8 @@ def _found(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _MESSAGES:
         return getattr(messages("summary" if name.startswith("Summary") else "event"), name)
+    if name in _GRAPH_MESSAGES:
+        return getattr(graph_messages(), name)
     if name in REMEDIES:
         raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}: {REMEDIES[name]}")
     found = importlib.import_module("autoconv")
@@ -42,6 +44,7 @@ def _found(name: str) -> Any:
 
 _ABSENT: Any = object()
 _MESSAGES = ("Event", "Summary", "SummaryMetadata")
+_GRAPH_MESSAGES = ("GraphDef",)
 __all__ = sorted(MODULES)
 
 

@@ -94,6 +94,8 @@ def make_initializable_iterator(dataset: data.Dataset, shared_name: str | None =
 
 GRAPH_ITERATOR.set(GraphIterator)
 
+__all__ = ["GraphIterator", "make_initializable_iterator", "make_one_shot_iterator"]
+
 
 def __getattr__(name: str) -> Any:
     """Return the names that have the same meaning in version 2."""

@@ -193,6 +193,9 @@ class Session:
         for variable in self.graph.made.get("variables", ()):
             if index in ("", "0") and variable.name == f"{operation}:0":
                 return variable if index else variable.op
+        imported = self.graph.made.get("imported", {}).get(name)
+        if imported is not None:
+            return imported
         group = self.graph.made.get("operations", {}).get(name)
         if group is not None:
             return group

@@ -6,6 +6,7 @@ from typing import Any
 
 from autoconv import train
 from autoconv.compat.v1.train.coordinator import Coordinator, start_queue_runners
+from autoconv.compat.v1.train.graph_files import write_graph
 from autoconv.compat.v1.train.optimizer import (
     AdadeltaOptimizer,
     AdagradOptimizer,
@@ -42,7 +43,7 @@ __all__ = [
     "GradientDescentOptimizer", "MomentumOptimizer", "Optimizer", "RMSPropOptimizer", "Saver", "checkpoint_exists",
     "cosine_decay", "create_global_step", "exponential_decay", "get_checkpoint_state", "get_global_step",
     "get_or_create_global_step", "global_step", "inverse_time_decay", "latest_checkpoint", "natural_exp_decay",
-    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "start_queue_runners",
+    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "start_queue_runners", "write_graph",
 ]  # fmt: skip
 
 

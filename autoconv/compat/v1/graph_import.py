@@ -1,0 +1,256 @@
+"""Import of GraphDefs: graphs that TensorFlow has written, such as frozen models, as ops of the graph around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from autoconv import math, nn
+from autoconv.api import linalg
+from autoconv.api.scopes import name_scope
+from autoconv.api.tensors import arithmetic, casts, constants, gather, indexing, reductions, shaping
+from autoconv.compat.v1.default_graph import get_default_graph
+from autoconv.compat.v1.operations import group
+from autoconv.compat.v1.placeholders import placeholder, placeholder_with_default
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import as_dtype, int32, int64
+from autoconv.io.tensor_records import parse_tensor
+from autoconv.runtime.recording.regions import recording
+from autoconv.runtime.tensors.conversion import constant
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.summary.protos import graph_messages
+
+
+def import_graph_def(
+    graph_def: Any, input_map: Mapping[str, Any] | None = None, return_elements: Sequence[str] | None = None,
+    name: str | None = None, op_dict: Any = None, producer_op_list: Any = None,
+) -> list[Any] | None:  # fmt: skip
+    """Record the nodes of a GraphDef, a message or its bytes, in the default graph.
+
+    Tensors are named under the scope `name` ("import"), or as they are for an empty name. `input_map` gives tensors in
+    place of those of a name in the GraphDef. Return the tensors and operations of `return_elements`. Raises ValueError
+    for an op that has no counterpart here, and for a name that the GraphDef lacks.
+
+    >>> with autoconv.Graph().as_default() as first:
+    ...     x = autoconv.compat.v1.placeholder(autoconv.float32, [2], name="x")
+    ...     y = autoconv.math.tanh(x, name="y")
+    >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
+    ...     (again,) = autoconv.compat.v1.import_graph_def(
+    ...         first.as_graph_def(), {"x": autoconv.zeros([2])}, ["y:0"])
+    ...     session.run(again)
+    array([0., 0.], dtype=float32)
+    """
+    message = _message(graph_def)
+    importer = _Importer(message, dict(input_map or {}))
+    prefix = "import" if name is None else name
+    with name_scope(f"{prefix}/" if prefix else ""):
+        for node in message.node:
+            importer.operation(node.name)
+    imported = get_default_graph().made.setdefault("imported", {})
+    scope = f"{prefix}/" if prefix else ""
+    for found, outputs in importer.outputs.items():
+        imported.update({f"{scope}{found}:{index}": tensor for index, tensor in enumerate(outputs)})
+    return None if return_elements is None else [importer.element(each) for each in return_elements]
+
+
+class _Importer:
+    def __init__(self, message: Any, given: dict[str, Any]) -> None:
+        self.nodes = {node.name: node for node in message.node}
+        self.given = {_full(each): tensor for each, tensor in given.items()}
+        self.outputs: dict[str, list[Any]] = {}
+        self._busy: set[str] = set()
+
+    def element(self, name: str) -> Any:
+        if name.partition(":")[0] not in self.nodes:
+            raise ValueError(f"Requested return_element {name!r} not found in graph_def.")
+        return self.tensor(name) if ":" in name else self.operation(name)[0].op
+
+    def tensor(self, reference: str) -> Any:
+        full = _full(reference)
+        if full in self.given:
+            return self.given[full]
+        name, _, index = full.partition(":")
+        return self.operation(name)[int(index)]
+
+    def operation(self, name: str) -> list[Any]:
+        """Return the outputs of a node, whose inputs are made first: the order of nodes does not matter."""
+        if name in self.outputs:
+            return self.outputs[name]
+        node = self.nodes.get(name)
+        if node is None:
+            raise ValueError(f"graph_def has no node {name!r}, which is an input of another")
+        if name in self._busy:
+            raise ValueError(f"graph_def has a cycle through {name!r}: loops of version 1 cannot be imported")
+        build = _OPS.get(node.op)
+        if build is None:
+            raise ValueError(f"No op named {node.op} can be imported (node {name!r})")
+        self._busy.add(name)
+        inputs = [self.tensor(each) for each in node.input if not each.startswith("^")]
+        made = build(_Attributes(node), *inputs)
+        self._busy.discard(name)
+        self.outputs[name] = list(made) if isinstance(made, (list, tuple)) else [made]
+        return self.outputs[name]
+
+
+class _Attributes:
+    """The attributes of a node as Python values."""
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+        self.name = node.name
+
+    def of(self, name: str, otherwise: Any = None) -> Any:
+        if name not in self.node.attr:
+            return otherwise
+        attribute = self.node.attr[name]
+        kind = attribute.WhichOneof("value")
+        value = getattr(attribute, kind)
+        match kind:
+            case "type":
+                return as_dtype(value)
+            case "s":
+                return value.decode()
+            case "list":
+                return list(value.i) or [each.decode() for each in value.s]
+            case "shape":
+                return None if value.unknown_rank else [None if d.size < 0 else d.size for d in value.dim]
+            case "tensor":
+                with recording(None):
+                    return parse_tensor(value.SerializeToString(), as_dtype(value.dtype)).numpy()  # type: ignore[attr-defined]
+        return value
+
+
+def _constant(n: _Attributes) -> Any:
+    return constant(n.of("value"), n.of("dtype"), name=n.name)
+
+
+def _known(tensor: Any, what: str) -> Any:
+    """Return an input that has to be a constant, such as an axis."""
+    found = static_value(tensor)
+    if found is None:
+        raise ValueError(f"{what} has to be a constant to import it")
+    return found.tolist()
+
+
+def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    def build(n: _Attributes, x: Any, axes: Any) -> Any:
+        return function(x, _known(axes, f"the axis of {n.name!r}"), bool(n.of("keep_dims", False)), n.name)
+
+    return build
+
+
+def _batch_norm(n: _Attributes, x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> list[Any]:
+    if n.of("is_training", True):
+        mean, variance = nn.moments(x, [0, 1, 2])
+    found = nn.batch_normalization(x, mean, variance, offset, scale, n.of("epsilon", 1e-4))
+    return [found, mean, variance, mean, variance]
+
+
+def _strided_slice(n: _Attributes, x: Any, begin: Any, end: Any, strides: Any) -> Any:
+    names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+    masks = {f"{name}_mask": n.of(f"{name}_mask", 0) for name in names}
+    return indexing.strided_slice(x, begin, end, strides, **masks)
+
+
+def _convolution(n: _Attributes, x: Any, kernel: Any) -> Any:
+    form, gaps = n.of("data_format", "NHWC"), n.of("dilations", [1, 1, 1, 1])
+    return nn.conv2d(x, kernel, n.of("strides"), n.of("padding"), form, gaps, n.name)
+
+
+def _depthwise(n: _Attributes, x: Any, kernel: Any) -> Any:
+    return nn.depthwise_conv2d(x, kernel, n.of("strides"), n.of("padding"), n.of("data_format", "NHWC"))
+
+
+def _pool(function: Callable[..., Any]) -> Callable[..., Any]:
+    def build(n: _Attributes, x: Any) -> Any:
+        return function(x, n.of("ksize"), n.of("strides"), n.of("padding"), n.of("data_format", "NHWC"), n.name)
+
+    return build
+
+
+def _matmul(n: _Attributes, a: Any, b: Any) -> Any:
+    first, second = ("transpose_a", "transpose_b") if "transpose_a" in n.node.attr else ("adj_x", "adj_y")
+    return linalg.matmul(a, b, transpose_a=bool(n.of(first, False)), transpose_b=bool(n.of(second, False)))
+
+
+def _argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    def build(n: _Attributes, x: Any, axis: Any) -> Any:
+        return function(x, _known(axis, f"the axis of {n.name!r}"), n.of("output_type", int64), n.name)
+
+    return build
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda n, *inputs: function(*inputs, name=n.name)
+
+
+_ELEMENTWISE: dict[str, Callable[..., Any]] = {
+    "Abs": math.abs, "Add": arithmetic.add, "AddV2": arithmetic.add, "Sub": arithmetic.subtract,
+    "Mul": arithmetic.multiply, "RealDiv": arithmetic.divide, "FloorDiv": arithmetic.floordiv,
+    "Neg": arithmetic.negative, "Pow": arithmetic.pow, "Exp": math.exp, "Log": math.log, "Log1p": math.log1p,
+    "Sqrt": math.sqrt, "Rsqrt": math.rsqrt, "Square": math.square, "SquaredDifference": math.squared_difference, "Tanh": math.tanh,
+    "Sigmoid": math.sigmoid, "Relu": nn.relu, "Relu6": nn.relu6, "Elu": nn.elu, "Selu": nn.selu,
+    "Softplus": math.softplus, "Softsign": math.softsign, "Erf": math.erf, "Floor": math.floor, "Ceil": math.ceil,
+    "Round": math.round, "Sign": math.sign, "Sin": math.sin, "Cos": math.cos, "Maximum": math.maximum,
+    "Minimum": math.minimum, "Greater": math.greater, "GreaterEqual": math.greater_equal, "Less": math.less,
+    "LessEqual": math.less_equal, "Equal": math.equal, "NotEqual": math.not_equal, "LogicalAnd": math.logical_and,
+    "LogicalOr": math.logical_or, "LogicalNot": math.logical_not, "Softmax": nn.softmax, "LogSoftmax": nn.log_softmax,
+    "Identity": casts.identity, "StopGradient": casts.stop_gradient, "Select": gather.where, "SelectV2": gather.where,
+    "Reshape": shaping.reshape, "Tile": shaping.tile, "Fill": constants.fill, "ZerosLike": constants.zeros_like,
+    "OnesLike": constants.ones_like, "Reciprocal": math.reciprocal, "FloorMod": math.floormod,
+}  # fmt: skip
+
+_OPS: dict[str, Callable[..., Any]] = {
+    **{op: _plain(function) for op, function in _ELEMENTWISE.items()},
+    "Const": _constant,
+    "Placeholder": lambda n: placeholder(n.of("dtype"), n.of("shape"), n.name),
+    "PlaceholderWithDefault": lambda n, x: placeholder_with_default(x, n.of("shape"), n.name),
+    "NoOp": lambda n: group(name=n.name),
+    "MatMul": _matmul, "BatchMatMul": _matmul, "BatchMatMulV2": _matmul,
+    "BiasAdd": lambda n, x, b: nn.bias_add(x, b, n.of("data_format", "NHWC"), n.name),
+    "Conv2D": _convolution, "DepthwiseConv2dNative": _depthwise,
+    "MaxPool": _pool(nn.max_pool), "AvgPool": _pool(nn.avg_pool),
+    "FusedBatchNorm": _batch_norm, "FusedBatchNormV2": _batch_norm, "FusedBatchNormV3": _batch_norm,
+    "LeakyRelu": lambda n, x: nn.leaky_relu(x, n.of("alpha", 0.2), n.name),
+    "Cast": lambda n, x: casts.cast(x, n.of("DstT"), n.name),
+    "Shape": lambda n, x: shaping.shape(x, n.of("out_type", int32), n.name),
+    "Rank": lambda n, x: shaping.rank(x, n.name),
+    "Size": lambda n, x: shaping.size(x, n.of("out_type", int32), n.name),
+    "Squeeze": lambda n, x: shaping.squeeze(x, n.of("squeeze_dims") or None, n.name),
+    "ExpandDims": lambda n, x, axis: shaping.expand_dims(x, _known(axis, f"the axis of {n.name!r}"), n.name),
+    "ConcatV2": lambda n, *x: shaping.concat(list(x[:-1]), _known(x[-1], f"the axis of {n.name!r}"), n.name),
+    "Pack": lambda n, *x: shaping.stack(list(x), n.of("axis", 0), n.name),
+    "Unpack": lambda n, x: shaping.unstack(x, n.of("num"), n.of("axis", 0), n.name),
+    "Split": lambda n, axis, x: shaping.split(x, n.of("num_split"), _known(axis, f"the axis of {n.name!r}")),
+    "Transpose": lambda n, x, perm: shaping.transpose(x, _known(perm, f"the permutation of {n.name!r}"), name=n.name),
+    "Pad": lambda n, x, paddings: shaping.pad(x, paddings, name=n.name),
+    "PadV2": lambda n, x, paddings, value: shaping.pad(x, paddings, constant_values=value, name=n.name),
+    "StridedSlice": _strided_slice,
+    "Slice": lambda n, x, begin, size: indexing.slice(x, begin, size, n.name),
+    "Gather": lambda n, x, i: gather.gather(x, i, name=n.name),
+    "GatherV2": lambda n, x, i, axis: gather.gather(x, i, axis=_known(axis, f"the axis of {n.name!r}")),
+    "Range": lambda n, start, limit, delta: constants.range(start, limit, delta, name=n.name),
+    "ArgMax": _argument(math.argmax), "ArgMin": _argument(math.argmin),
+    "Sum": _reduction(reductions.reduce_sum), "Mean": _reduction(reductions.reduce_mean),
+    "Max": _reduction(reductions.reduce_max), "Min": _reduction(reductions.reduce_min),
+    "Prod": _reduction(reductions.reduce_prod), "All": _reduction(reductions.reduce_all),
+    "Any": _reduction(reductions.reduce_any),
+}  # fmt: skip
+
+
+def _message(graph_def: Any) -> Any:
+    if hasattr(graph_def, "node"):
+        return graph_def
+    made = graph_messages().GraphDef()
+    try:
+        made.ParseFromString(bytes(graph_def))
+    except Exception as error:
+        raise InvalidArgumentError(f"these bytes are no GraphDef: {error}") from None
+    return made
+
+
+def _full(name: str) -> str:
+    return name if ":" in name else f"{name}:0"
+
+
+__all__ = ["import_graph_def"]

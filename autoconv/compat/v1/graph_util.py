@@ -1,0 +1,36 @@
+"""Parts of GraphDefs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
+    """Return a GraphDef with the nodes that the named ones need, in their order.
+
+    Raises ValueError for a name that the GraphDef lacks.
+
+    >>> with autoconv.Graph().as_default() as graph:
+    ...     x = autoconv.constant(1.0, name="x")
+    ...     y = autoconv.math.tanh(x, name="y")
+    ...     z = autoconv.math.exp(x, name="z")
+    >>> [node.name for node in autoconv.compat.v1.graph_util.extract_sub_graph(graph.as_graph_def(), ["y"]).node]
+    ['x', 'y']
+    """
+    if isinstance(dest_nodes, str):
+        raise TypeError("dest_nodes must be an iterable of strings.")
+    by_name = {node.name: node for node in graph_def.node}
+    waiting = list(dest_nodes)
+    kept: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in by_name:
+            raise ValueError(f"{name} is not in graph")
+        if name not in kept:
+            kept.add(name)
+            waiting += [each.lstrip("^").partition(":")[0] for each in by_name[name].input]
+    made = type(graph_def)()
+    made.node.extend(node for node in graph_def.node if node.name in kept)
+    made.versions.CopyFrom(graph_def.versions)
+    return made

@@ -1,0 +1,81 @@
+"""Graphs that TensorFlow has frozen compute what they compute there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+import autoconv.compat.v1 as tf
+from autoconv.errors import InvalidArgumentError
+
+pytest.importorskip("tensorboard")
+FROZEN = (Path(__file__).resolve().parents[2] / "fixtures" / "version1" / "frozen.pb").read_bytes()
+# What TensorFlow 2.21 computes with the graph, a convolutional net of 22 kinds of ops, for the images below.
+PROBABILITIES = [
+    [0.9337319731712341, 0.047062814235687256, 0.019205283373594284],
+    [0.6810511946678162, 0.31193992495536804, 0.007008861284703016],
+]
+SIZES = [5.614062309265137, 9.614062309265137]
+
+
+def images():
+    draw = np.random.RandomState(0)
+    draw.randn(3, 3, 1, 4)
+    draw.randn(64, 3)
+    return draw.randn(2, 8, 8, 1).astype("f")
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with ac.Graph().as_default() as made:
+        yield made
+
+
+def test_a_frozen_graph_computes_the_same(graph):
+    message = tf.GraphDef()
+    message.ParseFromString(FROZEN)
+    found = tf.import_graph_def(message, return_elements=["p:0", "k"])
+    with tf.Session() as session:
+        feeds = {"import/x:0": images()}
+        probabilities, classes, sizes = session.run([found[0], "import/k:0", "import/s:0"], feeds)
+    np.testing.assert_allclose(probabilities, PROBABILITIES, rtol=2e-6)
+    np.testing.assert_allclose(sizes, SIZES, rtol=2e-6)
+    assert classes.tolist() == [0, 0] and found[1].type == "ArgMax"
+    assert graph.get_tensor_by_name("import/p:0") is found[0]
+
+
+def test_tensors_take_the_place_of_others():
+    x = tf.placeholder(tf.float32, [None, 8, 8, 1])
+    (p,) = tf.import_graph_def(FROZEN, {"x": x / 2.0}, ["p:0"], name="")
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(p, {x: 2 * images()}), PROBABILITIES, rtol=2e-6)
+        (slope,) = tf.gradients(p[:, 0], [x])
+        assert session.run(slope, {x: images()}).any()
+
+
+def test_parts_of_a_graph():
+    message = tf.GraphDef.FromString(FROZEN)
+    part = tf.graph_util.extract_sub_graph(message, ["x"])
+    assert [node.name for node in part.node] == ["x"]
+    with pytest.raises(ValueError, match="nowhere is not in graph"):
+        tf.graph_util.extract_sub_graph(message, ["nowhere"])
+
+
+def test_graphs_that_cannot_be_imported():
+    message = tf.GraphDef.FromString(FROZEN)
+    message.node.add(name="odd", op="DecodeWav")
+    with pytest.raises(ValueError, match="No op named DecodeWav can be imported"):
+        tf.import_graph_def(message)
+    with pytest.raises(ValueError, match="return_element 'nowhere:0' not found"):
+        tf.import_graph_def(FROZEN, return_elements=["nowhere:0"])
+    with pytest.raises(InvalidArgumentError, match="no GraphDef"):
+        tf.import_graph_def(b"\xff" * 20)
+
+
+def test_dtypes_by_their_numbers():
+    assert ac.as_dtype(1) is ac.float32 and ac.as_dtype(9) is ac.int64 and tf.as_dtype(7) is ac.string
+    with pytest.raises(TypeError):
+        ac.as_dtype(10_000)
