@@ -116,7 +116,8 @@ class _Attributes:
                 return None if value.unknown_rank else [None if d.size < 0 else d.size for d in value.dim]
             case "tensor":
                 with recording(None):
-                    return parse_tensor(value.SerializeToString(), as_dtype(value.dtype)).numpy()  # type: ignore[attr-defined]
+                    return parse_tensor(value.SerializeToString(),
+    as_dtype(value.dtype)).numpy()  # type: ignore[attr-defined]
         return value
 
 
