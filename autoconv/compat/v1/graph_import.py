@@ -116,8 +116,8 @@ class _Attributes:
                 return None if value.unknown_rank else [None if d.size < 0 else d.size for d in value.dim]
             case "tensor":
                 with recording(None):
-                    return parse_tensor(value.SerializeToString(),
-    as_dtype(value.dtype)).numpy()  # type: ignore[attr-defined]
+                    parsed: Any = parse_tensor(value.SerializeToString(), as_dtype(value.dtype))
+                return parsed.numpy()
         return value
 
 
@@ -189,7 +189,8 @@ _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "Abs": math.abs, "Add": arithmetic.add, "AddV2": arithmetic.add, "Sub": arithmetic.subtract,
     "Mul": arithmetic.multiply, "RealDiv": arithmetic.divide, "FloorDiv": arithmetic.floordiv,
     "Neg": arithmetic.negative, "Pow": arithmetic.pow, "Exp": math.exp, "Log": math.log, "Log1p": math.log1p,
-    "Sqrt": math.sqrt, "Rsqrt": math.rsqrt, "Square": math.square, "SquaredDifference": math.squared_difference, "Tanh": math.tanh,
+    "Sqrt": math.sqrt, "Rsqrt": math.rsqrt, "Square": math.square, "SquaredDifference": math.squared_difference,
+    "Tanh": math.tanh,
     "Sigmoid": math.sigmoid, "Relu": nn.relu, "Relu6": nn.relu6, "Elu": nn.elu, "Selu": nn.selu,
     "Softplus": math.softplus, "Softsign": math.softsign, "Erf": math.erf, "Floor": math.floor, "Ceil": math.ceil,
     "Round": math.round, "Sign": math.sign, "Sin": math.sin, "Cos": math.cos, "Maximum": math.maximum,
