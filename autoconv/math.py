@@ -106,7 +106,7 @@ from autoconv.api.tensors.segments import (
     unsorted_segment_sqrt_n,
 )
 from autoconv.api.tensors.sorting import in_top_k, top_k
-from autoconv.api.tensors.special import erfcinv, erfinv, ndtri
+from autoconv.api.tensors.special import erfcinv, erfinv, lbeta, ndtri
 from autoconv.api.tensors.trigonometry import (
     acos,
     acosh,
@@ -129,7 +129,7 @@ __all__ = [
     "atan2", "atanh", "bincount", "ceil", "complex", "confusion_matrix", "conj", "cos", "cosh", "count_nonzero",
     "cumprod", "cumsum", "digamma", "divide", "divide_no_nan", "equal", "erf", "erfc", "erfcinv", "erfinv", "exp",
     "expm1", "floor", "floordiv", "floormod", "greater", "greater_equal", "imag", "in_top_k", "invert_permutation",
-    "is_finite", "is_inf", "is_nan", "is_non_decreasing", "is_strictly_increasing", "l2_normalize", "less",
+    "is_finite", "is_inf", "is_nan", "is_non_decreasing", "is_strictly_increasing", "l2_normalize", "lbeta", "less",
     "less_equal", "lgamma", "log", "log1p", "log_sigmoid", "log_softmax", "logical_and", "logical_not", "logical_or",
     "logical_xor", "maximum", "minimum", "mod", "multiply", "multiply_no_nan", "ndtri", "negative", "nextafter",
     "not_equal", "polygamma", "pow", "real", "reciprocal", "reciprocal_no_nan", "reduce_all", "reduce_any",

@@ -116,6 +116,12 @@ def test_inverses_of_distributions():
     close(gradients(lambda x: ac.reduce_sum(ac.math.erfinv(x)), np.array([0.1, -0.9]))[0], [0.8933, 3.428])
 
 
+def test_the_beta_function():
+    x = np.array([[1.0, 2.0, 3.0], [0.5, 0.5, 7.0]])
+    for run in both(ac.math.lbeta):
+        close(run(ac.constant(x)), [-4.0943, -0.8012], 1e-4)
+
+
 def test_values_are_computed_again_for_gradients():
     w, x = ac.Variable(2.0), ac.Variable(3.0)
     calls = []

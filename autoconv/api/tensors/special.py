@@ -1,4 +1,4 @@
-"""Inverses of distribution functions, element by element."""
+"""Inverses of distribution functions, element by element, and the beta function."""
 
 from __future__ import annotations
 
@@ -32,3 +32,14 @@ def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
     array([1.1631, 0.4769], dtype=float32)
     """
     return apply("multiply", apply("ndtri", apply("multiply", x, 0.5)), -(0.5**0.5), name=name)
+
+
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
+    """The logarithm of the absolute multivariate beta function of the vectors along the last axis.
+
+    >>> autoconv.math.lbeta([1.0, 2.0, 3.0]).numpy().round(4)
+    np.float32(-4.0943)
+    """
+    of_each = apply("reduce_sum", apply("lgamma", x), axis=(-1,), keepdims=False)
+    of_all = apply("lgamma", apply("reduce_sum", x, axis=(-1,), keepdims=False))
+    return apply("subtract", of_each, of_all, name=name)
