@@ -1,5 +1,6 @@
 """What programs do with Keras: fit, evaluate, save, restore, train by hand; one graph serves all steps."""
 
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -246,3 +247,38 @@ def test_fit_over_a_dataset_and_text_layers():
     np.testing.assert_array_equal(ac.sparse.to_dense(found), [[0, 1, 1], [1, 0, 1]])
     numbers = keras.layers.IntegerLookup(vocabulary=[10, 20])
     assert [int(i) for i in dataset.map(lambda x, y: numbers(ac.constant([20]))[0]).take(1)] == [2]
+
+
+TRAINED = """
+import os, signal, sys
+import numpy as np
+from autoconv import keras
+
+
+class Kill(keras.callbacks.Callback):
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == 2 and sys.argv[2] == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+for folder in (sys.argv[1], sys.argv[1] + "-whole")[: 1 if sys.argv[2] == "killed" else 2]:
+    keras.utils.set_random_seed(0)
+    model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(8, "tanh"), keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    x = np.random.RandomState(0).randn(64, 4).astype("f")
+    callbacks = [keras.callbacks.BackupAndRestore(folder), Kill()]
+    done = model.fit(x, x.sum(1), 16, 5, verbose=0, callbacks=callbacks, shuffle=False)
+    print(done.history["loss"][-3:])
+"""
+
+
+def test_a_killed_training_goes_on_with_the_same_numbers(tmp_path):
+    (tmp_path / "trained.py").write_text(TRAINED)
+
+    def run(how):
+        command = [sys.executable, tmp_path / "trained.py", tmp_path / "backup", how]
+        return subprocess.run(command, capture_output=True, text=True, check=how == "resumed")
+
+    assert run("killed").returncode == -signal.SIGKILL
+    resumed, whole = run("resumed").stdout.splitlines()
+    assert resumed == whole
