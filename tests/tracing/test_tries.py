@@ -307,6 +307,21 @@ def test_what_a_generator_catches_while_a_builtin_goes_over_it():
         assert [compiled(n, kind) for n in (1, 5)] == [gone_over(n, kind) for n in (1, 5)]
 
 
+def test_contexts_hold_no_values_of_a_trace():
+    def f(n):
+        try:
+            raise ValueError("given", n)
+        except ValueError:
+            raise KeyError("k") from None
+
+    compiled = ac.compile(f)
+    for function in (f, compiled, compiled):
+        with pytest.raises(KeyError) as caught:
+            function(3)
+        assert repr(caught.value.__context__) == "ValueError('given', 3)"
+        assert caught.value.__suppress_context__ and caught.value.__cause__ is None
+
+
 def _wrapped(d, key, explicit, read):
     try:
         try:

@@ -18,7 +18,8 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.raised_errors import passes_handlers
 from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.operators.values.items import context
-from autoconv.runtime.objects.symbolic_objects import StagedException, SymbolicObject, apply_object
+from autoconv.runtime.objects.staged_exceptions import StagedException
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
 from autoconv.runtime.recording.handler_stores import is_catchable
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import place_of

@@ -8,7 +8,8 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.ops.python.exception_groups import left_of_group as left_now
 from autoconv.ops.python.exception_groups import split_group as split_now
 from autoconv.runtime.objects.containers import heap_of
-from autoconv.runtime.objects.symbolic_objects import StagedException, apply_object, is_object, record_object
+from autoconv.runtime.objects.staged_exceptions import StagedException
+from autoconv.runtime.objects.symbolic_objects import apply_object, is_object, record_object
 
 
 def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:

@@ -36,8 +36,8 @@ from autoconv.operators.regions.region_body import Recorded, refuse_missing, wri
 from autoconv.operators.regions.shared_identity import frozen_where_shared, require_identity, shared_identities
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.runtime.objects.containers import PLAIN, heap_of
+from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import (
-    StagedException,
     SymbolicObject,
     as_object,
     box,

@@ -23,8 +23,9 @@ from autoconv.operators.support.deferred_messages import template_of
 from autoconv.ops.python.exception_groups import leaves_of_group
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
+from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_symbols, is_of_call
-from autoconv.runtime.objects.symbolic_objects import StagedException, apply_object, box, record_object
+from autoconv.runtime.objects.symbolic_objects import apply_object, box, record_object
 from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.recording.tracebacks import raised_by_us
 from autoconv.runtime.support.spans import is_own_file, place_of, span_of_error
@@ -146,9 +147,12 @@ def record_raise(region: Region, error: BaseException) -> None:
         ) from None
     error.__traceback__ = None
     for how, link in (("cause", error.__cause__), ("context", error.__context__)):
-        if type(link) is StagedException and not region.contract.python_exceptions and not all(t.weak for t in data):
+        if type(link) is not StagedException and not _has_numbers_of_graph(link):
+            continue
+        is_kept = region.contract.python_exceptions or type(link) is StagedException
+        if not is_kept or (not region.contract.python_exceptions and not all(t.weak for t in data)):
             error.__cause__ = error.__context__ = None  # `function` keeps the message and drops the chain
-        elif type(link) is StagedException:
+        else:
             _record_linked(region, error, how, link, span)
             return
     inputs = [region.lift(t.value_in_graph) for t in data]
@@ -168,6 +172,15 @@ def _is_made_of_symbols(value: object) -> bool:
     return isinstance(value, (Variant, tuple, list, dict, set)) and holds_symbols((value,))
 
 
+def _has_numbers_of_graph(error: BaseException | None) -> bool:
+    """Return whether numbers of the graph are arguments of the exception or of one that it is linked to."""
+    while error is not None:
+        if type(error) is StagedException or any(isinstance(x, (SymbolicTensor, Variant)) for x in error.args):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:
     """Raise an exception whose cause or context is known only at run time."""
     template, data = template_of(error)
@@ -180,7 +193,7 @@ def _record_linked(region: Region, error: BaseException, how: str, link: Any, sp
         made = record_object("object_exception", arguments, kind=error if template is None else type(error))
         if cause is not None:
             record_object("object_set_attribute", [made, cause], name="__cause__")
-        inputs = [region.lift(x.value_in_graph) for x in (made, link.value)]
+        inputs = [region.lift(x.value_in_graph) for x in (made, box(link))]
         region.record("object_raise", inputs, {"linked": how}, span=span)
 
 

@@ -17,7 +17,7 @@ from autoconv.operators.support.overrides import overrides
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedDict, TracedList, TracedSet
 from autoconv.runtime.objects.dict_views import DictView
-from autoconv.runtime.objects.symbolic_objects import StagedException
+from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors import dispatch

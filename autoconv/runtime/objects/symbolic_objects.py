@@ -15,6 +15,7 @@ from autoconv.graph.types import ObjectType
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.objects.method_names import DATA_DUNDERS, is_method_name
 from autoconv.runtime.objects.rebuilt_arguments import refuse_rebuilt
+from autoconv.runtime.objects.staged_exceptions import StagedException, is_of_graph
 from autoconv.runtime.objects.symbol_search import (
     RunTimeObject,
     hides_symbols,
@@ -90,6 +91,9 @@ class SymbolicObject(RunTimeObject):
         return record_object("object_defined", [self], **({"outer": True} if is_outer else {}))
 
     def __getattr__(self, name: str) -> Any:
+        if name in ("__context__", "__suppress_context__"):
+            # What an operation of a graph raises while another exception is handled has no context.
+            _refuse(f"asked for its {name}")
         if name.startswith("__") and name.endswith("__") and name not in DATA_DUNDERS:
             raise AttributeError(name)
         found = _own_attribute(self, name)
@@ -151,14 +155,6 @@ class SymbolicObject(RunTimeObject):
 
     def __repr__(self) -> str:
         return f"<autoconv object {self._value.full_name!r}>"
-
-
-class StagedException(Exception):
-    """Python-level stand-in for a symbolic exception, `value`, which Python can raise, catch and chain."""
-
-    def __init__(self, value: SymbolicObject) -> None:
-        super().__init__()
-        self.value = value
 
 
 class ObjectMethod(BoundSymbolicMethod):
@@ -246,12 +242,7 @@ def box(value: Any) -> SymbolicObject:
         return apply_object("slice", value.start, value.stop, value.step)  # type: ignore[no-any-return]
     if type(value) is tuple and any(map(is_symbolic_slice, value)):  # a multidimensional index
         return build_object("tuple", value)
-    if isinstance(value, BaseException) and (
-        StagedException in (type(value.__cause__), type(value.__context__))
-        or hasattr(value, "_autoconv_tensors")
-        or holds_symbols(value.args)
-        or holds_created_objects(value.args)
-    ):
+    if isinstance(value, BaseException) and is_of_graph(value):
         return _boxed_exception(value)
     if isinstance(value, tuple) and holds_symbols(value):
         raise StagingError("a named tuple of values known only at run time cannot be part of a list or dict")

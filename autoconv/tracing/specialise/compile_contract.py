@@ -21,7 +21,7 @@ from autoconv.operators.regions.raised_errors import is_about_program
 from autoconv.ops.python.objects import may_change_array
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.symbolic_objects import StagedException
+from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.recording.journal import Journal
 from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.recording.tracebacks import raised_by_us

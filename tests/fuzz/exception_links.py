@@ -1,0 +1,152 @@
+"""Exceptions raised in handlers, and their links, plain Python against `@autoconv.compile`.
+
+    python tests/fuzz/exception_links.py --programs 1000 [--seed 0]
+
+A program nests `try`, `with`, loops and branches whose bodies raise or read from a dict, a list or a number, and whose
+handlers raise again, from an exception or from None, keep exceptions in a list, or ask them for their links. Results,
+kept exceptions, those that leave the program, and the changed dict are compared: classes, texts, causes and contexts.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import autoconv as ac
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from differential.counting import became, command, made
+
+RAISING = (
+    "v = d[k]", "v = 6 // (k - 1)", "v = xs[k]", "v = int(d.get('t', k))", "raise ValueError('given', k)",
+    "v = xs.index(k)", "raise Own(k)", "v = k + 1",
+)  # fmt: skip
+KINDS = (
+    "KeyError", "ZeroDivisionError", "IndexError", "ValueError", "(KeyError, Own)", "LookupError", "Exception",
+    "ArithmeticError", "(ValueError, TypeError)",
+)  # fmt: skip
+RAISED = ("raise", "raise RuntimeError('again')", "raise RuntimeError(k) from {0}", "raise Own(3) from None")
+ASKED = (
+    "kept.append({0})", "out.append(type({0}).__name__)", "out.append(str({0}))", "out.append({0}.args)",
+    "out.append(type({0}.__context__).__name__)", "out.append(repr({0}.__cause__))", "d['e'] = k",
+    "out.append({0}.__suppress_context__)", "out.append(isinstance({0}, LookupError))",
+    "out.append({0}.__cause__ is {0})",
+)  # fmt: skip
+AROUND = ("if k > 1:", "for k in range(k, k + 2):", "with Manager(out, KeyError):")
+VALUES = (0, 1, 2, 3, 1, 0)
+
+
+class Own(Exception):
+    """An exception of the program, without a constructor of its own."""
+
+
+class Manager:
+    def __init__(self, out: list[Any], kind: type) -> None:
+        self.out, self.kind = out, kind
+
+    def __enter__(self) -> Manager:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        self.out.append(None if kind is None else kind.__name__)
+        return kind is self.kind
+
+
+class _Writer:
+    def __init__(self, seed: int) -> None:
+        self.draw = random.Random(seed)
+        self.lines: list[str] = []
+        self._errors = 0
+
+    def program(self) -> str:
+        self.block(1, 0, "")
+        return "\n".join(["def program(k, d, xs, kept):", "    out, v = [], 0", *self.lines, "    return out, v", ""])
+
+    def put(self, depth: int, text: str) -> None:
+        self.lines.append("    " * depth + text)
+
+    def block(self, depth: int, nesting: int, error: str) -> None:
+        for _ in range(self.draw.choice([1, 1, 2])):
+            choice = self.draw.random()
+            if nesting < 3 and choice < 0.55:
+                self.attempt(depth, nesting, error)
+            elif nesting < 3 and choice < 0.65:
+                self.put(depth, self.draw.choice(AROUND))
+                self.block(depth + 1, nesting + 1, error)
+            else:
+                self.put(depth, self.draw.choice(RAISING))
+
+    def attempt(self, depth: int, nesting: int, error: str) -> None:
+        self.put(depth, "try:")
+        self.block(depth + 1, nesting + 1, error)
+        has_finally = self.draw.random() < 0.3
+        for _ in range(self.draw.choice([0, 1, 1, 2] if has_finally else [1, 1, 2])):
+            self._errors += 1
+            name = f"e{self._errors}"
+            self.put(depth, f"except {self.draw.choice(KINDS)} as {name}:")
+            self.handler(depth + 1, nesting, name)
+        if has_finally:
+            self.put(depth, "finally:")
+            self.put(depth + 1, self.draw.choice(["out.append('f')", "d['f'] = v", "v += 1"]))
+
+    def handler(self, depth: int, nesting: int, error: str) -> None:
+        for _ in range(self.draw.choice([1, 2])):
+            self.put(depth, self.draw.choice(ASKED).format(error))
+        if nesting < 2 and self.draw.random() < 0.4:
+            self.attempt(depth, nesting + 1, error)
+        elif self.draw.random() < 0.5:
+            self.put(depth, self.draw.choice(RAISED).format(error))
+
+
+def program(seed: int) -> str:
+    return _Writer(seed).program()
+
+
+def told(error: BaseException | None, depth: int = 6) -> Any:
+    """Return what an outsider can see of an exception and of those that it is linked to.
+
+    Contexts are left out: what an operation of a graph raises in a handler has none (see docs/limits.md).
+    """
+    if error is None or not depth:
+        return None
+    return type(error).__name__, repr(error.args), told(error.__cause__, depth - 1), error.__suppress_context__
+
+
+def values_of_traces(error: BaseException | None) -> list[str]:
+    """Return the texts of exceptions, among those linked by causes and contexts, that hold values of a trace."""
+    texts = []
+    while error is not None:
+        texts += [repr(error)] if "Tensor" in repr(error) or "Staged" in repr(error) else []
+        error = error.__cause__ or error.__context__
+    return texts
+
+
+def outcome(function: Any, k: int) -> Any:
+    d: dict[Any, Any] = {0: 1, 2: 5, "t": "x"} if k else {0: 4}
+    kept: list[BaseException] = []
+    try:
+        found = "returned", repr(function(k, d, [4, 2, 0], kept))
+    except Exception as error:
+        found = "raised", told(error)
+        kept.append(error)
+    return found, repr(d), [told(error) for error in kept], [values_of_traces(error) for error in kept]
+
+
+def check(source: str, number: int) -> tuple[str, str]:
+    """What became of a program, and details."""
+    plain = made(source, f"<links program {number}>", Own=Own, Manager=Manager)
+    compiled = ac.compile(plain)
+    for k in VALUES:
+        expected, found = outcome(plain, k), outcome(compiled, k)
+        if expected != found:
+            return "WRONG", f"k = {k}:\nexpected {expected}\nfound    {found}\n{compiled.explain()}"
+    if "internal error" in compiled.explain():
+        return "WRONG", compiled.explain()
+    return became(compiled)
+
+
+if __name__ == "__main__":
+    sys.exit(command(__doc__, program, check))
