@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import abc  # `Iterator` is a public name of this namespace, that of version 2
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -36,7 +36,7 @@ class GraphIterator:
         self.element_spec = dataset.element_spec
         with outside_of_control_flow(graph):
             self._dataset = dataset.__autoconv_graph_value__()
-        self._states: WeakKeyDictionary[Any, Iterator[Any]] = WeakKeyDictionary()
+        self._states: WeakKeyDictionary[Any, abc.Iterator[Any]] = WeakKeyDictionary()
         self._initializable = initializable
         self.initializer: Any = None
         if initializable:

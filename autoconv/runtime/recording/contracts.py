@@ -1,7 +1,7 @@
 """Contracts: what tracing may assume about a function, and what its graph has to preserve.
 
-`Contract` is the interface that recorded code uses: questions with names, and notifications. Its own answers are those
-of ops that are recorded without a function, and of eager code: TensorFlow's meaning, and no action.
+`Contract` is the interface that recorded code uses: questions with names, and notifications. The class itself serves
+ops that are recorded without a function, and eager code: TensorFlow's meaning, and no action.
 `tracing/specialise/function_contract.py` and `compile_contract.py` hold the contracts of the two decorators.
 """
 

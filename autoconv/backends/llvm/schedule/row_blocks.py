@@ -1,9 +1,9 @@
 """Run matrix products and row-wise loops block by block, each block in one thread.
 
-In `tanh(x @ w + b)`, a block of rows of the product is all that the same rows of the loop after it read. Run in
-sequence, they find it in the caches, and threads synchronise once instead of after each step. What other rows need (the
-right-hand side of a product, a sum over rows) must be complete before, or is computed afterwards. Independent runs and
-products execute concurrently.
+In `tanh(x @ w + b)`, the loop after the product reads only the row of the product that it computes. If one thread runs
+both for a block of rows, the block is still in the caches, and threads synchronise once instead of after each step.
+What other rows need (the right-hand side of a product, a sum over rows) must be complete before, or is computed
+afterwards. Independent runs and products execute concurrently.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Lower linear algebra to the LAPACK routines that NumPy calls, in the same order: results equal NumPy's.
 
 LAPACK's matrices are column-major, so matrices are transposed on the way in and out. Where a routine reports failure,
-the op's kernel runs, and raises. Matrices of up to 4 rows stay in registers (see small), if they are far enough from
-singular.
+the op's kernel runs, and raises. Matrices of up to 4 rows stay in registers (see small_matrix), if they are far
+enough from singular.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension
 
 # Cost of a matrix beside its arithmetic, in units of 0.05 ns: with a call of LAPACK; in registers.
-_CALL, _HERE = 6000, 400
+_CALL, _IN_REGISTERS = 6000, 400
 
 
 def _fits(*names: str) -> Callable[[Node], bool]:
@@ -40,7 +40,7 @@ def _fits(*names: str) -> Callable[[Node], bool]:
     return fits
 
 
-def _together(*names: str) -> Callable[[Node], bool]:
+def _fits_open(*names: str) -> Callable[[Node], bool]:
     """Return the predicate, as `_fits`, of nodes with open dimensions.
 
     By their symbols, matrices have to be square, have as many rows as the other operand, and broadcast to the batch.
@@ -95,14 +95,14 @@ def _is_small(batch: Batch, *counts: Dimension) -> bool:
 
 def _work(factor: int, *counts: Dimension, small: bool = False) -> Dimension:
     """Return the work of a call: a base cost, and `factor` times the product of the counts."""
-    return plus(_HERE if small else _CALL, times(factor, product(counts)))
+    return plus(_IN_REGISTERS if small else _CALL, times(factor, product(counts)))
 
 
 # ---- determinants, inverses, systems
 
 
 @complex_native("determinant", "slogdet", fits=_fits_complex("zgetrf"), library=True)
-@native("determinant", "slogdet", fits=_fits("dgetrf"), of_open=_together("dgetrf"), work=_single(4), library=True)
+@native("determinant", "slogdet", fits=_fits("dgetrf"), of_open=_fits_open("dgetrf"), work=_single(4), library=True)
 def write_determinant(region: LoweringContext, node: Node) -> None:
     """Compute the determinant from an LU decomposition: signs of the diagonal, and the sum of its logarithms."""
     n = _side(node)
@@ -132,7 +132,7 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
         store(b, b.constant(0.0, float64), total, 0)
         with out.loop("0", str(batch.position(n))) as i:
             swapped = load(b, int64, pivots, i).differs(b.wrap(int64, out.add(i, 1)))
-            unit, size = _direction(b, load(b, batch.wide, matrix, batch.place(i, plus(n, 1))), swapped)
+            unit, size = _sign_and_magnitude(b, load(b, batch.wide, matrix, batch.place(i, plus(n, 1))), swapped)
             store(b, unit * load(b, batch.wide, sign, 0), sign, 0)
             store(b, load(b, float64, total, 0) + b.libm("log", size), total, 0)
         signed = _unless(b, singular, load(b, batch.wide, sign, 0))
@@ -147,7 +147,7 @@ def _number(b: ElementWriter, real: Any, dtype: DType) -> Element:
     return b.pair(part, b.constant(0.0, float64)) if dtype.is_complex else part
 
 
-def _direction(b: ElementWriter, x: Element, swapped: Element) -> tuple[Element, Element]:
+def _sign_and_magnitude(b: ElementWriter, x: Element, swapped: Element) -> tuple[Element, Element]:
     """Return the sign of a number, negated where rows were exchanged, and its magnitude."""
     if isinstance(x, Pair):
         size = b.libm("hypot", x.real, x.imag)
@@ -166,7 +166,7 @@ def _unless(b: ElementWriter, condition: Element, x: Element) -> Element:
 
 
 @complex_native("inverse", fits=_fits_complex("zgesv"), library=True)
-@native("inverse", fits=_fits("dgesv"), of_open=_together("dgesv"), library=True)
+@native("inverse", fits=_fits("dgesv"), of_open=_fits_open("dgesv"), library=True)
 def write_inverse(region: LoweringContext, node: Node) -> None:
     n = _side(node)
     batch = Batch(region, node, [2])
@@ -189,7 +189,7 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
 
 
 @complex_native("solve", fits=_fits_complex("zgesv"), library=True)
-@native("solve", fits=_fits("dgesv"), of_open=_together("dgesv"), library=True)
+@native("solve", fits=_fits("dgesv"), of_open=_fits_open("dgesv"), library=True)
 def write_solve(region: LoweringContext, node: Node) -> None:
     n, columns = _side(node), _side(node, 1)
     batch = Batch(region, node, [2])
@@ -206,7 +206,7 @@ def write_solve(region: LoweringContext, node: Node) -> None:
 
 
 @complex_native("triangular_solve", fits=_fits_complex("ztrtrs"), library=True)
-@native("triangular_solve", fits=_fits("dtrtrs"), of_open=_together("dtrtrs"), library=True)
+@native("triangular_solve", fits=_fits("dtrtrs"), of_open=_fits_open("dtrtrs"), library=True)
 def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     """Solve by substitution: a row-major triangle is the opposite triangle of the column-major matrix."""
     n, columns = _side(node), _side(node, 1)
@@ -250,7 +250,7 @@ def _load(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -
 
 
 @complex_native("cholesky", fits=_fits_complex("zpotrf"), library=True)
-@native("cholesky", fits=_fits("dpotrf"), of_open=_together("dpotrf"), library=True)
+@native("cholesky", fits=_fits("dpotrf"), of_open=_fits_open("dpotrf"), library=True)
 def write_cholesky(region: LoweringContext, node: Node) -> None:
     """Decompose the symmetric part of the matrix, or the Hermitian part of a complex one."""
     n = _side(node)
@@ -271,7 +271,7 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
             batch.store_result([y for row in found for y in (*row, *zeros[len(row) :])])
             stack.enter_context(batch.unless(fine))
         with out.loop("0", side) as i, out.loop("0", side) as j:
-            total = _even(b, load(b, dtype, x, place(i, j)), load(b, dtype, x, place(j, i)))
+            total = _symmetric_part(b, load(b, dtype, x, place(i, j)), load(b, dtype, x, place(j, i)))
             store(b, batch.cast(total, batch.wide), matrix, place(j, i))
         batch.fail_if(batch.lapack(batch.routine_of("dpotrf"), "L", n, matrix, n))
         with out.loop("0", side) as i, out.loop("0", side) as j:
@@ -281,7 +281,7 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
     batch.run(_work(2, n, n, n, small=small))
 
 
-def _even(b: ElementWriter, x: Element, mirrored: Element) -> Element:
+def _symmetric_part(b: ElementWriter, x: Element, mirrored: Element) -> Element:
     """Return the mean of a number and of the (conjugated) one across the diagonal."""
     if isinstance(x, Pair) and isinstance(mirrored, Pair):
         return b.pair((x.real + mirrored.real) * 0.5, (x.imag - mirrored.imag) * 0.5)
@@ -293,7 +293,7 @@ def _dtype(node: Node) -> Any:
 
 
 @complex_native("qr", fits=_fits_complex("zgeqrf", "zungqr"), library=True)
-@native("qr", fits=_fits("dgeqrf", "dorgqr"), of_open=_together("dgeqrf", "dorgqr"), work=_single(8), library=True)
+@native("qr", fits=_fits("dgeqrf", "dorgqr"), of_open=_fits_open("dgeqrf", "dorgqr"), work=_single(8), library=True)
 def write_qr(region: LoweringContext, node: Node) -> None:
     rows, columns = shape_of(node.inputs[0].type)[-2:]
     inner, fewer = shape_of(node.results[0].type)[-1], least(rows, columns)
@@ -319,7 +319,7 @@ def write_qr(region: LoweringContext, node: Node) -> None:
 
 
 @complex_native("eigh", fits=_fits_complex("zheevd"), library=True)
-@native("eigh", fits=_fits("dsyevd"), of_open=_together("dsyevd"), work=_single(60), library=True)
+@native("eigh", fits=_fits("dsyevd"), of_open=_fits_open("dsyevd"), work=_single(60), library=True)
 def write_eigh(region: LoweringContext, node: Node) -> None:
     n = _side(node)
     name, question = routine_of(_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
@@ -342,7 +342,7 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
 
 
 @complex_native("svd", fits=_fits_complex("zgesdd"), library=True)
-@native("svd", fits=_fits("dgesdd"), of_open=_together("dgesdd"), work=_single(80), library=True)
+@native("svd", fits=_fits("dgesdd"), of_open=_fits_open("dgesdd"), work=_single(80), library=True)
 def write_svd(region: LoweringContext, node: Node) -> None:
     """The right vectors are stored as LAPACK leaves them: its rows are the columns here, or their conjugates."""
     rows, columns = shape_of(node.inputs[0].type)[-2:]

@@ -123,9 +123,9 @@ def _write_diagonal(region: LoweringContext, node: Node) -> None:
     x, out = held(region, node.inputs[0]), region.out
     right = node.attributes["offset"]
     (*outer, rows, columns), (*strides, down, across) = x.sizes, x.strides
-    length = _chosen(out, "slt", plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
+    length = _extreme_size(out, "slt", plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
     if right:  # the diagonal may lie outside
-        length = _chosen(out, "sgt", length, 0)
+        length = _extreme_size(out, "sgt", length, 0)
     pointer = moved(region, x.pointer, product(out, abs(right), across if right > 0 else down))
     found = replace(
         x, owner=Object(x.owner.ir), whole="false", pointer=pointer, sizes=(*outer, length),
@@ -134,7 +134,7 @@ def _write_diagonal(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], found)
 
 
-def _chosen(out: FunctionText, how: str, x: Position, y: Position) -> Position:
+def _extreme_size(out: FunctionText, how: str, x: Position, y: Position) -> Position:
     """Return the smaller ("slt") or the larger ("sgt") of two sizes."""
     if isinstance(x, int) and isinstance(y, int):
         return min(x, y) if how == "slt" else max(x, y)
@@ -189,7 +189,7 @@ def place_of(region: LoweringContext, x: Memory, index: Index) -> str:
     return moved(region, x.pointer, total)
 
 
-def _each(region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None]) -> None:
+def _nested_loops(region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None]) -> None:
     """Write nested loops outside of a function of their own."""
     region.body.module.has_loops |= bool(counts)
     loops(region.out, counts, write)
@@ -202,7 +202,7 @@ def _write_load(region: LoweringContext, node: Node) -> None:
     if is_scalar(type_):
         region.set(result, load(RegisterWriter(region), type_.dtype, x.pointer, 0))
         return
-    if _stays(region, node):
+    if _is_unchanging_argument(region, node):
         region.set(result, Object(x.owner.ir))
         return
     made = region.new_array(type_)
@@ -210,7 +210,7 @@ def _write_load(region: LoweringContext, node: Node) -> None:
     copy(region, x, region.address(made), type_.dtype)
 
 
-def _stays(region: LoweringContext, node: Node) -> bool:
+def _is_unchanging_argument(region: LoweringContext, node: Node) -> bool:
     """Return whether the array is an argument, C-contiguous and never written: then it is its own contents.
 
     Arguments of a recursive function may overlap.
@@ -234,7 +234,7 @@ def copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
         element = load(b, dtype, place_of(region, x, index), 0)
         store(b, element, target, linear(region.out, index, shape))  # type: ignore[arg-type]
 
-    _each(region, shape, write)
+    _nested_loops(region, shape, write)
 
 
 def is_c_contiguous(x: Memory, size: int) -> bool:
@@ -261,7 +261,7 @@ def _write_store(region: LoweringContext, node: Node) -> None:
     b, out = RegisterWriter(region), region.out
     if is_scalar(value.type):
         element = b.cast(region.number(value), dtype)
-        _each(region, x.sizes, lambda index: store(b, element, place_of(region, x, index), 0))
+        _nested_loops(region, x.sizes, lambda index: store(b, element, place_of(region, x, index), 0))
         return
     pointer, own = region.data(value), sizes(value.type)
 
@@ -271,7 +271,7 @@ def _write_store(region: LoweringContext, node: Node) -> None:
         found = load(b, value.dtype, pointer, linear(out, where, own))
         store(b, b.cast(found, dtype), place_of(region, x, index), 0)
 
-    _each(region, x.sizes, write)
+    _nested_loops(region, x.sizes, write)
 
 
 # ---- new arrays
@@ -300,7 +300,7 @@ def _write_new(region: LoweringContext, node: Node) -> None:
         out.line(f'call void @"llvm.memset.p0.i64"(ptr {found.pointer}, i8 0, i64 {count}, i1 false)')
         return
     element = b.constant(fill, type_.dtype)
-    _each(region, found.sizes, lambda index: store(b, element, place_of(region, found, index), 0))
+    _nested_loops(region, found.sizes, lambda index: store(b, element, place_of(region, found, index), 0))
 
 
 def _scalar(region: LoweringContext, type_: ArrayType) -> Object:
