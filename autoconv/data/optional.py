@@ -9,8 +9,9 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.runtime.recording.regions import current_region, recording
+from autoconv.runtime.support.composite_structures import expand_specs, without_composites
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import map_structure
+from autoconv.runtime.support.structure import flatten, map_structure, pack
 from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 
@@ -42,8 +43,11 @@ class Optional:
 
     @property
     def element_spec(self) -> Any:
-        """The spec of the value: a structure of TensorSpecs."""
-        return map_structure(lambda part: part if part is None else TensorSpec(part.shape, part.dtype), self._value)
+        """The spec of the value: a structure of TensorSpecs and specs of composites."""
+        leaves, template = flatten(self._value)
+        specs = (part if part is None else TensorSpec(part.shape, part.dtype) for part in leaves)
+        found, outer = without_composites(template, specs)
+        return pack(outer, found)
 
     @property
     def _element_spec(self) -> Any:
@@ -75,7 +79,8 @@ class Optional:
 
 def zeros_of(element_spec: object) -> Any:
     """Return what an Optional of the spec holds without a value; None stands for a spec that is to come."""
-    return map_structure(_nothing, element_spec)
+    leaves, template = expand_specs(*flatten(element_spec))
+    return pack(template, [_nothing(spec) for spec in leaves])
 
 
 _EMPTY = "The given optional does not have a value."

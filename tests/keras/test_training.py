@@ -282,3 +282,13 @@ def test_a_killed_training_goes_on_with_the_same_numbers(tmp_path):
     assert run("killed").returncode == -signal.SIGKILL
     resumed, whole = run("resumed").stdout.splitlines()
     assert resumed == whole
+
+
+def test_fit_and_predict_over_sparse_arrays():
+    x, y = ac.sparse.from_dense(np.eye(8, 3, dtype=np.float32)), np.ones((8, 1), np.float32)
+    inputs = keras.Input((3,), sparse=True)
+    dense = keras.layers.Dense(1, kernel_initializer="ones")
+    made = keras.Model(inputs, dense(inputs))
+    np.testing.assert_array_equal(made.predict(x, verbose=0), np.eye(8, 3).sum(1, keepdims=True))
+    made.compile("sgd", "mse")
+    assert made.fit(x, y, batch_size=4, verbose=0).history["loss"][0] > 0

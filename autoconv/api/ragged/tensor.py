@@ -39,6 +39,8 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     ([[2, 3], [], [4]], array([3, 0, 3], dtype=int32))
     """
 
+    __module__ = "autoconv.tensorflow.python.ops.ragged.ragged_tensor"  # by which libraries recognise it
+
     def __hash__(self) -> int:
         raise TypeError("RaggedTensor is unhashable.")
 

@@ -32,6 +32,8 @@ class SparseTensor(CompositeTensor):
            [ 0.,  0., 12.]], dtype=float32)
     """
 
+    __module__ = "autoconv.tensorflow.python.framework.sparse_tensor"  # by which libraries recognise it
+
     def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: ShapeLike) -> None:
         self._indices = _converted(indices, int64)
         self._values = convert_to_tensor(values)
@@ -194,6 +196,8 @@ def _of_parts(components: Any) -> SparseTensor:
 
 def _converted(value: TensorLike, dtype: DType) -> Tensor:
     tensor = as_tensor(value)
+    if isinstance(value, (list, tuple)) and any(as_tensor(part) is not None for part in value):
+        tensor = convert_to_tensor(value)  # of a dtype of its own
     return convert_to_tensor(value, dtype) if tensor is None else cast(tensor, dtype)
 
 

@@ -4,6 +4,7 @@ from autoconv.data.optional import Optional
 from autoconv.experimental import (
     BatchableExtensionType,
     ExtensionType,
+    RowPartition,
     dispatch_for_api,
     dispatch_for_binary_elementwise_apis,
     dispatch_for_unary_elementwise_apis,
@@ -12,6 +13,7 @@ from autoconv.experimental import (
 from autoconv.tensorflow.experimental import dtensor, numpy
 
 __all__ = [
-    "BatchableExtensionType", "ExtensionType", "Optional", "dispatch_for_api", "dispatch_for_binary_elementwise_apis",
-    "dispatch_for_unary_elementwise_apis", "dtensor", "numpy", "unregister_dispatch_for",
+    "BatchableExtensionType", "ExtensionType", "Optional", "RowPartition", "dispatch_for_api",
+    "dispatch_for_binary_elementwise_apis", "dispatch_for_unary_elementwise_apis", "dtensor", "numpy",
+    "unregister_dispatch_for",
 ]  # fmt: skip
