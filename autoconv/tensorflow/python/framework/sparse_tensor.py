@@ -1,5 +1,4 @@
 """Sparse tensors."""
 
-from autoconv.api.sparse.tensor import SparseTensor, SparseTensorSpec
-
-__all__ = ["SparseTensor", "SparseTensorSpec"]
+from autoconv.api.sparse.tensor import SparseTensor as SparseTensor
+from autoconv.api.sparse.tensor import SparseTensorSpec as SparseTensorSpec

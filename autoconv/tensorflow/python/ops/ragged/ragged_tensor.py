@@ -1,5 +1,4 @@
 """Ragged tensors."""
 
-from autoconv.api.ragged.tensor import RaggedTensor, RaggedTensorSpec
-
-__all__ = ["RaggedTensor", "RaggedTensorSpec"]
+from autoconv.api.ragged.tensor import RaggedTensor as RaggedTensor
+from autoconv.api.ragged.tensor import RaggedTensorSpec as RaggedTensorSpec
