@@ -10,6 +10,9 @@ from autoconv.api.control.functional import MAP_ROWS, map_fn
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.joining import ragged_stack
 from autoconv.api.ragged.tensor import RaggedTensor, RaggedTensorSpec
+from autoconv.api.sparse.coordinates import column, rows_of, true_rows
+from autoconv.api.sparse.tensor import SparseTensor
+from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as counted
 from autoconv.graph.dtypes import int64
 from autoconv.operators.calls.call import call
@@ -17,6 +20,7 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.support.type_spec import is_composite
 from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_array import TensorArray
 
@@ -24,18 +28,18 @@ from autoconv.runtime.tensors.tensor_array import TensorArray
 def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
     """Return fn(row) for each row: ragged where the signature, by default the spec of `elems`, is."""
     leaves, template = flatten(elems, is_composite)
-    if not all(isinstance(leaf, RaggedTensor) or not is_composite(leaf) for leaf in leaves):
-        raise TypeError("map_fn takes tensors and ragged tensors")
-    parts = [leaf if isinstance(leaf, RaggedTensor) else convert_to_tensor(leaf) for leaf in leaves]
+    if not all(isinstance(leaf, (RaggedTensor, SparseTensor)) or not is_composite(leaf) for leaf in leaves):
+        raise TypeError("map_fn takes tensors, ragged and sparse tensors")
+    parts = [leaf if is_composite(leaf) else convert_to_tensor(leaf) for leaf in leaves]
     function = call(fn)
 
     def of_row(number: Any) -> Any:
-        return function(pack(template, [part[number] for part in parts]))
+        return function(pack(template, [_row(part, number) for part in parts]))
 
-    count = partitions.count_of(parts[0])
-    if signature is None and template is None:
-        signature = elems._type_spec
-        signature = signature._unbatch()
+    first = parts[0]
+    count: Any = first.dense_shape[0] if isinstance(first, SparseTensor) else partitions.count_of(first)
+    if signature is None and template is None and isinstance(first, RaggedTensor):
+        signature = first._type_spec._unbatch()
     if not isinstance(signature, RaggedTensorSpec):
         return map_fn(of_row, counted(count), fn_output_signature=signature)
     if current_region() is None:
@@ -43,6 +47,15 @@ def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
     if signature.ragged_rank:
         raise NotImplementedError("in functions, results of map_fn have one dimension of different lengths")
     return _collected(of_row, count, signature)
+
+
+def _row(part: Any, number: Any) -> Any:
+    if not isinstance(part, SparseTensor):
+        return part[number]
+    here = rows_of(part, true_rows(apply("equal", column(part.indices, 0), cast(number, int64))))
+    made = SparseTensor(here.indices[:, 1:], here.values, part.dense_shape[1:])
+    made.set_shape(part.shape[1:])
+    return made
 
 
 def _stacked(signature: RaggedTensorSpec, rows: list[Any]) -> Any:

@@ -248,3 +248,11 @@ def test_wider_traces_serve_composites_of_several_shapes():
         rows = ac.ragged.range(ac.range(size))
         assert summed(rows).numpy().tolist() == [sum(range(n)) for n in range(size)]
     assert doubled.experimental_get_tracing_count() == summed.experimental_get_tracing_count() == 2
+
+
+def test_rows_under_map_fn_are_sparse():
+    def sums():
+        return ac.map_fn(lambda row: ac.sparse.reduce_sum(row, -1), sparse(CUBE), fn_output_signature=ac.float32)
+
+    for found in (sums(), ac.function(sums)()):
+        np.testing.assert_array_equal(found, CUBE.sum(-1))
