@@ -21,6 +21,7 @@ from .outcomes import Outcome, check_compiled_names, convert_job
 from .output import Staging, terminating_cleanly
 from .plan import Job, Plan, check_outputs, make_plan
 from .report import as_json, coloured, diff, show_explanation, show_failures
+from .sources import standard_input
 from .workers import convert_all
 
 
@@ -187,15 +188,9 @@ def convert(
 def _convert(plan: Plan, mode: Mode) -> list[Outcome]:
     jobs = [job for job in plan.jobs if job.action == "convert"]
     if len(jobs) == 1:
-        return [convert_job(jobs[0], _standard_input() if jobs[0].source is None else None)]
+        return [convert_job(jobs[0], standard_input() if jobs[0].source is None else None)]
     with _progress(len(jobs), mode) as advance:
         return convert_all(jobs, mode.jobs, advance)
-
-
-def _standard_input() -> bytes:
-    if sys.stdin is None:
-        raise SourceError("standard input is closed")
-    return sys.stdin.buffer.read()
 
 
 def _final(path: str) -> str:

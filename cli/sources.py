@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+import sys
 import tokenize
 import warnings
 from pathlib import Path
@@ -25,6 +26,13 @@ def read_source(path: Path) -> str:
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror or error}") from error
     return decode_source(data, str(path))
+
+
+def standard_input() -> bytes:
+    """Return all bytes of standard input; raises SourceError where it is closed."""
+    if sys.stdin is None:
+        raise SourceError("standard input is closed")
+    return sys.stdin.buffer.read()
 
 
 def decode_source(data: bytes, name: str) -> str:

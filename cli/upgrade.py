@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from autoconv.emit.conversion import Options
-from autoconv.errors import SourceError, TargetError
+from autoconv.errors import TargetError
 from autoconv.upgrade import Upgraded
 from autoconv.upgrade import upgrade as upgraded
 
@@ -18,7 +18,7 @@ from .exits import ExitCode
 from .output import Staging, terminating_cleanly
 from .plan import Job, Plan, check_outputs, make_plan
 from .report import coloured, diff
-from .sources import decode_source, read_source, syntax_error
+from .sources import decode_source, read_source, standard_input, syntax_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,7 @@ def upgrade(
 
 def _upgraded(job: Job) -> _Done:
     if job.source is None:
-        if sys.stdin is None:
-            raise SourceError("standard input is closed")
-        text = decode_source(sys.stdin.buffer.read(), job.name)
+        text = decode_source(standard_input(), job.name)
     else:
         text = read_source(job.source)
     try:

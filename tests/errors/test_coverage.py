@@ -149,7 +149,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ): "changes of arguments are noticed where they are made",
     ("autoconv/bench/picture.py", "--plot needs matplotlib, which is not installed: pip install"): DRAWS,
     ("autoconv/bench/picture.py", "…: the picture cannot be written: …"): DRAWS,
-    ("cli/convert.py", "standard input is closed"): "needs a process without standard input",
+    ("cli/sources.py", "standard input is closed"): "needs a process without standard input",
     (
         "cli/own_files.py",
         "cannot read the folder …: …",
