@@ -66,3 +66,16 @@ def test_what_is_dropped_depends_on_sizes():
 
     for k in (0, 1):
         assert squeezed(np.ones((3, 4)), k) == np.ones((1 + k, 4)).squeeze().shape
+
+
+def test_dimensions_that_are_dropped_by_their_size():
+    """Whether `squeeze` drops a dimension is known only when the call runs."""
+
+    def first(x, n):
+        x[0] = 1.0
+        return x[: int(x[n])].squeeze()
+
+    compiled = autoconv.compile(first)
+    for items, n in (([1.0, 3.0, 2.0], 1), ([1.0, 1.0, 2.0], 1), ([1.0, 1.0, 2.0], 2), ([1.0, 0.0, 2.0], 1)):
+        expected, found = first(np.array(items), n), compiled(np.array(items), n)
+        assert found.shape == expected.shape and found.tolist() == expected.tolist()

@@ -99,10 +99,10 @@ def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     shape = tuple(range(2, 2 + array.ndim))
     sample = np.empty(shape, np.bool_)
     found = like(sample)
-    if found is sample:
-        return [array]
     if None in array.known_shape and like(np.empty((1,) * array.ndim, np.bool_)).ndim != found.ndim:
         return NotImplemented  # which dimensions are dropped depends on their sizes
+    if found is sample:
+        return [array]
     perm = tuple(size - 2 for size in found.shape if size > 1)
     if found.base is None or sorted(perm) != list(range(array.ndim)):
         return NotImplemented
