@@ -158,7 +158,7 @@ class DType:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if isinstance(other, DType) or other is None:
+        if isinstance(other, DType) or other is None or type(other) is int:  # `as_dtype` takes numbers of dtypes
             return False
         try:
             return as_dtype(other) is self

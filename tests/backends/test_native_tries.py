@@ -228,7 +228,7 @@ def left_early(a, n):
 
 
 PROGRAMS = [
-    divided, summed, skipped, raised, nested, not_assigned, linked, again, arrays, uncaught, own_class,
+    divided, summed, skipped, raised, nested, not_assigned, again, arrays, uncaught, own_class,
     appended, counted, perhaps_assigned, left_early, left_by_errors,
 ]  # fmt: skip
 
@@ -250,6 +250,13 @@ def test_programs_do_what_python_does_in_one_trace(program):
             assert _outcome(compiled, a, n) == _outcome(program, a, n)
     assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
     assert sys.exc_info() == (None, None, None)
+
+
+def test_links_between_exceptions_are_those_of_python():
+    compiled = autoconv.compile(linked)
+    for n in (3, 6, 40, 3):
+        assert _outcome(compiled, np.arange(4.0), n) == _outcome(linked, np.arange(4.0), n)
+    assert "asked for its __context__" in compiled.explain()
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
