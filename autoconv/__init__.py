@@ -29,18 +29,23 @@ def _load(name: str) -> Any:
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
     with lazy_import():
-        if name in ("importing", "keras", "tensorflow"):  # each is loaded on its own
+        if name in _ON_THEIR_OWN:
             return import_module(f"autoconv.{name}")
         if name in _OF_KERAS:
             return getattr(import_module("autoconv.keras"), name)
         public = vars(import_module("autoconv._public"))
     if "__all__" in public:  # otherwise this thread is loading it right now
-        globals().update({key: public[key] for key in ("__all__", *public["__all__"])})
+        globals().update({key: public[key] for key in ("__all__", *public["__all__"]) if key in public})
     if name not in globals():
         raise AttributeError(import_module("autoconv.tensorflow.absent_names").message("autoconv", name))
     return globals()[name]
 
 
+# Modules that are loaded each at its first use, without the public names or apart from them.
+_ON_THEIR_OWN = frozenset({
+    "compat", "data", "debugging", "distribute", "experimental", "image", "importing", "io", "keras", "lookup",
+    "quantization", "ragged", "saved_model", "signal", "sparse", "summary", "tensorflow", "train", "xp",
+})  # fmt: skip
 _OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
 
 

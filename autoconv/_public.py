@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from autoconv import (
     autodiff,
     autograph,
     bitwise,
-    compat,
     config,
-    data,
-    debugging,
-    distribute,
     dtypes,
     errors,
-    experimental,
-    image,
-    io,
     linalg,
-    lookup,
     math,
     nest,
     nn,
     numpy,
-    quantization,
-    ragged,
     random,
-    saved_model,
-    signal,
-    sparse,
     strings,
-    summary,
-    train,
     types,
-    xp,
 )
 from autoconv.api.callbacks import numpy_function, py_function
 from autoconv.api.control.checks import Assert, assert_equal, assert_greater, assert_less
@@ -223,6 +209,26 @@ from autoconv.runtime.tensors.conversion import (
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_array import TensorArray
 from autoconv.tracing import compile, function
+
+if TYPE_CHECKING:  # each is loaded at its first use
+    from autoconv import (
+        compat,
+        data,
+        debugging,
+        distribute,
+        experimental,
+        image,
+        io,
+        lookup,
+        quantization,
+        ragged,
+        saved_model,
+        signal,
+        sparse,
+        summary,
+        train,
+        xp,
+    )
 
 double, half = float64, float16
 autodiff.ForwardAccumulator = ForwardAccumulator  # type: ignore[misc]  # its types stand in a .pyi file
