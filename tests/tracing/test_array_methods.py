@@ -385,3 +385,17 @@ def test_what_an_array_picks_is_a_copy():
     compiled = ac.compile(f)
     assert not any(np.shares_memory(ARRAYS[0], found) for found in compiled(ARRAYS[0]))
     assert np.shares_memory(ARRAYS[0], ac.compile(lambda x: x[:, 1:])(ARRAYS[0]))
+
+
+def test_fill_takes_no_arrays():
+    """An array of one row broadcasts in an assignment; NumPy refuses it in `fill`."""
+
+    def filled(x, y):
+        x.ravel().fill(y + x.sum(axis=0))
+        return x
+
+    compiled = ac.compile(filled)
+    for y in (np.array([[1.0, 2.0]]), np.array([1.0])):
+        for function in (filled, compiled):
+            with pytest.raises(ValueError, match="setting an array element with a sequence"):
+                function(np.array([[0.0, 1.0]]), y[:, :1] if y.ndim == 2 else y[:1])

@@ -192,6 +192,13 @@ def _flatten(array: SymbolicArray, order: str = "C") -> Any:
 
 
 def _fill(array: SymbolicArray, value: object) -> None:
+    if isinstance(value, (SymbolicArray, np.ndarray)):
+        rank: int | None = value.ndim
+    else:
+        tensor = as_tensor(value)
+        rank = 0 if tensor is None else tensor.type.rank
+    if rank != 0 or isinstance(value, (list, tuple)):  # NumPy refuses them, where an assignment broadcasts
+        raise StagingError("an array is filled with an array or a list", current_place())
     array.store(value)
 
 
