@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.graph.graph import has_recursion
+from autoconv.graph.graph import Graph, has_recursion
+from autoconv.ops import OPS
+from autoconv.tracing.guards.changed_constants import changed_constants
 
 LOG = []
 COUNT = 0
@@ -381,3 +383,17 @@ def test_compiled_recursion_is_plain_python_in_one_trace(program, monkeypatch):
     assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
     assert "plain" not in compiled.explain()
     assert has_recursion(compiled.concrete_functions[0].optimised)
+
+
+def test_constants_that_a_recursive_function_may_change():
+    """The region of a recursive function is shared by its calls, those inside of it too."""
+    root, body = Graph("root"), Graph("body")
+    made = root.add(OPS["object_constant"], [], {"value": [1, 2]})
+    type_ = made.results[0].type
+    given = body.add_parameter(type_)
+    again = body.add(OPS["call"], [given], {"recursive": True}, regions=[body], types=[type_])
+    body.outputs = [again.results[0]]
+    call = root.add(OPS["call"], [made.results[0]], {"recursive": True}, regions=[body], types=[type_])
+    assert changed_constants(root) == []
+    root.add(OPS["object_method"], [call.results[0]], {"name": "append"}, types=[type_])
+    assert changed_constants(root) == [[1, 2]]

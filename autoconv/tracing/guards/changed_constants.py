@@ -49,8 +49,18 @@ def containers_in(value: Any) -> Iterator[Any]:
 def _changes(graph: Graph, found: set[Value]) -> bool:
     """Return whether a node changes one of the values `found`, or a value that may come from one.
 
-    `found` starts with the values that come from constants.
+    `found` starts with the values that come from constants. The region of a recursive function is walked once a round,
+    and rounds end when none finds a further value.
     """
+    while True:
+        before = len(found)
+        if _changes_in(graph, found, {graph}):
+            return True
+        if len(found) == before:
+            return False
+
+
+def _changes_in(graph: Graph, found: set[Value], walked: set[Graph]) -> bool:
     for node in graph.nodes:
         if node.op.name == "object_constant":
             found.update(node.results if any(True for _ in containers_in(node.attributes["value"])) else ())
@@ -62,8 +72,10 @@ def _changes(graph: Graph, found: set[Value]) -> bool:
         for region in node.regions:
             if comes:
                 found.update(filter(_is_object, region.parameters))
-            if _changes(region, found):
-                return True
+            if region not in walked:
+                walked.add(region)
+                if _changes_in(region, found, walked):
+                    return True
         if comes:
             found.update(filter(_is_object, node.results))
     return False
