@@ -19,7 +19,7 @@ from .diagnostics import say, say_bytes, worst
 from .exits import ExitCode
 from .outcomes import Outcome, check_compiled_names, convert_job
 from .output import Staging, terminating_cleanly
-from .plan import Job, Plan, check_outputs, make_plan
+from .plan import Job, Plan, check_outputs, make_plan, staged_path
 from .report import as_json, coloured, diff, show_explanation, show_failures
 from .sources import standard_input
 from .workers import convert_all
@@ -227,25 +227,18 @@ def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode:
                 for index, (_, target) in enumerate(plan.folders)
                 if index in used
             }
-
-            def place(job: Job) -> Path:
-                assert job.output is not None
-                if job.folder is None:
-                    return job.output
-                return places[job.folder] / job.output.relative_to(plan.folders[job.folder][1])
-
             for outcome in accepted:
                 job = outcome.job
                 if job.output is None:
                     continue
                 if outcome.conversion is not None:
-                    staging.text(place(job), outcome.conversion.text, mode_of=job.source)
+                    staging.text(staged_path(plan, job, places), outcome.conversion.text, mode_of=job.source)
                 elif job.source is not None:
-                    staging.copy(place(job), job.source)
+                    staging.copy(staged_path(plan, job, places), job.source)
                 written.append(job.output)
             for job in copies:
                 if job.source is not None and job.output is not None:
-                    staging.copy(place(job), job.source)
+                    staging.copy(staged_path(plan, job, places), job.source)
                     written.append(job.output)
             staging.commit()
     except OSError as error:

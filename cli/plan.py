@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -81,6 +81,14 @@ def _naming_source(job: Job) -> Job:
         return job
     path = os.path.relpath(os.path.realpath(job.source), os.path.realpath(job.output.parent))
     return replace(job, options=replace(job.options, source_path=path))
+
+
+def staged_path(plan: Plan, job: Job, folders: Mapping[int, Path]) -> Path:
+    """Return where a job's output is staged: `folders` are the staged folders by the indices of their arguments."""
+    assert job.output is not None
+    if job.folder is None:
+        return job.output
+    return folders[job.folder] / job.output.relative_to(plan.folders[job.folder][1])
 
 
 def check_outputs(plan: Plan, *, force: bool) -> None:

@@ -16,7 +16,7 @@ from autoconv.upgrade import upgrade as upgraded
 from .diagnostics import say, say_bytes, show_error
 from .exits import ExitCode
 from .output import Staging, terminating_cleanly
-from .plan import Job, Plan, check_outputs, make_plan
+from .plan import Job, Plan, check_outputs, make_plan, staged_path
 from .report import coloured, diff
 from .sources import decode_source, read_source, standard_input, syntax_error
 
@@ -110,21 +110,14 @@ def _write(plan: Plan, done: list[_Done], report: str | None, rows: str) -> None
     """Write all outputs or none; a file that is no Python is copied where it is in a folder."""
     try:
         with terminating_cleanly(), Staging() as staging:
-            places = [staging.folder(target) for _, target in plan.folders]
-
-            def place(job: Job) -> Path:
-                assert job.output is not None
-                if job.folder is None:
-                    return job.output
-                return places[job.folder] / job.output.relative_to(plan.folders[job.folder][1])
-
+            places = {index: staging.folder(target) for index, (_, target) in enumerate(plan.folders)}
             for each in done:
                 if each.upgrade is not None and each.job.output is not None:
-                    staging.text(place(each.job), each.upgrade.text, mode_of=each.job.source)
+                    staging.text(staged_path(plan, each.job, places), each.upgrade.text, mode_of=each.job.source)
             failed = [each.job for each in done if each.upgrade is None and each.job.folder is not None]
             for job in (*failed, *(job for job in plan.jobs if job.action == "copy")):
                 if job.source is not None and job.output is not None:
-                    staging.copy(place(job), job.source)
+                    staging.copy(staged_path(plan, job, places), job.source)
             if report is not None:
                 staging.text(Path(report), rows + "\n")
             staging.commit()

@@ -62,7 +62,7 @@ class CannotUpgrade(Exception):
 
 _STATE = ("Variable", "get_variable")
 _STATE_OF_TRAIN = ("get_or_create_global_step", "create_global_step")
-_INITIALIZERS = (
+INITIALIZERS = (
     "global_variables_initializer", "local_variables_initializer", "initialize_all_variables", "tables_initializer",
     "initialize_local_variables", "variables_initializer",
 )  # fmt: skip
@@ -196,7 +196,7 @@ def _of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], progr
         program.placeholders[next(iter(defines))] = call
         program.graph |= defines
         return Kind.PLACEHOLDER
-    if name in _INITIALIZERS:
+    if name in INITIALIZERS:
         program.initializers |= defines
         return Kind.SESSION
     if name in _SESSIONS:
@@ -248,7 +248,7 @@ def runs(node: ast.AST, sessions: set[str], aliases: Aliases) -> bool:
     if node.func.attr == "run" and dotted(node.func, aliases) is None:
         owner = node.func.value
         known = isinstance(owner, ast.Name) and owner.id in sessions
-        is_call = isinstance(owner, ast.Call) and dotted(owner.func, aliases) in _INITIALIZERS
+        is_call = isinstance(owner, ast.Call) and dotted(owner.func, aliases) in INITIALIZERS
         return known or is_call or (bool(sessions) and isinstance(owner, ast.Name | ast.Attribute) and _fed(node))
     return node.func.attr == "eval" and bool(sessions) and dotted(node.func, aliases) is None
 

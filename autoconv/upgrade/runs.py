@@ -6,8 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from autoconv.upgrade.names import dotted
-from autoconv.upgrade.program import _INITIALIZERS as INITIALIZERS
-from autoconv.upgrade.program import Aliases, CannotUpgrade, Kind, Program
+from autoconv.upgrade.program import INITIALIZERS, Aliases, CannotUpgrade, Kind, Program
 
 
 @dataclass

@@ -148,23 +148,23 @@ def _check(function, compiled, given):
     ours, plain = given(), given()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found, wanted = _outcome(compiled, ours), _outcome(function, plain)
-    _compare(found, wanted)
-    _compare(ours, plain)
+        found, wanted = outcome(compiled, ours), outcome(function, plain)
+    compare(found, wanted)
+    compare(ours, plain)
 
 
-def _outcome(function, arguments):
+def outcome(function, arguments):
     try:
         return function(*arguments)
     except Exception as error:
         return type(error), str(error)
 
 
-def _compare(found, wanted):
+def compare(found, wanted):
     assert type(found) is type(wanted)
     if isinstance(wanted, tuple):
         for one, other in zip(found, wanted, strict=True):
-            _compare(one, other)
+            compare(one, other)
     elif isinstance(wanted, (np.ndarray, np.generic)):
         assert found.dtype == wanted.dtype
         assert found.shape == wanted.shape

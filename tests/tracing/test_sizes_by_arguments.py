@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv
+from tests.tracing.test_masked_elements import compare, outcome
 
 
 def reshaped(a, rows, columns):
@@ -58,8 +59,8 @@ def test_as_numpy(function, calls):
     compiled = autoconv.compile(function)
     for arguments in calls:
         plain, ours = ([np.copy(x) if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2))
-        _compare(_outcome(compiled, ours), _outcome(function, plain))
-        _compare(tuple(ours), tuple(plain))
+        compare(outcome(compiled, ours), outcome(function, plain))
+        compare(tuple(ours), tuple(plain))
     assert compiled.concrete_functions
 
 
@@ -69,22 +70,3 @@ def test_memory_that_is_given():
         return np.ndarray(2, float, a) + 1.0
 
     np.testing.assert_array_equal(view(np.arange(3.0)), [1.0, 2.0])
-
-
-def _outcome(function, arguments):
-    try:
-        return function(*arguments)
-    except Exception as error:
-        return type(error), str(error)
-
-
-def _compare(found, wanted):
-    assert type(found) is type(wanted)
-    if isinstance(wanted, tuple):
-        for one, other in zip(found, wanted, strict=True):
-            _compare(one, other)
-    elif isinstance(wanted, np.ndarray):
-        assert found.dtype == wanted.dtype
-        np.testing.assert_array_equal(found, wanted)
-    else:
-        assert found == wanted

@@ -114,9 +114,6 @@ class GraphVariable(Variable):
         found = super().assign(value)
         return found if read_value else found.op
 
-    def count_up_to(self, limit: int) -> Tensor:
-        raise NotImplementedError("count_up_to is not available: use assign_add and a comparison")
-
     def _is_current(self) -> bool:
         region = current_region()
         return region is not None and region.trace.root.graph.block is self.graph
