@@ -59,6 +59,12 @@ class Source:
             first -= 1
         return self._starts[first], self._starts[node.end_lineno or node.lineno]
 
+    def shares_lines(self, node: ast.stmt) -> bool:
+        """Return whether another statement stands in the first or the last line of this one."""
+        start, end = self.span(node)
+        rest = self.whole[end : self._starts[node.end_lineno or node.lineno]].strip()
+        return bool(self.whole[self._starts[node.lineno - 1] : start].strip()) or rest.startswith(";")
+
     def line_at(self, offset: int) -> int:
         """Return the number of the line of an offset, from 1."""
         return bisect.bisect_right(self._starts, offset)

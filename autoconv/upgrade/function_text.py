@@ -148,6 +148,8 @@ class FunctionWriter:
         return f"with {items}{f' as {self.source.of(names[0])}' if names else ''}:"
 
     def text(self, node: ast.stmt) -> str:
+        if self.source.shares_lines(node):
+            return self.source.of(node)
         start, end = self.source.lines_of(node)
         return textwrap.dedent(self.source.text(start, end)).rstrip("\n")
 

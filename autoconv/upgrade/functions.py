@@ -312,15 +312,11 @@ class _Scope:
 
     def _check(self) -> None:
         """Raise CannotUpgrade for what functions have no form for."""
-        lines: dict[int, ast.stmt] = {}
         for statement in self.body:
             for node in ast.walk(statement):
                 name = dotted(node.func, self.aliases) if isinstance(node, ast.Call) else None
                 if name is not None and name.startswith(_NEEDS_COLLECTIONS) and not name.endswith("_initializer"):
                     raise CannotUpgrade(node, f"tf.{name}, which needs a graph")
-            if statement.lineno in lines:
-                raise CannotUpgrade(statement, "two statements in one line")
-            lines[statement.end_lineno or statement.lineno] = statement
 
 
 def _parent(root: ast.AST, node: ast.AST) -> ast.AST | None:

@@ -81,7 +81,7 @@ def test_names_and_arguments(before, after):
         ("y = tf.constant(1)\nwith tf.Session() as s:\n    helper(s, y)", "used otherwise than to run"),
         ("tf.add_to_collection('a', 1)\nwith tf.Session() as s:\n    s.run(y)", "add_to_collection"),
         ("x = tf.placeholder(tf.float32)\ny = x + 1\nwith tf.Session() as s:\n    print(s.run(y))", "does not feed it"),
-        ("a = 1; b = tf.constant(2)\nwith tf.Session() as s:\n    s.run(b)", "two statements in one line"),
+        ("b = tf.constant(2)\nwith tf.Session() as s:\n    s.run([b, [b]])", "nested structures"),
         ("y = tf.constant(1)\nf = make()\nwith tf.Session() as s:\n    s.run(y, feed_dict=f)", "the dict 'f'"),
     ],
 )
@@ -95,6 +95,15 @@ def test_sessions_that_stay(program, reason):
     assert lines[:3] == ["import autoconv.compat.v1 as tf", "", "tf.disable_v2_behavior()"]
     (comment,) = [line for line in lines if "# autoconv upgrade: sessions stay" in line]
     assert [line for line in lines if line != comment][3:] == program.splitlines()
+
+
+def test_several_statements_in_a_line():
+    program = "a = 1; b = tf.constant(2); c = 3  # three\nwith tf.Session() as s:\n    print(s.run(b)); print(a + c)\n"
+    done = upgrade("import tensorflow as tf\n" + program, "program.py")
+    assert done.sessions == "functions"
+    lines = [line for line in done.text.splitlines() if line.strip()]
+    assert lines[1:3] == ["a = 1", "c = 3"]
+    assert lines[-2:] == ["print(run_b().numpy())", "print(a + c)"]
 
 
 def test_names_that_are_gone_are_left():
