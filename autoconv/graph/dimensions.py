@@ -24,6 +24,11 @@ class Sum(Symbol):
 
 
 @dataclass(frozen=True, slots=True)
+class ComputedSize(Symbol):
+    """A size that a node of the graph computes at run time; unlike the size of an argument it may be 0 or 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class Quotient(Symbol):
     """A quotient, rounded down; `divisor` is a positive int, or a product of argument sizes."""
 
@@ -215,6 +220,11 @@ def plain_symbols(dimension: int | Symbol) -> Iterator[Symbol]:
                 yield from plain_symbols(symbol)
     elif isinstance(dimension, Symbol):
         yield dimension
+
+
+def is_computed(dimension: Dimension) -> bool:
+    """Return whether a node of the graph computes the dimension, or a part of it."""
+    return isinstance(dimension, Symbol) and any(isinstance(s, ComputedSize) for s in plain_symbols(dimension))
 
 
 def _is_product(dimension: Symbol) -> bool:

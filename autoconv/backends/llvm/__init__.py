@@ -30,6 +30,7 @@ from autoconv.backends.llvm.ir.index_arith import Size
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.jit.engine import NOT_COMPILED, Code, make_ready, native_entry, notes
 from autoconv.backends.llvm.legalize.complex.split import is_split
+from autoconv.backends.llvm.legalize.computed_sizes import gets_names
 from autoconv.backends.llvm.legalize.decompose import is_composite
 from autoconv.backends.llvm.legalize.pipeline import legalize
 from autoconv.backends.llvm.runtime.library import addresses, pending, resolved
@@ -130,7 +131,8 @@ def _is_worth_it(graph: Graph) -> bool:
     """Return whether native code would consist of more than calls of kernels."""
     idle = ("constant", "identity", "call")
     return any(
-        node.op.name not in idle and (lowering_class(node) != "kernel" or is_composite(node) or is_split(node))
+        node.op.name not in idle
+        and (lowering_class(node) != "kernel" or is_composite(node) or is_split(node) or gets_names(node))
         for node in graph.walk()
     )
 

@@ -18,7 +18,7 @@ _WORDS = {
     "scalar": "numbers", "pair": "complex number", "pick": "one element", "view": "looked through",
     "matmul": "product", "update": "in place",
     "join": "joined", "whole": "native", "alias": "the same memory", "search": "search", "kernel": "kernel",
-    "memory": "in memory", "object": "objects", "stack": "stack", "extent": "dimensions",
+    "memory": "in memory", "object": "objects", "stack": "stack", "extent": "dimensions", "sizes": "sizes",
 }  # fmt: skip
 
 

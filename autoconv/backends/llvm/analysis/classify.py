@@ -10,6 +10,7 @@ from autoconv.backends.llvm.analysis.classify_indexing import goes_into, indexed
 from autoconv.backends.llvm.analysis.element_probe import ElementProbe
 from autoconv.backends.llvm.analysis.indexing import is_indexed
 from autoconv.backends.llvm.analysis.representation import (
+    has_computed,
     is_complex,
     is_dense,
     is_of_complex,
@@ -18,7 +19,7 @@ from autoconv.backends.llvm.analysis.representation import (
     sizes,
 )
 from autoconv.backends.llvm.ir.types import is_narrow, is_native
-from autoconv.graph.dimensions import has_same_count, plus
+from autoconv.graph.dimensions import has_same_count, is_computed, plus
 from autoconv.graph.dtypes import DType
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
@@ -38,6 +39,10 @@ COUNTED: dict[str, Callable[[Node], bool]] = {}
 OBJECTS: dict[str, Callable[[Node], bool]] = {}
 # Ops on memory, with a predicate for the nodes that have native code.
 MEMORY: dict[str, Callable[[Node], bool]] = {}
+# The lowering classes of the ops that compute sizes, and of the views that such sizes make.
+SIZES: dict[str, str] = {}
+# Further ops, beside elementwise ones and reductions, whose native code takes sizes that the graph computes.
+OF_COMPUTED_SIZES: set[str] = set()
 # The work of a node that a single thread does, in units of 0.05 ns, by op.
 WORK: dict[str, Callable[[Node], int]] = {}
 # Ops whose kernels call library routines that take about as long as native code, whatever the sizes. They do not
@@ -57,11 +62,15 @@ def lowering_class(node: Node) -> str:
     name = node.op.name
     if node.regions:
         return "control" if _is_controlled_by_scalar(node) else "kernel"
+    if name in SIZES:
+        return SIZES[name]
     types = [value.type for value in (*node.inputs, *node.results)]
     if name in MEMORY and MEMORY[name](node):
         return "memory"
     if name in OBJECTS and OBJECTS[name](node):
         return "object"
+    if any(map(has_computed, types)) and not _takes_computed_sizes(node):
+        return "kernel"
     if not all(is_scalar(t) or is_dense(t) for t in types):
         fits = not is_of_open(node) or all(isinstance(t, TensorType) for t in types)
         return "whole" if fits and name in COUNTED and COUNTED[name](node) else "kernel"
@@ -89,6 +98,11 @@ def lowering_class(node: Node) -> str:
         fits = is_dense(node.inputs[0].type) and reduces(node) and _keeps_sizes(node)
         return "reduce" if fits else "kernel"
     return _LOOPS[name](node) if name in _LOOPS else "kernel"
+
+
+def _takes_computed_sizes(node: Node) -> bool:
+    traits = node.op.traits
+    return traits.elementwise or traits.reduction is not None or node.op.name in OF_COMPUTED_SIZES
 
 
 def _role_of_complex(node: Node) -> str:
@@ -263,7 +277,8 @@ def _join_role(node: Node) -> str:
     shapes, result = [shape_of(value.type) for value in node.inputs], shape_of(node.results[0].type)
     axis = node.attributes["axis"] % len(result)
     rest = all((*shape[:axis], *shape[axis + 1 :]) == (*result[:axis], *result[axis + 1 :]) for shape in shapes)
-    return "join" if rest and reduce(plus, (shape[axis] for shape in shapes)) == result[axis] else "kernel"
+    fits = is_computed(result[axis]) or reduce(plus, (shape[axis] for shape in shapes)) == result[axis]
+    return "join" if rest and fits else "kernel"
 
 
 def _product_role(node: Node) -> str:

@@ -146,7 +146,7 @@ def index_map(node: Node) -> IndexMap | None:
     """Return the map from an index of the node's result to the index in its first operand; None if there is none."""
     if is_indexed(node):
         return gather_map(node)
-    return _MAPS[node.op.name](node) if node.op.name in _MAPS else None
+    return MAPS[node.op.name](node) if node.op.name in MAPS else None
 
 
 def _shapes(node: Node) -> tuple[Point, Point]:
@@ -244,7 +244,7 @@ def _one_hot_map(node: Node) -> IndexMap:
     return IndexMap((*own[:axis], *own[axis + 1 :]))
 
 
-_MAPS: dict[str, Callable[[Node], IndexMap]] = {
+MAPS: dict[str, Callable[[Node], IndexMap]] = {
     "transpose": _transpose, "matrix_transpose": _matrix_transpose, "reverse": _reverse, "reshape": _reshape,
     "reshape_like": _reshape, "expand_dims": _reshape, "squeeze": _reshape, "broadcast_to": _broadcast,
     "broadcast_to_shape_of": _broadcast, "get_item": item_map, "set_item": item_map, "add_at_item": item_map,

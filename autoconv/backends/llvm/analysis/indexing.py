@@ -238,7 +238,7 @@ def _item_map(node: Node) -> IndexMap:
 
 def first_of(entry: Slice, size: Dimension) -> tuple[Dimension, int]:
     """Return the start and step of a slice with constant bounds."""
-    if isinstance(size, int):
+    if isinstance(size, int) and not isinstance(entry.start, Symbol) and not isinstance(entry.stop, Symbol):
         start, stop, step = slice(*entry.parts).indices(size)
         is_one = len(range(start, stop, step)) < 2 and abs(step) >= 2**31
         return start, 1 if is_one else step  # step times stride must not overflow
@@ -253,5 +253,5 @@ def counted(position: int | Symbol, size: Dimension) -> Dimension:
     if isinstance(position, Symbol):
         return position
     if isinstance(size, int):
-        return position % size
+        return position % size if size else 0
     return position if position >= 0 else plus(size, position)

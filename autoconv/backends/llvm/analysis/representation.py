@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from autoconv.backends.llvm.ir.index_arith import Size
+from autoconv.backends.llvm.ir.index_arith import RunTimeSize, Size
 from autoconv.backends.llvm.ir.types import is_native
+from autoconv.graph.dimensions import is_computed
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
@@ -73,7 +74,17 @@ def sizes(type_: Type) -> tuple[int, ...]:
     found = tuple(d for d in type_.shape if isinstance(d, int))
     if len(found) == len(type_.shape):
         return found
-    return tuple(Size(register_of(d)) if isinstance(d, Symbol) else d for d in type_.shape if d is not None)  # type: ignore[misc]
+    return tuple(size_of(d) if isinstance(d, Symbol) else d for d in type_.shape if d is not None)  # type: ignore[misc]
+
+
+def size_of(symbol: Symbol) -> Size:
+    """Return the register of an open dimension as a size."""
+    return (RunTimeSize if is_computed(symbol) else Size)(register_of(symbol))
+
+
+def has_computed(type_: Type) -> bool:
+    """Return whether nodes of the graph compute dimensions of the tensor type."""
+    return isinstance(type_, TensorType) and type_.shape is not None and any(map(is_computed, type_.shape))
 
 
 def register_of(symbol: Symbol) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_open, register_of
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, plus, product
-from autoconv.graph.dimensions import Minimum, Quotient, Sum, plain_symbols, value_of
-from autoconv.graph.graph import Graph
+from autoconv.graph.dimensions import ComputedSize, Minimum, Quotient, Sum, is_computed, plain_symbols, value_of
+from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import ArrayType, Dimension, Symbol, Type
 
 SMALLEST = 2  # least value of an open dimension: 0 and 1 change the meaning (empty, broadcast)
@@ -39,7 +40,7 @@ def open_sizes(graph: Graph, needs: Sequence[Symbol] = ()) -> OpenSizes:
     """
     found: dict[Symbol, None] = {}
     for type_ in _types(graph):
-        found.update((size, None) for size in _sizes_of(type_) if isinstance(size, Symbol))
+        found.update((size, None) for size in _sizes_of(type_) if isinstance(size, Symbol) and not is_computed(size))
     said = {size for value in graph.parameters for size in _sizes_of(value.type)}
     for symbol in (*found, *needs):
         if not said.issuperset(plain_symbols(symbol)):
@@ -63,6 +64,36 @@ def _types(graph: Graph) -> Iterator[Type]:
         for region in node.regions:
             for value in region.parameters:
                 yield value.type
+
+
+def defined_sizes(node: Node) -> Sequence[ComputedSize]:
+    """Return the sizes that the node computes."""
+    found: Sequence[ComputedSize] = node.attributes.get("defines", ())
+    return found
+
+
+def computed_sizes(node: Node) -> Iterator[ComputedSize]:
+    """Yield the computed sizes that the code of a node and its regions reads: in types, bounds and factors."""
+    yield from _own_sizes(node)
+    for region in node.regions:
+        for value in region.parameters:
+            yield from _computed_in(_sizes_of(value.type))
+        for inner in region.walk():
+            yield from _own_sizes(inner)
+
+
+def _own_sizes(node: Node) -> Iterator[ComputedSize]:
+    for value in (*node.inputs, *node.results):
+        yield from _computed_in(_sizes_of(value.type))
+    for entry in node.attributes.get("spec", ()) if node.op.name == "get_item" else ():
+        yield from _computed_in(entry.parts)
+    yield from _computed_in(node.attributes.get("needs", ()))
+
+
+def _computed_in(dimensions: Sequence[Any]) -> Iterator[ComputedSize]:
+    for size in dimensions:
+        if isinstance(size, Symbol):
+            yield from (symbol for symbol in plain_symbols(size) if isinstance(symbol, ComputedSize))
 
 
 def write_dimension(out: FunctionText, symbol: Symbol) -> None:

@@ -7,7 +7,7 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.values import RegisterWriter
-from autoconv.backends.llvm.ir.index_arith import Size, element_count
+from autoconv.backends.llvm.ir.index_arith import RunTimeSize, Size, element_count
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 from autoconv.ops.analysis.value_range import SIZES
@@ -22,7 +22,7 @@ def write_extent(region: LoweringContext, node: Node) -> None:
     b = RegisterWriter(region)
     size = b.wrap(int64, str(found))
     region.body.note_range(size, SIZES)
-    if isinstance(found, Size):
+    if isinstance(found, Size) and not isinstance(found, RunTimeSize):
         region.body.note_range(size, (SMALLEST, SIZES[1]))
     made = b.cast(size, result.dtype)
     if made.ir != size.ir:

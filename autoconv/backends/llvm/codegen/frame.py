@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.analysis.representation import is_dense, sizes
+from autoconv.backends.llvm.analysis.representation import has_computed, is_dense, sizes
 from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.codegen.stack_buffers import Locals
 from autoconv.backends.llvm.codegen.values import Native, Object
@@ -157,7 +157,7 @@ class Body:
 
     def _spares_of(self, type_: Type) -> tuple[str, int] | None:
         """Return the first slot for spare arrays of the type and the number of slots; None where nothing is kept."""
-        if not self.loops or not is_dense(type_):
+        if not self.loops or not is_dense(type_) or has_computed(type_):  # computed sizes differ between iterations
             return None
         key = _spare_key(type_)
         if key not in self._spares:

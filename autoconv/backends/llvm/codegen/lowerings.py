@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401
 import autoconv.backends.llvm.codegen.assertions
+import autoconv.backends.llvm.codegen.computed_sizes
 import autoconv.backends.llvm.codegen.control.exceptions
 import autoconv.backends.llvm.codegen.control.handler_cells
 import autoconv.backends.llvm.codegen.control.structured

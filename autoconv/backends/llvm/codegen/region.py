@@ -308,4 +308,7 @@ class Region(KernelCalls):
 
 def write_region(body: Body, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] = ()) -> Region:
     """Schedule a graph, and write it into a native function."""
-    return Region(body, schedule(graph), arguments, owners)
+    sizes_outside = body.module.sizes
+    region = Region(body, schedule(graph), arguments, owners)
+    body.module.sizes = sizes_outside  # the sizes that the region computes are not known behind it
+    return region

@@ -31,6 +31,12 @@ class Size(str):
     __int__ = __index__ = _refuse
 
 
+class RunTimeSize(Size):
+    """A dimension that a node of the graph computes: it may be 0 or 1, and holds from that node on."""
+
+    __slots__ = ()
+
+
 def is_known(shape: Iterable[Position]) -> bool:
     """Return whether all sizes are constants."""
     return all(isinstance(size, int) for size in shape)

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from autoconv.backends.llvm.legalize import computed_size_rules  # noqa: F401  (its import registers the rules)
 from autoconv.backends.llvm.legalize.array_statements import with_statements
 from autoconv.backends.llvm.legalize.complex.split import split_complex
+from autoconv.backends.llvm.legalize.computed_sizes import name_computed_sizes
 from autoconv.backends.llvm.legalize.decompose import expand
 from autoconv.backends.llvm.legalize.interchange_loops import interchange
 from autoconv.backends.llvm.legalize.loads_of_views import load_views
@@ -35,6 +37,7 @@ LEGALISATIONS = (
     Legalisation(name="array_statements", transform=with_statements),  # array_reductions as well
     Legalisation(name="rotate_loops", transform=rotate),  # before loops are interchanged: their tests become scalars
     Legalisation(name="interchange_loops", transform=interchange),
+    Legalisation(name="computed_sizes", transform=name_computed_sizes),  # last of those that copy regions
     Legalisation(name="unroll_short_axes", transform=split_components),
     Legalisation(name="promote_handler_cells", transform=with_cells),  # last: no other pass meets cells
 )

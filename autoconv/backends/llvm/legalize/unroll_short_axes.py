@@ -23,6 +23,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.classify import lowering_class, reduced_axes, reduction_of
 from autoconv.backends.llvm.analysis.contiguity import is_contiguous
 from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
+from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.ops.builder import GraphBuilder
@@ -59,19 +60,8 @@ def split_components(graph: Graph) -> Graph:
 
     copy = clone(graph, rewrite)
     for part in _graphs(copy):
-        _remove_dead_nodes(part)
+        remove_dead_nodes(part)
     return copy
-
-
-def _remove_dead_nodes(graph: Graph) -> None:
-    """Remove dead nodes: loops would have to store their results."""
-    read = set(graph.outputs)
-    kept: list[Node] = []
-    for node in reversed(graph.nodes):
-        if node.effects is not Effects.PURE or node.regions or not read.isdisjoint(node.results):
-            kept.append(node)
-            read.update(node.inputs)
-    graph.nodes = kept[::-1]
 
 
 def _graphs(graph: Graph) -> Iterator[Graph]:

@@ -15,6 +15,7 @@ from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.contiguity import is_block, is_contiguous
 from autoconv.backends.llvm.analysis.indexing import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
+from autoconv.backends.llvm.analysis.symbolic_sizes import computed_sizes, defined_sizes
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches, patches_of
 from autoconv.backends.llvm.schedule.matmul_tiling import takes_patches, tiles_of
 from autoconv.graph.effects import Effects
@@ -23,6 +24,10 @@ from autoconv.ops.analysis.reads import read_inputs
 
 # Roles that read their inputs, and make their results, as whole objects.
 WHOLE = frozenset({"memory", "object", "kernel", "pair", "control", "matmul", "update", "search", "alias", "whole"})
+# Roles that skip inputs whose elements they do not read.
+_OF_ELEMENTS_READ = frozenset(
+    {"element", "reduce", "scatter", "view", "copy", "place", "pick", "extent", "sizes"}
+)
 # Roles that read only elements, contiguous in memory.
 _BY_ELEMENTS = frozenset(
     {"matmul", "search", "element", "reduce", "view", "copy", "place", "pick", "join", "alias", "whole"}
@@ -72,6 +77,7 @@ class Plan:
         self.all_items: list[Item] = []
         self._item_of: dict[Node, int] = {}
         self._last_effect: int | None = None
+        self._definers = {size: node for node in graph.nodes for size in defined_sizes(node)}
         for position, node in enumerate(graph.nodes):
             if node in self.classes:
                 self._place(node, position)
@@ -104,7 +110,7 @@ class Plan:
         """
         if node in self.patches:
             return self.patches[node].base, *node.inputs[1:]
-        loops = self.classes[node] in ("element", "reduce", "scatter", "view", "copy", "place", "pick", "extent")
+        loops = self.classes[node] in _OF_ELEMENTS_READ
         return read_inputs(node) if loops else node.inputs
 
     # ---- views
@@ -216,6 +222,10 @@ class Plan:
                 # The kernel of a node that may raise may still replace the results.
                 fits = fits and (not base.node.effects or self.classes[base.node] == "copy")
                 (joins if fits else needs).add(item)
+        for size in computed_sizes(node) if self._definers else ():
+            definer = self._definers.get(size)
+            if definer is not None and definer is not node:
+                needs.add(self.resolve(self._item_of[definer]))
         return needs, joins - needs
 
     def bases(self, value: Value) -> Iterator[tuple[Value, bool]]:

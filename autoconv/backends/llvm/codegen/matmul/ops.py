@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from autoconv.backends.llvm.analysis.representation import sizes
+from autoconv.backends.llvm.analysis.representation import has_computed, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import Matrix, alone, has_products, product_call
@@ -46,11 +46,15 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
     (result,) = node.results
     product = Product(node, region.patches(node))
     by_blas, by_tiles = has_products(product.dtype), product.patches is not None or product.suits_tiles()
-    if product.is_empty or not (by_blas or by_tiles):
+    if product.is_empty or not (by_blas or (by_tiles and not has_computed(result.type))):
         region.write_kernel(node)
         return
     region.set(result, region.new_array(result.type))
-    if not by_tiles:
+    if has_computed(result.type):  # there may be no rows or columns, which the BLAS refuses
+        count = element_count(region.out, sizes(result.type))
+        with region.out.unless(region.out.icmp("eq", count, 0)):
+            _write_blas(region, product)
+    elif not by_tiles:
         _write_blas(region, product)
     elif isinstance(product.inner, int) or not by_blas:
         _write_tiles(region, product)

@@ -16,7 +16,16 @@ from autoconv.backends.llvm.codegen.memory.array_view import held
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Index, Position, Size, element_count, linear, plus, product
+from autoconv.backends.llvm.ir.index_arith import (
+    Index,
+    Position,
+    RunTimeSize,
+    Size,
+    element_count,
+    linear,
+    plus,
+    product,
+)
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.graph.dtypes import int64
@@ -168,7 +177,7 @@ def _write_shapes(region: LoweringContext, node: Node) -> None:
         if size == other or (updates and size == 1):
             continue
         wrong = out.new(f"icmp ne i64 {size}, {other}")
-        if updates and isinstance(size, str) and not isinstance(size, Size):  # a Size is 2 or more
+        if updates and isinstance(size, str) and (not isinstance(size, Size) or isinstance(size, RunTimeSize)):
             wrong = out.new(f"and i1 {wrong}, {out.new(f'icmp ne i64 {size}, 1')}")
         region.refuse(node, wrong)
 
@@ -251,11 +260,32 @@ def _is_known_to_fit(node: Node) -> bool:
     x, value = (value.type for value in node.inputs)
     if value.dtype.is_complex and not x.dtype.is_complex:  # type: ignore[union-attr]
         return False
-    return isinstance(x, ArrayType) and is_sure_to_fit(x.shape, value.shape)  # type: ignore[union-attr]
+    if not isinstance(x, ArrayType):
+        return False
+    if representation.has_computed(value):
+        return len(value.shape) <= x.rank  # type: ignore[union-attr, arg-type]
+    return is_sure_to_fit(x.shape, value.shape)  # type: ignore[union-attr]
 
 
 @in_memory("array_store", fits=_is_known_to_fit)
 def _write_store(region: LoweringContext, node: Node) -> None:
+    """Store the elements; where computed sizes differ from those of the array, the kernel broadcasts or raises."""
+    if not representation.has_computed(node.inputs[1].type):
+        _write_fitting_store(region, node)
+        return
+    out, wrong = region.out, "false"
+    x, own = held(region, node.inputs[0]), sizes(node.inputs[1].type)
+    for size, target in zip(reversed(own), reversed(x.sizes), strict=False):
+        if size != 1 and size != target:
+            wrong = out.or_(wrong, out.icmp("ne", size, target))
+    out.either(wrong, lambda: _store_by_kernel(region, node), lambda: _write_fitting_store(region, node))
+
+
+def _store_by_kernel(region: LoweringContext, node: Node) -> None:
+    region.call_kernel(node, rarely=True)
+
+
+def _write_fitting_store(region: LoweringContext, node: Node) -> None:
     x, value = held(region, node.inputs[0]), node.inputs[1]
     dtype = node.inputs[0].dtype
     b, out = RegisterWriter(region), region.out

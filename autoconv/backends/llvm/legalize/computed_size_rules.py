@@ -1,0 +1,395 @@
+"""Result shapes of ops on arrays whose sizes a graph computes: one rule an op, of `computed_sizes`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.classify import OF_COMPUTED_SIZES
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
+from autoconv.backends.llvm.ir.types import is_native
+from autoconv.backends.llvm.legalize.computed_sizes import RULES, NamedSizes, Rule, is_tensor, shape_of
+from autoconv.backends.llvm.legalize.size_nodes import (
+    COUNTED_RANGE,
+    NUMBER_SIZES,
+    RANGE_SIZE,
+    RESHAPE_SIZES,
+    RESHAPED,
+    SLICE_SIZES,
+)
+from autoconv.graph.dimensions import is_computed, plus, product
+from autoconv.graph.dtypes import int32, int64
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ArrayType, Dimension, TensorType
+from autoconv.ops import OPS
+from autoconv.ops.index_spec import INPUT, At, Entry, Gather, NewAxis, Rest, Slice, aligned
+from autoconv.ops.movement.indexing import indexed_shape
+
+
+def rule(*names: str) -> Any:
+    """Register a rule of these ops."""
+
+    def register(found: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, found))
+        OF_COMPUTED_SIZES.update(names)
+        return found
+
+    return register
+
+
+# Their results have known sizes, or sizes that only the elements determine.
+OF_COMPUTED_SIZES.update(("dimension", "size", "shape", "where_indices"))
+
+
+def _are_dense(inputs: Sequence[Value]) -> bool:
+    return all(is_scalar(value.type) or is_dense(value.type) for value in inputs)
+
+
+# ---- slices
+
+
+@rule("get_item")
+def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    x, spec = inputs[0], node.attributes["spec"]
+    if not _are_dense(inputs) or not all(isinstance(e, (At, Slice, Rest, NewAxis, Gather)) for e in spec):
+        return None
+    if Gather() in spec:
+        return _gathered(sizes, node, inputs)
+    shape, before = shape_of(x), shape_of(node.results[0])
+    entries: list[Entry] = []
+    operands: list[Value] = []
+    result: list[Dimension] = []
+    for entry, given, axis, width in aligned(spec, len(shape), inputs[1:]):
+        if isinstance(entry, NewAxis):
+            result.append(1)
+        elif isinstance(entry, Rest):
+            result += shape[axis : axis + width]
+        elif isinstance(entry, At):
+            operands += given
+            if is_computed(shape[axis]) and not given:  # the kernel raises for a position out of range
+                operands.append(sizes.add(OPS["constant"], [], {"value": np.asarray(entry.index)}, [_INT]))
+                entry = At(INPUT)
+        elif isinstance(entry, Slice) and before[len(result)] is not None and not is_computed(shape[axis]):
+            operands += given
+            result.append(before[len(result)])
+        elif isinstance(entry, Slice) and not entry.is_whole:
+            found = sliced(sizes, shape[axis], entry, given)
+            if found is None:
+                return None
+            start, length, step = found
+            result.append(length)
+            entry = Slice(start, plus(start, length) if step == 1 else None, step)
+        else:
+            result.append(shape[axis])
+        entries.append(entry)
+    return sizes.of_shape(node, [x, *operands], result, spec=tuple(entries[: len(spec)]))
+
+
+_INT = TensorType(int64, ())
+
+
+def sliced(
+    sizes: NamedSizes, size: Dimension, entry: Slice, given: Sequence[Value]
+) -> tuple[Dimension, Dimension, int] | None:
+    """Return the start, length and step of a slice; None for a step that only the run decides."""
+    start, stop, step = entry.filled(given)
+    step = 1 if step is None else step
+    if not isinstance(step, int) or not step or abs(step) >= 1 << 31:
+        return None
+    if isinstance(size, int) and not given:
+        first, last, _ = slice(start, stop, step).indices(size)
+        return first, len(range(first, last, step)), step
+    if step == 1 and not given and (start or 0) >= 0 and (stop is None or stop < 0):
+        # The length depends only on how much is cut off: x[1:] and x[:-1] have one symbol.
+        rest = sizes.total(plus(size, (stop or 0) - (start or 0)))
+        if not start:
+            return 0, rest, 1
+    first, length = slice_sizes(sizes, size, entry, given)
+    if step == 1 and not given and (start or 0) >= 0 and (stop is None or stop < 0):
+        length = rest
+    return (0 if start in (None, 0) and step > 0 else first), length, step
+
+
+def slice_sizes(sizes: NamedSizes, size: Dimension, entry: Slice, given: Sequence[Value]) -> tuple[Any, Any]:
+    """Return the symbols of the start and the length of a slice."""
+
+    def define(symbols: Any) -> None:
+        sizes.add(SLICE_SIZES, given, {"size": size, "parts": entry.parts, "defines": symbols, "needs": (size,)})
+
+    length, start = sizes.size(("slice", size, entry.filled(given)), define, 2)
+    return start, length
+
+
+def _gathered(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    x, *operands = inputs
+    types: Any = tuple(value.type for value in operands)
+    spec = node.attributes["spec"]
+    if spec.count(Gather()) > 1 or any(isinstance(e, Slice) and not e.is_whole for e in spec):
+        return None
+    shape = indexed_shape(x.shape, types, spec)  # type: ignore[arg-type]
+    return None if shape is None or None in shape else sizes.of_shape(node, inputs, shape)
+
+
+# ---- shapes
+
+
+@rule("expand_dims")
+def _expand_dims(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    shape, axis = shape_of(inputs[0]), node.attributes["axis"]
+    if not _are_dense(inputs) or not isinstance(axis, int):
+        return None
+    at = axis % (len(shape) + 1)
+    return sizes.of_shape(node, inputs, (*shape[:at], 1, *shape[at:]))
+
+
+@rule("squeeze")
+def _squeeze(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    axes = node.attributes.get("axis")
+    if axes is None or not _are_dense(inputs):
+        return None
+    shape = shape_of(inputs[0])
+    dropped = {axis % len(shape) for axis in ((axes,) if isinstance(axes, int) else axes)}
+    if any(shape[axis] != 1 for axis in dropped):
+        return None
+    rest = [size for axis, size in enumerate(shape) if axis not in dropped]
+    return sizes.of_shape(node, inputs, rest) if rest else None
+
+
+@rule("transpose")
+def _transpose(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    if not _are_dense(inputs):
+        return None
+    shape, perm = shape_of(inputs[0]), node.attributes.get("perm")
+    order = range(len(shape))[::-1] if perm is None else [p % len(shape) for p in perm]
+    return sizes.of_shape(node, inputs, [shape[axis] for axis in order])
+
+
+@rule("matrix_transpose")
+def _matrix_transpose(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    if not _are_dense(inputs):
+        return None
+    *batch, rows, columns = shape_of(inputs[0])
+    return sizes.of_shape(node, inputs, (*batch, columns, rows))
+
+
+@rule("reshape")
+def _reshape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    x, wanted = inputs[0], node.attributes["shape"]
+    if not is_dense(x.type) or wanted is None:
+        return None
+    numbers: list[Value] = []
+    if len(inputs) > 1:
+        found = _elements(inputs[1])
+        if found is None or len(found) != len(wanted):
+            return None
+        numbers = [number for number, size in zip(found, wanted, strict=True) if size is None]
+        if not all(is_scalar(number.type) and number.dtype.is_integer for number in numbers):
+            return None
+    wanted, total = tuple(wanted), product(shape_of(x))
+    if wanted == (-1,):
+        wanted = (sizes.total(total),)
+    if {None, -1}.isdisjoint(wanted) and product(wanted) in (total, sizes.total(total)):
+        return _reshaped(sizes, node, x, wanted)
+
+    def define(symbols: Any) -> None:
+        needs = tuple(size for size in (*shape_of(x), *wanted) if is_computed(size))
+        attributes = {"count": total, "wanted": wanted, "defines": symbols, "needs": needs}
+        sizes.add(RESHAPE_SIZES, [x, *numbers], attributes)
+
+    left = sum(size is None or size == -1 for size in wanted)
+    symbols = iter(sizes.size(("reshape", total, wanted, tuple(numbers)), define, left))
+    return _reshaped(sizes, node, x, [next(symbols) if size is None or size == -1 else size for size in wanted])
+
+
+def _reshaped(sizes: NamedSizes, node: Node, x: Value, to: Sequence[Dimension]) -> Value:
+    type_: Any = node.results[0].type
+    return sizes.add(RESHAPED, [x], {}, [type_.with_shape(tuple(to))])  # type: ignore[no-any-return]
+
+
+@rule("numpy_copy")
+def _copied(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    return sizes.of_shape(node, inputs, shape_of(inputs[0])) if node.attributes["how"] == "astype" else None
+
+
+@rule("sort", "argsort")
+def _sorted(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    (x,) = inputs
+    return sizes.of_shape(node, inputs, shape_of(x)) if is_dense(x.type) and len(shape_of(x)) == 1 else None
+
+
+@rule("reverse", "zeros_like", "ones_like")
+def _same(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    return sizes.of_shape(node, inputs, shape_of(inputs[0])) if _are_dense(inputs) else None
+
+
+@rule("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod")
+def _scanned(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    shape = shape_of(inputs[0])
+    if not _are_dense(inputs) or (node.attributes["axis"] is None and len(shape) != 1):
+        return None
+    return sizes.of_shape(node, inputs, shape)
+
+
+@rule("concat")
+def _concat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    if not _are_dense(inputs):
+        return None
+    shapes = [shape_of(value) for value in inputs]
+    axis = node.attributes["axis"] % len(shapes[0])
+    for other in range(len(shapes[0])):
+        if other != axis and len({shape[other] for shape in shapes}) > 1:
+            found = sizes.equal(node, inputs, [other] * len(inputs))
+            if found is None:
+                return None
+            inputs = found
+    total = sizes.total(reduce(plus, (shape[axis] for shape in shapes)))
+    first = shape_of(inputs[0])
+    return sizes.of_shape(node, inputs, (*first[:axis], total, *first[axis + 1 :]))
+
+
+# ---- reductions and products
+
+
+def _reduced(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    (x,) = inputs
+    if not is_dense(x.type) or not is_tensor(node.results[0].type):
+        return None
+    shape, axis = shape_of(x), node.attributes.get("axis")
+    axes = range(len(shape)) if axis is None else [a % len(shape) for a in ((axis,) if isinstance(axis, int) else axis)]
+    if node.op.name.endswith(("argmax", "argmin")) and axis is None and len(shape) != 1:
+        return None
+    if node.op.name.endswith(("max", "min")):
+        sizes.require_elements(node, inputs, [shape[a] for a in axes])
+    keeps = node.attributes.get("keepdims", False)
+    result = [1 if a in axes else size for a, size in enumerate(shape) if keeps or a not in axes]
+    return sizes.of_shape(node, inputs, result)
+
+
+_KINDS = ("sum", "prod", "mean", "max", "min", "any", "all")
+rule(
+    *(f"{family}_{kind}" for family in ("reduce", "numpy") for kind in _KINDS), "numpy_var", "numpy_std",
+    "numpy_argmax", "numpy_argmin",
+)(_reduced)  # fmt: skip
+
+
+@rule("matmul")
+def _matmul(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    x, y = inputs
+    if not _are_dense(inputs) or len(shape_of(x)) != 2 or len(shape_of(y)) != 2:
+        return None
+    flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
+    found = sizes.equal(node, inputs, (0 if flip_x else 1, 1 if flip_y else 0))
+    if found is None:
+        return None
+    rows, columns = shape_of(x)[1 if flip_x else 0], shape_of(y)[0 if flip_y else 1]
+    return sizes.of_shape(node, found, (rows, columns))
+
+
+# ---- arrays of computed sizes
+
+
+@rule("range")
+def _range(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    start, _, delta = inputs
+    if not all(is_scalar(value.type) and value.dtype in (int32, int64) for value in inputs):
+        return None
+
+    def define(symbols: Any) -> None:
+        sizes.add(RANGE_SIZE, inputs, {"op": "range", "options": (), "defines": symbols})
+
+    (length,) = sizes.size(("range", *inputs), define)
+    result: Any = node.results[0].type
+    return sizes.add(COUNTED_RANGE, [start, delta], {}, [result.with_shape((length,))])  # type: ignore[no-any-return]
+
+
+@rule("fill")
+def _fill(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    if len(inputs) != 2 or not is_scalar(inputs[0].type):
+        return None
+    numbers = _elements(inputs[1])
+    shape = node.attributes["shape"]
+    if numbers is None or shape is None or len(numbers) != len(shape):
+        return None
+    given = [number for number, size in zip(numbers, shape, strict=True) if size is None]
+    if not all(is_scalar(number.type) and number.dtype.is_integer for number in given):
+        return None
+
+    def define(symbols: Any) -> None:
+        attributes = {"op": "fill", "shape": tuple(shape), "defines": symbols}
+        sizes.add(NUMBER_SIZES, given, attributes)
+
+    found = iter(sizes.size(("numbers", tuple(shape), tuple(given)), define, len(given)))
+    made = tuple(next(found) if size is None else size for size in shape)
+    return sizes.of_shape(node, inputs[:1], made, shape=made)
+
+
+def _elements(vector: Value) -> list[Value] | None:
+    """Return the numbers of which a vector is put together."""
+    node = vector.node
+    if node is None:
+        return None
+    if node.op.name in ("cast", "python_cast", "identity"):
+        return _elements(node.inputs[0])
+    if node.op.name == "stack":
+        return list(node.inputs)
+    if node.op.name in ("fill", "expand_dims", "reshape") and vector.shape == (1,) and node.inputs[0].shape == ():
+        return [node.inputs[0]]
+    if node.op.name != "concat":
+        return None
+    found: list[Value] = []
+    for part in node.inputs:
+        elements = _elements(part)
+        if elements is None:
+            return None
+        found += elements
+    return found
+
+
+# ---- arrays in memory
+
+
+@rule("array_load")
+def _load(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    (x,) = inputs
+    if not isinstance(x.type, ArrayType) or not is_native(x.type.dtype) or not x.type.rank:
+        return None
+    shape = []
+    for axis, size in enumerate(x.type.shape):
+        shape.append(_size_of_array(sizes, x, axis) if size is None else size)
+    return sizes.of_shape(node, inputs, shape)
+
+
+def _size_of_array(sizes: NamedSizes, x: Value, axis: int) -> Dimension:
+    key = _described(x, axis)
+
+    def define(symbols: Any) -> None:
+        number = sizes.add(OPS["array_size"], [x], {"axis": axis}, [_INT])
+        sizes.add(NUMBER_SIZES, [number], {"op": "fill", "shape": (None,), "defines": symbols})
+
+    (symbol,) = sizes.size(key, define)
+    return symbol  # type: ignore[no-any-return]
+
+
+def _described(x: Value, axis: int) -> tuple[Any, ...]:
+    """Return a key that is equal for arrays that are sliced alike from dimensions of equal size."""
+    node = x.node
+    if node is not None and node.op.name == "array_view":
+        source: Any = node.inputs[0].type
+        result = 0
+        for entry, given, at, width in aligned(node.attributes["spec"], source.rank, node.inputs[1:]):
+            if isinstance(entry, At):
+                continue
+            if result <= axis < result + (width if isinstance(entry, Rest) else 1):
+                if isinstance(entry, Slice) and not entry.is_whole and source.shape[at] is not None:
+                    return "array slice", source.shape[at], entry.filled(given)
+                if isinstance(entry, (Slice, Rest)) and source.shape[at + axis - result] is None:
+                    return _described(node.inputs[0], at + axis - result)
+                break
+            result += width if isinstance(entry, Rest) else 1
+    return "array", x, axis
+
+
+__all__: list[str] = []

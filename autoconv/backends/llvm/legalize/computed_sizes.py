@@ -1,0 +1,323 @@
+"""Name the sizes that a graph computes, so that arrays of such sizes have native loops.
+
+    before   %part = get_item(%x, %k, spec=(Slice(None, 'input', None),)): float64[?]
+             %y = multiply(%part, %part): float64[?]
+    after    slice_sizes(%k, size=n, parts=(None, 'input', None), defines=(size0, size1))
+             %part = get_item(%x, spec=(Slice(size1, size1+size0, None),)): float64[size0]
+             %y = multiply(%part, %part): float64[size0]
+
+Each unknown dimension of a tensor becomes a symbol that a node before defines (see `size_nodes`). It holds from that
+node to the end of its graph, in the regions of later nodes as well; a value that leaves its graph loses it. Sizes that
+are equal by construction get one symbol. Where operands meet that have different symbols, a node compares the sizes at
+run time. Ops without a rule here run by their kernels; `sizes_of` then loads the sizes of the results.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from autoconv.backends.llvm.analysis.classify import has_element_rule, lowering_class
+from autoconv.backends.llvm.analysis.representation import has_computed, is_dense, is_scalar
+from autoconv.backends.llvm.ir.types import is_native
+from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
+from autoconv.backends.llvm.legalize.decompose import expand
+from autoconv.backends.llvm.legalize.interchange_loops import MARK
+from autoconv.backends.llvm.legalize.size_nodes import (
+    COMMON_SIZES,
+    RESIZED,
+    SIZE_SUM,
+    SIZES_FORGOTTEN,
+    SIZES_OF,
+    SOME_ELEMENTS,
+    STRETCHED,
+)
+from autoconv.graph.dimensions import ComputedSize, is_computed
+from autoconv.graph.graph import Graph, Node, Value, copy_node, has_recursion
+from autoconv.graph.region_flow import parameter_sources
+from autoconv.graph.rewriter import Rewriter
+from autoconv.graph.types import Dimension, Symbol, TensorType, Type
+from autoconv.ops.record import Op
+
+Rule = Callable[["NamedSizes", Node, list[Value]], "Value | None"]
+RULES: dict[str, Rule] = {}  # by op name; a rule returns None where the kernel has to run
+
+
+def name_computed_sizes(graph: Graph) -> Graph:
+    """Return the graph, regions included, with symbols for unknown dimensions of tensors."""
+    if has_recursion(graph) or not any(map(_is_unknown, _types(graph))):
+        return graph
+    return expand(NamedSizes(graph, _Shared()).run())
+
+
+def gets_names(node: Node) -> bool:
+    """Return whether the node has unknown dimensions, and native code once they have names."""
+    if node.op.name not in RULES and not node.op.traits.elementwise:
+        return False
+    return any(_is_unknown(value.type) for value in (*node.inputs, *node.results))
+
+
+def _types(graph: Graph) -> Sequence[Type]:
+    found = [value.type for node in graph.walk() for value in node.results]
+    return found + [value.type for value in graph.parameters]
+
+
+def _is_unknown(type_: Type) -> bool:
+    """Return whether the type is a tensor of known rank whose elements fit registers, with an unknown dimension."""
+    return isinstance(type_, TensorType) and type_.shape is not None and None in type_.shape and is_native(type_.dtype)
+
+
+@dataclass
+class _Shared:
+    numbers: Any = field(default_factory=count)
+
+
+class NamedSizes(Rewriter[_Shared]):
+    """Rewrites one graph. `known` maps descriptions of sizes to their symbols, those of the graphs around included."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        shared: _Shared,
+        copies: dict[Graph, Graph] | None = None,
+        given: Mapping[Value, Type] | None = None,
+        known: MutableMapping[Any, Any] | None = None,
+    ) -> None:
+        self._given = given or {}  # types of parameters that are values of the graph around
+        self.known: MutableMapping[Any, Any] = {} if known is None else known
+        super().__init__(graph, shared, copies)
+
+    def type_of(self, value: Value) -> Type:
+        given = self._given.get(value)
+        return given if given is not None and has_computed(given) and _is_unknown(value.type) else value.type
+
+    def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> NamedSizes:
+        types = dict(zip(node.inputs, (value.type for value in inputs), strict=True))
+        sources: dict[Value, list[Value]] = {}
+        for parameter, source in parameter_sources(node, region):
+            sources.setdefault(parameter, []).append(source)
+        given = {p: types[found[0]] for p, found in sources.items() if len(found) == 1 and found[0] in types}
+        return NamedSizes(region, self.shared, self.copies, given, ChainMap({}, self.known))
+
+    def rebuilt(self) -> Graph:
+        for value in self.graph.parameters:
+            self.values[value] = self.named(self.values[value])
+        copy = super().rebuilt()
+        remove_dead_nodes(copy)
+        return copy
+
+    def output(self, position: int, value: Value) -> Value:
+        found = self.values[value]
+        if not has_computed(found.type):
+            return found
+        if found.node is not None and found.node.op is SIZES_OF:
+            return found.node.inputs[0]
+        assert isinstance(found.type, TensorType) and found.shape is not None
+        shape = tuple(None if is_computed(size) else size for size in found.shape)
+        return self.add(SIZES_FORGOTTEN, [found], {}, [found.type.with_shape(shape)])
+
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        if node.regions:
+            inside = lowering_class(node) == "control" and MARK not in node.attributes
+            regions = self.regions(node, inputs) if inside else None
+            return [self.named(value) for value in copy_node(self.copy, node, inputs, regions).results]
+        types = [value.type for value in (*inputs, *node.results)]
+        if not any(map(_is_unknown, types)) and not any(map(has_computed, types)):
+            return None
+        self.span = node.span
+        found = self._computed(node, inputs)
+        if found is not None:
+            return [found]
+        return [self.named(value) for value in copy_node(self.copy, node, inputs).results]
+
+    def _computed(self, node: Node, inputs: list[Value]) -> Value | None:
+        name = node.op.name
+        if name in RULES:
+            return RULES[name](self, node, inputs)
+        if node.op.traits.elementwise and len(node.results) == 1 and is_tensor(node.results[0].type):
+            return self._elementwise(node, inputs)
+        return None
+
+    # ---- nodes
+
+    def add(self, op: Op, inputs: Sequence[Value], attributes: dict[str, Any], types: Sequence[Type] = ()) -> Any:
+        """Append a node and return its result, if it has one."""
+        node = self.copy.add(op, inputs, attributes, types=types, span=self.span)
+        return node.results[0] if node.results else None
+
+    span: Any = None
+
+    def of_shape(self, node: Node, inputs: Sequence[Value], to: Sequence[Dimension], **attributes: Any) -> Value:
+        """Append the node with a result of another shape."""
+        (result,) = node.results
+        assert isinstance(result.type, TensorType)
+        types = [result.type.with_shape(tuple(to))]
+        attributes = {**node.attributes, **attributes}
+        made = self.copy.add(node.op, inputs, attributes, types=types, name=node.name, span=node.span)
+        return made.results[0]
+
+    def named(self, value: Value) -> Value:
+        """Return the value with a symbol for each unknown dimension."""
+        type_ = value.type
+        if not _is_unknown(type_):
+            return value
+        assert isinstance(type_, TensorType) and type_.shape is not None
+        shape = tuple(self.symbol() if size is None else size for size in type_.shape)
+        defines = tuple(size for size, before in zip(shape, type_.shape, strict=True) if before is None)
+        return self.add(SIZES_OF, [value], {"defines": defines}, [type_.with_shape(shape)])  # type: ignore[no-any-return]
+
+    # ---- sizes
+
+    def symbol(self) -> ComputedSize:
+        return ComputedSize(f"size{next(self.shared.numbers)}")
+
+    def size(self, key: Any, define: Callable[[tuple[ComputedSize, ...]], None], number: int = 1) -> Any:
+        """Return the symbols of the sizes that `key` describes; `define` appends the node for new ones."""
+        if key not in self.known:
+            symbols = tuple(self.symbol() for _ in range(number))
+            define(symbols)
+            self.known[key] = symbols
+        return self.known[key]
+
+    def total(self, size: Dimension) -> Dimension:
+        """Return the symbol of a polynomial of sizes, or of 0 where it is negative."""
+        if not isinstance(size, Symbol) or not is_computed(size) or isinstance(size, ComputedSize):
+            return size
+        (found,) = self.size(
+            ("sum", size), lambda symbols: self.add(SIZE_SUM, [], {"total": size, "defines": symbols, "needs": (size,)})
+        )
+        return found  # type: ignore[no-any-return]
+
+    def require_elements(self, node: Node, inputs: Sequence[Value], sizes: Sequence[Dimension]) -> None:
+        """Append a check that the sizes are not 0, for which the kernel of the node raises."""
+        needs = tuple(size for size in sizes if is_computed(size))
+        key = "some", node.op.name, needs
+        if needs and key not in self.known:
+            self.add(SOME_ELEMENTS, inputs, {**_called(node), "needs": needs})
+            self.known[key] = True
+
+    # ---- operands of different sizes
+
+    def _elementwise(self, node: Node, inputs: list[Value]) -> Value | None:
+        if not all(is_scalar(value.type) or is_dense(value.type) for value in inputs) or not has_element_rule(node):
+            return None
+        found = self.broadcast(node, inputs)
+        return None if found is None else self.of_shape(node, found[0], found[1])
+
+    def broadcast(self, node: Node, inputs: Sequence[Value]) -> tuple[list[Value], tuple[Dimension, ...]] | None:
+        """Return the operands with equal sizes or ones in each dimension, and the shape to which they broadcast.
+
+        None where sizes that are not computed differ.
+        """
+        shapes = [shape_of(value) for value in inputs]
+        rank = max(map(len, shapes))
+        result: list[Dimension] = []
+        factors: list[dict[Dimension, Any]] = []
+        groups = []
+        defines: list[ComputedSize] = []
+        keys = []
+        for axis in range(-rank, 0):
+            own = dict.fromkeys(shape[axis] for shape in shapes if len(shape) >= -axis and shape[axis] != 1)
+            given = [size for size in own if not is_computed(size)]
+            if len(given) > 1:
+                return None
+            if len(own) < 2:
+                result.append(next(iter(own), 1))
+                factors.append({})
+                continue
+            key = "common", frozenset(own)
+            if key not in self.known:
+                common: Any = given[0] if given else self.symbol()
+                by = {size: self.symbol() for size in own if is_computed(size)}
+                members = tuple((size, by.get(size)) for size in own)
+                groups.append((common, members))
+                defines += [*([] if given else [common]), *by.values()]
+                self.known[key] = common, by
+                for size in by:
+                    self.known["common", frozenset((common, size))] = common, {size: by[size]}
+                keys.append(key)
+            common, by = self.known[key]
+            result.append(common)
+            factors.append(by)
+        if groups:
+            attributes = {**_called(node), "groups": tuple(groups), "defines": tuple(defines), "exact": False}
+            self.add(COMMON_SIZES, inputs, {**attributes, "needs": _members(groups)})
+        operands = [self._stretched(value, result, factors) for value in inputs]
+        return operands, tuple(result)
+
+    def _stretched(self, value: Value, result: Sequence[Dimension], factors: Sequence[dict[Dimension, Any]]) -> Value:
+        own = shape_of(value)
+        lead = len(result) - len(own)
+        by = tuple(factors[lead + d].get(size, 1) for d, size in enumerate(own))
+        if all(factor == 1 for factor in by):
+            return value
+        made = value.node
+        if made is not None and made.op.traits.elementwise and not made.op.traits.costly and not made.effects:
+            return self._computed_again(made, result[lead:], factors[lead:])
+        key = "stretched", value, by
+        if key not in self.known:
+            pairs = enumerate(zip(own, by, strict=True), lead)
+            shape = tuple(size if factor == 1 else result[axis] for axis, (size, factor) in pairs)
+            type_: Any = value.type
+            self.known[key] = self.add(STRETCHED, [value], {"needs": by}, [type_.with_shape(shape)])
+        return self.known[key]  # type: ignore[no-any-return]
+
+    def _computed_again(
+        self, node: Node, result: Sequence[Dimension], factors: Sequence[dict[Dimension, Any]]
+    ) -> Value:
+        """Return a cheap result computed again from stretched operands, so that no loop has to store it."""
+        key = "again", node, tuple(result)
+        if key not in self.known:
+            inputs = node.inputs
+            operands = [x if x.shape == () else self._stretched(x, result, factors) for x in inputs]
+            shapes = [shape_of(value) for value in operands]
+            to = [next((s[a] for s in shapes if len(s) >= -a and s[a] != 1), 1) for a in range(-len(result), 0)]
+            self.known[key] = self.of_shape(node, operands, to)
+        return self.known[key]  # type: ignore[no-any-return]
+
+    def equal(self, node: Node, inputs: Sequence[Value], axes: Sequence[int]) -> list[Value] | None:
+        """Return the operands with one symbol for their sizes along these axes, which have to be equal.
+
+        None where two sizes that are not computed differ.
+        """
+        sizes = tuple(dict.fromkeys(shape_of(value)[axis] for value, axis in zip(inputs, axes, strict=True)))
+        if len(sizes) == 1:
+            return list(inputs)
+        given = [size for size in sizes if not is_computed(size)]
+        if len(given) > 1:
+            return None
+
+        def define(symbols: tuple[ComputedSize, ...]) -> None:
+            members = tuple((size, None) for size in sizes)
+            attributes = {"groups": ((symbols[0], members),), "defines": symbols, "exact": True, "needs": sizes}
+            self.add(COMMON_SIZES, inputs, {**_called(node), **attributes})
+
+        (common,) = self.size(("equal", sizes), define)
+        found = []
+        for value, axis in zip(inputs, axes, strict=True):
+            shape, type_ = list(shape_of(value)), value.type
+            shape[axis] = common
+            assert isinstance(type_, TensorType)
+            found.append(self.add(RESIZED, [value], {}, [type_.with_shape(tuple(shape))]))
+        return found
+
+
+def _members(groups: Sequence[Any]) -> tuple[Dimension, ...]:
+    return tuple(size for _, members in groups for size, _ in members)
+
+
+def _called(node: Node) -> dict[str, Any]:
+    return {"op": node.op.name, "options": tuple(node.attributes.items())}
+
+
+def is_tensor(type_: Type) -> bool:
+    return isinstance(type_, TensorType)
+
+
+def shape_of(value: Value) -> tuple[Dimension, ...]:
+    """Return the shape of a tensor whose rank is known."""
+    assert isinstance(value.type, TensorType) and value.type.shape is not None
+    return value.type.shape

@@ -1,0 +1,186 @@
+"""Arrays whose sizes the program computes: NumPy's values, dtypes and errors, from native loops, also for 0 and 1."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import autoconv
+
+
+def slices(x, y, k, m):
+    return x[:k] + y[1 : k + 1], x[-k:] + k, x[:m:3], x[k::-1], x[::-1][:k][::2]
+
+
+def of_other_sizes(x, y, k, m):
+    return x[:k] + y[m:], (x[k:] * 2 - y[:m]).sum()
+
+
+def joined(x, y, k, m):
+    return np.concatenate((x[:k], y[m:], x[k:])), np.diff(np.concatenate((x[:m], np.zeros(1))))
+
+
+def reduced(x, y, k, m):
+    a = np.outer(x, y)[:, :m] + x[k]
+    return a.sum(axis=0), (a * a).sum(axis=1), a.T.sum(axis=0), x[:k].prod(), np.any(x[:k] > 1), np.cumsum(x[m:])
+
+
+def extremes(x, y, k, m):
+    a = np.outer(x, y)[:, :k]
+    return a.max(axis=1), a.argmin(axis=1), x[:k].max(), np.argmax(x[m:])
+
+
+def spread(x, y, k, m):
+    a = np.outer(x[: k + 1], y)
+    return (a - a.mean(axis=1)[:, None]).std(), x[:2].mean(), a.var(axis=0)
+
+
+def products(x, y, k, m):
+    a = np.outer(x, y)
+    return a[:k, m:] @ a[m:, :k], a[:k] @ y, x @ a[:, :m], a[:, :k] @ y[:k], a[:k].T @ x[:k], x[:k] @ y[:k]
+
+
+def made(x, y, k, m):
+    return np.zeros(k + 1), np.arange(k, m), np.ones((k, 2)) * x[:2], np.arange(m, k, -2) * 1.5, np.arange(k) * x[:k]
+
+
+def counted(x, y, k, m):
+    picked = np.flatnonzero(x > 0)
+    return x[x > 0.2] * 3, np.where(x > y)[0] + k, y[picked], np.sort(x[:k]), np.argsort(y[m:]), len(picked)
+
+
+def masked(x, y, k, m):
+    positive = (x[:k] > 0).astype(np.int64)
+    return positive.sum(), positive * 2, np.where(positive > 0, x[:k], -1.0), x[:k].astype(np.float32) / 3
+
+
+def reshaped(x, y, k, m):
+    return x[: k * m].reshape(k, m).sum(axis=0), np.outer(x[:k], y).ravel(), x[k:].reshape(-1, 1) + y[:m]
+
+
+def left_over(x, y, k, m):
+    return x[:k].reshape(m, -1) * 2
+
+
+def ends(x, y, k, m):
+    return x[:k][0], x[m:][-1]
+
+
+def shrinking(x, y, k, m):
+    for _ in range(m):
+        x = x[1:] * 0.5 + x[:-1]
+    return x
+
+
+def growing(x, y, k, m):
+    found = x[:1]
+    for i in range(1, len(x)):
+        found = np.concatenate((found * 0.5, x[i : i + 1] + y[i]))
+    return found
+
+
+def filtered(x, y, k, m):
+    total = 0.0
+    for _ in range(4):
+        x = x[x > -k]
+        total += x.sum()
+        x = x - 0.5
+    return total, x
+
+
+def halved(x, y, k, m):
+    while len(x) > 2:
+        x = x[::2] + 1
+        y = y[: len(x)]
+    return x, y
+
+
+def branched(x, y, k, m):
+    found = x[:k]
+    if m > 2:
+        found = found + y[:k]
+    else:
+        found = np.concatenate((found, found))
+    return found * 2
+
+
+def stored(x, y, k, m):
+    out = np.zeros((len(x), 3))
+    out[:k, 0] = x[:k]
+    out[m:, 1] = y[m:] * 2
+    out[k:m, 2] = 7
+    return out
+
+
+def stored_elsewhere(x, y, k, m):
+    x[k:] = np.sort(y[m:])
+    return x
+
+
+def triangles(x, y, k, m):
+    a, out = np.outer(x, y), np.zeros(len(x))
+    for i in range(1, len(x)):
+        out[:i] = a[:i, :i].sum(axis=1)
+        out[i:] += a[i:, :i].max(axis=1)
+    return out
+
+
+PROGRAMS = [
+    slices, of_other_sizes, joined, reduced, extremes, spread, products, made, counted, masked, reshaped, left_over,
+    ends, shrinking, growing, filtered, halved, branched, stored, stored_elsewhere, triangles,
+]  # fmt: skip
+
+
+def result_of(function, x, y, k, m):
+    given = x.copy(), y.copy()
+    try:
+        found = function(*given, k, m)
+    except Exception as error:
+        return type(error), str(error), given
+    return found if isinstance(found, tuple) else (found,), None, given
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_equals_numpy(program):
+    compiled = autoconv.compile(program)
+    random = np.random.default_rng(3)
+    for size in (7, 1):
+        x, y = random.normal(size=size), random.normal(size=size)
+        for k, m in itertools.product((2, 0, 1, 7, -2, 9), (3, 0, 1)):
+            found, message, given = result_of(compiled, x, y, k, m)
+            wanted, error, changed = result_of(program, x, y, k, m)
+            assert message == error
+            if error is not None:
+                assert found is wanted
+                found = wanted = ()
+            for one, other in zip((*found, *given), (*wanted, *changed), strict=True):
+                assert type(one) is type(other)
+                assert np.asarray(one).dtype == np.asarray(other).dtype
+                assert np.shape(one) == np.shape(other)
+                np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+def test_kernels_are_left_out():
+    for program in (slices, reduced, made, shrinking, growing, filtered, triangles, stored, reshaped, masked):
+        compiled = autoconv.compile(program)
+        compiled(np.ones(7), np.ones(7), 2, 3)
+        assert "kernel" not in compiled.explain(), compiled.explain()
+
+
+def test_gradients_through_slices():
+    @autoconv.function
+    def slope(x, k):
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            total = autoconv.reduce_sum((x[:k] * x[1 : k + 1]) ** 2)
+        return tape.gradient(total, x)
+
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    for k in (0, 1, 3):
+        found = slope(autoconv.constant(x), autoconv.constant(k)).numpy()
+        wanted = np.zeros(4)
+        for i in range(k):
+            wanted[i] += 2 * x[i] * x[i + 1] ** 2
+            wanted[i + 1] += 2 * x[i + 1] * x[i] ** 2
+        np.testing.assert_allclose(found, wanted)
