@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.callbacks import numpy_function
+from autoconv.config.placement import merged, requested, requesting
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
 from autoconv.runtime.recording.name_scopes import name_scope
@@ -90,41 +90,30 @@ def init_scope() -> Iterator[None]:
 
 @contextmanager
 def device(device_name: str | Callable[..., str] | None) -> Iterator[None]:
-    """Name the device on which ops inside should run, which the graph records. There is only one device.
+    """Name the device on which ops inside run: parts that the name leaves open are those of the block around.
 
-    Raises ValueError for anything that is not the name of a device.
+    None asks for the default device. Graphs record the name. Raises ValueError for anything that is not the name of a
+    device; ops raise InvalidArgumentError where there is no such device, unless soft placement is on.
 
     >>> with autoconv.device("/CPU:0"):
     ...     x = autoconv.constant(1)
-    >>> x.numpy()
-    np.int32(1)
+    >>> x.device
+    '/job:localhost/replica:0/task:0/device:CPU:0'
     """
     if device_name is not None and not isinstance(device_name, str) and not callable(device_name):
         raise ValueError(f"a device is named by a string such as '/CPU:0', found {device_name!r}")
     region = current_region()
+    outer = requested() if region is None else region.trace.device
+    request = merged("" if callable(device_name) else device_name, outer)
     if region is None:
-        yield
+        with requesting(request):
+            yield
         return
-    before = region.trace.device
-    region.trace.device = "" if device_name is None else _canonical(device_name, before)
+    region.trace.device = request
     try:
         yield
     finally:
-        region.trace.device = before
-
-
-_DEVICE = re.compile(r"/?(?:device:)?(?P<kind>[A-Za-z]\w*):(?P<number>\d+|\*)$")
-
-
-def _canonical(name: str | Callable[..., str], outer: str) -> str:
-    """Return `/device:CPU:0` for `/CPU:0`, `cpu:0` and the like; other names unchanged, `outer` for an empty one."""
-    if not isinstance(name, str):
-        return outer
-    head, slash, last = name.rpartition("/")
-    found = _DEVICE.match(slash + last)
-    if found is None:
-        return name or outer
-    return f"{head}/device:{found['kind'].upper()}:{found['number']}"
+        region.trace.device = outer
 
 
 def executing_eagerly() -> bool:

@@ -23,10 +23,10 @@ def current() -> Backend:
     return BACKENDS[SETTINGS.backend]
 
 
-def compile_graph(graph: Graph, form: CallForm | None = None) -> CompiledGraph:
+def compile_graph(graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:
     """Compile by the configured backend; where it does not run, warn once and use the reference from then on."""
     try:
-        return current().compile(graph, form)
+        return current().compile(graph, form, pool)
     except Unsupported as error:
         warnings.warn(f"graphs run without native code: {error}", RuntimeWarning, stacklevel=2)
         BACKENDS[SETTINGS.backend] = REFERENCE

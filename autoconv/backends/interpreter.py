@@ -80,7 +80,7 @@ class Interpreter:
     name = "reference"
     symbolic = None
 
-    def compile(self, graph: Graph, form: CallForm | None = None) -> InterpretedGraph:
+    def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> InterpretedGraph:
         return compile_graph(graph)
 
     def describe(self, graph: Graph) -> list[str]:

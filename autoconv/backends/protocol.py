@@ -105,8 +105,11 @@ class Backend(Protocol):
     def symbolic(self) -> SymbolicCode | None:
         """Code for any size; None where a compiled graph runs for all sizes as it is."""
 
-    def compile(self, graph: Graph, form: CallForm | None = None) -> CompiledGraph:
-        """Compile a graph; with a CallForm, `entry` may take a user's call. Raise Unsupported where nothing runs."""
+    def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:
+        """Compile a graph; with a CallForm, `entry` may take a user's call. Raise Unsupported where nothing runs.
+
+        Large loops are split over the threads of the pool of that number.
+        """
 
     def describe(self, graph: Graph) -> list[str]:
         """Describe how a graph is run, a line for each step."""

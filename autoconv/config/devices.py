@@ -1,4 +1,4 @@
-"""Devices, as TensorFlow's programs list and divide them: there is one, the processor."""
+"""Devices, as TensorFlow's programs list and divide them: the processor, and virtual devices on it."""
 
 from __future__ import annotations
 

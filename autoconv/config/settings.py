@@ -18,7 +18,7 @@ class Settings:
     run_eagerly     functions run their Python on every call
     verbosity       0 is silent, 3 prints converted code
     log_to_stdout   verbose output goes there as well
-    soft_placement  kept for programs that ask for it; there is one device
+    soft_placement  the default device serves requests for devices that this process lacks
     check_numerics  ops refuse to give a nan or an infinity
     collect_graphs  functions that run keep their traces, for `summary.trace_export`
     logs            what goes to standard error: retraces, graph, passes
@@ -48,10 +48,12 @@ class Settings:
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
-        DETOUR.value = any(getattr(self, name, False) for name in ("run_eagerly", "check_numerics", "collect_graphs"))
+        wanted = any(getattr(self, name, False) for name in ("run_eagerly", "check_numerics", "collect_graphs"))
+        DETOUR.value = (DETOUR.value & ~1) | wanted
 
 
-DETOUR = ctypes.c_int64(0)  # not 0 while settings want calls to go another way than straight to native code
+# Not 0 while settings (bit 0) or blocks of devices (the rest) want calls not to go straight to native code.
+DETOUR = ctypes.c_int64(0)
 _LOGS = ("retraces", "graph", "passes")
 
 

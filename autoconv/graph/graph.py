@@ -105,7 +105,7 @@ class Node:
         self.regions = tuple(regions)
         self.name = name
         self.span = span
-        self.device = device  # as requested by the program; there is one device
+        self.device = device  # as requested by the program; "" for none
         self.results: tuple[Value, ...] = ()
         self.effects = node_effects(op, self.regions, self.attributes, self.inputs)
 
@@ -127,6 +127,8 @@ class Graph:
     needs: tuple[Symbol, ...] = ()
     # The object that stands for the graph in the program, where a block records into it.
     block: Any = field(default=None, repr=False)
+    # The device of nodes that are added without one: while a pass replaces a node, the device of that node.
+    device: str = field(default="", repr=False)
     _names: dict[str, int] = field(default_factory=dict, repr=False)
 
     def add_parameter(self, type_: Type, name: str = "arg") -> Value:
@@ -153,7 +155,7 @@ class Graph:
         attributes = attributes or _NO_ATTRIBUTES
         if types is None:
             types = op.result_types([value.type for value in inputs], attributes, regions)
-        node = Node(op, inputs, attributes, regions, self.unique_name(name or op.name), span, device)
+        node = Node(op, inputs, attributes, regions, self.unique_name(name or op.name), span, device or self.device)
         node.results = tuple(Value(self, type_, node.name, node, i) for i, type_ in enumerate(types))
         self.nodes.append(node)
         return node
@@ -319,11 +321,13 @@ def _clone(
             values[parameter] = begin(copy, values[parameter], position)
     for node in graph.nodes:
         inputs = [values[value] for value in node.inputs]
+        copy.device = node.device
         results = rewrite(copy, node, inputs)
         if results is None:
             regions = copied_regions(node, copies, lambda region: _clone(region, rewrite, copies))
             results = copy_node(copy, node, inputs, regions).results
         values.update(zip(node.results, results, strict=True))
+    copy.device = ""
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.config.placement import DEFAULT_DEVICE
 from autoconv.errors import StagingError
 from autoconv.numpy.operands import NotStaged, named
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
@@ -17,7 +18,7 @@ from autoconv.runtime.recording.tracebacks import presented
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.tensor import EagerTensor
 
-DEVICE = "/device:CPU:0"
+DEVICE = DEFAULT_DEVICE
 
 _NAMED = {
     "unique_all": namedtuple("unique_all_result", "values indices inverse_indices counts"),

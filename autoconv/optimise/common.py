@@ -30,8 +30,8 @@ def common(graph: Graph, contract: str = "function") -> Graph:
 
     Nodes that may raise merge too: the first raises before the second could. Reads of a resource merge if no write lies
     between them; any write counts, as two resources may alias at run time. Nodes that print, write or draw never merge,
-    nor do nodes with regions. Under `compile`, arrays that leave the graph do not merge: the caller may change one of
-    them in place.
+    nor do nodes with regions, or of different devices. Under `compile`, arrays that leave the graph do not merge: the
+    caller may change one of them in place.
     """
     return _Merger(graph, contract).run()
 
@@ -59,7 +59,8 @@ def _key(node: Node, inputs: Sequence[Value]) -> Hashable:
     order = tuple(map(id, inputs))
     if _may_swap(node):
         order = tuple(sorted(order))
-    return node.op.name, order, attributes_key(node.attributes), tuple(value.type for value in node.results)
+    types = tuple(value.type for value in node.results)
+    return node.op.name, node.device, order, attributes_key(node.attributes), types
 
 
 def _may_swap(node: Node) -> bool:

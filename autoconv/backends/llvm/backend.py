@@ -11,7 +11,7 @@ from autoconv.backends.llvm import describe
 from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
 from autoconv.backends.llvm.jit.engine import NOT_COMPILED
 from autoconv.backends.llvm.runtime.call_dispatch import dispatching_method, is_dispatchable, is_readable
-from autoconv.backends.llvm.runtime.library import make_ready_ahead, shared_address
+from autoconv.backends.llvm.runtime.library import make_ready_ahead, shared_address, using_pool
 from autoconv.backends.llvm.target.abi import UnknownLayout
 from autoconv.backends.protocol import CompiledGraph, Dispatch, OpenSizes, Unsupported
 from autoconv.graph.graph import Graph, Node
@@ -40,9 +40,10 @@ class NativeBackend:
     name = "llvm"
     symbolic = NativeCodeForAnySize()
 
-    def compile(self, graph: Graph, form: CallForm | None = None) -> CompiledGraph:
+    def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:
         try:
-            return llvm.compile_graph(graph, form)
+            with using_pool(pool):
+                return llvm.compile_graph(graph, form)
         except (UnknownLayout, ImportError) as error:
             raise Unsupported(str(error)) from error
 

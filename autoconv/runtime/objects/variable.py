@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.config.placement import DEFAULT_DEVICE, placed, requested
 from autoconv.graph.dtypes import DType, as_dtype, resource
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ResourceType, Shape, TensorType
@@ -96,6 +97,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
     __array_priority__ = 100.0
     __hash__ = object.__hash__
+    _device: str = ""  # the full name of its device, "" for the default one
 
     def __init__(
         self,
@@ -124,6 +126,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         self.synchronization = synchronization or VariableSynchronization.AUTO
         self.aggregation = aggregation or VariableAggregation.NONE
         region = current_region()
+        self._device = placed(requested() if region is None else region.trace.device)
         if region is not None:
             region.contract.on_variable_created(self)
 
@@ -194,7 +197,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
     @property
     def device(self) -> str:
-        return "/device:CPU:0"
+        return self._device or DEFAULT_DEVICE
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Return True: a variable has a value from the start."""
@@ -213,9 +216,15 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         """Return the present value: a tensor that later assignments do not change."""
         if tape_recorders.active():
             tape_recorders.note_variable(self)
-        return apply("read_variable", self._storage)
+        return self._here(apply("read_variable", self._storage))
 
     read_value = value
+
+    def _here(self, found: Tensor) -> Tensor:
+        """Return a value of the variable, which is on the variable's device."""
+        if self._device and isinstance(found, EagerTensor):
+            found._device = self._device
+        return found
 
     def __autoconv_tensor__(self) -> Tensor:
         return self.value()
@@ -258,6 +267,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         found = apply(op, self._storage, tensor)
         if not read_value:
             return None
+        self._here(found)
         found._origin = self  # assigning methods of the result assign to this variable
         return found
 

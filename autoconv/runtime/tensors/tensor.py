@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from autoconv.config.placement import DEFAULT_DEVICE, away, eager_device, full_name, has_device
 from autoconv.errors import ItemAssignmentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.graph.types import TensorType
@@ -75,10 +76,18 @@ class Tensor(TensorMethods):
         return _namespace()
 
     def to_device(self, device: str, /, *, stream: Any = None) -> Tensor:
-        """Return the tensor itself: all tensors are in CPU memory. Raises ValueError for another device."""
-        if str(device).lower().rpartition("/")[2] not in ("", "cpu", "cpu:0", "device:cpu:0"):
-            raise ValueError(f"there is no device {device!r} here: tensors are on 'cpu'")
-        return self
+        """Return the tensor on a device of this program; the tensor itself where it is there already, and under trace.
+
+        Raises ValueError for an unknown device.
+        """
+        if not has_device(str(device)):
+            raise ValueError(f"there is no device {device!r} here: tensors are on {DEFAULT_DEVICE!r}")
+        name = full_name(str(device))
+        if not isinstance(self, EagerTensor) or name == self.device:
+            return self
+        moved = EagerTensor(self._array, self._weak)
+        moved._device = name
+        return moved
 
     def __setitem__(self, index: object, value: object) -> NoReturn:
         raise ItemAssignmentError(f"{type(self).__name__!r} object does not support item assignment")
@@ -89,13 +98,16 @@ class Tensor(TensorMethods):
 
 
 class EagerTensor(Interchange, Tensor):
-    """A tensor that holds its array."""
+    """A tensor that holds its array; `_device` is the full name of its device, "" for the default one."""
 
     __slots__ = ("_array", "_weak")
+    _device: str = ""
 
     def __init__(self, array: Any, weak: bool = False) -> None:
         self._array = np.asarray(array)
         self._weak = weak
+        if away():
+            self._device = eager_device()
 
     @property
     def type(self) -> TensorType:
@@ -123,7 +135,7 @@ class EagerTensor(Interchange, Tensor):
 
     @property
     def device(self) -> str:
-        return "/device:CPU:0"
+        return self._device or DEFAULT_DEVICE
 
     backing_device = device
 

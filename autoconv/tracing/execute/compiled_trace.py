@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from autoconv.autodiff.memory import functional
-from autoconv.backends import compile_graph
 from autoconv.backends.protocol import CompiledGraph
 from autoconv.config import SETTINGS
+from autoconv.config.placement import away, eager_device
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.graph import Graph, Span, Value
 from autoconv.graph.types import ArrayType, ObjectType
@@ -35,10 +35,11 @@ from autoconv.tracing.execute.call_form import call_form, has_python_guards, wit
 from autoconv.tracing.execute.differentiable import Derivable
 from autoconv.tracing.execute.donation import donated_leaves
 from autoconv.tracing.execute.graph_collection import collect
+from autoconv.tracing.execute.placed_graphs import PlacedGraph, compiled
 from autoconv.tracing.execute.rollback import can_run_again, taking_back
 from autoconv.tracing.execute.run_values import run_value, taped_input
 from autoconv.tracing.execute.shared_outputs import first_equal_outputs, owned_result
-from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
+from autoconv.tracing.execute.symbolic_shapes import ByShape
 from autoconv.tracing.execute.typed_numbers import computes_typed_numbers
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.key.array_keys import ArrayKey
@@ -105,11 +106,9 @@ class ConcreteFunction:
         self._gives_out_captures = has_arrays and bool(
             aliased_outputs(optimised, optimised.parameters[len(graph.parameters) - len(captures) :])
         )
-        # For a function that writes arrays: the program's arrays that were read while tracing.
-        self.apart_from: list[weakref.ref[np.ndarray]] = []
+        self.apart_from: list[weakref.ref[np.ndarray]] = []  # of a function that writes arrays: arrays that it read
         self.is_narrow = False  # True if another trace accepts its arguments as well, and is tried after this one
-        self.seconds = 0.0  # of tracing, optimising and compiling
-        self.used = 0  # time of the last use, as an increasing number
+        self.seconds, self.used = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
         # Whether there may be floating-point errors or divisions by zero, for which NumPy's error state matters.
         self.may_raise_float_errors = any(map(computes_typed_numbers, optimised.walk()))
         # Whether tensors are among the inputs; plain Python computes with these by rules of their own.
@@ -131,16 +130,13 @@ class ConcreteFunction:
             form_key, donated = unpacked.key, [i for i, at in enumerate(unpacked.places) if at in donated]
         what = (form_key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
         form = call_form(*what, donated, self.function_name, len(spots))
-        self._compiled: CompiledGraph = (
-            ByShape(optimised, contract.name, form) if needs_shapes(optimised) else compile_graph(optimised, form)
-        )
+        self._compiled: CompiledGraph = compiled(optimised, contract.name, form)
+        self._elsewhere: dict[str, PlacedGraph] = {}  # by the device of the block around the call
         self._run: Any = self._compiled
-        # The entry for calls with only tensors, arrays and numbers, and whether its guards are checked before it in
-        # Python.
+        # The entry for calls with only tensors, arrays and numbers; whether its guards are checked before in Python.
         self.entry: Callable[..., Any] | None = self._compiled.entry
         self.checks_guards_in_python = self.entry is not None and has_python_guards(guards)
-        # Whether arrays are copied, as the program may change them later.
-        self._copies = not self._compiled.keeps_nothing
+        self._copies = not self._compiled.keeps_nothing  # whether arrays are copied: the program may change them
         self._is_native = SETTINGS.backend != "reference"
         self.can_run_again = can_run_again(optimised)  # whether a run that met its limits has no side effects
         if contract.python_exceptions and not self.can_run_again:
@@ -265,12 +261,16 @@ class ConcreteFunction:
         ]
         values += [self._captured(capture) for capture in self.captures]
         give_away([leaves[i] for i in self._donated], self.function_name)
-        results = self._run(values)
+        results = (self._run if not away() else self._on(eager_device()))(values)
         if self._gives_out_constants:  # copies, as the program may write to results
             results = [owned_result(found, value) for found, value in zip(results, self.optimised.outputs, strict=True)]
         if self._first_of:
             results = [results[position] for position in self._first_of]
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
+
+    def _on(self, device: str) -> Callable[[Sequence[Any]], list[Any]]:
+        placed = self._elsewhere.get(device) or PlacedGraph(self.optimised, self.contract.name, device)
+        return self._elsewhere.setdefault(device, placed) if device else self._run
 
     def _call_taped(self, leaves: Sequence[Any]) -> Any:
         """Run a call that tapes record as one differentiable op."""

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from autoconv.autodiff.vjp import Split, split
-from autoconv.backends import compile_graph
 from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
@@ -17,7 +16,7 @@ from autoconv.ops.values.list_value import ListValue
 from autoconv.optimise import optimise
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
+from autoconv.tracing.execute.placed_graphs import compiled
 
 _LASTING = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 
@@ -32,7 +31,7 @@ class Derivable:
         self.graph = graph
         self.name = name
         self.contract = contract
-        self.run = _compiled(graph, contract) if run is None else run
+        self.run = compiled(graph, contract) if run is None else run
         self._parts: dict[tuple[tuple[int, ...], int | None], Parts] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:
@@ -124,10 +123,6 @@ class Derivable:
             else array.alias() if isinstance(array, ListValue) else array
             for array, value in zip(arrays, self.graph.outputs, strict=True)
         ]  # fmt: skip
-
-
-def _compiled(graph: Graph, contract: str) -> Any:
-    return ByShape(graph, contract, None) if needs_shapes(graph) else compile_graph(graph)
 
 
 class Parts:

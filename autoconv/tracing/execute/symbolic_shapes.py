@@ -72,10 +72,11 @@ class ByShape:
     keeps_nothing = False
     sizes = None
 
-    def __init__(self, graph: Graph, contract: str, form: CallForm | None) -> None:
+    def __init__(self, graph: Graph, contract: str, form: CallForm | None, pool: int = 0) -> None:
         self._graph = graph
         self._contract = contract
         self._form = form
+        self._pool = pool
         self._for_all: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
         self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes
         self._open = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
@@ -217,11 +218,11 @@ class ByShape:
 
     def _compiled(self, graph: Graph) -> CompiledGraph:
         self.compilations += 1
-        return compile_graph(graph, self._form)
+        return compile_graph(graph, self._form, self._pool)
 
     def _for_any(self) -> CompiledGraph:
         if self._any is None:
-            self._any = compile_graph(self._graph)
+            self._any = compile_graph(self._graph, None, self._pool)
         return self._any
 
 

@@ -6,7 +6,8 @@ import contextlib
 import ctypes
 import functools
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 from autoconv.backends.llvm.jit.engine import Code, make_ready, start_helper, warm_up
@@ -16,7 +17,21 @@ from autoconv.backends.llvm.target.machine import this_machine
 
 def addresses(text: str) -> dict[str, int]:
     """Return the addresses of the shared functions that the text declares, by name."""
-    return {name: at for find, _, _ in _parts(text) for name, at in find().items()}
+    found = {name: at for find, _, _ in _parts(text) for name, at in find().items()}
+    return {**found, **_pool(_POOL.get())} if "parallel" in found else found
+
+
+@contextlib.contextmanager
+def using_pool(number: int) -> Iterator[None]:
+    """Link the code that the block compiles to a pool of threads: 0 is the pool that others use as well."""
+    before = _POOL.set(number)
+    try:
+        yield
+    finally:
+        _POOL.reset(before)
+
+
+_POOL: ContextVar[int] = ContextVar("pool", default=0)
 
 
 def pending(text: str, objects: Iterable[Any] = ()) -> dict[str, int]:
@@ -25,7 +40,7 @@ def pending(text: str, objects: Iterable[Any] = ()) -> dict[str, int]:
     wanted = [*_parts(text), (_dispatch, call_dispatch.text, 0)]
     if any(item is HANDLER for item in objects):
         wanted.append((handler, array_pool.text, 0))
-    return {own(): level for find, own, level in wanted if not find.cache_info().currsize}
+    return {own(): level for find, own, level in wanted if not _is_loaded(find)}
 
 
 def make_ready_ahead() -> None:
@@ -46,8 +61,12 @@ def _work_ahead() -> None:
         warm_up()
         while _AHEAD:
             find, text, _ = _AHEAD.pop()
-            if not find.cache_info().currsize:
+            if not _is_loaded(find):
                 make_ready({text(): 0})
+
+
+def _is_loaded(find: Any) -> bool:
+    return bool((_pool if find is _parallel else find).cache_info().currsize)
 
 
 HANDLER = object()  # stands for `handler()`, whose code may not be compiled yet
@@ -90,8 +109,13 @@ def _exceptions() -> dict[str, int]:
     return _functions(exceptions.text(), 0, exceptions.FUNCTIONS, _references())
 
 
-@functools.cache
 def _parallel() -> dict[str, int]:
+    return _pool(0)
+
+
+@functools.cache
+def _pool(number: int) -> dict[str, int]:
+    """Load the code of pools once more: its globals are the pool."""
     code = _kept(Code({thread_pool.text(): 0}, ["parallel", "workers"]))
     ctypes.c_int64.from_address(code.address("workers")).value = this_machine().threads - 1
     return {"parallel": code.address("parallel")}

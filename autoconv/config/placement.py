@@ -1,0 +1,166 @@
+"""Where work is placed: the device that a block asks for, and the device of this program that serves the request.
+
+A request is the text of a DeviceSpec, as `device(…)` and the nodes of graphs hold it; "" asks for none. A full name has
+all parts: `/job:localhost/replica:0/task:0/device:CPU:0`. Tasks of a cluster register themselves in `TASKS`.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+from autoconv.config.device_spec import DeviceSpec
+from autoconv.config.devices import list_logical_devices
+from autoconv.config.settings import DETOUR, SETTINGS
+from autoconv.errors import InvalidArgumentError
+from autoconv.forks import new_lock
+
+HOST = "/job:localhost/replica:0/task:0"
+DEFAULT_DEVICE = f"{HOST}/device:CPU:0"
+
+
+class Task(Protocol):
+    """A process of a cluster."""
+
+    def compile(self, graph: object) -> Callable[[Sequence[object]], list[object]]:
+        """Send a graph; return what runs it there on a list of arguments."""
+
+
+TASKS: dict[tuple[str, int], Task] = {}
+
+
+class _Eager(threading.local):
+    """The request of the block that this thread is in; `away` is the same unless the default device serves it."""
+
+    request: str = ""
+    away: str = ""
+
+
+_EAGER = _Eager()
+_ACTIVE = new_lock()
+_DETOUR = 2  # added to DETOUR for each block, as native entries return tensors of the default device
+
+
+def requested() -> str:
+    """Return the request of the block around eager code."""
+    return _EAGER.request
+
+
+def away() -> str:
+    """Return the request of the block around eager code, "" where the default device serves it."""
+    return _EAGER.away
+
+
+@functools.lru_cache(1024)
+def is_default(request: str) -> bool:
+    """Return whether the default device serves a request in any case."""
+    spec = DeviceSpec.from_string(request)
+    here = spec.job in (None, "localhost") and not spec.task
+    return here and spec.device_type in (None, "CPU") and not spec.device_index
+
+
+def merged(request: str | None, outer: str) -> str:
+    """Return a request inside of an outer one: its own parts, then those of the outer one; None asks for none."""
+    return "" if request is None else _merged(request, outer)
+
+
+@functools.lru_cache(1024)
+def _merged(request: str, outer: str) -> str:
+    return DeviceSpec.from_string(outer).make_merged_spec(DeviceSpec.from_string(request)).to_string()
+
+
+@contextmanager
+def requesting(request: str) -> Iterator[None]:
+    """Ask for a device for the tensors that the block makes in this thread outside of traces."""
+    before = _EAGER.request, _EAGER.away
+    _EAGER.request, _EAGER.away = request, "" if is_default(request) else request
+    detours = bool(_EAGER.away)
+    if detours:
+        _detour(_DETOUR)
+    try:
+        yield
+    finally:
+        _EAGER.request, _EAGER.away = before
+        if detours:
+            _detour(-_DETOUR)
+
+
+def _detour(change: int) -> None:
+    with _ACTIVE:
+        DETOUR.value += change
+
+
+def eager_device() -> str:
+    """Return the full name of the device for eager results; "" for the default one. Raises InvalidArgumentError."""
+    return placed(_EAGER.away) if _EAGER.away else ""
+
+
+def placed(request: str) -> str:
+    """Return the full name of the device that serves a request, "" for the default one.
+
+    Raises InvalidArgumentError where there is none; with soft placement, the default device serves requests for
+    devices that this process lacks.
+    """
+    found = full_name(request)
+    return "" if found == DEFAULT_DEVICE else found
+
+
+def full_name(request: str) -> str:
+    """Return the full name of the device that serves a request, as `placed`."""
+    spec = DeviceSpec.from_string(request)
+    if spec.job not in (None, "localhost") or spec.task not in (None, 0):
+        return _remote(spec)
+    found, known = _here(spec), _local()
+    if found in known or SETTINGS.soft_placement:
+        return found if found in known else DEFAULT_DEVICE
+    raise InvalidArgumentError(
+        f"Could not satisfy device specification '{found}'. enable_soft_placement=0. Supported device types [CPU]. "
+        f"All available devices [{', '.join(known)}]."
+    )
+
+
+def has_device(request: str) -> bool:
+    """Return whether this process has the device of a request itself."""
+    spec = DeviceSpec.from_string(request)
+    return spec.job in (None, "localhost") and not spec.task and _here(spec) in _local()
+
+
+def _here(spec: DeviceSpec) -> str:
+    return f"{HOST}/device:{spec.device_type or 'CPU'}:{spec.device_index or 0}"
+
+
+def _local() -> list[str]:
+    """Return the full names of this process's devices."""
+    return [f"{HOST}{DeviceSpec(device_type='CPU', device_index=i).to_string()}" for i in range(_count())]
+
+
+def _count() -> int:
+    return sum(not device.name.startswith("/job:") or device.name.startswith(HOST) for device in list_logical_devices())
+
+
+def _remote(spec: DeviceSpec) -> str:
+    name = f"/job:{spec.job or 'localhost'}/replica:{spec.replica or 0}/task:{spec.task or 0}"
+    name += f"/device:{spec.device_type or 'CPU'}:{spec.device_index or 0}"
+    if task_of(name) is None:
+        raise InvalidArgumentError(f"{name} unknown device.")
+    return name
+
+
+def task_of(name: str) -> Task | None:
+    """Return the task of a cluster that a full name is of; None for this process."""
+    spec = DeviceSpec.from_string(name)
+    return TASKS.get((spec.job or "", spec.task or 0))
+
+
+def pool_of(name: str) -> int:
+    """Return the number of the pool of threads that serves a device of this process."""
+    return DeviceSpec.from_string(name).device_index or 0
+
+
+__all__ = [
+    "DEFAULT_DEVICE", "HOST", "TASKS", "Task", "away", "eager_device", "full_name", "has_device", "is_default",
+    "merged", "placed", "pool_of", "requested", "requesting", "task_of",
+]  # fmt: skip

@@ -1,0 +1,105 @@
+"""Compilation of graphs for the devices that their nodes ask for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from typing import Any
+
+from autoconv.backends import compile_graph
+from autoconv.backends.call_form import CallForm
+from autoconv.backends.protocol import CompiledGraph
+from autoconv.config.placement import DEFAULT_DEVICE, is_default, placed, pool_of, task_of
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.graph import Graph, Span, Value
+from autoconv.optimise import optimise
+from autoconv.optimise.partition import Part, partition, places
+from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
+
+
+def compiled(graph: Graph, contract: str, form: CallForm | None = None) -> CompiledGraph:
+    """Compile a graph: by device, by shape, or as it is."""
+    if not all(map(is_default, places(graph))):
+        return PlacedGraph(graph, contract)
+    return ByShape(graph, contract, form) if needs_shapes(graph) else compile_graph(graph, form)
+
+
+class PlacedGraph:
+    """A graph whose nodes run on several devices: parts that are independent run concurrently, one thread each.
+
+    `device` is the full name of the device of nodes that ask for none. Devices are looked up at the first call.
+    """
+
+    entry = None
+    kernel_calls: Sequence[tuple[str, Span | None]] | None = ()
+    notes: Sequence[str] = ()
+    keeps_nothing = False
+    sizes = None
+
+    def __init__(self, graph: Graph, contract: str, device: str = "") -> None:
+        self._graph = graph
+        self._contract = contract
+        self._device = device
+        self._stages: list[list[tuple[Part, Callable[[Sequence[Any]], list[Any]]]]] | None = None
+
+    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+        if self._stages is None:
+            self._stages = [
+                [(part, self._compiled(part)) for part in stage] for stage in partition(self._graph, self._place)
+            ]
+        values: dict[Value, Any] = dict(zip(self._graph.parameters, arguments, strict=True))
+        for stage in self._stages:
+            jobs = [_Job(run, [values[value] for value in part.inputs]) for part, run in stage]
+            for (part, _), found in zip(stage, _run_all(jobs), strict=True):
+                values.update(zip(part.outputs, found, strict=True))
+        return [values[value] for value in self._graph.outputs]
+
+    def _place(self, request: str) -> str:
+        if not request:
+            return self._device or DEFAULT_DEVICE
+        try:
+            return placed(request) or DEFAULT_DEVICE
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(
+                f"Unable to find any devices for spec {request} [Op:{self._graph.name}]: {error.message}"
+            ) from None
+
+    def _compiled(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
+        task = task_of(part.place)
+        graph = optimise(part.graph, contract=self._contract)
+        if task is not None:
+            return task.compile(graph)
+        if needs_shapes(graph):
+            return ByShape(graph, self._contract, None, pool_of(part.place))
+        return compile_graph(graph, None, pool_of(part.place))
+
+
+class _Job:
+    """A call, and what came of it."""
+
+    def __init__(self, run: Callable[[Sequence[Any]], list[Any]], arguments: list[Any]) -> None:
+        self._run, self._arguments = run, arguments
+        self.error: BaseException | None = None
+        self.found: list[Any] = []
+
+    def work(self) -> None:
+        try:
+            self.found = list(self._run(self._arguments))
+        except BaseException as error:
+            self.error = error
+
+
+def _run_all(jobs: Sequence[_Job]) -> list[list[Any]]:
+    """Run jobs concurrently, the first one in this thread; raise the error of the first that failed."""
+    name = "autoconv-device"
+    threads = [threading.Thread(target=copy_context().run, args=(job.work,), name=name) for job in jobs[1:]]
+    for thread in threads:
+        thread.start()
+    jobs[0].work()
+    for thread in threads:
+        thread.join()
+    for job in jobs:
+        if job.error is not None:
+            raise job.error
+    return [job.found for job in jobs]

@@ -1,0 +1,196 @@
+"""Virtual devices: where tensors and variables are, what graphs record, errors, pools of threads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autoconv as tf
+from autoconv.graph.graph import Graph
+from autoconv.optimise.partition import partition
+
+HOST = "/job:localhost/replica:0/task:0/device:CPU:"
+HEAD = """
+    import autoconv as tf
+    tf.config.set_soft_device_placement(False)
+    virtual_devices = [tf.config.experimental.VirtualDeviceConfiguration() for _ in range(3)]
+    tf.config.experimental.set_virtual_device_configuration(
+        tf.config.experimental.list_physical_devices('CPU')[0], virtual_devices)
+    def error_of(call):
+        try:
+            return call()
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+"""
+
+
+def run(program: str) -> list[str]:
+    """Return what a program prints after the three devices were made."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "program.py")
+        path.write_text(textwrap.dedent(HEAD) + textwrap.dedent(program))
+        done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_tensors_and_variables_are_on_the_device_of_their_block() -> None:
+    """The figures are those that TensorFlow 2.21 prints."""
+    found = run("""
+        with tf.device("CPU:1"):
+            y = tf.constant([2.0])
+            v = tf.Variable(3.0)
+            places = [y, y + 1, v, v + 1, v.read_value()]
+        places += [y + 1, v + 1, v.assign_add(1.0), tf.identity(y), tf.constant(1)]
+        print(*(place.device[-1] for place in places))
+        print(y.device, y.backing_device, (v * y).numpy())
+        with tf.device("CPU:1"):
+            with tf.device("/job:localhost"):
+                print((y + 1).device[-1])
+            with tf.device(None):
+                print((y + 1).device[-1])
+            with tf.device(""):
+                print((y + 1).device[-1])
+    """)
+    assert found == ["1 1 1 1 1 0 0 1 0 0", f"{HOST}1 {HOST}1 [8.]", "1", "0", "1"]
+
+
+def test_graphs_run_on_several_devices() -> None:
+    found = run("""
+        @tf.function
+        def g(x):
+            with tf.device("CPU:1"):
+                a = tf.sin(x)
+            with tf.device("CPU:2"):
+                b = tf.sin(x)
+            return a, b, a + b
+        x = tf.constant([1.0, 2.0])
+        print(*(f"{n.op}{n.device}" for n in g.get_concrete_function(x).graph.as_graph_def().node))
+        print(*(tensor.device[-1] for tensor in g(x)), bool(tf.reduce_all(g(x)[2] == 2 * tf.sin(x))))
+        with tf.device("CPU:2"):
+            print(*(tensor.device[-1] for tensor in g(x)), g(x)[2].numpy() - g(x)[0].numpy() * 2)
+        print(g.experimental_get_tracing_count())
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = g(x)[2]
+        print(bool(tf.reduce_all(tf.abs(tape.gradient(y, x) - 2 * tf.cos(x)) < 1e-6)))
+        v = tf.Variable(1.0)
+        @tf.function
+        def h(n):
+            with tf.device("CPU:1"):
+                v.assign_add(1.0)
+            with tf.device("CPU:2"):
+                v.assign(v * 10)
+            with tf.device("CPU:0"):
+                return v + tf.cast(tf.size(n), tf.float32)
+        print(h(tf.zeros([3])).numpy(), h(tf.zeros([4])).numpy())
+    """)
+    assert found == [
+        "Placeholder Sin/device:CPU:1 Sin/device:CPU:2 AddV2 Identity Identity Identity", "0 0 0 True",
+        "2 2 2 [0. 0.]", "1", "True", "23.0 214.0",
+    ]  # fmt: skip
+
+
+def test_unknown_devices() -> None:
+    """The classes are TensorFlow's, and the texts of eager ops too."""
+    known = ", ".join(f"{HOST}{i}" for i in range(3))
+    found = run("""
+        def at(name):
+            with tf.device(name):
+                return tf.constant([1.0]).device
+        for name in ("/CPU:9", "/GPU:0", "/job:worker/task:1", "what", "/cpu:0/cpu:1"):
+            print(error_of(lambda: at(name)))
+        @tf.function
+        def h(x):
+            with tf.device("CPU:9"):
+                return x * 2
+        h.get_concrete_function(tf.TensorSpec([]))
+        print(error_of(lambda: h(tf.constant(1.0)))[:78])
+        tf.config.set_soft_device_placement(True)
+        print(at("/CPU:9"), at("/GPU:0"))
+        print(error_of(lambda: at("/job:worker/task:1")))
+        print(error_of(lambda: tf.config.set_logical_device_configuration(tf.config.list_physical_devices()[0], [])))
+    """)
+    lines = [
+        "InvalidArgumentError: Could not satisfy device specification '/job:localhost/replica:0/task:0/device:{}'. "
+        f"enable_soft_placement=0. Supported device types [CPU]. All available devices [{known}]."
+    ] * 2
+    assert found == [
+        lines[0].format("CPU:9"),
+        lines[1].format("GPU:0"),
+        "InvalidArgumentError: /job:worker/replica:0/task:1/device:CPU:0 unknown device.",
+        "ValueError: Unknown attribute 'what' is encountered while parsing the device spec: 'what'.",
+        "ValueError: Multiple device types are not allowed while parsing the device spec: /cpu:0/cpu:1.",
+        "InvalidArgumentError: Unable to find any devices for spec /device:CPU:9 [Op:h]",
+        f"{HOST}0 {HOST}0",
+        "InvalidArgumentError: /job:worker/replica:0/task:1/device:CPU:0 unknown device.",
+        "RuntimeError: Virtual devices cannot be modified after being initialized",
+    ]
+
+
+def test_devices_have_pools_of_their_own() -> None:
+    found = run("""
+        from autoconv.backends.llvm.runtime import library
+        @tf.function
+        def f(x):
+            with tf.device("CPU:1"):
+                a = tf.sin(x) + 1
+            with tf.device("CPU:2"):
+                b = tf.cos(x) + 1
+            return a, b
+        x = tf.ones([1 << 18])
+        a, b = f(x)
+        print(len({library._pool(number)["parallel"] for number in range(3)}), library._pool.cache_info().currsize)
+    """)
+    assert found == ["3 3"]
+
+
+@pytest.fixture
+def graph() -> Graph:
+    """A graph with a chain from one device to another and back, and a constant."""
+
+    @tf.function
+    def f(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        with tf.device("CPU:1"):
+            a = tf.sin(x) * 2.0
+        with tf.device("CPU:2"):
+            b = tf.cos(y) * 2.0
+        return tf.tan(a) + b
+
+    return f.get_concrete_function(tf.TensorSpec([2]), tf.TensorSpec([2])).optimised
+
+
+def test_a_partition_has_stages_of_independent_parts(graph: Graph) -> None:
+    stages = partition(graph, lambda request: request)
+    assert [[(part.place, [node.op.name for node in part.nodes]) for part in stage] for stage in stages] == [
+        [("/device:CPU:1", ["sin", "multiply"]), ("/device:CPU:2", ["cos", "multiply"])],
+        [("", ["tan", "add", "identity"])],
+    ]
+    assert [node.op.name for node in stages[0][1].graph.nodes] == ["cos", "constant", "multiply"]
+    assert len(stages[1][0].inputs) == 2 and stages[1][0].outputs == graph.outputs
+
+
+def test_equal_nodes_of_different_devices_stay_apart() -> None:
+    @tf.function
+    def f(x: tf.Tensor) -> tf.Tensor:
+        with tf.device("CPU:0"):
+            a = tf.exp(x)
+        with tf.device("CPU:1"):
+            b = tf.exp(x)
+        return a - b
+
+    names = [node.op.name for node in f.get_concrete_function(tf.TensorSpec([2])).optimised.nodes]
+    assert names.count("exp") == 2
+
+
+def test_to_device() -> None:
+    x = tf.constant(np.ones(2))
+    assert x.to_device("cpu") is x and x.to_device(x.device) is x
+    with pytest.raises(ValueError, match="there is no device"):
+        x.to_device("/job:worker/task:3")
