@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, complex64, complex128, float32, float64, int64
-from autoconv.graph.types import TensorType
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType, Type
 from autoconv.ops.gradients import dtype_of
 from autoconv.ops.index_spec import At, Rest, Slice
 from autoconv.ops.record import Builder, define, sample
@@ -67,7 +69,20 @@ def _check_not_empty(x: Any, axes: tuple[int, ...] = (-1,)) -> None:
     if any(np.shape(x)[a] == 0 for a in axes):
         raise InvalidArgumentError(
             f"a Fourier transform needs at least one element, found the shape {list(np.shape(x))}"
-        )
+        ).in_place_of(_no_points(0))
+
+
+def _no_points(count: int) -> ValueError:
+    return ValueError(f"Invalid number of FFT data points ({count}) specified.")
+
+
+def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    """Return RAISE for an array that may be empty, or whose inverse transform may be."""
+    (x,) = types
+    shape = x.shape if isinstance(x, TensorType) else None
+    least = 2 if "length" in attributes and attributes["length"] is None else 1
+    known = shape is not None and all(isinstance(size, int) and size >= least for size in shape)
+    return Effects.PURE if known else Effects.RAISE
 
 
 def _rfft(x: Any, *, norm: str = "backward") -> Any:
@@ -79,7 +94,8 @@ def _irfft(x: Any, *, length: int | None = None, norm: str = "backward") -> Any:
     _check_not_empty(x)
     count = length if length is not None else 2 * (np.shape(x)[-1] - 1)
     if count < 1:
-        raise InvalidArgumentError(f"irfft: the length of the result has to be 1 or more, found {count}")
+        refused = InvalidArgumentError(f"irfft: the length of the result has to be 1 or more, found {count}")
+        raise refused.in_place_of(_no_points(count))
     return np.fft.irfft(x, count, norm=norm).astype(_REAL_OF[np.asarray(x).dtype.name].numpy, copy=False)  # type: ignore[arg-type]
 
 
@@ -126,20 +142,20 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 fft = define(
     name="fft", graphdef="FFT", result=_complex_type, kernel=_transform(np.fft.fftn),
-    gradient=_adjoint("ifft"),
+    gradient=_adjoint("ifft"), effects=_effects,
     samples=(sample(_Z), sample(_Z, axes=(0, 1), norm="ortho")),
 )  # fmt: skip
 ifft = define(
     name="ifft", graphdef="IFFT", result=_complex_type, kernel=_transform(np.fft.ifftn),
-    gradient=_adjoint("fft"),
+    gradient=_adjoint("fft"), effects=_effects,
     samples=(sample(_Z), sample(_Z, axes=(0,), norm="forward")),
 )  # fmt: skip
 rfft = define(
-    name="rfft", graphdef="RFFT", result=_rfft_type, kernel=_rfft, gradient=_rfft_gradient,
+    name="rfft", graphdef="RFFT", result=_rfft_type, kernel=_rfft, gradient=_rfft_gradient, effects=_effects,
     samples=(sample(_R), sample(_R[:, :3], norm="forward")),
 )  # fmt: skip
 irfft = define(
-    name="irfft", graphdef="IRFFT", result=_irfft_type, kernel=_irfft, gradient=_irfft_gradient,
+    name="irfft", graphdef="IRFFT", result=_irfft_type, kernel=_irfft, gradient=_irfft_gradient, effects=_effects,
     samples=(
         sample(_Z), sample(_Z, length=5),
         sample(_Z, length=3, norm="ortho"),

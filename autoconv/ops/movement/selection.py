@@ -35,9 +35,9 @@ def _select_type(condition: TensorType, x: TensorType, y: TensorType) -> TensorT
 def _select(condition: Any, x: Any, y: Any) -> Any:
     try:
         return np.where(condition, x, y)
-    except ValueError:
+    except ValueError as error:
         shapes = ", ".join(str(list(np.shape(v))) for v in (condition, x, y))
-        raise InvalidArgumentError(f"select: the shapes {shapes} do not broadcast") from None
+        raise InvalidArgumentError(f"select: the shapes {shapes} do not broadcast").in_place_of(error) from None
 
 
 def _select_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -119,9 +119,12 @@ def _call(
 
 
 def _effects(types: Sequence[Type], attributes: Any) -> Effects:
-    """Return PURE for ufuncs and transforms, which are total; RAISE for other functions."""
-    name = attributes["function"].partition(".")[0]
-    total = name == "fft" or (isinstance(getattr(np, name, None), np.ufunc) and name not in ("power", "left_shift"))
+    """Return PURE for ufuncs and for transforms of arrays, which are total; RAISE for other functions."""
+    module, _, function = attributes["function"].rpartition(".")
+    if module:
+        total = module == "fft" and not function.endswith("freq")  # that of a frequency takes a count
+    else:
+        total = isinstance(getattr(np, function, None), np.ufunc) and function not in ("power", "left_shift")
     return Effects.PURE if total else Effects.RAISE
 
 
