@@ -121,12 +121,21 @@ def imports(path: Path) -> tuple[tuple[str, bool], ...]:
     return tuple(_imports(path))
 
 
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """What stands in a tree apart from expressions."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
+
+
 def _imports(path: Path) -> Iterator[tuple[str, bool]]:
     """(module, whether it is imported inside a function) for what is imported when the program runs."""
     waiting: list[tuple[ast.AST, bool]] = [(tree_of(path), False)]
     while waiting:
         node, inside = waiting.pop()
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
         if isinstance(node, ast.Import):
             yield from ((alias.name, inside) for alias in node.names)
@@ -136,8 +145,8 @@ def _imports(path: Path) -> Iterator[tuple[str, bool]]:
             module = node.module or ""
             known = (ROOT / module.replace(".", "/")).is_dir()
             yield from ((f"{module}.{alias.name}" if known else module, inside) for alias in node.names)
-        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        waiting.extend((child, inside) for child in ast.iter_child_nodes(node))
+        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        waiting.extend((child, inside) for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
 
 
 def module_of(path: Path) -> str:
@@ -152,7 +161,7 @@ def edges() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in FILES:
         targets = found.setdefault(module_of(path), set())
-        for node in ast.walk(tree_of(path)):
+        for node in statements(tree_of(path)):
             if isinstance(node, ast.Import):
                 targets.update(alias.name for alias in node.names if alias.name in known)
             elif isinstance(node, ast.ImportFrom) and node.module in known:

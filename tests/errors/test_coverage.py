@@ -165,18 +165,19 @@ def places():
     for folder in ("autoconv", "cli"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             name = path.relative_to(ROOT).as_posix()
-            tree = ast.parse(path.read_text())
+            text = path.read_text()
+            if not name.startswith(EVERY_RAISE_IN) and not any(cls in text for cls in REFUSALS):
+                continue
+            nodes = list(ast.walk(ast.parse(text)))
             known = {
                 target.id: node.value
-                for node in ast.walk(tree)
+                for node in nodes
                 if isinstance(node, ast.Assign)
                 for target in node.targets
                 if isinstance(target, ast.Name)
             }
-            raised = {
-                node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise) and name.startswith(EVERY_RAISE_IN)
-            }
-            for node in ast.walk(tree):
+            raised = {node.exc for node in nodes if isinstance(node, ast.Raise) and name.startswith(EVERY_RAISE_IN)}
+            for node in nodes:
                 if isinstance(node, ast.Call) and (node in raised or class_of(node) in REFUSALS):
                     yield name, node.lineno, node, known
 

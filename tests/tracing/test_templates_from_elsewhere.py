@@ -1,5 +1,6 @@
 """Under `compile`: `template % values` where the template comes from a parameter, global, attribute or item."""
 
+import linecache
 import operator
 
 import pytest
@@ -46,7 +47,9 @@ def outcome(function, *arguments):
 @pytest.mark.parametrize("way", WAYS)
 def test_templates_are_filled_as_python_does(way, template):
     space = {"FORM": template, "operator": operator, "Holder": Holder}
-    exec(f"def program(t, n, o):\n    {WAYS[way]}\n", space)
+    text, name = f"def program(t, n, o):\n    {WAYS[way]}\n", f"<template {way} {template!r}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    exec(compile(text, name, "exec"), space)
     plain = space["program"]
     compiled = autoconv.compile(plain)
     for value in VALUES:

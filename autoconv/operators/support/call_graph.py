@@ -20,7 +20,7 @@ def may_call_itself(function: types.FunctionType, args: tuple[Any, ...]) -> bool
     `args` are the arguments of the call: names of methods are looked up in their classes.
     """
     classes = {type(value) for value in args if type(value).__module__ != "builtins"}
-    return _reaches(function, classes, lambda other: other.__code__ is function.__code__)
+    return _reaches(function, classes, lambda other: other.__code__ is function.__code__, _is_of_library)
 
 
 def reaches(function: Callable[..., Any], targets: Iterable[Any]) -> bool:
@@ -30,7 +30,19 @@ def reaches(function: Callable[..., Any], targets: Iterable[Any]) -> bool:
     return start is not None and (start.__code__ in codes or _reaches(start, set(), lambda f: f.__code__ in codes))
 
 
-def _reaches(start: types.FunctionType, classes: set[type], is_wanted: Callable[[types.FunctionType], bool]) -> bool:
+def _is_of_library(function: types.FunctionType) -> bool:
+    """Return whether a function belongs to this package or NumPy, whose names lead to no function of the user."""
+    return (function.__module__ or "").partition(".")[0] in ("autoconv", "numpy")
+
+
+def _never(function: types.FunctionType) -> bool:
+    return False
+
+
+def _reaches(
+    start: types.FunctionType, classes: set[type], is_wanted: Callable[[types.FunctionType], bool],
+    is_end: Callable[[types.FunctionType], bool] = _never,
+) -> bool:  # fmt: skip
     pending, seen = [start], {start.__code__}
     while pending:
         function = pending.pop()
@@ -43,7 +55,8 @@ def _reaches(start: types.FunctionType, classes: set[type], is_wanted: Callable[
                 return True
             if other.__code__ not in seen:
                 seen.add(other.__code__)
-                pending.append(other)
+                if not is_end(other):
+                    pending.append(other)
         if len(seen) > _LIMIT:
             return True
     return False
