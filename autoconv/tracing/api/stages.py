@@ -41,8 +41,8 @@ def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool 
     literals. `contract` is "function" or "compile"; a decorated function keeps its own. Raises TargetError for
     invalid specs, AutoconvError where the function has no graph.
     """
-    traced = function if isinstance(function, Function) else Function(function, _CONTRACTS[contract])
-    concrete = traced.get_concrete_function(*parse_specs(specs))
+    target = traced(function, contract)
+    concrete = target.get_concrete_function(*parse_specs(specs))
     found: list[Stage] = []
 
     def keep(name: str, text: str) -> None:
@@ -51,9 +51,14 @@ def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool 
     def dump(name: str, graph: Graph) -> None:
         keep(name, to_text(graph, spans))
 
-    optimised = optimise(concrete.recorded, contract=traced.contract, dump=dump)
+    optimised = optimise(concrete.recorded, contract=target.contract, dump=dump)
     keep(NATIVE, "\n".join(current().describe(optimised)) + "\n")
     return found
+
+
+def traced(function: Callable[..., Any], contract: str) -> Function:
+    """Return the function under a contract, "function" or "compile"; a decorated one keeps its own."""
+    return function if isinstance(function, Function) else Function(function, _CONTRACTS[contract])
 
 
 def parse_specs(text: str) -> list[Any]:

@@ -9,7 +9,10 @@ from typing import Any
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.graphdef import NodeDef, as_graph_def
 from autoconv.graph.picture import graph_html
+from autoconv.hooks import Hook
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+STABLEHLO = Hook("autoconv.tracing.views.portable")  # writes a graph; loaded at the first use
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,13 @@ class FuncGraph:
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
         """Return the graph as a GraphDef: a protocol buffer if TensorBoard is installed, else the same attributes."""
         return self.recorded.as_graph_def()
+
+    def to_stablehlo(self, capacity: int = 64) -> str:
+        """Return the graph as the text of a StableHLO module; see `autoconv.stablehlo.export`.
+
+        Raises autoconv.stablehlo.GraphUnfit, with the op and its place, for what has no form there.
+        """
+        return str(STABLEHLO(self.recorded, capacity).text)
 
     def get_operations(self) -> list[Operation]:
         """Return the parameters, then the nodes in program order."""

@@ -1,0 +1,12 @@
+"""What the writers of graphs for other runtimes share: StableHLO and ONNX.
+
+A graph is first made portable (`prepare`): memory and variables become values, and ops without a counterpart become
+simpler ops. Then a writer goes over its nodes. Ops on elements are written by the rules of `autoconv.ops.elements`,
+applied to arrays in whole (`terms`).
+"""
+
+from __future__ import annotations
+
+from autoconv.backends.portable.unfit import GraphUnfit
+
+__all__ = ["GraphUnfit"]

@@ -1,0 +1,155 @@
+"""The operations that the writer of a runtime gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.portable.terms import ListTerm, Term
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.graph.dtypes import DType, bool_
+
+
+class Arrays:
+    """The operations that a runtime's writer gives.
+
+    Operands of elementwise ones have one dtype and one shape. Sizes are numbers, or terms where they are open.
+    """
+
+    truth = bool_  # the dtype of conditions
+    has_open_sizes = True  # whether sizes may depend on values
+    raises = False  # whether a position out of range ends the run
+    capacity = 64  # rows of a list's buffer
+
+    # ---- elements
+
+    def constant(self, number: Any, dtype: DType) -> Term:
+        """Return a number as an array without dimensions."""
+        raise NotImplementedError
+
+    def unary(self, name: str, x: Term) -> Term:
+        """Apply a function of one array, by StableHLO's name."""
+        raise NotImplementedError
+
+    def paired(self, name: str, x: Term, y: Term) -> Term:
+        """Apply a function of two arrays, by StableHLO's name."""
+        raise NotImplementedError
+
+    def compared(self, test: str, x: Term, y: Term) -> Term:
+        raise NotImplementedError
+
+    def chosen(self, condition: Term, x: Term, y: Term) -> Term:
+        raise NotImplementedError
+
+    def converted(self, x: Term, dtype: DType) -> Term:
+        """Convert between numbers; a float that the integer dtype lacks gives any number."""
+        raise NotImplementedError
+
+    def bitcast(self, x: Term, dtype: DType) -> Term:
+        raise NotImplementedError
+
+    # ---- shapes
+
+    def array(self, array: np.ndarray, dtype: DType) -> Term:
+        """Return a constant array."""
+        raise NotImplementedError
+
+    def size(self, x: Term, axis: int) -> Any:
+        raise NotImplementedError
+
+    def as_size(self, number: Term) -> Term:
+        """Convert a number to the dtype of open sizes."""
+        raise NotImplementedError
+
+    def size_vector(self, x: Term) -> Term:
+        """Return the shape as a vector of integers."""
+        raise NotImplementedError
+
+    def broadcast(self, *operands: Term) -> list[Term]:
+        """Return the operands broadcast to one shape."""
+        raise NotImplementedError
+
+    def expanded(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        """Broadcast to a shape; `sizes` has its open sizes as terms."""
+        raise NotImplementedError
+
+    def reshape(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        raise NotImplementedError
+
+    def transpose(self, x: Term, order: Sequence[int]) -> Term:
+        raise NotImplementedError
+
+    def reverse(self, x: Term, axes: Sequence[int]) -> Term:
+        raise NotImplementedError
+
+    def concatenate(self, parts: Sequence[Term], axis: int) -> Term:
+        raise NotImplementedError
+
+    def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
+        raise NotImplementedError
+
+    def part(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
+        """Take a slice of known bounds along one axis."""
+        raise NotImplementedError
+
+    def dynamic_part(self, x: Term, axis: int, start: Term, size: int) -> Term:
+        """Take `size` elements along an axis from a position that is in range."""
+        raise NotImplementedError
+
+    def open_slice(self, x: Term, axis: int, start: Any, stop: Any, step: Any) -> Term | None:
+        """Take a slice of Python's, bounds given as terms; None where the runtime has no arrays of open size."""
+        return None
+
+    def open_stack(self, given: ListTerm) -> Term | None:
+        """Return the rows of a list; None where the runtime has no arrays of open size."""
+        return None
+
+    def dynamic_update(self, x: Term, box: Term, starts: Sequence[Term]) -> Term:
+        """Replace a box from a position on; it lies inside."""
+        raise NotImplementedError
+
+    def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term:
+        """Return the position along an axis, of each element."""
+        raise NotImplementedError
+
+    def gather_nd(self, x: Term, indices: Term) -> Term:
+        """Take parts by vectors of positions in the first dimensions; they are in range."""
+        raise NotImplementedError
+
+    def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
+        """Write parts at vectors of positions: replace, or combine by an operation's name."""
+        raise NotImplementedError
+
+    # ---- folds, orders, products
+
+    def reduce(self, x: Term, axes: Sequence[int], op: str, start: Any) -> Term:
+        """Fold along axes by an operation of two arrays, by StableHLO's name."""
+        raise NotImplementedError
+
+    def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
+        """Return the elements in order and where they came from; stable, nan last."""
+        raise NotImplementedError
+
+    def dot(
+        self, x: Term, y: Term, x_batch: Sequence[int], y_batch: Sequence[int], x_axes: Sequence[int],
+        y_axes: Sequence[int],
+    ) -> Term:
+        """Sum products over axes; the result has the batch dimensions, then those left of each operand."""
+        raise NotImplementedError
+
+    def cholesky(self, x: Term) -> Term:
+        raise GraphUnfit("cholesky", "the runtime has no such function")
+
+    def triangular_solve(self, x: Term, y: Term, lower: bool, adjoint: bool) -> Term:
+        raise GraphUnfit("triangular_solve", "the runtime has no such function")
+
+    def fft(self, x: Term, kind: str, axes: Sequence[int], sizes: Sequence[int]) -> Term:
+        raise GraphUnfit(kind, "the runtime has no such function")
+
+    # ---- control
+
+    def fail_where(self, condition: Term) -> None:
+        """Set the error word if the condition (a bool without dimensions) holds."""
+        raise NotImplementedError

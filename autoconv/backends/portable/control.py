@@ -1,0 +1,44 @@
+"""What a writer gives for control flow: blocks, branches, loops, and the error word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.writing import Rules
+from autoconv.graph.graph import Node
+
+
+class Control(Rules):
+    """What a writer gives besides: regions, and the error word."""
+
+    runtime = "the other runtime"
+    place = ""
+    word: Term | None = None
+
+    def special(self, node: Node, operands: Sequence[Term]) -> Term | None:
+        """Return the runtime's own form of an op on elements; None where its rule is to be written."""
+        return None
+
+    def sure(self, word: Term | None) -> Term:
+        """Return the error word as a term."""
+        raise NotImplementedError
+
+    def block(self, parameters: Sequence[Term]) -> Any:
+        """Collect what is written inside; a context manager."""
+        raise NotImplementedError
+
+    def branch(self, index: Term, arms: Sequence[tuple[Any, list[Term]]]) -> list[Term]:
+        """Write a choice between blocks, each with its results."""
+        raise NotImplementedError
+
+    def loop(
+        self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
+        state: Sequence[Term], word: Term,
+    ) -> list[Term]:
+        """Write a loop; returns its state and the error word."""
+        raise NotImplementedError
+
+
+__all__ = ["Control"]

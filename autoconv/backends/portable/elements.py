@@ -1,0 +1,186 @@
+"""What element rules ask for, made of the operations of a writer."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from autoconv.backends.portable.arrays import Arrays
+from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.graph.dtypes import DType, float16, float32, int16, int32, int64
+from autoconv.ops.elements.maths import VECTORISED
+
+
+class Elementwise(Arrays):
+    """What element rules ask for (`autoconv.ops.elements.Elements`) and what rules of ops share, made of `Arrays`."""
+
+    in_loop = False  # rules then call the elementary functions by name, see `libm`
+    functions: ClassVar[Mapping[str, str]] = {}  # functions of the runtime, with its names; others are written out
+
+    def term(self, value: Any, like: Term) -> Term:
+        """Return an operand as an array: a number takes the dtype of what it meets."""
+        return value if isinstance(value, Term) else self.constant(value, like.dtype)
+
+    def _together(self, x: Any, y: Any) -> list[Term]:
+        like = x if isinstance(x, Term) else y
+        return self.broadcast(self.term(x, like), self.term(y, like))
+
+    def binary(self, name: str, x: Any, y: Any) -> Term:
+        fold = _FOLDED.get(name)
+        first, second = (z.known if isinstance(z, Term) else z for z in (x, y))
+        found = self.paired(name, *self._together(x, y))
+        if fold is not None and isinstance(first, int) and isinstance(second, int) and found.dtype.is_integer:
+            found.known = fold(first, second)
+        return found
+
+    def compare(self, test: str, x: Any, y: Any) -> Term:
+        return self.compared(test, *self._together(x, y))
+
+    def select(self, condition: Term, x: Any, y: Any) -> Term:
+        like = x if isinstance(x, Term) else y
+        if not isinstance(like, Term):
+            raise TypeError("a choice between two numbers has no dtype")
+        return self.chosen(*self.broadcast(condition, self.term(x, like), self.term(y, like)))
+
+    def cast(self, x: Term, dtype: DType) -> Term:
+        """Convert as NumPy does: a number to bool is a comparison with 0, a complex number loses its imaginary part."""
+        if x.dtype is dtype:
+            return x
+        if dtype.is_bool:
+            return self.compare("ne", x, 0)
+        if x.dtype.is_complex and not dtype.is_complex:
+            return self.cast(self.unary("real", x), dtype)
+        if x.dtype.is_floating and dtype.is_integer:
+            return self._truncated(x, dtype)
+        found = self.converted(x, dtype)
+        found.known = x.known if dtype.is_integer else None
+        return found
+
+    def _truncated(self, x: Term, dtype: DType) -> Term:
+        """Convert floats to integers as the machine does: what does not fit 64 bits becomes the lowest number."""
+        if dtype.is_unsigned and dtype.size == 8:
+            return self.converted(x, dtype)
+        wide = self.cast(x, float32) if x.dtype is float16 else x
+        fits = self.compare("ge", wide, -(2.0**63)) & self.compare("lt", wide, 2.0**63)
+        whole = self.converted(self.select(fits, wide, 0.0), int64)
+        whole = self.select(fits, whole, int64.min)
+        if dtype is int64:
+            return whole
+        return self.converted(whole, dtype)
+
+    def bits(self, name: str, x: Any, y: Any) -> Term:
+        names = {"shl": "shift_left", "ashr": "shift_right_arithmetic", "lshr": "shift_right_logical"}
+        return self.paired(names.get(name, name), *self._together(x, y))
+
+    def fma(self, x: Any, y: Any, z: Any) -> Term:
+        return x * y + z
+
+    def scaled(self, x: Term, n: Term) -> Term:
+        """Return x·2^n, in two steps: 2^n alone may overflow."""
+        half = self.bits("ashr", n, 1)
+        for part in (half, n - half):
+            x = x * self.binary("power", 2.0, self.cast(part, x.dtype))
+        return x
+
+    def intrinsic(self, name: str, *operands: Any) -> Term:
+        if name == "copysign":
+            x, sign = self._together(*operands)
+            bits = _INTEGERS[x.dtype.size]
+            low = self.bitcast(x, bits) & bits.max
+            return self.bitcast(low | (self.bitcast(sign, bits) & bits.min), x.dtype)
+        if name == "trunc":
+            (x,) = operands
+            return self.intrinsic("copysign", self.unary("floor", self.unary("abs", x)), x)
+        return self.unary(_INTRINSICS[name], operands[0])
+
+    def libm(self, name: str, *operands: Any) -> Term:
+        if name == "pow":
+            return self.binary("power", *operands)
+        if name == "atan2":
+            return self.binary("atan2", *operands)
+        if name == "hypot":
+            return self._hypot(*self._together(*operands))
+        (x,) = operands
+        if name in ("log2", "log10"):
+            return self.unary("log", x) * (1 / math.log(2 if name == "log2" else 10))
+        if name in self.functions:
+            return self.unary(self.functions[name], x)
+        if name == "cosh":
+            return self.libm("exp", x - math.log(2)) + self.libm("exp", -x - math.log(2))
+        if name == "sinh":
+            grown = self.libm("expm1", self.unary("abs", x))
+            large = self.libm("exp", self.unary("abs", x) - math.log(2))
+            small = (grown + grown / (grown + 1.0)) * 0.5
+            return self.intrinsic("copysign", self.select(self.unary("abs", x) > 20.0, large, small), x)
+        rule = VECTORISED.get(name)
+        if rule is None:
+            raise GraphUnfit(name, "the runtime has no such function")
+        self.in_loop = True
+        try:
+            return rule(self, x)
+        finally:
+            self.in_loop = False
+
+    def _hypot(self, x: Term, y: Term) -> Term:
+        x, y = self.unary("abs", x), self.unary("abs", y)
+        large = self.select(x > y, x, y)
+        scale = self.select((large > 0.0) & (large < math.inf), large, 1.0)
+        a, b = x / scale, y / scale
+        found = self.unary("sqrt", a * a + b * b) * scale
+        return self.select(x.same(math.inf) | y.same(math.inf), math.inf, found)
+
+    def divide(self, x: Any, y: Any) -> Term:
+        """Divide integers, rounded towards 0."""
+        return self.binary("divide", x, y)
+
+    def remainder(self, x: Any, y: Any) -> Term:
+        return self.binary("remainder", x, y)
+
+    def is_nan(self, x: Term) -> Term:
+        return self.compare("ne", x, x)
+
+    def pair(self, real: Any, imag: Any) -> Term:
+        return self.binary("complex", real, imag)
+
+    def checked(self, name: str, x: Any, y: Any) -> tuple[Term, Term]:
+        """Return x + y, x - y or x·y in int64, and where it overflows."""
+        x, y = self._together(x, y)
+        if name == "mul":
+            found = x * y
+            divisor = self.select(x.same(0), 1, x)
+            other = self.binary("divide", found, self.select(divisor.same(-1), 1, divisor))
+            wrong = self.select(divisor.same(-1), y.same(int64.min), other.differs(y))
+            return found, x.differs(0) & wrong
+        if name == "add":
+            found = x + y
+            return found, ((x ^ found) & (y ^ found)) < 0
+        found = x - y
+        return found, ((x ^ y) & (x ^ found)) < 0
+
+    def fail(self, condition: Term) -> None:
+        self.fail_where(condition if not condition.shape else self.reduce_any(condition))
+
+    def reduce_any(self, x: Term) -> Term:
+        """Return whether any element is true."""
+        return self.reduce(x, range(x.rank), "or", False)
+
+    # ---- shapes
+
+    def rare(self, condition: Term) -> None:
+        """Ignore operands for which native code calls the C library: the runtime has functions of its own."""
+
+
+_FOLDED: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul,
+}  # fmt: skip
+
+
+_INTRINSICS = {"fabs": "abs", "floor": "floor", "ceil": "ceil", "rint": "round_nearest_even", "sqrt": "sqrt"}
+
+
+_INTEGERS = {2: int16, 4: int32, 8: int64}
+
+__all__ = ["Elementwise"]

@@ -1,0 +1,249 @@
+"""Writes a graph for another runtime: values, control flow, variables and memory.
+
+Other runtimes have no memory. A variable, and the memory of an array, is a `Cell` here: it has a term with the present
+contents, and a write gives it another one. An array is a `View`: a cell, and the ops that lead from its contents to the
+array's. A region that writes cells returns their contents; a loop has them in its state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autoconv.backends.portable.cells import Item, View
+from autoconv.backends.portable.loops import LoopState, contents, rebuilt
+from autoconv.backends.portable.memory import MEMORY, Memory, types_of
+from autoconv.backends.portable.rules import RULES
+from autoconv.backends.portable.terms import ListTerm, Progression, Term
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.types import ArrayType, ResourceType, TensorType
+from autoconv.ops.elements import ELEMENTS
+from autoconv.ops.index_spec import At
+
+
+@dataclass
+class Lowered:
+    """What a graph became: terms of its results, and of the cells among its parameters that it writes."""
+
+    results: list[Term]
+    written: list[tuple[int, Term]] = field(default_factory=list)
+    shares: bool = False  # whether a result is, or is part of, an argument or another result
+
+
+class Lowering(Memory):
+    """Goes over the nodes of a graph and its regions; `writer` writes the text."""
+
+    # ---- whole graphs
+
+    def graph(self, graph: Graph, arguments: Sequence[Term]) -> Lowered:
+        """Write a graph for these arguments; those of variables and arrays are their contents."""
+        items: list[Item] = []
+        for position, (parameter, term) in enumerate(zip(graph.parameters, arguments, strict=True)):
+            if isinstance(parameter.type, (ResourceType, ArrayType)):
+                cell = self.new_cell(term, position)
+                items.append(cell if isinstance(parameter.type, ResourceType) else View(cell))
+            else:
+                items.append(term)
+        first = [cell.term for cell in self.cells]
+        given = list(self.cells)
+        outputs = self.body(graph, items)
+        written = [
+            (cell.argument or 0, cell.term) for cell, term in zip(given, first, strict=True) if cell.term is not term
+        ]
+        cells = [item.cell for item in outputs if isinstance(item, View)]
+        shares = len(set(cells)) < len(cells) or any(cell.argument is not None or cell.twins for cell in cells)
+        return Lowered([self._result(item) for item in outputs], written, shares)
+
+    def _result(self, item: Item) -> Term:
+        if isinstance(item, View):
+            return self.load(item)
+        if isinstance(item, Term):
+            return item
+        raise GraphUnfit("return", "a list or a variable cannot be a result")
+
+    def body(self, graph: Graph, items: Sequence[Item]) -> list[Item]:
+        """Write the nodes of a graph or region; returns its outputs."""
+        env: dict[Value, Item] = dict(zip(graph.parameters, items, strict=True))
+        for node in graph.nodes:
+            operands = [env[value] for value in node.inputs]
+            env.update(zip(node.results, self.node(node, operands), strict=True))
+        return [env[value] for value in graph.outputs]
+
+    def node(self, node: Node, operands: list[Item]) -> Sequence[Item]:
+        self.w.place = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
+        try:
+            found = self._written(node, operands)
+        except GraphUnfit as error:
+            if error.span is None and node.span is not None:
+                raise GraphUnfit(node.op.name, error.reason, node.span) from error
+            raise
+        if found is None:
+            raise GraphUnfit(node.op.name, f"{self.w.runtime} has no form for {types_of(node)}", node.span)
+        return list(found) if isinstance(found, (list, tuple)) else [found]
+
+    def _written(self, node: Node, operands: list[Item]) -> Any:
+        name = node.op.name
+        if name == "numpy_shapes":  # the operations that follow refuse shapes that do not fit
+            return []
+        memory = MEMORY.get(name)
+        if memory is not None and (name in _MAKERS or not operands or not isinstance(operands[0], Term)):
+            return memory(self, node, *operands)
+        if operands and isinstance(operands[0], Progression) and name not in _CONTROL:
+            return self._of_progression(node, operands)
+        if any(not isinstance(x, (Term, ListTerm)) for x in operands) and name not in _CONTROL:
+            return None
+        if name in _CONTROL:
+            return getattr(self, _CONTROL[name])(node, operands)
+        rule = RULES.get(name)
+        if rule is not None:
+            return rule(self.w, node, *operands)
+        if name in ELEMENTS:
+            return self._element(node, operands)
+        return None
+
+    def _of_progression(self, node: Node, operands: list[Item]) -> Term | None:
+        """Take an element of a range, or its length."""
+        given, *rest = operands
+        match node.op.name, node.attributes.get("spec"):
+            case ("size" | "dimension" | "array_size"), _:
+                return self.w.cast(given.length, node.results[0].dtype)
+            case "shape", _:
+                return self.w.reshape(self.w.cast(given.length, node.results[0].dtype), (1,))
+            case "get_item", (At(index=index),):
+                return given.at(self.w, rest[0] if rest else self.w.constant(index, given.start.dtype))
+            case "gather", None if not rest[0].shape:
+                return given.at(self.w, rest[0])
+        return None
+
+    def _element(self, node: Node, operands: list[Term]) -> Term | None:
+        result = node.results[0].type
+        if not isinstance(result, TensorType):
+            return None
+        like = {x.dtype for x in operands}
+        special = self.w.special(node, operands)
+        if special is not None:
+            return special
+        if any(dtype.is_complex for dtype in like) and node.op.name not in _COMPLEX:
+            return None
+        if result.dtype.is_complex and node.op.name not in _COMPLEX:
+            return None
+        wide = self.w.broadcast(*operands)
+        found = ELEMENTS[node.op.name](self.w, *wide, **node.attributes)
+        if found is None:
+            return None
+        found = self.w.cast(found, result.dtype)
+        return self.w.broadcast(found, wide[0])[0] if not found.shape else found
+
+    # ---- control flow
+
+    def call(self, node: Node, operands: list[Item]) -> list[Item]:
+        if is_recursive(node):
+            raise GraphUnfit("call", "a recursive function", node.span)
+        region = node.regions[0]
+        return self.body(region, operands[: len(region.parameters)])
+
+    def cond(self, node: Node, operands: list[Item]) -> list[Item]:
+        index, captures = operands[0], operands[1:]
+        before = [cell.term for cell in self.cells]
+        known = len(before)
+        outer_word = self.w.word
+        arms = []
+        for region in node.regions:
+            self._restore(before, outer_word)
+            arms.append(self._arm(region, captures, node, known))
+        self._restore(before, outer_word)
+        joined = [self._joined([arm[1][i] for arm in arms]) for i in range(len(node.results))]
+        changed = [i for i in range(known) if any(arm[2][i] is not before[i] for arm in arms)]
+        fails = any(arm[3] is not outer_word for arm in arms)
+        del self.cells[known:]
+        ends = []
+        for block, outputs, after, word in arms:
+            values = [
+                term for item, join in zip(outputs, joined, strict=True) if join == "values" for term in contents(item)
+            ]
+            ends.append((block, [*values, *(after[i] for i in changed), *([self.w.sure(word)] if fails else [])]))
+        found = self.w.branch(index, ends)
+        results = [self._rebuilt(arms[0][1][i], joined[i], found) for i in range(len(node.results))]
+        for i in changed:
+            self.cells[i].term = found.pop(0)
+        if fails:
+            self.w.word = found.pop(0)
+        return results
+
+    def _arm(self, region: Graph, captures: Sequence[Item], node: Node, known: int) -> Any:
+        """Write an arm; returns its block, outputs, contents of cells after it, and error word."""
+        with self.w.block([]) as block:
+            outputs = [
+                self.w.cast(x, value.type.dtype) if isinstance(x, Term) and isinstance(value.type, TensorType) else x
+                for x, value in zip(self.body(region, captures), node.results, strict=True)
+            ]
+        return block, outputs, [cell.term for cell in self.cells[:known]], self.w.word
+
+    def _restore(self, terms: Sequence[Term], word: Term | None) -> None:
+        for cell, term in zip(self.cells, terms, strict=False):
+            cell.term = term
+        self.w.word = word
+
+    def _joined(self, items: Sequence[Item]) -> str:
+        """Return how results of the arms are joined: the "same" object, or by their "values"."""
+        first = items[0]
+        if isinstance(first, (Term, ListTerm)):
+            return "values"
+        if all(item is first for item in items):
+            return "same"
+        if any(not isinstance(item, View) or item.chain for item in items):
+            raise GraphUnfit("cond", "the arms give views of different arrays")
+        for item in items:
+            if item.cell.argument is not None:
+                item.cell.frozen = True
+            else:
+                item.cell.moved = True
+        return "values"
+
+    def _rebuilt(self, item: Item, join: str, found: list[Term]) -> Item:
+        if join == "same":
+            return item
+        if not isinstance(item, View):
+            return rebuilt(item, found)
+        cell = self.new_cell(found.pop(0))
+        cell.frozen = item.cell.frozen
+        return View(cell)
+
+    def loop(self, node: Node, operands: list[Item]) -> list[Item]:
+        test, body = node.regions
+        state = LoopState(self, node, operands)
+
+        def run_test(terms: list[Term], word: Term) -> Term:
+            (go,) = self.body(test, state.enter(terms, word))
+            return go  # type: ignore[no-any-return]
+
+        def run_body(terms: list[Term], word: Term) -> list[Term]:
+            items = state.enter(terms, word)
+            firsts = {i: items[i].cell.term for i in state.exchanged}
+            stale = {cell for cell in self.cells if cell.moved}
+            outputs = self.body(body, items)
+            if any(cell.moved and cell not in stale for cell in self.cells[: state.known]):
+                raise GraphUnfit("while", "the loop writes an array that has two names", node.span)
+            return state.leave(items, firsts, outputs, terms)
+
+        found = self.w.loop(run_test, run_body, state.terms(), self.w.sure(self.w.word))
+        self.w.word = found.pop()
+        return state.results(found)[: len(node.results)]
+
+    def refuse(self, node: Node, operands: list[Item]) -> None:
+        raise GraphUnfit(node.op.name, "exceptions are not caught there", node.span)
+
+    # ---- variables
+
+    # ---- arrays in memory
+
+
+_COMPLEX = frozenset([
+    "add", "subtract", "multiply", "divide", "negative", "square", "identity", "stop_gradient", "equal", "not_equal",
+    "select", "cast", "complex", "zeros_like", "ones_like", "squared_difference",
+])  # fmt: skip
+_MAKERS = frozenset(["array_of", "array_new"])  # they take numbers, and give an array
+_CONTROL = {"cond": "cond", "while": "loop", "call": "call", "custom_gradient": "call", "try": "refuse"}
+__all__ = ["Lowered", "Lowering"]

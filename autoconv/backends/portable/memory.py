@@ -1,0 +1,158 @@
+"""Ops on variables and on arrays in memory, written as ops on values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.portable.cells import SIZE_OF_A_VALUE, Cell, Item, View
+from autoconv.backends.portable.control import Control
+from autoconv.backends.portable.rules import RULES
+from autoconv.backends.portable.rules.subscripts import assigned, check_positions, positions_of, subscript, written_at
+from autoconv.backends.portable.terms import Term, static_shape
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node
+from autoconv.graph.types import ArrayType
+from autoconv.ops import OPS
+
+
+class Memory:
+    """The memory of a graph that is being written: its cells, and ops on them."""
+
+    def __init__(self, writer: Control) -> None:
+        self.w = writer
+        self.cells: list[Cell] = []
+
+    def new_cell(self, term: Term, argument: int | None = None) -> Cell:
+        cell = Cell(term, argument)
+        self.cells.append(cell)
+        return cell
+
+    def read(self, node: Node, cell: Cell) -> Term:
+        return cell.term
+
+    def assign(self, node: Node, cell: Cell, value: Term) -> Term:
+        value = self.w.cast(value, cell.term.dtype)
+        match node.op.name:
+            case "assign_add_variable":
+                value = cell.term + value
+            case "assign_sub_variable":
+                value = cell.term - value
+        cell.term = self.w.expanded(value, cell.term.shape, self.w.sizes(cell.term))
+        return cell.term
+
+    def load(self, view: View) -> Term:
+        """Return the present elements of an array."""
+        if view.cell.moved:
+            raise GraphUnfit("array", "an array is used by an old name after a loop or branch gave it another")
+        return self._through(view, view.cell.term)
+
+    def _through(self, view: View, term: Term) -> Term:
+        """Apply the ops of a view to contents of its cell, or to positions in them."""
+        for node, operands in view.chain:
+            if node.op.name == "array_strided":
+                term = self._strided(node, term)
+                continue
+            name = OPS[node.op.name].traits.on_values
+            rule = RULES.get(name)
+            if name == "get_item":
+                found = subscript(self.w, term, node.attributes["spec"], operands)
+            else:
+                found = rule(self.w, node, term) if rule is not None else None
+            if found is None:
+                raise GraphUnfit(node.op.name, f"{self.w.runtime} has no form for {types_of(node)}", node.span)
+            term = found
+        return term
+
+    def _strided(self, node: Node, term: Term) -> Term:
+        """Take the elements that a view by strides has of a contiguous array."""
+        of, shape = node.inputs[0].type, node.attributes["shape"]
+        known = static_shape(term.shape)
+        if not isinstance(of, ArrayType) or not of.is_dense or known is None or static_shape(shape) is None:
+            raise GraphUnfit(node.op.name, "a view by strides of an array that is not contiguous", node.span)
+        size = of.dtype.size
+        places = np.full(shape, node.attributes["offset"] // size, np.int64)
+        for axis, (count, stride) in enumerate(zip(shape, node.attributes["strides"], strict=True)):
+            places += (np.arange(count) * (stride // size)).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+        return self.w.reshape(self.w.take(self.w.flat(term), 0, places.reshape(-1)), shape)
+
+    def store(self, view: View, value: Term) -> None:
+        """Write to all elements of an array."""
+        cell, w = view.cell, self.w
+        if cell.frozen or cell.moved:
+            raise GraphUnfit("array_store", "an array that has two names is written")
+        for twin in cell.twins:
+            twin.moved = True
+        value = w.cast(value, cell.term.dtype)
+        if not view.chain:
+            cell.term = w.expanded(value, cell.term.shape, w.sizes(cell.term))
+            return
+        (node, operands), *more = view.chain
+        if not more and node.op.name == "array_view":
+            found = assigned(w, cell.term, value, node.attributes["spec"], operands)
+            if found is not None:
+                cell.term = found
+                return
+        places = self._through(view, positions_of(w, cell.term))
+        cell.term = written_at(w, cell.term, value, places, None)
+
+    def view(self, node: Node, base: View, *operands: Term) -> View:
+        found = View(base.cell, (*base.chain, (node, operands)))
+        if node.effects & Effects.RAISE:  # an index out of range is an error, also where nothing is read
+            check_positions(self.w, self.load(base), node.attributes["spec"], operands)
+        return found
+
+    def array_load(self, node: Node, view: View) -> Term:
+        return self.load(view)
+
+    def array_store(self, node: Node, view: View, value: Term) -> list[Item]:
+        self.store(view, value)
+        return []
+
+    def array_set(self, node: Node, view: View, value: Term, *operands: Term) -> list[Item] | None:
+        now = self.load(view)
+        found = assigned(self.w, now, self.w.cast(value, now.dtype), node.attributes["spec"], operands)
+        if found is None:
+            return None
+        self.store(view, found)
+        return []
+
+    def array_of(self, node: Node, term: Term) -> View:
+        return View(self.new_cell(term))
+
+    def array_new(self, node: Node, *sizes: Term) -> View:
+        given = iter(sizes)
+        shape, values = [], []
+        for size in node.attributes["shape"]:
+            term = size if isinstance(size, int) else next(given)
+            if isinstance(term, Term) and term.known is not None:
+                term = max(term.known, 0)
+            shape.append(term if isinstance(term, int) else None)
+            values.append(term if isinstance(term, int) else self.w.as_size(term))
+        if None in shape and not self.w.has_open_sizes:
+            raise GraphUnfit("array_new", SIZE_OF_A_VALUE, node.span)
+        dtype = node.attributes["dtype"]
+        fill = node.attributes.get("fill")
+        return View(self.new_cell(self.w.expanded(self.w.constant(0 if fill is None else fill, dtype), shape, values)))
+
+    def array_size(self, node: Node, view: View) -> Term:
+        term = self.load(view)
+        return self.w.size_term(term, node.attributes["axis"] % term.rank, node.results[0].dtype)
+
+
+def types_of(node: Node) -> str:
+    return ", ".join(str(value.type) for value in node.inputs) or "this"
+
+
+MEMORY: dict[str, Callable[..., Any]] = {
+    "read_variable": Memory.read, "assign_variable": Memory.assign, "assign_add_variable": Memory.assign,
+    "assign_sub_variable": Memory.assign, "array_load": Memory.array_load, "array_store": Memory.array_store,
+    "array_set": Memory.array_set, "array_of": Memory.array_of, "array_new": Memory.array_new,
+    "array_size": Memory.array_size, "array_view": Memory.view, "array_transpose": Memory.view,
+    "array_diagonal": Memory.view, "array_strided": Memory.view,
+}  # fmt: skip
+
+__all__ = ["MEMORY", "Memory", "types_of"]

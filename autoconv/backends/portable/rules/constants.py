@@ -1,0 +1,248 @@
+"""Rules of constants, shapes as values, ranges, and checks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.portable.rules.registry import lowers
+from autoconv.backends.portable.terms import Progression, Term
+from autoconv.backends.portable.writing import Rules
+from autoconv.graph.dtypes import float64, int32
+from autoconv.graph.graph import Node
+from autoconv.ops.elements import ELEMENTS
+
+
+@lowers("constant")
+def constant(w: Rules, node: Node) -> Term | None:
+    value, type_ = node.attributes["value"], node.results[0].type
+    dtype = getattr(type_, "dtype", None)
+    if dtype is None or dtype.is_string:
+        return None
+    array = np.asarray(value, dtype.numpy)
+    return w.constant(array[()], dtype) if array.shape == () else w.array(array, dtype)
+
+
+@lowers("fill")
+def fill(w: Rules, node: Node, value: Term, dimensions: Term | None = None) -> Term:
+    shape, sizes = w.given_sizes(node.attributes["shape"], dimensions)
+    return w.expanded(value, shape, sizes)
+
+
+@lowers("eye")
+def eye(w: Rules, node: Node, *dimensions: Term) -> Term | None:
+    rows, columns, dtype = (node.attributes[name] for name in ("num_rows", "num_columns", "dtype"))
+    if dimensions or not isinstance(rows, int) or not isinstance(columns, int):
+        return None
+    return w.array(np.eye(rows, columns, dtype=dtype.numpy), dtype)
+
+
+@lowers("shape")
+def shape(w: Rules, node: Node, x: Term) -> Term:
+    dtype = node.attributes.get("dtype") or int32
+    return w.cast(w.size_vector(x), dtype)
+
+
+@lowers("dimension", "array_size")
+def dimension(w: Rules, node: Node, x: Term) -> Term:
+    return w.size_term(x, node.attributes["axis"] % x.rank, node.results[0].dtype)
+
+
+@lowers("size")
+def size(w: Rules, node: Node, x: Term) -> Term:
+    dtype = node.results[0].dtype
+    total: Any = w.constant(1, dtype)
+    for axis in range(x.rank):
+        total = total * w.size_term(x, axis, dtype)
+    return total
+
+
+@lowers("rank")
+def rank(w: Rules, node: Node, x: Term) -> Term:
+    return w.constant(x.rank, node.results[0].dtype)
+
+
+@lowers("broadcast_shape")
+def broadcast_shape(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
+    if x.shape == y.shape:
+        return w.select(x.same(1), y, x)
+    return None
+
+
+@lowers("range")
+def range_(w: Rules, node: Node, start: Term, limit: Term, delta: Term) -> Term | Progression | None:
+    (size,) = node.results[0].shape or (None,)
+    if isinstance(size, int):
+        return start + w.iota((size,), 0, start.dtype) * delta
+    if not start.dtype.is_integer:
+        return None
+    zero = delta.same(0)
+    w.fail(zero)
+    step = w.select(zero, 1, delta)
+    up = step > 0
+    span = w.select(up, limit - start, start - limit)
+    length = w.divide(span + w.select(up, step, -step) - 1, w.select(up, step, -step))
+    length = w.select(span > 0, length, 0)
+    if not w.has_open_sizes:
+        return Progression(start, step, length)
+    count = w.as_size(length)
+    return start + w.iota((None,), 0, start.dtype, [count]) * step
+
+
+@lowers("linspace")
+def linspace(w: Rules, node: Node, start: Term, stop: Term, *number: Term) -> Term | None:
+    """Interpolate as NumPy does: start + i·step, and the last number is `stop` itself."""
+    shape = node.results[0].shape
+    count = None if shape is None or not shape else shape[0]
+    if not isinstance(count, int) or number or not start.dtype.is_floating:
+        return None
+    start, stop = w.broadcast(start, stop)
+    if count == 0:
+        return None
+    position = w.reshape(w.iota((count,), 0, start.dtype), (count, *[1] * start.rank))
+    if count == 1:
+        return w.reshape(start, (1, *start.shape))
+    found = position * ((stop - start) / float(count - 1)) + start
+    return w.select(position.same(float(count - 1)), stop, found)
+
+
+@lowers("assert_true")
+def assert_true(w: Rules, node: Node, condition: Term, *_: Term) -> list[Term]:
+    w.fail(~condition)
+    return []
+
+
+@lowers("raise")
+def raise_(w: Rules, node: Node, *_: Term) -> list[Term]:
+    w.fail(w.constant(True, w.truth))
+    return []
+
+
+@lowers("check_numerics")
+def check_numerics(w: Rules, node: Node, x: Term) -> Term:
+    w.fail(~(w.unary("abs", x) < float("inf")))
+    return x
+
+
+@lowers("ensure_shape", "ensure_same_shape")
+def ensure_shape(w: Rules, node: Node, x: Term, *_: Term) -> Term:
+    return x
+
+
+@lowers("identity", "outline", "numpy_read_only", "stop_gradient")
+def identity(w: Rules, node: Node, x: Term) -> Term:
+    return x
+
+
+@lowers("absent")
+def absent(w: Rules, node: Node) -> Term | None:
+    type_ = node.results[0].type
+    given = getattr(type_, "shape", None)
+    if given is None or not all(isinstance(size, int) for size in given):
+        return None
+    return w.expanded(w.constant(0, type_.dtype), given)  # type: ignore[union-attr]
+
+
+@lowers("real", "imag", "conjugate", "angle")
+def parts(w: Rules, node: Node, x: Term) -> Term:
+    name = node.op.name
+    if x.dtype.is_complex:
+        if name == "conjugate":
+            return w.pair(w.unary("real", x), -w.unary("imag", x))
+        if name == "angle":
+            return w.libm("atan2", w.unary("imag", x), w.unary("real", x))
+        return w.unary(name, x)
+    if name == "angle":
+        return _real_angle(w, x)
+    return w.filled_like(x, 0, x.dtype) if name == "imag" else x
+
+
+def _real_angle(w: Rules, x: Term) -> Term:
+    found = w.select(x < 0.0, w.constant(np.pi, x.dtype), 0.0)
+    return w.select(w.is_nan(x), x, found)
+
+
+@lowers("bitcast")
+def bitcast(w: Rules, node: Node, x: Term) -> Term:
+    return w.bitcast(x, node.attributes["dtype"])
+
+
+@lowers("saturate_cast")
+def saturate_cast(w: Rules, node: Node, x: Term) -> Term | None:
+    dtype = node.attributes["dtype"]
+    if dtype is x.dtype or dtype.is_floating or dtype.is_complex:
+        return w.cast(x, dtype)
+    if x.dtype.is_integer and (x.dtype.size > dtype.size or x.dtype.is_unsigned != dtype.is_unsigned):
+        low, high = max(dtype.min, x.dtype.min), min(dtype.max, x.dtype.max)
+        x = w.select(x < low, low, x)
+        return w.cast(w.select(x > high, high, x), dtype)
+    if not x.dtype.is_floating or dtype.size == 8:
+        return None
+    x = w.select(x < float(dtype.min), float(dtype.min), x)
+    return w.cast(w.select(x > float(dtype.max), float(dtype.max), x), dtype)
+
+
+@lowers("xlogy", "xdivy")
+def guarded(w: Rules, node: Node, x: Term, y: Term) -> Term:
+    x, y = w.broadcast(x, y)
+    found = x * w.libm("log", y) if node.op.name == "xlogy" else x / y
+    return w.select(x.same(0.0) & ~w.is_nan(y), 0.0, found)
+
+
+@lowers("logaddexp")
+def logaddexp(w: Rules, node: Node, x: Term, y: Term) -> Term:
+    x, y = w.broadcast(x, y)
+    large, small = w.select(x > y, x, y), w.select(x > y, y, x)
+    found = large + w.libm("log1p", w.libm("exp", small - large))
+    return w.select(x.same(y), x + w.constant(float(np.log(2.0)), x.dtype), found)
+
+
+@lowers("numpy_clip")
+def clip(w: Rules, node: Node, x: Term, low: Term, high: Term) -> Term | None:
+    if not (x.dtype is low.dtype is high.dtype):
+        return None
+    x, low, high = w.broadcast(x, low, high)
+    if x.dtype.is_floating:
+        x = w.select((x < low) | w.is_nan(low), low, x)
+        return w.select((x > high) | w.is_nan(high), high, x)
+    x = w.select(x < low, low, x)
+    return w.select(x > high, high, x)
+
+
+@lowers("numpy_round")
+def round_(w: Rules, node: Node, x: Term) -> Term | None:
+    decimals = node.attributes.get("decimals", 0)
+    if decimals == 0:
+        return w.intrinsic("rint", x) if x.dtype.is_floating else x
+    if not x.dtype.is_floating or decimals < 0:
+        return None
+    scale = float(10**decimals)
+    return w.intrinsic("rint", x * scale) / scale
+
+
+@lowers("numpy_copy")
+def copy(w: Rules, node: Node, x: Term) -> Term | None:
+    how = node.attributes["how"]
+    if how == "astype":
+        return w.cast(x, node.attributes["dtype"])
+    if how == "flatten":
+        return w.flat(x)
+    return x if how == "copy" else None
+
+
+@lowers("python_power")
+def python_power(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
+    """Raise as Python does; the rule on elements leaves more cases to the kernel than are errors."""
+    if x.dtype.is_complex or y.dtype.is_complex:
+        return None
+    if not (x.dtype.is_floating or y.dtype.is_floating):
+        return ELEMENTS["python_power"](w, x, y)  # type: ignore[no-any-return]
+    x, y = w.broadcast(w.cast(x, float64), w.cast(y, float64))
+    whole = w.unary("floor", y).same(y)
+    w.fail((x.same(0.0) & (y < 0.0)) | ((x < 0.0) & ~whole))
+    found = w.libm("pow", x, y)
+    finite = (w.unary("abs", x) < math.inf) & (w.unary("abs", y) < math.inf)
+    w.fail(finite & w.unary("abs", found).same(math.inf))
+    return found

@@ -1,0 +1,177 @@
+"""Rules of gathers and scatters: all become those by vectors of positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.backends.portable.rules.movement import dropped, expanded_at
+from autoconv.backends.portable.rules.registry import lowers, whole
+from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.writing import Rules
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Node
+
+
+def checked(w: Rules, index: Term, size: Any, wrap: bool = False) -> Term:
+    """Return positions as int64, an error where one is out of range; with `wrap` negative ones count from the end."""
+    index = w.cast(index, int64)
+    size = size if isinstance(size, int) else w.cast(size, int64)
+    wrong = (index < (0 - size if wrap else 0)) | w.compare("ge", index, size)
+    w.fail(wrong)
+    index = w.select(index < 0, index + size, index) if wrap else index
+    return w.select(wrong, 0, index) if w.raises else index
+
+
+def gathered(w: Rules, x: Term, positions: Sequence[Term]) -> Term:
+    """Take elements by positions along the first dimensions: arrays of one shape, one for each dimension."""
+    columns = [expanded_at(w, column, column.rank) for column in w.broadcast(*positions)]
+    return w.gather_nd(x, w.concatenate(columns, columns[0].rank - 1))
+
+
+def _axis_iotas(w: Rules, x: Term, count: int) -> list[Term]:
+    """Return the positions along each of the first dimensions, shaped to broadcast against one another."""
+    sizes = w.sizes(x)
+    found = []
+    for axis in range(count):
+        shape = [x.shape[axis] if a == axis else 1 for a in range(count)]
+        found.append(w.iota(shape, axis, int64, [sizes[axis] if a == axis else 1 for a in range(count)]))
+    return found
+
+
+def moved(w: Rules, x: Term, source: Sequence[int], target: Sequence[int]) -> Term:
+    """Move dimensions, as `numpy.moveaxis` does."""
+    order = [axis for axis in range(x.rank) if axis not in source]
+    for to, axis in sorted(zip(target, source, strict=True)):
+        order.insert(to, axis)
+    return w.transpose(x, order)
+
+
+def _batch_positions(w: Rules, index: Term, batch: int) -> list[Term]:
+    """Return the positions of the batch dimensions, with the index's number of dimensions."""
+    found = []
+    for axis, iota in enumerate(_axis_iotas(w, index, batch)):
+        sizes = [index.shape[axis] if a == axis else 1 for a in range(index.rank)]
+        values = w.sizes(index)
+        found.append(w.reshape(iota, sizes, [values[axis] if a == axis else 1 for a in range(index.rank)]))
+    return found
+
+
+@lowers("gather")
+def gather(w: Rules, node: Node, x: Term, index: Term) -> Term:
+    axis, batch = whole(node.attributes.get("axis", 0), x.rank), node.attributes.get("batch_dims", 0)
+    index = checked(w, index, w.sizes(x)[axis])
+    front = moved(w, x, [axis], [batch])
+    found = gathered(w, front, [*_batch_positions(w, index, batch), index])
+    between = axis - batch
+    return moved(w, found, range(index.rank, index.rank + between), range(batch, axis))
+
+
+@lowers("ungather")
+def ungather(w: Rules, node: Node, x: Term, index: Term, like: Term) -> Term:
+    """Add rows to where `gather` takes them from."""
+    axis, batch = whole(node.attributes.get("axis", 0), like.rank), node.attributes.get("batch_dims", 0)
+    index = checked(w, index, w.sizes(like)[axis])
+    rows = moved(w, x, range(batch, axis), range(index.rank, index.rank + axis - batch))
+    base = moved(w, w.filled_like(like, 0, x.dtype), [axis], [batch])
+    found = scattered(w, base, [*_batch_positions(w, index, batch), index], rows, "add")
+    return moved(w, found, [batch], [axis])
+
+
+def scattered(w: Rules, base: Term, positions: Sequence[Term], updates: Term, combine: str | None) -> Term:
+    columns = [expanded_at(w, column, column.rank) for column in w.broadcast(*positions)]
+    return w.scatter_nd(base, w.concatenate(columns, columns[0].rank - 1), updates, combine)
+
+
+def _vectors(w: Rules, index: Term, like: Term, batch: int = 0) -> Term:
+    """Return vectors of positions, checked, those of the batch before them."""
+    index = w.cast(index, int64)
+    depth = index.shape[-1]
+    columns = []
+    for k in range(depth):
+        column = dropped(w, w.part(index, index.rank - 1, k, k + 1), [index.rank - 1])
+        columns.append(checked(w, column, w.sizes(like)[batch + k]))
+    if batch and columns:
+        columns = [*_batch_positions(w, columns[0], batch), *columns]
+    if not columns:
+        return index
+    wide = [expanded_at(w, column, column.rank) for column in w.broadcast(*columns)]
+    return w.concatenate(wide, wide[0].rank - 1)
+
+
+@lowers("gather_nd")
+def gather_nd(w: Rules, node: Node, x: Term, index: Term) -> Term | None:
+    if not isinstance(index.shape[-1], int):
+        return None
+    batch = node.attributes.get("batch_dims", 0)
+    if index.shape[-1] == 0:
+        if batch:
+            return None
+        shape, sizes = (*index.shape[:-1], *x.shape), [*w.sizes(index)[:-1], *w.sizes(x)]
+        return w.expanded(x, shape, sizes)
+    return w.gather_nd(x, _vectors(w, index, x, batch))
+
+
+@lowers("ungather_nd")
+def ungather_nd(w: Rules, node: Node, x: Term, index: Term, like: Term) -> Term | None:
+    if not index.shape[-1]:
+        return None
+    base = w.filled_like(like, 0, x.dtype)
+    return w.scatter_nd(base, _vectors(w, index, like, node.attributes.get("batch_dims", 0)), x, "add")
+
+
+@lowers("scatter_nd")
+def scatter_nd(w: Rules, node: Node, index: Term, updates: Term, dimensions: Term | None = None) -> Term | None:
+    shape, sizes = w.given_sizes(node.attributes["shape"], dimensions)
+    if not index.shape[-1]:
+        return None
+    base = w.expanded(w.constant(0, updates.dtype), shape, sizes)
+    return w.scatter_nd(base, _vectors(w, index, base), updates, "or" if updates.dtype.is_bool else "add")
+
+
+for _name, _combine in (("update", None), ("add", "add"), ("sub", "add"), ("max", "maximum"), ("min", "minimum")):
+
+    def _tensor_scatter(
+        w: Rules, node: Node, x: Term, index: Term, updates: Term, *, name: str = _name, combine: str | None = _combine
+    ) -> Term | None:
+        if not index.shape[-1]:
+            return None
+        return w.scatter_nd(x, _vectors(w, index, x), -updates if name == "sub" else updates, combine)
+
+    lowers(f"tensor_scatter_nd_{_name}")(_tensor_scatter)
+
+
+@lowers("segment_sum")
+def segment_sum(w: Rules, node: Node, x: Term, segments: Term, *count: Term) -> Term | None:
+    total = node.attributes.get("num_segments")
+    if count or not isinstance(total, int):
+        return None
+    segments = checked(w, segments, total)
+    sizes = [total, *w.sizes(x)[segments.rank :]]
+    base = w.expanded(w.constant(0, x.dtype), (total, *x.shape[segments.rank :]), sizes)
+    return scattered(w, base, [segments], x, "add")
+
+
+def _along(w: Rules, index: Term, axis: int, size: Any) -> list[Term]:
+    """Return the positions of all dimensions, for an index along one."""
+    index = checked(w, index, size, wrap=True)
+    found = _axis_iotas(w, index, index.rank)
+    found[axis] = index
+    return found
+
+
+@lowers("take_along_axis")
+def take_along_axis(w: Rules, node: Node, x: Term, index: Term) -> Term | None:
+    axis = whole(node.attributes["axis"], x.rank)
+    if any(a != b for i, (a, b) in enumerate(zip(x.shape, index.shape, strict=True)) if i != axis):
+        return None
+    return gathered(w, x, _along(w, index, axis, w.sizes(x)[axis]))
+
+
+@lowers("add_along_axis")
+def add_along_axis(w: Rules, node: Node, x: Term, index: Term, like: Term) -> Term | None:
+    axis = whole(node.attributes["axis"], like.rank)
+    if any(a != b for i, (a, b) in enumerate(zip(like.shape, index.shape, strict=True)) if i != axis):
+        return None
+    base = w.filled_like(like, 0, x.dtype)
+    return scattered(w, base, _along(w, index, axis, w.sizes(like)[axis]), x, "add")

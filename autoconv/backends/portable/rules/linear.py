@@ -1,0 +1,155 @@
+"""Rules of products and of linear algebra."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.portable.rules.registry import lowers
+from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.writing import Rules
+from autoconv.graph.graph import Node
+
+
+def _turned(w: Rules, x: Term) -> Term:
+    return w.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
+
+
+def matmul_of(w: Rules, x: Term, y: Term) -> Term:
+    """Multiply the matrices of the last two dimensions; the others broadcast."""
+    batch = max(x.rank, y.rank) - 2
+    if batch == 0:
+        return w.dot(x, y, (), (), (1,), (0,))
+    x, y = w.outer_broadcast(x, y, 2)
+    axes = tuple(range(batch))
+    return w.dot(x, y, axes, axes, (batch + 1,), (batch,))
+
+
+@lowers("matmul")
+def matmul(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
+    if x.dtype.is_bool or x.dtype is not y.dtype:
+        return None
+    x = _turned(w, x) if node.attributes.get("transpose_a") else x
+    y = _turned(w, y) if node.attributes.get("transpose_b") else y
+    return matmul_of(w, x, y)
+
+
+@lowers("tensordot")
+def tensordot(w: Rules, node: Node, x: Term, y: Term) -> Term:
+    first, second = node.attributes["axes"]
+    return w.dot(x, y, (), (), tuple(a % x.rank for a in first), tuple(a % y.rank for a in second))
+
+
+@lowers("einsum")
+def einsum(w: Rules, node: Node, *operands: Term) -> Term | None:
+    """Contract from left to right: each step sums what neither the result nor a later operand has."""
+    given = node.attributes["equation"].replace(" ", "")
+    left, arrow, right = given.partition("->")
+    names = left.split(",")
+    names, right = _without_ellipsis(names, right, bool(arrow), [x.rank for x in operands])
+    if names is None:
+        return None
+    total, known = _diagonal(w, operands[0], names[0])
+    if total is None:
+        return None
+    for i, (x, own) in enumerate(zip(operands[1:], names[1:], strict=True)):
+        later = set("".join(names[i + 2 :])) | set(right)
+        found, own = _diagonal(w, x, own)
+        if found is None:
+            return None
+        total, known = _contract(w, total, known, found, own, later)
+    total, known = _summed(w, total, known, set(right))
+    return w.transpose(total, [known.index(c) for c in right])
+
+
+def _without_ellipsis(names: list[str], right: str, arrow: bool, ranks: list[int]) -> tuple[Any, str]:
+    free = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if all(c not in name for name in [*names, right])]
+    dots = max((rank - len(name) + 3 for name, rank in zip(names, ranks, strict=True) if "..." in name), default=0)
+    if dots > len(free):
+        return None, right
+    letters = "".join(free[:dots])
+    found = [
+        name.replace("...", letters[dots - (rank - len(name) + 3) :] if "..." in name else "")
+        for name, rank in zip(names, ranks, strict=True)
+    ]
+    if not arrow:
+        joined = "".join(found)
+        once = sorted(c for c in set(joined) if joined.count(c) == 1 and c not in letters)
+        return found, letters + "".join(once)
+    return found, right.replace("...", letters)
+
+
+def _diagonal(w: Rules, x: Term, name: str) -> tuple[Term | None, str]:
+    """Take the diagonal over a letter that occurs twice."""
+    for c in name:
+        if name.count(c) < 2:
+            continue
+        first, second = name.index(c), name.rindex(c)
+        size = x.shape[first]
+        if name.count(c) > 2 or not isinstance(size, int):
+            return None, name
+        shape = [size if a in (first, second) else 1 for a in range(x.rank)]
+        mask = w.array(np.eye(size, dtype=bool).reshape(shape), w.truth)
+        kept = w.chosen(*w.broadcast(mask, x, w.constant(0, x.dtype)))
+        return _diagonal(w, w.reduce(kept, (second,), "add", 0), name[:second] + name[second + 1 :])
+    return x, name
+
+
+def _summed(w: Rules, x: Term, name: str, wanted: set[str]) -> tuple[Term, str]:
+    axes = [axis for axis, c in enumerate(name) if c not in wanted]
+    return w.reduce(x, axes, "add", 0), "".join(c for c in name if c in wanted)
+
+
+def _contract(w: Rules, x: Term, a: str, y: Term, b: str, later: set[str]) -> tuple[Term, str]:
+    x, a = _summed(w, x, a, later | set(b))
+    y, b = _summed(w, y, b, later | set(a))
+    both = [c for c in a if c in b]
+    batch, inner = [c for c in both if c in later], [c for c in both if c not in later]
+    found = w.dot(
+        x, y, tuple(a.index(c) for c in batch), tuple(b.index(c) for c in batch), tuple(a.index(c) for c in inner),
+        tuple(b.index(c) for c in inner),
+    )
+    return found, "".join([*batch, *(c for c in a if c not in both), *(c for c in b if c not in both)])
+
+
+@lowers("cholesky")
+def cholesky(w: Rules, node: Node, x: Term) -> Term:
+    found = w.cholesky(x)
+    w.fail(w.is_nan(found))
+    return found
+
+
+@lowers("triangular_solve")
+def triangular_solve(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
+    if x.shape[:-2] != y.shape[:-2]:
+        return None
+    lower, adjoint = node.attributes.get("lower", True), node.attributes.get("adjoint", False)
+    return w.triangular_solve(x, y, lower, adjoint)
+
+
+@lowers("fft", "ifft", "rfft", "irfft")
+def fft(w: Rules, node: Node, x: Term) -> Term | None:
+    name = node.op.name
+    axes = [axis % x.rank for axis in node.attributes.get("axes") or (-1,)]
+    scale = node.attributes.get("norm") or "backward"
+    length = node.attributes.get("length")
+    sizes = [length or 2 * (x.shape[-1] - 1)] if name == "irfft" else [x.shape[axis] for axis in axes]
+    if not all(isinstance(size, int) for size in (*x.shape, *sizes)) or not (
+        x.dtype.is_complex if name != "rfft" else x.dtype.is_floating
+    ):
+        return None
+    if name == "irfft":
+        half = sizes[0] // 2 + 1
+        x = w.part(x, x.rank - 1, 0, min(half, x.shape[-1]))
+        if x.shape[-1] < half:
+            x = w.pad(x, w.constant(0, x.dtype), [0] * x.rank, [*[0] * (x.rank - 1), half - x.shape[-1]])
+    found = w.fft(x, name, axes, sizes)
+    total = float(np.prod(sizes))
+    forward = name in ("fft", "rfft")
+    factor = {
+        "backward": 1.0, "ortho": total**-0.5 if forward else total**0.5, "forward": 1 / total if forward else total,
+    }[scale]  # fmt: skip
+    if factor == 1.0:
+        return found
+    return found * w.constant(factor, found.dtype)

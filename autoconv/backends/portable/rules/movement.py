@@ -1,0 +1,319 @@
+"""Rules of ops that move elements: shapes, order, joining, padding, and selections of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.portable.rules.registry import axes_of, lowers, whole
+from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.writing import Rules
+from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.graph import Node
+
+
+@lowers("reshape")
+def reshape(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Term | None:
+    shape = node.results[0].shape
+    if shape is None:
+        return None
+    if all(isinstance(size, int) for size in shape):
+        return w.reshape(x, shape)
+    wanted = node.attributes["shape"]
+    if dimensions is not None:
+        _, sizes = w.given_sizes(wanted, dimensions)
+        return w.reshape(x, shape, sizes)
+    known = 1
+    sizes = []
+    for size in wanted:
+        if isinstance(size, int) and size >= 0:
+            known *= size
+        sizes.append(size)
+    if any(not isinstance(size, int) for size in wanted):
+        return None
+    total: Any = w.constant(1, int64)
+    for axis in range(x.rank):
+        total = total * w.size_term(x, axis, int64)
+    rest = w.divide(total, known) if known else w.constant(0, int64)
+    return w.reshape(x, shape, [w.as_size(rest) if size < 0 else size for size in sizes])
+
+
+@lowers("reshape_like")
+def reshape_like(w: Rules, node: Node, x: Term, like: Term) -> Term:
+    return w.reshape(x, like.shape, w.sizes(like))
+
+
+@lowers("expand_dims")
+def expand_dims(w: Rules, node: Node, x: Term) -> Term:
+    return expanded_at(w, x, whole(node.attributes["axis"], x.rank + 1))
+
+
+def expanded_at(w: Rules, x: Term, axis: int) -> Term:
+    """Insert a dimension of size 1."""
+    sizes = w.sizes(x)
+    return w.reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]), [*sizes[:axis], 1, *sizes[axis:]])
+
+
+def dropped(w: Rules, x: Term, axes: Sequence[int]) -> Term:
+    """Drop dimensions of size 1."""
+    kept = [axis for axis in range(x.rank) if axis not in axes]
+    sizes = w.sizes(x)
+    return w.reshape(x, tuple(x.shape[a] for a in kept), [sizes[a] for a in kept])
+
+
+@lowers("squeeze")
+def squeeze(w: Rules, node: Node, x: Term) -> Term | None:
+    axis = node.attributes["axis"]
+    if axis in (None, ()):
+        if not all(isinstance(size, int) for size in x.shape):
+            return None
+        return dropped(w, x, [a for a, size in enumerate(x.shape) if size == 1])
+    return dropped(w, x, axes_of(axis, x.rank))
+
+
+@lowers("transpose", "array_transpose")
+def transpose(w: Rules, node: Node, x: Term) -> Term:
+    order = node.attributes.get("perm")
+    return w.transpose(x, list(range(x.rank))[::-1] if order is None else [axis % x.rank for axis in order])
+
+
+@lowers("matrix_transpose")
+def matrix_transpose(w: Rules, node: Node, x: Term) -> Term:
+    return w.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
+
+
+@lowers("broadcast_to")
+def broadcast_to(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Term:
+    shape, sizes = w.given_sizes(node.attributes["shape"], dimensions)
+    return w.expanded(x, shape, sizes)
+
+
+@lowers("broadcast_to_shape_of")
+def broadcast_to_shape_of(w: Rules, node: Node, x: Term, like: Term) -> Term:
+    return w.expanded(x, like.shape, w.sizes(like))
+
+
+@lowers("concat")
+def concat(w: Rules, node: Node, *parts: Term) -> Term:
+    return w.concatenate(parts, whole(node.attributes["axis"], parts[0].rank))
+
+
+@lowers("stack")
+def stack(w: Rules, node: Node, *parts: Term) -> Term:
+    axis = whole(node.attributes["axis"], parts[0].rank + 1)
+    return w.concatenate([expanded_at(w, part, axis) for part in parts], axis)
+
+
+@lowers("split")
+def split(w: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
+    axis = whole(node.attributes["axis"], x.rank)
+    found, start = [], 0
+    for result in node.results:
+        size = None if result.shape is None else result.shape[axis]
+        if not isinstance(size, int):
+            return None
+        found.append(w.part(x, axis, start, start + size))
+        start += size
+    return found
+
+
+@lowers("split_like")
+def split_like(w: Rules, node: Node, x: Term, *like: Term) -> list[Term] | None:
+    axis = whole(node.attributes["axis"], x.rank)
+    found, start = [], 0
+    for other in like:
+        size = other.shape[axis]
+        if not isinstance(size, int):
+            return None
+        found.append(w.part(x, axis, start, start + size))
+        start += size
+    return found
+
+
+@lowers("unstack")
+def unstack(w: Rules, node: Node, x: Term) -> list[Term]:
+    axis = whole(node.attributes["axis"], x.rank)
+    return [dropped(w, w.part(x, axis, i, i + 1), [axis]) for i in range(len(node.results))]
+
+
+@lowers("reverse")
+def reverse(w: Rules, node: Node, x: Term) -> Term:
+    return w.reverse(x, axes_of(node.attributes["axis"], x.rank))
+
+
+@lowers("roll")
+def roll(w: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
+    shifts, axes = node.attributes["shift"], node.attributes["axis"]
+    if shift or shifts is None:
+        return None
+    for by, axis in zip(shifts, axes, strict=True):
+        axis = whole(axis, x.rank)
+        size = x.shape[axis]
+        if not isinstance(size, int):
+            return None
+        by = by % size if size else 0
+        if by:
+            x = w.concatenate([w.part(x, axis, size - by, size), w.part(x, axis, 0, size - by)], axis)
+    return x
+
+
+@lowers("shift")
+def shift(w: Rules, node: Node, x: Term) -> Term | None:
+    """Move by one along an axis; a zero enters."""
+    axis, backwards = whole(node.attributes["axis"], x.rank), node.attributes["reverse"]
+    size = x.shape[axis]
+    if not isinstance(size, int):
+        return None
+    if size == 0:
+        return x
+    shape = [1 if a == axis else s for a, s in enumerate(x.shape)]
+    edge = w.expanded(w.constant(0, x.dtype), shape, [1 if a == axis else s for a, s in enumerate(w.sizes(x))])
+    if backwards:
+        return w.concatenate([w.part(x, axis, 1, size), edge], axis)
+    return w.concatenate([edge, w.part(x, axis, 0, size - 1)], axis)
+
+
+@lowers("tile")
+def tile(w: Rules, node: Node, x: Term, *multiples: Term) -> Term | None:
+    counts = node.attributes["multiples"]
+    if multiples or not all(isinstance(count, int) for count in counts):
+        return None
+    for axis, count in enumerate(counts):
+        if count == 0:
+            x = w.part(x, axis, 0, 0)
+        elif count > 1:
+            x = w.concatenate([x] * count, axis)
+    return x
+
+
+@lowers("sum_tiles")
+def sum_tiles(w: Rules, node: Node, x: Term, like: Term) -> Term | None:
+    shape: list[Any] = []
+    for size, own in zip(x.shape, like.shape, strict=True):
+        if not isinstance(size, int) or not isinstance(own, int) or own == 0:
+            return None
+        shape += [size // own, own]
+    return w.reduce(w.reshape(x, shape), tuple(range(0, 2 * x.rank, 2)), "add", 0)
+
+
+@lowers("repeat")
+def repeat(w: Rules, node: Node, x: Term, *repeats: Term) -> Term | None:
+    count, axis = node.attributes["repeats"], whole(node.attributes["axis"], x.rank)
+    if repeats or not isinstance(count, int) or not all(isinstance(size, int) for size in x.shape):
+        return None
+    shape = (*x.shape[: axis + 1], count, *x.shape[axis + 1 :])
+    wide = w.expanded(expanded_at(w, x, axis + 1), shape)
+    return w.reshape(wide, (*x.shape[:axis], x.shape[axis] * count, *x.shape[axis + 1 :]))
+
+
+@lowers("pad")
+def pad(w: Rules, node: Node, x: Term, *paddings: Term) -> Term | None:
+    amounts, mode = node.attributes["paddings"], node.attributes.get("mode", "CONSTANT").upper()
+    if paddings or amounts is None or not all(isinstance(n, int) for pair in amounts for n in pair):
+        return None
+    if mode == "CONSTANT":
+        value = w.constant(node.attributes.get("constant_values", 0), x.dtype)
+        return w.pad(x, value, [a for a, _ in amounts], [b for _, b in amounts])
+    for axis, (before, after) in enumerate(amounts):
+        if not (before or after):
+            continue
+        size = x.shape[axis]
+        if not isinstance(size, int):
+            return None
+        x = w.take(x, axis, np.pad(np.arange(size), (before, after), mode.lower()))  # type: ignore[call-overload]
+    return x
+
+
+@lowers("unpad")
+def unpad(w: Rules, node: Node, x: Term) -> Term | None:
+    """Add what was copied into the border to where it came from: the gradient of `pad`."""
+    amounts, mode = node.attributes["paddings"], node.attributes["mode"].upper()
+    for axis, (before, after) in enumerate(amounts):
+        size = x.shape[axis]
+        if not isinstance(size, int):
+            return None
+        inner = size - before - after
+        if mode == "CONSTANT":
+            x = w.part(x, axis, before, before + inner)
+            continue
+        origin = np.pad(np.arange(inner), (before, after), mode.lower())
+        x = matmul_along(w, x, axis, (origin[:, None] == np.arange(inner)).astype(x.dtype.numpy))
+    return x
+
+
+def matmul_along(w: Rules, x: Term, axis: int, matrix: np.ndarray) -> Term:
+    """Multiply an axis by a constant matrix."""
+    found = w.dot(x, w.array(matrix, x.dtype), (), (), (axis,), (0,))
+    order = [*range(axis), x.rank - 1, *range(axis, x.rank - 1)]
+    return w.transpose(found, order)
+
+
+@lowers("diag_part", "array_diagonal")
+def diag_part(w: Rules, node: Node, x: Term) -> Term | None:
+    offset = node.attributes.get("offset", 0)
+    rows, columns = x.shape[-2:]
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return None
+    down, right = max(0, -offset), max(0, offset)
+    count = max(0, min(rows - down, columns - right))
+    x = w.part(w.part(x, x.rank - 2, down, down + count), x.rank - 1, right, right + count)
+    eye = w.expanded(w.array(np.eye(count, dtype=bool), bool_), x.shape, w.sizes(x))
+    kept = w.select(eye, x, 0)
+    return w.reduce(kept, (x.rank - 1,), "or" if x.dtype.is_bool else "add", 0)
+
+
+@lowers("diag")
+def diag(w: Rules, node: Node, x: Term) -> Term | None:
+    offset, size = node.attributes.get("offset", 0), x.shape[-1]
+    if not isinstance(size, int):
+        return None
+    order = size + abs(offset)
+    x = w.pad(x, w.constant(0, x.dtype), [0] * (x.rank - 1) + [max(0, -offset)], [0] * (x.rank - 1) + [max(0, offset)])
+    rows = expanded_at(w, x, x.rank)
+    shape = (*x.shape, order)
+    wide = w.expanded(rows, shape, [*w.sizes(x), order])
+    mask = w.expanded(w.array(np.eye(order, k=offset, dtype=bool), bool_), shape, [*w.sizes(x), order])
+    return w.select(mask, wide, 0)
+
+
+@lowers("set_diag")
+def set_diag(w: Rules, node: Node, x: Term, diagonal: Term) -> Term | None:
+    offset = node.attributes.get("offset", 0)
+    rows, columns = x.shape[-2:]
+    if not isinstance(rows, int) or not isinstance(columns, int) or not isinstance(diagonal.shape[-1], int):
+        return None
+    down = max(0, -offset)
+    low, high = [0] * diagonal.rank, [0] * diagonal.rank
+    low[-1], high[-1] = down, rows - down - diagonal.shape[-1]
+    spread = expanded_at(w, w.pad(diagonal, w.constant(0, x.dtype), low, high), diagonal.rank)
+    mask = w.expanded(w.array(np.eye(rows, columns, k=offset, dtype=bool), bool_), x.shape, w.sizes(x))
+    return w.chosen(mask, w.expanded(spread, x.shape, w.sizes(x)), x)
+
+
+@lowers("matrix_band_part")
+def matrix_band_part(w: Rules, node: Node, x: Term, *bounds: Term) -> Term | None:
+    rows, columns = x.shape[-2:]
+    lower, upper = node.attributes.get("num_lower"), node.attributes.get("num_upper")
+    if bounds or not isinstance(lower, int) or not isinstance(upper, int):
+        return None
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return None
+    i, j = np.arange(rows)[:, None], np.arange(columns)
+    mask = ((lower < 0) | (i - j <= lower)) & ((upper < 0) | (j - i <= upper))
+    return w.select(w.expanded(w.array(mask, bool_), x.shape, w.sizes(x)), x, 0)
+
+
+@lowers("one_hot")
+def one_hot(w: Rules, node: Node, indices: Term, on: Term, off: Term, *depth: Term) -> Term | None:
+    count = node.attributes["depth"]
+    if depth or not isinstance(count, int):
+        return None
+    axis = whole(node.attributes.get("axis", -1), indices.rank + 1)
+    wide = expanded_at(w, indices, axis)
+    shape = [count if a == axis else 1 for a in range(indices.rank + 1)]
+    positions = w.reshape(w.iota((count,), 0, indices.dtype), shape)
+    hot = w.compare("eq", wide, positions)
+    return w.chosen(*w.broadcast(hot, w.cast(on, node.results[0].dtype), w.cast(off, node.results[0].dtype)))
+

@@ -1,0 +1,175 @@
+"""Rules of reductions, scans, softmax and norms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.backends.portable.rules.registry import axes_of, lowers, whole
+from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.writing import Rules
+from autoconv.graph.dtypes import bool_, float32, float64
+from autoconv.graph.graph import Node
+
+_FOLDS: dict[str, tuple[str, Any]] = {
+    "sum": ("add", 0), "prod": ("multiply", 1), "max": ("maximum", None), "min": ("minimum", None),
+    "any": ("or", False), "all": ("and", True),
+}  # fmt: skip
+
+
+def fold(w: Rules, x: Term, kind: str, axes: Sequence[int], keepdims: bool) -> Term:
+    """Fold along axes; `keepdims` keeps them with size 1."""
+    op, start = _FOLDS[kind]
+    if start is None:
+        dtype = x.dtype
+        if dtype.is_bool:
+            op, start = ("or", False) if kind == "max" else ("and", True)
+        elif dtype.is_floating:
+            start = float("-inf") if kind == "max" else float("inf")
+        else:
+            start = dtype.min if kind == "max" else dtype.max
+    found = w.reduce(x, axes, op, start)
+    return w.kept(found, x, axes) if keepdims else found
+
+
+def count_of(w: Rules, x: Term, axes: Sequence[int], dtype: Any) -> Any:
+    """Return how many elements are folded into one."""
+    total: Any = 1
+    for axis in axes:
+        size = x.shape[axis]
+        total = total * (size if isinstance(size, int) else w.size_term(x, axis, dtype))
+    return total if isinstance(total, Term) else w.constant(total, dtype)
+
+
+def _arguments(node: Node, x: Term) -> tuple[tuple[int, ...], bool]:
+    return axes_of(node.attributes.get("axis"), x.rank), bool(node.attributes.get("keepdims", False))
+
+
+for _kind in ("sum", "prod", "max", "min", "any", "all"):
+
+    def _reduce(w: Rules, node: Node, x: Term, *rest: Term, kind: str = _kind) -> Term | None:
+        if rest or (x.dtype.is_complex and kind in ("max", "min")):
+            return None
+        axes, keepdims = _arguments(node, x)
+        if kind in ("any", "all"):
+            x = w.cast(x, bool_)
+        else:
+            x = w.cast(x, node.results[0].dtype)
+        return fold(w, x, kind, axes, keepdims)
+
+    lowers(f"reduce_{_kind}", f"numpy_{_kind}")(_reduce)
+
+
+@lowers("reduce_mean", "numpy_mean")
+def mean(w: Rules, node: Node, x: Term, *rest: Term) -> Term | None:
+    if rest:
+        return None
+    axes, keepdims = _arguments(node, x)
+    result = node.results[0].dtype
+    if result.is_integer:
+        total = fold(w, x, "sum", axes, keepdims)
+        return w.divide(total, count_of(w, x, axes, x.dtype))
+    if result.name in ("float16", "bfloat16"):
+        x = w.cast(x, float32)
+        return w.cast(fold(w, x, "sum", axes, keepdims) / count_of(w, x, axes, float32), result)
+    x = w.cast(x, result)
+    return fold(w, x, "sum", axes, keepdims) / count_of(w, x, axes, result)
+
+
+@lowers("numpy_var", "numpy_std")
+def variance(w: Rules, node: Node, x: Term, *rest: Term) -> Term | None:
+    result = node.results[0].dtype
+    if rest or x.dtype.is_complex or result not in (float32, float64):
+        return None
+    axes, keepdims = _arguments(node, x)
+    x = w.cast(x, result)
+    centre = fold(w, x, "sum", axes, True) / count_of(w, x, axes, result)
+    difference = x - centre
+    divisor = count_of(w, x, axes, result) - float(node.attributes.get("ddof", 0))
+    divisor = w.select(divisor < 0.0, 0.0, divisor)
+    found = fold(w, difference * difference, "sum", axes, keepdims) / divisor
+    return w.intrinsic("sqrt", found) if node.op.name == "numpy_std" else found
+
+
+@lowers("reduce_euclidean_norm")
+def euclidean_norm(w: Rules, node: Node, x: Term) -> Term | None:
+    if not x.dtype.is_floating:
+        return None
+    axes, keepdims = _arguments(node, x)
+    return w.intrinsic("sqrt", fold(w, x * x, "sum", axes, keepdims))
+
+
+@lowers("reduce_logsumexp")
+def logsumexp(w: Rules, node: Node, x: Term) -> Term:
+    axes, keepdims = _arguments(node, x)
+    top = _finite_top(w, x, axes)
+    total = w.libm("log", fold(w, w.libm("exp", x - top), "sum", axes, True)) + top
+    return total if keepdims else w.unkept(total, axes)
+
+
+def _finite_top(w: Rules, x: Term, axes: Sequence[int]) -> Term:
+    top = fold(w, x, "max", axes, True)
+    return w.select(w.intrinsic("fabs", top) < float("inf"), top, 0.0)
+
+
+@lowers("softmax")
+def softmax(w: Rules, node: Node, x: Term) -> Term:
+    axes = (whole(node.attributes.get("axis", -1), x.rank),)
+    grown = w.libm("exp", x - fold(w, x, "max", axes, True))
+    return grown / fold(w, grown, "sum", axes, True)
+
+
+@lowers("log_softmax")
+def log_softmax(w: Rules, node: Node, x: Term) -> Term:
+    axes = (whole(node.attributes.get("axis", -1), x.rank),)
+    shifted = x - fold(w, x, "max", axes, True)
+    return shifted - w.libm("log", fold(w, w.libm("exp", shifted), "sum", axes, True))
+
+
+@lowers("sum_to_shape_of")
+def sum_to_shape_of(w: Rules, node: Node, x: Term, like: Term) -> Term | None:
+    extra = x.rank - like.rank
+    axes = list(range(extra))
+    for axis, size in enumerate(like.shape):
+        wide = x.shape[extra + axis]
+        if size == wide:
+            continue
+        if size != 1:
+            return None
+        axes.append(extra + axis)
+    found = w.reduce(x, axes, "add", 0)
+    return w.reshape(found, like.shape, w.sizes(like))
+
+
+@lowers("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod")
+def scan(w: Rules, node: Node, x: Term) -> Term | None:
+    product = node.op.name.endswith("prod")
+    axis: Any = node.attributes.get("axis")
+    if axis is None:
+        if not all(isinstance(size, int) for size in x.shape):
+            return None
+        x, axis = w.flat(x), 0
+    x = w.cast(x, node.results[0].dtype)
+    if x.dtype.is_bool:
+        return None
+    exclusive, backwards = node.attributes.get("exclusive", False), node.attributes.get("reverse", False)
+    return w.scan(x, whole(axis, x.rank), "multiply" if product else "add", 1 if product else 0, exclusive, backwards)
+
+
+@lowers("argmax", "argmin", "numpy_argmax", "numpy_argmin")
+def arg(w: Rules, node: Node, x: Term) -> Term | None:
+    axis: Any = node.attributes.get("axis")
+    flat = axis is None
+    if x.dtype.is_complex or (flat and node.attributes.get("keepdims")):
+        return None
+    if flat:
+        x, axis = w.flat(x), 0
+    axis = whole(axis, x.rank)
+    found = w.arg(x, axis, "max" in node.op.name, node.results[0].dtype)
+    return w.kept(found, x, (axis,)) if node.attributes.get("keepdims") else found
+
+
+@lowers("linear_recurrence")
+def linear_recurrence(w: Rules, node: Node, *operands: Term) -> None:
+    return None
+

@@ -1,0 +1,38 @@
+"""The registry of rules: `rule(w, node, *operands)` writes a node and returns its result, or a list of results.
+
+`w` is the writer; operands are terms, or `ListTerm`s. A rule returns None for what it has no form for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Rule = Callable[..., Any]
+RULES: dict[str, Rule] = {}
+
+
+def lowers(*names: str) -> Callable[[Rule], Rule]:
+    """Register a function as the rule of these ops; raises ValueError when one has a rule already."""
+
+    def register(rule: Rule) -> Rule:
+        for name in names:
+            if name in RULES:
+                raise ValueError(f"the op {name!r} has two rules")
+            RULES[name] = rule
+        return rule
+
+    return register
+
+
+def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
+    """Return an op's axes, counted from 0 and in order; None stands for all."""
+    if axis is None:
+        return tuple(range(rank))
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return tuple(sorted({int(a) % rank for a in given})) if rank else ()
+
+
+def whole(axis: int, rank: int) -> int:
+    """Return an axis counted from 0."""
+    return axis % rank if rank else 0

@@ -1,0 +1,66 @@
+"""Rules of sorts and searches. NumPy's order: nan comes last, equal elements stay in order."""
+
+from __future__ import annotations
+
+from autoconv.backends.portable.rules.gathers import gathered
+from autoconv.backends.portable.rules.movement import expanded_at
+from autoconv.backends.portable.rules.random import raw_bits
+from autoconv.backends.portable.rules.registry import lowers, whole
+from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.writing import Rules
+from autoconv.graph.dtypes import int32, int64
+from autoconv.graph.graph import Node
+
+
+@lowers("sort")
+def sort(w: Rules, node: Node, x: Term) -> Term | None:
+    if x.dtype.is_complex:
+        return None
+    axis = whole(node.attributes.get("axis", -1), x.rank)
+    return w.sort(x, axis, bool(node.attributes.get("descending")))[0]
+
+
+@lowers("argsort")
+def argsort(w: Rules, node: Node, x: Term) -> Term | None:
+    if x.dtype.is_complex:
+        return None
+    axis = whole(node.attributes.get("axis", -1), x.rank)
+    return w.cast(w.sort(x, axis, bool(node.attributes.get("descending")))[1], node.results[0].dtype)
+
+
+@lowers("top_k")
+def top_k(w: Rules, node: Node, x: Term, *count: Term) -> list[Term] | None:
+    k = node.attributes.get("k")
+    if count or not isinstance(k, int):
+        return None
+    axis = x.rank - 1
+    values, positions = w.sort(x, axis, True)
+    return [w.part(values, axis, 0, k), w.cast(w.part(positions, axis, 0, k), int32)]
+
+
+@lowers("searchsorted")
+def searchsorted(w: Rules, node: Node, ordered: Term, x: Term) -> Term | None:
+    """Count the elements before each place: a comparison with all."""
+    if x.dtype.is_complex or ordered.dtype is not x.dtype:
+        return None
+    lead = ordered.rank - 1
+    table = ordered
+    for _ in range(x.rank - lead):
+        table = expanded_at(w, table, lead)
+    wide = expanded_at(w, x, x.rank)
+    table, wide = w.broadcast(table, wide)
+    before = w.compare("lt" if node.attributes["side"] == "left" else "le", table, wide)
+    if x.dtype.is_floating:
+        before = before | (w.is_nan(wide) & ~w.is_nan(table))
+        if node.attributes["side"] == "right":
+            before = before | w.is_nan(wide)
+    return w.reduce(w.cast(before, node.attributes["dtype"]), (x.rank,), "add", 0)
+
+
+@lowers("stateless_shuffle")
+def shuffle(w: Rules, node: Node, seed: Term, x: Term) -> Term | None:
+    count = x.shape[0]
+    if not isinstance(count, int):
+        return None
+    order = w.sort(raw_bits(w, seed, (count,), node.attributes.get("alg", "philox")), 0, False)[1]
+    return gathered(w, x, [w.cast(order, int64)])

@@ -1,0 +1,143 @@
+"""Arrays in the text of another runtime, with the operators that element rules use.
+
+A rule of `autoconv.ops.elements` computes one element. Here its operands are whole arrays, so that one rule serves
+every runtime: a writer gives the few operations of `arrays.Arrays`, and `elements` makes of them what rules ask for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, bool_
+from autoconv.graph.types import Shape
+
+
+class Operators(Protocol):
+    """What Python's operators on terms become."""
+
+    def binary(self, name: str, x: Any, y: Any) -> Term: ...
+    def bits(self, name: str, x: Any, y: Any) -> Term: ...
+    def compare(self, test: str, x: Any, y: Any) -> Term: ...
+    def cast(self, x: Term, dtype: DType) -> Term: ...
+    def fail(self, condition: Term) -> None: ...
+    def select(self, condition: Term, x: Any, y: Any) -> Term: ...
+    def unary(self, name: str, x: Term) -> Term: ...
+
+
+class Term:
+    """An array in the text: its name, dtype and shape. `known` is the value of an integer that is known."""
+
+    __slots__ = ("dtype", "known", "name", "shape", "writer")
+
+    def __init__(self, writer: Operators, name: str, dtype: DType, shape: tuple[Any, ...]) -> None:
+        self.writer = writer
+        self.name = name
+        self.dtype = dtype
+        self.shape = shape
+        self.known: int | None = None
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    def same(self, other: Any) -> Term:
+        """Return where both are equal."""
+        return self.writer.compare("eq", self, other)
+
+    def differs(self, other: Any) -> Term:
+        """Return where they differ."""
+        return self.writer.compare("ne", self, other)
+
+    def __add__(self, other: Any) -> Term:
+        return self.writer.binary("add", self, other)
+
+    def __radd__(self, other: Any) -> Term:
+        return self.writer.binary("add", other, self)
+
+    def __sub__(self, other: Any) -> Term:
+        return self.writer.binary("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Term:
+        return self.writer.binary("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Term:
+        return self.writer.binary("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Term:
+        return self.writer.binary("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Term:
+        return self.writer.binary("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Term:
+        return self.writer.binary("divide", other, self)
+
+    def __and__(self, other: Any) -> Term:
+        return self.writer.bits("and", self, other)
+
+    def __or__(self, other: Any) -> Term:
+        return self.writer.bits("or", self, other)
+
+    def __xor__(self, other: Any) -> Term:
+        return self.writer.bits("xor", self, other)
+
+    def __neg__(self) -> Term:
+        return self.writer.unary("negate", self)
+
+    def __invert__(self) -> Term:
+        return self.writer.unary("not", self)
+
+    def __lt__(self, other: Any) -> Term:
+        return self.writer.compare("lt", self, other)
+
+    def __le__(self, other: Any) -> Term:
+        return self.writer.compare("le", self, other)
+
+    def __gt__(self, other: Any) -> Term:
+        return self.writer.compare("gt", self, other)
+
+    def __ge__(self, other: Any) -> Term:
+        return self.writer.compare("ge", self, other)
+
+    def __repr__(self) -> str:
+        return f"<Term {self.name}: {self.dtype.name}{list(self.shape)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class ListTerm:
+    """A list of arrays of one shape: the buffer [capacity, *shape], and how many of its rows are the list's (int32)."""
+
+    buffer: Term
+    length: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Progression:
+    """A range of open length that is not made as an array: loops take its elements one by one."""
+
+    start: Term
+    step: Term
+    length: Term
+
+    def at(self, w: Operators, index: Term) -> Term:
+        """Return an element; a position out of range sets the error word, a negative one counts from the end."""
+        place = w.cast(index, self.start.dtype)
+        w.fail((place >= self.length) | (place < -self.length))
+        return self.start + w.select(place < 0, place + self.length, place) * self.step
+
+
+def static_shape(shape: Shape) -> tuple[int, ...] | None:
+    """Return the shape where all its sizes are numbers, else None."""
+    if shape is None or not all(isinstance(size, int) for size in shape):
+        return None
+    return tuple(size for size in shape if isinstance(size, int))
+
+
+def as_array(value: Any, dtype: DType) -> np.ndarray:
+    return np.asarray(value, dtype=bool if dtype is bool_ else dtype.numpy)
+
+
+__all__ = ["ListTerm", "Progression", "Term", "as_array", "static_shape"]

@@ -1,0 +1,17 @@
+"""Types of parameters, as other runtimes have them."""
+
+from __future__ import annotations
+
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.graph.types import ArrayType, ResourceType, TensorType, Type
+
+
+def contents(type_: Type) -> TensorType:
+    """Return the type of what a parameter holds; raises GraphUnfit for what is no array."""
+    if isinstance(type_, ResourceType):
+        return contents(type_.value)
+    if isinstance(type_, ArrayType):
+        return TensorType(type_.dtype, type_.shape)
+    if not isinstance(type_, TensorType) or type_.shape is None:
+        raise GraphUnfit("parameter", f"a value of type {type_} has no form")
+    return type_

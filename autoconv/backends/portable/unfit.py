@@ -1,0 +1,26 @@
+"""The refusal of a graph that another runtime cannot represent."""
+
+from __future__ import annotations
+
+from autoconv.errors import Place, UnimplementedError
+from autoconv.graph.graph import Span
+
+
+class GraphUnfit(UnimplementedError):
+    """A graph has an op, a type or a size that the other runtime has no form for.
+
+    `failed_op` is the op's name, `reason` what is missing, `span` the place in the program, None where it is unknown.
+
+    >>> from autoconv.stablehlo import GraphUnfit
+    >>> raise GraphUnfit("unique", "StableHLO has no form for int32[?]")
+    Traceback (most recent call last):
+    ...
+    autoconv.backends.portable.unfit.GraphUnfit: unique: StableHLO has no form for int32[?]
+    """
+
+    def __init__(self, op: str, reason: str, span: Span | None = None) -> None:
+        place = None if span is None else Place(span.file, span.line, span.column, span.end_column)
+        super().__init__(f"{op}: {reason}", place)
+        self.failed_op = op
+        self.reason = reason
+        self.span = span

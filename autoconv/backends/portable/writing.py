@@ -1,0 +1,138 @@
+"""What the rules of ops share: sizes, shapes, and folds made of the operations of a writer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.portable.elements import Elementwise
+from autoconv.backends.portable.terms import Term, static_shape
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.graph.dtypes import DType, int64
+
+
+class Rules(Elementwise):
+    """A writer as rules of ops see it."""
+
+    def sizes(self, x: Term) -> list[Any]:
+        """Return the sizes: numbers, and terms where they are open."""
+        return [self.size(x, axis) for axis in range(x.rank)]
+
+    def size_term(self, x: Term, axis: int, dtype: DType) -> Term:
+        size = self.size(x, axis)
+        return self.constant(size, dtype) if isinstance(size, int) else self.cast(size, dtype)
+
+    def count(self, x: Term) -> Any:
+        """Return the number of elements."""
+        found: Any = 1
+        for size in self.sizes(x):
+            found = found * size
+        return found
+
+    def given_sizes(self, wanted: Sequence[Any], vector: Term | None) -> tuple[tuple[Any, ...], list[Any]]:
+        """Return a shape, and its sizes: those that are not known are elements of a vector."""
+        shape: list[int | None] = []
+        sizes: list[Any] = []
+        for i, size in enumerate(wanted):
+            if isinstance(size, int):
+                shape.append(size)
+                sizes.append(size)
+                continue
+            if vector is None:
+                raise GraphUnfit("shape", "a size is open")
+            element = self.reshape(self.part(vector, 0, i, i + 1), ())
+            shape.append(None)
+            sizes.append(self.as_size(element))
+        return tuple(shape), sizes
+
+    def flat(self, x: Term) -> Term:
+        """Return the elements in order, in one dimension."""
+        known = static_shape(x.shape)
+        return self.reshape(x, (None if known is None else math.prod(known),), [self.count(x)])
+
+    def filled_like(self, x: Term, number: Any, dtype: DType) -> Term:
+        return self.expanded(self.constant(number, dtype), x.shape, self.sizes(x))
+
+    def kept(self, x: Term, before: Term, axes: Sequence[int]) -> Term:
+        """Put dimensions of size 1 where a reduction dropped `axes`."""
+        shape = [1 if axis in axes else size for axis, size in enumerate(before.shape)]
+        sizes = [1 if axis in axes else size for axis, size in enumerate(self.sizes(before))]
+        return self.reshape(x, shape, sizes)
+
+    def unkept(self, x: Term, axes: Sequence[int]) -> Term:
+        """Drop dimensions of size 1."""
+        sizes = self.sizes(x)
+        left = [axis for axis in range(x.rank) if axis not in axes]
+        return self.reshape(x, [x.shape[a] for a in left], [sizes[a] for a in left])
+
+    def take(self, x: Term, axis: int, positions: np.ndarray) -> Term:
+        """Take elements along an axis by known positions."""
+        order = [axis, *(a for a in range(x.rank) if a != axis)]
+        front = self.transpose(x, order)
+        found = self.gather_nd(front, self.array(positions.reshape(-1, 1), int64))
+        return self.transpose(found, [order.index(a) for a in range(x.rank)])
+
+    def outer_broadcast(self, x: Term, y: Term, inner: int) -> tuple[Term, Term]:
+        """Broadcast all but the last `inner` dimensions."""
+        rank = max(x.rank, y.rank) - inner
+        sizes_x, sizes_y = self.sizes(x), self.sizes(y)
+        shape: list[Any] = []
+        sizes: list[Any] = []
+        for axis in range(rank):
+            a, b = axis - rank + x.rank - inner, axis - rank + y.rank - inner
+            first = (x.shape[a], sizes_x[a]) if a >= 0 else (1, 1)
+            second = (y.shape[b], sizes_y[b]) if b >= 0 else (1, 1)
+            size, value = second if first[0] == 1 else first
+            shape.append(size)
+            sizes.append(value)
+        return (
+            self.expanded(x, [*shape, *x.shape[x.rank - inner :]], [*sizes, *sizes_x[x.rank - inner :]]),
+            self.expanded(y, [*shape, *y.shape[y.rank - inner :]], [*sizes, *sizes_y[y.rank - inner :]]),
+        )
+
+    def arg(self, x: Term, axis: int, largest: bool, dtype: DType) -> Term:
+        """Return the first position of the largest or smallest element; nan counts as both."""
+        best = self.kept(self.reduce(x, (axis,), *_best(x.dtype, largest)), x, (axis,))
+        hit = x.same(best)
+        if x.dtype.is_floating:
+            hit = hit | self.is_nan(x)
+        sizes = self.sizes(x)
+        shape = [size if a == axis else 1 for a, size in enumerate(x.shape)]
+        place = self.iota(shape, axis, int64, [size if a == axis else 1 for a, size in enumerate(sizes)])
+        return self.cast(self.reduce(self.select(hit, place, int64.max), (axis,), "minimum", int64.max), dtype)
+
+    def scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool, backwards: bool) -> Term:
+        """Fold what comes before each element, in log2(n) steps (Hillis and Steele, 1986)."""
+        size = x.shape[axis]
+        if not isinstance(size, int):
+            raise GraphUnfit(op, "a scan along an axis of open size")
+        by = 1
+        if exclusive:
+            x = self._shifted(x, axis, min(1, size), start, backwards)
+        while by < size:
+            x = self.paired(op, x, self._shifted(x, axis, by, start, backwards))
+            by *= 2
+        return x
+
+    def _shifted(self, x: Term, axis: int, by: int, start: Any, backwards: bool) -> Term:
+        size = x.shape[axis]
+        kept = self.part(x, axis, by, size) if backwards else self.part(x, axis, 0, size - by)
+        amounts = [by if a == axis else 0 for a in range(x.rank)]
+        none = [0] * x.rank
+        return self.pad(kept, self.constant(start, x.dtype), *((none, amounts) if backwards else (amounts, none)))
+
+
+def _best(dtype: DType, largest: bool) -> tuple[str, Any]:
+    """Return the fold that finds the largest or smallest element, and what it starts from."""
+    if dtype.is_bool:
+        return ("or", False) if largest else ("and", True)
+    name = "maximum" if largest else "minimum"
+    if dtype.is_floating:
+        return name, -math.inf if largest else math.inf
+    return name, dtype.min if largest else dtype.max
+
+
+__all__ = ["Rules"]

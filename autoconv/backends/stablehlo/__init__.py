@@ -1,0 +1,7 @@
+"""Graphs as StableHLO text, for XLA and what else reads it."""
+
+from __future__ import annotations
+
+from autoconv.backends.stablehlo.module import Module, to_stablehlo
+
+__all__ = ["Module", "to_stablehlo"]

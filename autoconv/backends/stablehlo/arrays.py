@@ -1,0 +1,357 @@
+"""Writes operations in StableHLO: text, regions, elements, and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autoconv.backends.portable.control import Control
+from autoconv.backends.portable.terms import Term, as_array
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.backends.stablehlo.types import literal, tensor_type
+from autoconv.graph.dtypes import DType, bool_, complex64, complex128, int32, int64
+from autoconv.graph.graph import Node
+
+_COMPARISONS = {"eq": "EQ", "ne": "NE", "lt": "LT", "le": "LE", "gt": "GT", "ge": "GE"}
+
+
+_COMPLEX = {
+    "abs": "abs", "exp": "exponential", "expm1": "exponential_minus_one", "log": "log", "log1p": "log_plus_one",
+    "sin": "sine", "cos": "cosine", "tan": "tan", "tanh": "tanh", "sqrt": "sqrt", "rsqrt": "rsqrt", "sign": "sign",
+}  # fmt: skip
+
+
+class ArrayWriter(Control):
+    """The operations of a function's body. Terms are SSA values; regions see the values around them."""
+
+    runtime = "StableHLO"
+    has_open_sizes = False
+    functions: ClassVar[Mapping[str, str]] = {
+        "exp": "exponential", "expm1": "exponential_minus_one", "log": "log", "log1p": "log_plus_one", "sin": "sine",
+        "cos": "cosine", "tan": "tan", "tanh": "tanh", "cbrt": "cbrt",
+    }  # fmt: skip
+
+    def __init__(self, capacity: int = 64) -> None:
+        self.capacity = capacity
+        self.lines: list[str] = []
+        self.indent = "    "
+        self._count = 0
+        self._constants: list[dict[str, Term]] = [{}]
+        self.places: list[str] = []
+        self.place = ""
+        self.word: Term | None = None
+
+    # ---- text
+
+    def name(self) -> str:
+        self._count += 1
+        return f"%{self._count}"
+
+    def made(self, dtype: DType, shape: Sequence[Any]) -> Term:
+        return Term(self, self.name(), dtype, tuple(shape))
+
+    def line(self, text: str) -> None:
+        self.lines.append(self.indent + text)
+
+    def emit(
+        self, op: str, operands: Sequence[Term], dtype: DType, shape: Sequence[Any], properties: str = "",
+        regions: Sequence[list[str]] = (),
+    ) -> Term:
+        """Write an operation with one result, in MLIR's generic form."""
+        (result,) = self.emit_all(op, operands, [(dtype, tuple(shape))], properties, regions)
+        return result
+
+    def emit_all(
+        self, op: str, operands: Sequence[Term], results: Sequence[tuple[DType, tuple[Any, ...]]],
+        properties: str = "", regions: Sequence[list[str]] = (),
+    ) -> list[Term]:
+        name = self.name()
+        count = len(results)
+        given = ", ".join(x.name for x in operands)
+        left = f"{name}:{count} = " if count > 1 else f"{name} = " if count else ""
+        props = f" <{{{properties}}}>" if properties else ""
+        types = ", ".join(tensor_type(x.dtype, x.shape) for x in operands)
+        ends = [tensor_type(*result) for result in results]
+        end = ends[0] if count == 1 else f"({', '.join(ends)})"
+        head = f'{left}"stablehlo.{op}"({given}){props}'
+        if not regions:
+            self.line(f"{head} : ({types}) -> {end}")
+        else:
+            self.line(f"{head} ({{")
+            for i, region in enumerate(regions):
+                if i:
+                    self.line("}, {")
+                self.lines += region
+            self.line(f"}}) : ({types}) -> {end}")
+        names = [f"{name}#{i}" for i in range(count)] if count > 1 else [name]
+        return [Term(self, n, dtype, shape) for n, (dtype, shape) in zip(names, results, strict=False)]
+
+    @contextmanager
+    def region(self, parameters: Sequence[Term] = ()) -> Iterator[list[str]]:
+        """Collect the lines of a region with these parameters; the caller writes its end."""
+        outer, indent = self.lines, self.indent
+        lines: list[str] = []
+        self.lines, self.indent = lines, indent + "  "
+        self._constants.append({})
+        if parameters:
+            heads = ", ".join(f"{p.name}: {tensor_type(p.dtype, p.shape)}" for p in parameters)
+            lines.append(f"{indent}^bb0({heads}):")
+        try:
+            yield lines
+        finally:
+            self.lines, self.indent = outer, indent
+            self._constants.pop()
+
+    def end(self, values: Sequence[Term]) -> None:
+        """End a region with its results."""
+        names = ", ".join(x.name for x in values)
+        types = ", ".join(tensor_type(x.dtype, x.shape) for x in values)
+        self.line(f'"stablehlo.return"({names}) : ({types}) -> ()')
+
+    # ---- elements
+
+    def constant(self, number: Any, dtype: DType) -> Term:
+        found = self.array(as_array(number, dtype), dtype)
+        if dtype.is_integer:
+            found.known = int(number)
+        return found
+
+    def array(self, array: np.ndarray, dtype: DType) -> Term:
+        """Return a constant array; equal ones of a region are written once."""
+        text = literal(array, dtype)
+        for known in self._constants:
+            if text in known:
+                return known[text]
+        made = self.made(dtype, array.shape)
+        self.line(f"{made.name} = stablehlo.constant {text}")
+        self._constants[-1][text] = made
+        return made
+
+    def integers(self, numbers: Sequence[int], dtype: DType = int64) -> Term:
+        return self.array(np.array(numbers, dtype.numpy).reshape(len(numbers)), dtype)
+
+    def unary(self, name: str, x: Term) -> Term:
+        dtype = x.dtype.real_dtype if x.dtype.is_complex and name in ("abs", "real", "imag") else x.dtype
+        if name in ("real", "imag") and not x.dtype.is_complex:
+            return x if name == "real" else self.zeros_like(x)
+        return self.emit(name, [x], dtype, x.shape)
+
+    def paired(self, name: str, x: Term, y: Term) -> Term:
+        dtype = x.dtype
+        if name == "complex":
+            dtype = complex64 if x.dtype.size == 4 else complex128
+        return self.emit(name, [x, y], dtype, x.shape)
+
+    def compared(self, test: str, x: Term, y: Term) -> Term:
+        direction = f"comparison_direction = #stablehlo<comparison_direction {_COMPARISONS[test]}>"
+        return self.emit("compare", [x, y], bool_, x.shape, direction)
+
+    def chosen(self, condition: Term, x: Term, y: Term) -> Term:
+        return self.emit("select", [condition, x, y], x.dtype, x.shape)
+
+    def converted(self, x: Term, dtype: DType) -> Term:
+        return self.emit("convert", [x], dtype, x.shape)
+
+    def bitcast(self, x: Term, dtype: DType) -> Term:
+        shape = x.shape
+        if dtype.size < x.dtype.size:
+            shape = (*shape, x.dtype.size // dtype.size)
+        elif dtype.size > x.dtype.size:
+            shape = shape[:-1]
+        return self.emit("bitcast_convert", [x], dtype, shape)
+
+    def zeros_like(self, x: Term) -> Term:
+        return self.broadcast(self.constant(0, x.dtype), x)[0]
+
+    def special(self, node: Node, operands: Sequence[Term]) -> Term | None:
+        """Write functions of complex numbers, and powers of integers, by the operation itself."""
+        name, x = node.op.name, operands[0]
+        if x.dtype.is_complex:
+            return self._of_complex(name, operands)
+        if name == "power" and x.dtype.is_integer and operands[1].dtype is x.dtype:
+            if not x.dtype.is_unsigned:
+                self.fail(operands[1] < 0)
+            return self.binary("power", *operands)
+        return None
+
+    def _of_complex(self, name: str, operands: Sequence[Term]) -> Term | None:
+        x = operands[0]
+        if name in _COMPLEX:
+            return self.unary(_COMPLEX[name], x)
+        one = self.constant(1, x.dtype)
+        if name == "power" and operands[1].dtype is x.dtype:
+            return self.binary("power", *operands)
+        if name == "reciprocal":
+            return self.binary("divide", one, x)
+        if name == "sigmoid":
+            return self.binary("divide", one, one + self.unary("exponential", -x))
+        if name in ("sinh", "cosh"):
+            up, down = self.unary("exponential", x), self.unary("exponential", -x)
+            return (up - down if name == "sinh" else up + down) * self.constant(0.5, x.dtype)
+        return None
+
+    # ---- shapes
+
+    def size(self, x: Term, axis: int) -> Any:
+        """Return a size: a number, or an int32 where it is open."""
+        if isinstance(x.shape[axis], int):
+            return x.shape[axis]
+        return self.emit("get_dimension_size", [x], int32, (), f"dimension = {axis} : i64")
+
+    def as_size(self, number: Term) -> Term:
+        return self.cast(number, int32)
+
+    def size_vector(self, x: Term) -> Term:
+        return self.shape_vector(self.sizes(x))
+
+    def shape_vector(self, sizes: Sequence[Any]) -> Term:
+        """Return sizes as a vector of int32."""
+        parts = [
+            self.integers([size], int32) if isinstance(size, int) else self.emit("reshape", [size], int32, (1,))
+            for size in sizes
+        ]
+        if not parts:
+            return self.integers([], int32)
+        if len(parts) == 1:
+            return parts[0]
+        return self.emit("concatenate", parts, int32, (len(parts),), "dimension = 0 : i64")
+
+    def broadcast(self, *operands: Term) -> list[Term]:
+        shapes = {x.shape for x in operands}
+        if len(shapes) == 1:
+            return list(operands)
+        rank = max(x.rank for x in operands)
+        sizes: list[Any] = []
+        types: list[Any] = []
+        for axis in range(rank):
+            found: tuple[Any, Any] = (1, 1)
+            for x in operands:
+                own = axis - rank + x.rank
+                if own < 0 or x.shape[own] == 1:
+                    continue
+                if isinstance(x.shape[own], int):
+                    found = (x.shape[own], x.shape[own])
+                    break
+                if found == (1, 1):
+                    found = (x.shape[own], (x, own))
+            types.append(found[0])
+            sizes.append(found[1] if isinstance(found[1], int) else self.size(*found[1]))
+        return [self.expanded(x, types, sizes) for x in operands]
+
+    def expanded(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        """Broadcast to a shape; `sizes` gives the open ones of its sizes as terms."""
+        if x.shape == tuple(shape):
+            return x
+        axes = range(len(shape) - x.rank, len(shape))
+        dimensions = f"broadcast_dimensions = array<i64{listed(axes)}>"
+        if all(isinstance(size, int) for size in shape) and all(isinstance(size, int) for size in x.shape):
+            return self.emit("broadcast_in_dim", [x], x.dtype, shape, dimensions)
+        vector = self.shape_vector(shape if sizes is None else sizes)
+        return self.emit("dynamic_broadcast_in_dim", [x, vector], x.dtype, shape, dimensions)
+
+    def reshape(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        if x.shape == tuple(shape):
+            return x
+        if all(isinstance(size, int) for size in (*shape, *x.shape)):
+            return self.emit("reshape", [x], x.dtype, shape)
+        if all(isinstance(size, int) for size in shape):
+            return self.emit("dynamic_reshape", [x, self.shape_vector(shape)], x.dtype, shape)
+        if sizes is None:
+            raise GraphUnfit("reshape", "an open size has no value here")
+        return self.emit("dynamic_reshape", [x, self.shape_vector(sizes)], x.dtype, shape)
+
+    def transpose(self, x: Term, order: Sequence[int]) -> Term:
+        if list(order) == list(range(x.rank)):
+            return x
+        shape = tuple(x.shape[axis] for axis in order)
+        return self.emit("transpose", [x], x.dtype, shape, f"permutation = array<i64{listed(order)}>")
+
+    def part(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
+        size = x.shape[axis]
+        count = max(0, -(-(stop - start) // step))
+        if count == size and step == 1:
+            return x
+        shape = tuple(count if a == axis else s for a, s in enumerate(x.shape))
+        if not all(isinstance(s, int) for s in x.shape):
+            starts, steps = [0] * x.rank, [1] * x.rank
+            starts[axis], steps[axis] = start, step
+            stops = [stop if a == axis else s for a, s in enumerate(self.sizes(x))]
+            vectors = [self.integers(starts, int32), self.shape_vector(stops), self.integers(steps, int32)]
+            return self.emit("real_dynamic_slice", [x, *vectors], x.dtype, shape)
+        starts = [start if a == axis else 0 for a in range(x.rank)]
+        stops = [stop if a == axis else s for a, s in enumerate(x.shape)]
+        steps = [step if a == axis else 1 for a in range(x.rank)]
+        properties = (
+            f"start_indices = array<i64{listed(starts)}>, limit_indices = array<i64{listed(stops)}>, "
+            f"strides = array<i64{listed(steps)}>"
+        )
+        return self.emit("slice", [x], x.dtype, shape, properties)
+
+    def reverse(self, x: Term, axes: Sequence[int]) -> Term:
+        return self.emit("reverse", [x], x.dtype, x.shape, f"dimensions = array<i64{listed(axes)}>") if axes else x
+
+    def dynamic_part(self, x: Term, axis: int, start: Term, size: int) -> Term:
+        shape = tuple(size if a == axis else s for a, s in enumerate(x.shape))
+        if not all(isinstance(s, int) for s in shape):
+            raise GraphUnfit("slice", "other dimensions of the array are open")
+        zero = self.constant(0, start.dtype)
+        starts = [start if a == axis else zero for a in range(x.rank)]
+        return self.emit("dynamic_slice", [x, *starts], x.dtype, shape, f"slice_sizes = array<i64{listed(shape)}>")
+
+    def dynamic_update(self, x: Term, box: Term, starts: Sequence[Term]) -> Term:
+        if not starts:
+            return self.reshape(box, ())
+        return self.emit("dynamic_update_slice", [x, box, *starts], x.dtype, x.shape)
+
+    def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
+        if not (any(low) or any(high)):
+            return x
+        shape = [
+            size + a + b if isinstance(size, int) else size if a == b == 0 else None
+            for size, a, b in zip(x.shape, low, high, strict=True)
+        ]
+        none = [0] * x.rank
+        properties = (
+            f"edge_padding_low = array<i64{listed(low)}>, edge_padding_high = array<i64{listed(high)}>, "
+            f"interior_padding = array<i64{listed(none)}>"
+        )
+        return self.emit("pad", [x, value], x.dtype, shape, properties)
+
+    def concatenate(self, parts: Sequence[Term], axis: int) -> Term:
+        if len(parts) == 1:
+            return parts[0]
+        sizes = [x.shape[axis] for x in parts]
+        total = sum(sizes) if all(isinstance(size, int) for size in sizes) else None
+        shape = list(parts[0].shape)
+        shape[axis] = total
+        return self.emit("concatenate", parts, parts[0].dtype, shape, f"dimension = {axis} : i64")
+
+    def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term:
+        """Return the position along an axis, of each element."""
+        if all(isinstance(size, int) for size in shape):
+            return self.emit("iota", [], dtype, shape, f"iota_dimension = {axis} : i64")
+        if sizes is None:
+            raise GraphUnfit("iota", "an open size has no value here")
+        return self.emit("dynamic_iota", [self.shape_vector(sizes)], dtype, shape, f"iota_dimension = {axis} : i64")
+
+    # ---- positions, orders, products
+
+    # ---- control
+
+    # ---- the error word
+
+
+def listed(numbers: Any) -> str:
+    """Return the elements of an `array<i64…>`."""
+    values = list(numbers)
+    return ": " + ", ".join(map(str, values)) if values else ""
+
+
+def items(numbers: Any) -> str:
+    return ", ".join(map(str, numbers))
+
+
+__all__ = ["ArrayWriter", "items", "listed"]

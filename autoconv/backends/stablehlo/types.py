@@ -1,0 +1,61 @@
+"""StableHLO's text of dtypes, types and constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.graph.dtypes import DType
+
+_NAMES = {
+    "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "ui8", "uint16": "ui16",
+    "uint32": "ui32", "uint64": "ui64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
+    "complex64": "complex<f32>", "complex128": "complex<f64>",
+}  # fmt: skip
+_FLOAT_BITS = {"float16": "<u2", "bfloat16": "<u2", "float32": "<u4", "float64": "<u8"}
+
+
+def element_type(dtype: DType) -> str:
+    """Return the text of a dtype; raises GraphUnfit for text and objects."""
+    name = _NAMES.get(dtype.name)
+    if name is None:
+        raise GraphUnfit(dtype.name, "StableHLO has no such element type")
+    return name
+
+
+def tensor_type(dtype: DType, shape: Sequence[Any]) -> str:
+    """Return the text of a type; an open size is `?`."""
+    sizes = "".join(f"{size}x" if isinstance(size, int) else "?x" for size in shape)
+    return f"tensor<{sizes}{element_type(dtype)}>"
+
+
+def literal(array: np.ndarray, dtype: DType) -> str:
+    """Return the text of a constant's elements, exact to the bit."""
+    kind = tensor_type(dtype, array.shape)
+    if array.size == 0:
+        return f"dense<> : {kind}"
+    if array.size == 1 or (array == array.reshape(-1)[0]).all():
+        return f"dense<{_number(array.reshape(-1)[0], dtype)}> : {kind}"
+    return f"dense<{_nested(array, dtype)}> : {kind}"
+
+
+def _nested(array: np.ndarray, dtype: DType) -> str:
+    if array.ndim == 0:
+        return _number(array[()], dtype)
+    return f"[{', '.join(_nested(np.asarray(part), dtype) for part in array)}]"
+
+
+def _number(number: Any, dtype: DType) -> str:
+    if dtype.is_bool:
+        return "true" if number else "false"
+    if dtype.is_complex:
+        part = dtype.real_dtype
+        real, imag = np.real(number).astype(part.numpy), np.imag(number).astype(part.numpy)
+        return f"({_number(real, part)}, {_number(imag, part)})"
+    if dtype.is_floating:
+        bits = np.asarray(number, dtype.numpy).view(_FLOAT_BITS[dtype.name])
+        return f"0x{int(bits):0{2 * dtype.size}X}"
+    return str(int(number))

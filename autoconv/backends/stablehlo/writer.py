@@ -1,0 +1,199 @@
+"""Writes the body of a function in StableHLO: positions, folds, products, control flow, and the error word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.backends.stablehlo.arrays import ArrayWriter, items, listed
+from autoconv.backends.stablehlo.types import tensor_type
+from autoconv.graph.dtypes import bool_, complex64, complex128, int32
+
+
+class Writer(ArrayWriter):
+    """The body of a function.
+
+    `word` is the error word: 0, or the number of the place that failed first (see `places`).
+    """
+
+    def gather_nd(self, x: Term, indices: Term) -> Term:
+        depth, lead = indices.shape[-1], indices.rank - 1
+        rest = x.shape[depth:]
+        if not all(isinstance(size, int) for size in rest):
+            raise GraphUnfit("gather", "other dimensions of the array are open")
+        numbers = (
+            f"offset_dims = [{items(range(lead, lead + len(rest)))}], "
+            f"collapsed_slice_dims = [{items(range(depth))}], start_index_map = [{items(range(depth))}], "
+            f"index_vector_dim = {lead}"
+        )
+        properties = (
+            f"dimension_numbers = #stablehlo.gather<{numbers}>, "
+            f"slice_sizes = array<i64{listed([1] * depth + list(rest))}>, indices_are_sorted = false"
+        )
+        return self.emit("gather", [x, indices], x.dtype, (*indices.shape[:-1], *rest), properties)
+
+    def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
+        depth, lead = indices.shape[-1], indices.rank - 1
+        wanted = (*indices.shape[:-1], *base.shape[depth:])
+        updates = self.expanded(updates, wanted, [*self.sizes(indices)[:-1], *self.sizes(base)[depth:]])
+        numbers = (
+            f"update_window_dims = [{items(range(lead, updates.rank))}], "
+            f"inserted_window_dims = [{items(range(depth))}], "
+            f"scatter_dims_to_operand_dims = [{items(range(depth))}], index_vector_dim = {lead}"
+        )
+        properties = (
+            f"scatter_dimension_numbers = #stablehlo.scatter<{numbers}>, indices_are_sorted = false, "
+            "unique_indices = false"
+        )
+        old, new = self.made(base.dtype, ()), self.made(base.dtype, ())
+        with self.region([old, new]) as lines:
+            self.end([new if combine is None else self.paired(combine, old, new)])
+        return self.emit("scatter", [base, indices, updates], base.dtype, base.shape, properties, [lines])
+
+    def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
+        place = self.iota(x.shape, axis, int32, self.sizes(x))
+        a, b = self.made(x.dtype, ()), self.made(x.dtype, ())
+        i, j = self.made(int32, ()), self.made(int32, ())
+        with self.region([a, b, i, j]) as lines:
+            first = self.compare("gt" if descending else "lt", a, b)
+            if x.dtype.is_floating:
+                first = first | (self.is_nan(b) & ~self.is_nan(a))
+            self.end([first])
+        properties = f"dimension = {axis} : i64, is_stable = true"
+        found = self.emit_all("sort", [x, place], [(x.dtype, x.shape), (int32, x.shape)], properties, [lines])
+        return found[0], found[1]
+
+    def dot(
+        self, x: Term, y: Term, x_batch: Sequence[int], y_batch: Sequence[int], x_axes: Sequence[int],
+        y_axes: Sequence[int],
+    ) -> Term:
+        shape = [x.shape[axis] for axis in x_batch]
+        shape += [size for axis, size in enumerate(x.shape) if axis not in (*x_batch, *x_axes)]
+        shape += [size for axis, size in enumerate(y.shape) if axis not in (*y_batch, *y_axes)]
+        numbers = (
+            f"lhs_batching_dimensions = [{items(x_batch)}], rhs_batching_dimensions = [{items(y_batch)}], "
+            f"lhs_contracting_dimensions = [{items(x_axes)}], rhs_contracting_dimensions = [{items(y_axes)}]"
+        )
+        return self.emit("dot_general", [x, y], x.dtype, shape, f"dot_dimension_numbers = #stablehlo.dot<{numbers}>")
+
+    def cholesky(self, x: Term) -> Term:
+        found = self.emit("cholesky", [x], x.dtype, x.shape, "lower = true")
+        size = x.shape[-1]
+        lower = self.array(np.tril(np.ones((size, size), bool)), bool_)
+        return self.select(self.expanded(lower, x.shape), found, 0)
+
+    def triangular_solve(self, x: Term, y: Term, lower: bool, adjoint: bool) -> Term:
+        turn = "ADJOINT" if adjoint else "NO_TRANSPOSE"
+        properties = (
+            f"left_side = true, lower = {str(lower).lower()}, unit_diagonal = false, "
+            f"transpose_a = #stablehlo<transpose {turn}>"
+        )
+        return self.emit("triangular_solve", [x, y], y.dtype, y.shape, properties)
+
+    def fft(self, x: Term, kind: str, axes: Sequence[int], sizes: Sequence[int]) -> Term:
+        for axis, size in zip(axes, sizes, strict=True):
+            order = [a for a in range(x.rank) if a != axis] + [axis]
+            x = self.transpose(x, order)
+            dtype, last = x.dtype, size
+            if kind == "rfft":
+                dtype, last = (complex64 if x.dtype.size == 4 else complex128), size // 2 + 1
+            elif kind == "irfft":
+                dtype = x.dtype.real_dtype
+            properties = f"fft_type = #stablehlo<fft_type {kind.upper()}>, fft_length = array<i64: {size}>"
+            x = self.emit("fft", [x], dtype, (*x.shape[:-1], last), properties)
+            x = self.transpose(x, [order.index(a) for a in range(x.rank)])
+        return x
+
+    def reduce(self, x: Term, axes: Sequence[int], op: str, start: Any) -> Term:
+        """Fold along axes by an operation of two arrays."""
+        if not axes:
+            return x
+        first = start if isinstance(start, Term) else self.constant(start, x.dtype)
+        shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
+        a, b = self.made(x.dtype, ()), self.made(x.dtype, ())
+        with self.region([a, b]) as lines:
+            self.end([self.paired(op, a, b)])
+        return self.emit("reduce", [x, first], x.dtype, shape, f"dimensions = array<i64{listed(axes)}>", [lines])
+
+    def sure(self, word: Term | None) -> Term:
+        return word if word is not None else self.constant(0, int32)
+
+    def block(self, parameters: Sequence[Term]) -> Any:
+        return self.region(parameters)
+
+    def _close(self, lines: list[str], values: Sequence[Term]) -> None:
+        names = ", ".join(x.name for x in values)
+        types = ", ".join(tensor_type(x.dtype, x.shape) for x in values)
+        lines.append(f'{self.indent}  "stablehlo.return"({names}) : ({types}) -> ()')
+
+    def branch(self, index: Term, arms: Sequence[tuple[Any, list[Term]]]) -> list[Term]:
+        shapes = [[x.shape for x in values] for _, values in arms]
+        if any(other != shapes[0] for other in shapes):
+            raise GraphUnfit("cond", "the arms give arrays of different shapes")
+        for lines, values in arms:
+            self._close(lines, values)
+        results = [(x.dtype, x.shape) for x in arms[0][1]]
+        regions = [lines for lines, _ in arms]
+        if not results:
+            return []
+        if index.dtype.is_bool:
+            return self.emit_all("if", [index], results, "", regions)
+        return self.emit_all("case", [self.cast(index, int32)], results, "", regions)
+
+    def loop(
+        self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
+        state: Sequence[Term], word: Term,
+    ) -> list[Term]:
+        given = [*state, word]
+        parameters = self._like(given)
+        with self.region(parameters) as lines:
+            go = test(parameters[:-1], parameters[-1])
+            simple = self.word is parameters[-1]
+            self.end([go & parameters[-1].same(0)])
+        if not simple:  # a test that may fail cannot hand on its word: it is computed before, and after each turn
+            return self._tested_loop(test, body, state, word)
+        parameters = self._like(given)
+        with self.region(parameters) as turn:
+            after = body(parameters[:-1], parameters[-1])
+            self._check(state, after)
+            self.end([*after, self.sure(self.word)])
+        return self.emit_all("while", given, [(x.dtype, x.shape) for x in given], "", [lines, turn])
+
+    def _tested_loop(
+        self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
+        state: Sequence[Term], word: Term,
+    ) -> list[Term]:
+        first = test(list(state), word)
+        given = [*state, self.sure(self.word), first]
+        parameters = self._like(given)
+        with self.region(parameters) as lines:
+            self.end([parameters[-1] & parameters[-2].same(0)])
+        parameters = self._like(given)
+        with self.region(parameters) as turn:
+            after = body(parameters[:-2], parameters[-2])
+            self._check(state, after)
+            go = test(list(after), self.sure(self.word))
+            self.end([*after, self.sure(self.word), go])
+        return self.emit_all("while", given, [(x.dtype, x.shape) for x in given], "", [lines, turn])[:-1]
+
+    def _like(self, terms: Sequence[Term]) -> list[Term]:
+        return [self.made(x.dtype, x.shape) for x in terms]
+
+    def _check(self, state: Sequence[Term], after: Sequence[Term]) -> None:
+        for before, now in zip(state, after, strict=True):
+            if before.shape != now.shape:
+                raise GraphUnfit("while", "a variable of the loop changes its shape")
+
+    def fail_where(self, condition: Term) -> None:
+        if self.place not in self.places:
+            self.places.append(self.place)
+        number = self.constant(self.places.index(self.place) + 1, int32)
+        before = self.word if self.word is not None else self.constant(0, int32)
+        self.word = self.select(condition & before.same(0), number, before)
+
+
+__all__ = ["Writer"]

@@ -1,0 +1,40 @@
+"""Functions as StableHLO modules, the text that XLA and other compilers read.
+
+A module has one function, `main`. Its parameters are the arguments in order, flattened, then the variables and arrays
+from outside that the function uses. Its results are the function's, then the new contents of the variables and arrays
+that it writes, and at last an int32: 0, or the number of the place that failed first (see `Module.places`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.backends.portable import GraphUnfit
+from autoconv.backends.stablehlo import Module
+from autoconv.tracing.api.function import Function
+from autoconv.tracing.specialise.function_contract import FunctionContract
+from autoconv.tracing.views.portable import as_stablehlo
+
+
+def export(function: Any, *specs: Any, capacity: int = 64) -> Module:
+    """Return a function for arguments of these specs as a StableHLO module.
+
+    `specs` are TensorSpecs, arrays or Python's values; sizes that are None stay `?` in the text, and sizes that meet
+    are taken to be equal. A function that is not decorated is put under `function`. Lists that the graph makes, also
+    those of gradients through loops, have at most `capacity` elements: a longer one sets the error word. Raises
+    GraphUnfit, which names the op and its place, for what has no form.
+
+    >>> @autoconv.function
+    ... def halved(x):
+    ...     while autoconv.reduce_max(x) > 1.0:
+    ...         x = x / 2.0
+    ...     return x
+    >>> module = autoconv.stablehlo.export(halved, autoconv.TensorSpec([3], autoconv.float32))
+    >>> print(module.text.splitlines()[1])
+      func.func public @main(%arg0: tensor<3xf32>) -> (tensor<3xf32>, tensor<i32>) {
+    """
+    traced = function if hasattr(function, "get_concrete_function") else Function(function, FunctionContract)
+    return as_stablehlo(traced.get_concrete_function(*specs).recorded, capacity)
+
+
+__all__ = ["GraphUnfit", "Module", "export"]

@@ -1,0 +1,51 @@
+"""Graphs for other runtimes: prepared for their writers, and written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from autoconv.backends.stablehlo import Module, to_stablehlo
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
+from autoconv.optimise import optimise
+from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
+from autoconv.tracing.views.func_graph import STABLEHLO
+
+
+def prepared(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
+    """Return a graph with its calls written out, its sizes as far known as they can be, and its errors kept.
+
+    `types` are narrower types of the parameters. Sizes that stay open are symbols, so that equal ones are recognised.
+    """
+    if types is None:
+        types = [_with_symbols(value.type, i) for i, value in enumerate(graph.parameters)]
+    for _ in range(2):  # what the optimisations leave may have sizes that are known now
+        graph = optimise(_narrowed(graph, types), contract="compile")
+    return _narrowed(graph, types)
+
+
+def _narrowed(graph: Graph, types: Sequence[Type]) -> Graph:
+    try:
+        return specialise(graph, types) if all(map(is_static, types)) else generalise(graph, types)[0]
+    except CannotSpecialise:
+        return graph
+
+
+def _with_symbols(type_: Type, position: int) -> Type:
+    if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None:
+        return type_
+    shape = tuple(
+        Symbol(f"d{position}_{axis}") if size is None else size for axis, size in enumerate(type_.shape)
+    )
+    return replace(type_, shape=shape)
+
+
+def as_stablehlo(graph: Graph, capacity: int = 64, numbers: Mapping[int, int] | None = None) -> Module:
+    """Return a recorded graph as a StableHLO module."""
+    return to_stablehlo(prepared(graph), capacity, numbers)
+
+
+STABLEHLO.set(as_stablehlo)
+
+__all__ = ["as_stablehlo", "prepared"]

@@ -1,0 +1,124 @@
+"""What the tests of writers for other runtimes share: op samples as graphs, and programs of fixtures as graphs."""
+
+import copy
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import autoconv
+from autoconv.backends.portable import GraphUnfit
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import ArrayType, TensorType
+from autoconv.ops import OPS
+from autoconv.optimise.specialise import CannotSpecialise, specialise
+from autoconv.runtime.support.structure import flatten
+from autoconv.tracing.key.cache_key import Literal, Reference
+from autoconv.tracing.views.portable import prepared
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+def numeric_samples():
+    """(name, sample) of all ops that take arrays of numbers."""
+    for name in sorted(OPS):
+        for i, sample in enumerate(OPS[name].samples):
+            inputs = sample.inputs
+            if all(isinstance(x, (np.ndarray, np.generic)) and np.asarray(x).dtype != object for x in inputs):
+                yield f"{name}-{i}", OPS[name], sample
+
+
+def graph_of(*pairs):
+    """A graph of several applications of ops: pairs of an op and a sample."""
+    graph = Graph("main")
+    for op, sample in pairs:
+        values = [graph.add_parameter(TensorType(as_dtype(np.asarray(x).dtype), np.shape(x))) for x in sample.inputs]
+        graph.outputs += graph.add(op, values, sample.attributes).results
+    try:
+        return specialise(graph, [value.type for value in graph.parameters])
+    except CannotSpecialise:
+        return graph
+
+
+def fitting(write):
+    """The samples that `write` has a form for, as (name, op, sample); it raises GraphUnfit for the others."""
+    found = []
+    for name, op, sample in numeric_samples():
+        try:
+            write(graph_of((op, sample)))
+        except GraphUnfit as error:
+            assert error.reason, name
+        else:
+            found.append((name, op, sample))
+    return found
+
+
+def assert_samples(samples, run):
+    """Run samples together, some in a graph; `run(graph, inputs)` returns the results."""
+    for start in range(0, len(samples), 64):
+        part = samples[start : start + 64]
+        found = iter(run(graph_of(*(row[1:] for row in part)), [x for row in part for x in row[2].inputs]))
+        for name, op, sample in part:
+            for expected in wanted(op, sample):
+                assert_close(next(found), expected, name)
+
+
+def wanted(op, sample):
+    found = op.kernel(*copy.deepcopy(sample.inputs), **sample.attributes)
+    return list(found) if isinstance(found, (tuple, list)) else [found]
+
+
+def assert_close(found, expected, name=""):
+    expected = np.asarray(expected)
+    assert found.shape == expected.shape, name
+    if expected.dtype.kind in "fc":
+        single = expected.dtype in (np.float16, np.float32, np.complex64)
+        np.testing.assert_allclose(found, expected, rtol=1e-6 if single else 1e-13, atol=1e-12, err_msg=name)
+    else:
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+def numpy_program(name):
+    """A program of fixtures/numpy: its module, graph, arguments, results, and the arguments after it ran."""
+    path = FIXTURES / "numpy" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    arguments = list(module.make(0))
+    compiled = autoconv.compile(module.program)
+    compiled(*copy.deepcopy(arguments))
+    concrete = compiled.concrete_functions[0]
+    expected_arguments = copy.deepcopy(arguments)
+    expected = module.program(*expected_arguments)
+    graph = concrete.recorded
+    arrays = _parameters(concrete, arguments)
+    types = [
+        replace(v.type, shape=x.shape) if isinstance(v.type, ArrayType) else v.type.with_shape(x.shape)
+        for v, x in zip(graph.parameters, arrays, strict=True)
+    ]
+    expected = [np.asarray(x) for x in flatten(expected)[0] if x is not None]
+    return module, prepared(graph, types), arrays, expected, _parameters(concrete, expected_arguments)
+
+
+def _parameters(concrete, arguments):
+    leaves = flatten((tuple(arguments), {}))[0]
+    found = [x for key, x in zip(concrete.key.leaves, leaves, strict=True) if not isinstance(key, (Literal, Reference))]
+    found += [getattr(x, "_array", x) for x in concrete.captures]
+    types = [value.type for value in concrete.recorded.parameters]
+    return [np.array(x, type_.dtype.numpy) for x, type_ in zip(found, types, strict=True)]
+
+
+def integers_of(arrays):
+    return {i: int(x) for i, x in enumerate(arrays) if x.shape == () and x.dtype.kind == "i"}
+
+
+def assert_program(found, count, written, expected, after, tolerance):
+    """Results contain the expected ones, in order; the changed arguments are as plain NumPy leaves them."""
+    results = found[:count]
+    for value in expected:
+        match = [x for x in results if x.shape == value.shape and np.allclose(x, value, rtol=1e-7, atol=tolerance)]
+        assert match, value
+    for position, value in zip(written, found[count:], strict=False):
+        np.testing.assert_allclose(value, after[position], rtol=1e-9, atol=max(tolerance, 1e-12))

@@ -1,0 +1,126 @@
+"""StableHLO: what is written, run by XLA on the CPU, against the ops' kernels, plain NumPy and finite differences."""
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.backends.portable import GraphUnfit
+from autoconv.backends.stablehlo import to_stablehlo
+from tests.backends.portable_samples import (
+    assert_program,
+    assert_samples,
+    fitting,
+    integers_of,
+    numpy_program,
+)
+
+pytest.importorskip("jaxlib")
+from autoconv.backends.xla.client import Executable
+
+PROGRAMS = ("bubble_sort", "heat_slices", "k_means", "knapsack", "lu_decomposition", "sieve", "spectral_heat")
+LEAST = 480  # samples with a form: more is better
+
+
+def run(module, arrays):
+    found = Executable(module.text)([np.asarray(x) for x in arrays])
+    word = int(found.pop())
+    assert word == 0, module.places[word - 1]
+    return found
+
+
+def _static(graph):
+    """Write a graph; shapes that are values are valid text, which XLA does not take."""
+    module = to_stablehlo(graph)
+    if "dynamic_broadcast_in_dim" in module.text or "dynamic_reshape" in module.text:
+        raise GraphUnfit("shape", "a size depends on a value")
+    return module
+
+
+def test_samples_of_ops():
+    samples = fitting(_static)
+    assert len(samples) >= LEAST
+    assert_samples(samples, lambda graph, inputs: run(to_stablehlo(graph), inputs))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_numpy_programs(name):
+    module, graph, arrays, expected, after = numpy_program(name)
+    text = to_stablehlo(graph, numbers=integers_of(arrays))
+    found = run(text, [x.copy() for x in arrays])
+    assert_program(found, text.results, text.written, expected, after, module.TOLERANCE)
+
+
+def test_a_gradient_through_a_loop_of_unknown_length():
+    @autoconv.function
+    def slope(x):
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            while y < 100.0:
+                y = y * y + x
+        return tape.gradient(y, x)
+
+    module = autoconv.stablehlo.export(slope, autoconv.TensorSpec([], autoconv.float64))
+
+    def plain(x):
+        y = x
+        while y < 100.0:
+            y = y * y + x
+        return y
+
+    (found,) = run(module, [np.array(1.5)])
+    assert found == pytest.approx((plain(1.5 + 1e-6) - plain(1.5 - 1e-6)) / 2e-6, rel=1e-6)
+
+
+def test_a_list_that_is_too_long_sets_the_error_word():
+    @autoconv.function
+    def slope(x, n):
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in autoconv.range(n):
+                y = y * 1.5
+        return tape.gradient(y, x)
+
+    specs = autoconv.TensorSpec([], autoconv.float64), autoconv.TensorSpec([], autoconv.int32)
+    for capacity, word in ((4, True), (64, False)):
+        module = autoconv.stablehlo.export(slope, *specs, capacity=capacity)
+        found = Executable(module.text)([np.array(2.0), np.array(9, np.int32)])
+        assert bool(found[-1]) == word
+        if word:
+            assert "list_push" in module.places[int(found[-1]) - 1]
+
+
+def test_open_sizes_stay_open():
+    @autoconv.function
+    def f(x):
+        return autoconv.nn.softmax(x - autoconv.reduce_mean(x, axis=0))
+
+    text = f.get_concrete_function(autoconv.TensorSpec([None, 3], autoconv.float32)).graph.to_stablehlo()
+    assert "@main(%arg0: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<i32>)" in text
+    x = np.random.default_rng(0).random((5, 3), np.float32)
+    head, body = text.replace("%arg0: tensor<?x3xf32>", "%given: tensor<5x3xf32>", 1).split("{\n", 2)[1:]
+    entry = "%arg0 = stablehlo.convert %given : (tensor<5x3xf32>) -> tensor<?x3xf32>"
+    closed = f"module {{\n{head}{{\n    {entry}\n{body}"
+    refined = importlib.import_module("jaxlib._jax").mlir.refine_polymorphic_shapes(closed.encode())
+    found, word = Executable(refined)([x])
+    assert word == 0
+    grown = np.exp(x - x.mean(axis=0))
+    np.testing.assert_allclose(found, grown / grown.sum(axis=1, keepdims=True), rtol=1e-6)
+
+
+def test_what_has_no_form_is_refused_by_line():
+    @autoconv.function
+    def f(x):
+        y = x + 1
+        return autoconv.unique(y)[0]
+
+    with pytest.raises(GraphUnfit, match="unique") as caught:
+        autoconv.stablehlo.export(f, autoconv.TensorSpec([3], autoconv.int32))
+    assert caught.value.failed_op == "unique"
+    assert caught.value.span.file == __file__
+    line = Path(__file__).read_text(encoding="utf-8").splitlines()[caught.value.span.line - 1]
+    assert "return autoconv.unique(y)[0]" in line
