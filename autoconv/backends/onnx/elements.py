@@ -1,0 +1,181 @@
+"""Operations on elements, in ONNX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from autoconv.backends.onnx.nodes import WIDE, NodeWriter
+from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.graph.dtypes import DType, bool_, float32, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+
+_BINARY = {
+    "add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "power": "Pow", "maximum": "Max",
+    "minimum": "Min",
+}  # fmt: skip
+_UNARY = {
+    "abs": "Abs", "floor": "Floor", "ceil": "Ceil", "round_nearest_even": "Round", "sqrt": "Sqrt", "exponential": "Exp",
+    "log": "Log", "sine": "Sin", "cosine": "Cos", "tanh": "Tanh", "sign": "Sign",
+}  # fmt: skip
+_SINGLE = {
+    "tan": "Tan", "asin": "Asin", "acos": "Acos", "atan": "Atan", "asinh": "Asinh", "acosh": "Acosh", "atanh": "Atanh",
+    "erf": "Erf",
+}  # fmt: skip
+_TESTS = {"eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}
+_UNSIGNED = {int8: uint8, int16: uint16, int32: uint32, int64: uint64}
+
+
+class ElementWriter(NodeWriter):
+    """Writes functions of elements: those of ONNX, and what it lacks made of them."""
+
+    functions: ClassVar[Mapping[str, str]] = {
+        "exp": "exponential", "log": "log", "sin": "sine", "cos": "cosine", "tanh": "tanh",
+    }  # fmt: skip
+
+    def unary(self, name: str, x: Term) -> Term:
+        if name == "not":
+            return self.emit("Not" if x.dtype.is_bool else "BitwiseNot", [x], x.dtype, x.shape)
+        if name == "negate":
+            if x.dtype.is_unsigned:
+                return self.converted(self.unary("negate", self.converted(x, int64)), x.dtype)
+            return self.emit("Neg", [x], x.dtype, x.shape)
+        if name not in _UNARY:
+            raise GraphUnfit(name, "ONNX has no such function")
+        return self.emit(_UNARY[name], [x], x.dtype, x.shape)
+
+    def paired(self, name: str, x: Term, y: Term) -> Term:
+        dtype = x.dtype
+        if name == "complex":
+            raise GraphUnfit(name, "ONNX has no complex numbers")
+        if name in ("and", "or", "xor"):
+            op = name.capitalize() if dtype.is_bool else f"Bitwise{name.capitalize()}"
+            return self.emit(op, [x, y], dtype, x.shape)
+        if name.startswith("shift_"):
+            return self._shifted_bits(name, x, y)
+        if name == "remainder":
+            return self.emit("Mod", [x, y], dtype, x.shape, fmod=1)
+        if name == "atan2":
+            return self._atan2(x, y)
+        if dtype in WIDE and name in ("maximum", "minimum", "power"):
+            return self.converted(self.paired(name, self.converted(x, int64), self.converted(y, int64)), dtype)
+        return self.emit(_BINARY[name], [x, y], dtype, x.shape)
+
+    def _shifted_bits(self, name: str, x: Term, y: Term) -> Term:
+        """Shift; ONNX shifts unsigned numbers alone."""
+        direction = "LEFT" if name == "shift_left" else "RIGHT"
+        if x.dtype.is_unsigned:
+            return self.emit("BitShift", [x, y], x.dtype, x.shape, direction=direction)
+        bare = _UNSIGNED[x.dtype]
+        if name != "shift_right_arithmetic":
+            moved = self._shifted_bits(name, self.converted(x, bare), self.converted(y, bare))
+            return self.converted(moved, x.dtype)
+        below = self.compare("lt", x, 0)
+        moved = self._shifted_bits(name, self.converted(self.chosen(below, ~x, x), bare), self.converted(y, bare))
+        found = self.converted(moved, x.dtype)
+        return self.chosen(below, ~found, found)
+
+    def _atan2(self, y: Term, x: Term) -> Term:
+        """Compute the angle from the quotient of the smaller and the larger coordinate."""
+        size_x, size_y = self.unary("abs", x), self.unary("abs", y)
+        large, small = self.paired("maximum", size_x, size_y), self.paired("minimum", size_x, size_y)
+        both = large.same(math.inf) & small.same(math.inf)
+        ratio = self.select(both, 1.0, small / self.select(large.same(0.0), 1.0, large))
+        angle = self.libm("atan", ratio)
+        angle = self.select(size_y > size_x, math.pi / 2 - angle, angle)
+        angle = self.select(self._is_negative(x), math.pi - angle, angle)
+        found = self.intrinsic("copysign", angle, y)
+        return self.select(self.is_nan(x) | self.is_nan(y), math.nan, found)
+
+    def _is_negative(self, x: Term) -> Term:
+        return (x < 0.0) | (x.same(0.0) & (self.binary("divide", 1.0, x) < 0.0))
+
+    def intrinsic(self, name: str, *operands: Any) -> Term:
+        if name != "copysign":
+            return super().intrinsic(name, *operands)
+        x, sign = self._together(*operands)
+        size = self.unary("abs", x)
+        return self.chosen(self._is_negative(sign), -size, size)
+
+    def libm(self, name: str, *operands: Any) -> Term:
+        x = operands[0]
+        if name in _SINGLE and x.dtype is float32:
+            return self.emit(_SINGLE[name], [x], x.dtype, x.shape)
+        if name == "expm1":  # Kahan's: the error of exp(x) cancels
+            grown = self.unary("exponential", x)
+            less = grown - 1.0
+            safe = self.select(grown.same(1.0) | (less <= -1.0) | ~(grown < math.inf), 2.0, grown)
+            found = less * x / self.unary("log", safe)
+            found = self.select((less <= -1.0) | ~(grown < math.inf), less, found)
+            return self.select(grown.same(1.0), x, found)
+        if name == "log1p":
+            whole = x + 1.0
+            safe = self.select(whole.same(1.0) | ~(whole < math.inf), 2.0, whole)
+            found = self.unary("log", safe) * x / (safe - 1.0)
+            found = self.select(~(whole < math.inf), whole, found)
+            return self.select(whole.same(1.0), x, found)
+        if name == "cbrt":
+            size = self.unary("abs", x)
+            root = self.binary("power", size, 1 / 3)
+            safe = self.select(root > 0.0, root, 1.0)
+            root = self.select((root > 0.0) & (root < math.inf), root - (root - size / (safe * safe)) / 3.0, root)
+            return self.intrinsic("copysign", root, x)
+        if name == "tan":
+            return self.unary("sine", x) / self.unary("cosine", x)
+        if name in ("asinh", "acosh", "atanh"):
+            return self._inverse_hyperbolic(name, x)
+        return super().libm(name, *operands)
+
+    def _inverse_hyperbolic(self, name: str, x: Term) -> Term:
+        """Compute by log1p, which is exact near 0; far out by the logarithm of 2x."""
+        if name == "atanh":
+            return self.libm("log1p", x * 2.0 / (1.0 - x)) * 0.5
+        size = self.unary("abs", x) if name == "asinh" else x
+        far = size > 1e8
+        near = self.select(far, 1.0, size)
+        if name == "asinh":
+            square = near * near
+            found = self.libm("log1p", near + square / (self.unary("sqrt", square + 1.0) + 1.0))
+        else:
+            rest = near - 1.0
+            found = self.libm("log1p", rest + self.unary("sqrt", rest * 2.0 + rest * rest))
+        found = self.select(far, self.unary("log", self.select(far, size, 1.0)) + math.log(2.0), found)
+        return found if name == "acosh" else self.intrinsic("copysign", found, x)
+
+    def compared(self, test: str, x: Term, y: Term) -> Term:
+        if test == "ne":
+            return ~self.compared("eq", x, y)
+        if x.dtype.is_bool and test != "eq":
+            x, y = self.converted(x, int32), self.converted(y, int32)
+        elif x.dtype in WIDE and x.dtype is not uint64:
+            x, y = self.converted(x, int64), self.converted(y, int64)
+        return self.emit(_TESTS[test], [x, y], bool_, x.shape)
+
+    def chosen(self, condition: Term, x: Term, y: Term) -> Term:
+        if x.dtype.is_bool:
+            return (condition & x) | (~condition & y)
+        if x.dtype in WIDE and x.dtype is not uint8:
+            wide = self.chosen(condition, self.converted(x, int64), self.converted(y, int64))
+            return self.converted(wide, x.dtype)
+        return self.emit("Where", [condition, x, y], x.dtype, x.shape)
+
+    def converted(self, x: Term, dtype: DType) -> Term:
+        if x.dtype is dtype:
+            return x
+        if dtype.is_complex or dtype.is_string:
+            raise GraphUnfit(dtype.name, "ONNX has no such elements")
+        found = self.emit("Cast", [x], dtype, x.shape, to=dtype)
+        if dtype.is_integer and x.dtype.is_integer:
+            found.known = x.known
+        return found
+
+    def bitcast(self, x: Term, dtype: DType) -> Term:
+        if x.dtype is dtype:
+            return x
+        if x.dtype.is_integer and dtype.is_integer and x.dtype.size == dtype.size:
+            return self.converted(x, dtype)  # integers wrap
+        raise GraphUnfit("bitcast", "ONNX cannot read the bits of a number")
+
+
+__all__ = ["ElementWriter"]

@@ -1,0 +1,112 @@
+"""A graph as an ONNX model: protocol buffers of the writer's records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.onnx.nodes import Block, Record
+from autoconv.backends.onnx.writer import Writer
+from autoconv.backends.portable.lower import Lowering
+from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.types import contents
+from autoconv.errors import AutoconvError
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import Shape
+
+OPSET = 21  # the operators' version: the oldest that has all that are written
+ERROR = "autoconv_error"  # the output that is 0, or the number of the place that failed
+
+
+def to_onnx(
+    graph: Graph, capacity: int = 64, constants: Mapping[int, np.ndarray] | None = None, names: Sequence[str] = ()
+) -> Any:
+    """Return a graph as a ModelProto.
+
+    `constants` are values of parameters, by position, that become part of the model; `names` are those of the other
+    parameters. The places that the error output counts are in the model's metadata. Raises GraphUnfit for what has no
+    form, and AutoconvError where the package onnx is missing.
+    """
+    helper = _package("onnx.helper")
+    writer = Writer(capacity)
+    arguments: list[Term] = []
+    inputs: list[tuple[Term, Shape]] = []
+    given = constants or {}
+    for i, value in enumerate(graph.parameters):
+        kind = contents(value.type)
+        if i in given:
+            arguments.append(writer.array(np.asarray(given[i], kind.dtype.numpy), kind.dtype))
+            continue
+        name = names[len(inputs)] if len(inputs) < len(names) else value.name
+        term = Term(writer, name, kind.dtype, tuple(s if isinstance(s, int) else None for s in kind.shape or ()))
+        arguments.append(term)
+        inputs.append((term, kind.shape))
+    lowered = Lowering(writer).graph(graph, arguments)
+    block = Block([], writer.nodes)
+    outputs = [*lowered.results, *(term for _, term in lowered.written), writer.sure(writer.word)]
+    labels = [f"result_{i}" for i in range(len(lowered.results))]
+    labels += [f"new_{graph.parameters[position].name}" for position, _ in lowered.written]
+    ends = []
+    for term, label in zip(outputs, [*labels, ERROR], strict=True):
+        block.nodes.append(Record("Identity", (term.name,), (label,)))
+        ends.append(_value_info(label, term.dtype, term.shape))
+    model = helper.make_model(
+        helper.make_graph(
+            [_node(record) for record in block.nodes],
+            graph.name,
+            [_value_info(term.name, term.dtype, shape or ()) for term, shape in inputs],
+            ends,
+            initializer=[_tensor(name, array) for name, array in writer.constants.items()],
+        ),
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        producer_name="autoconv",
+    )
+    model.ir_version = min(model.ir_version, 10)
+    helper.set_model_props(model, {f"place_{i}": place for i, place in enumerate(writer.places, 1)})
+    return model
+
+
+def _package(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != name.partition(".")[0]:
+            raise
+        raise AutoconvError(
+            f"the package {name.partition('.')[0]} is not installed", remedy="pip install 'autoconv[onnx]'"
+        ) from None
+
+
+def _tensor(name: str, array: np.ndarray) -> Any:
+    return _package("onnx.numpy_helper").from_array(array, name)
+
+
+def _element(dtype: DType) -> int:
+    return int(_package("onnx.helper").np_dtype_to_tensor_dtype(np.dtype(bool) if dtype.is_bool else dtype.numpy))
+
+
+def _value_info(name: str, dtype: DType, shape: Sequence[Any] | None) -> Any:
+    sizes = None if shape is None else [s if isinstance(s, int) else None if s is None else str(s) for s in shape]
+    return _package("onnx.helper").make_tensor_value_info(name, _element(dtype), sizes)
+
+
+def _node(record: Record) -> Any:
+    attributes = {key: _attribute(value) for key, value in record.attributes.items()}
+    return _package("onnx.helper").make_node(record.op, list(record.inputs), list(record.outputs), **attributes)
+
+
+def _attribute(value: Any) -> Any:
+    if isinstance(value, DType):
+        return _element(value)
+    if isinstance(value, Block):
+        return _package("onnx.helper").make_graph(
+            [_node(record) for record in value.nodes],
+            "block",
+            [_value_info(x.name, x.dtype, x.shape) for x in value.inputs],
+            [_value_info(x.name, x.dtype, x.shape) for x in value.outputs],
+        )
+    return value

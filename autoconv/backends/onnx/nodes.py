@@ -1,0 +1,107 @@
+"""Nodes of an ONNX graph as records; `model` makes protocol buffers of them. Subgraphs see the names around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.portable.control import Control
+from autoconv.backends.portable.terms import Term, as_array
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.graph.dtypes import DType, int8, int16, int64, uint8, uint16, uint32, uint64
+
+
+@dataclass
+class Record:
+    """A node: the operation, names in and out, attributes; a `Block` among them is a subgraph."""
+
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Block:
+    """A subgraph: its parameters, nodes and results."""
+
+    inputs: list[Term]
+    nodes: list[Record] = field(default_factory=list)
+    outputs: list[Term] = field(default_factory=list)
+
+
+WIDE = (int8, int16, uint8, uint16, uint32, uint64)  # dtypes for which ONNX Runtime lacks many kernels
+
+
+class NodeWriter(Control):
+    """The nodes of a graph. Open sizes are int64 terms."""
+
+    runtime = "ONNX"
+    raises = True
+
+    def __init__(self, capacity: int = 64) -> None:
+        self.capacity = capacity
+        self.nodes: list[Record] = []
+        self.constants: dict[str, np.ndarray] = {}
+        self.places: list[str] = []
+        self.word: Term | None = None
+        self._count = 0
+        self._of_bytes: dict[Any, Term] = {}
+
+    # ---- nodes
+
+    def name(self) -> str:
+        self._count += 1
+        return f"v{self._count}"
+
+    def made(self, dtype: DType, shape: Sequence[Any]) -> Term:
+        return Term(self, self.name(), dtype, tuple(shape))
+
+    def emit(self, op: str, operands: Sequence[Term], dtype: DType, shape: Sequence[Any], **attributes: Any) -> Term:
+        if dtype.is_complex or any(x.dtype.is_complex for x in operands):
+            raise GraphUnfit(op, "ONNX has no complex numbers")
+        result = self.made(dtype, shape)
+        self.nodes.append(Record(op, tuple(x.name for x in operands), (result.name,), attributes))
+        return result
+
+    @contextmanager
+    def inside(self, inputs: Sequence[Term]) -> Iterator[Block]:
+        block, outer = Block(list(inputs)), self.nodes
+        self.nodes = block.nodes
+        try:
+            yield block
+        finally:
+            self.nodes = outer
+
+    # ---- elements
+
+    def constant(self, number: Any, dtype: DType) -> Term:
+        found = self.array(as_array(number, dtype), dtype)
+        if dtype.is_integer:
+            found.known = int(number)
+        return found
+
+    def array(self, array: np.ndarray, dtype: DType) -> Term:
+        if dtype.is_complex or dtype.is_string:
+            raise GraphUnfit(dtype.name, "ONNX has no such elements")
+        key = (dtype.name, array.shape, array.tobytes())
+        if key not in self._of_bytes:
+            term = self._of_bytes[key] = Term(self, f"c{len(self.constants)}", dtype, array.shape)
+            self.constants[term.name] = np.ascontiguousarray(array).reshape(array.shape)
+        return self._of_bytes[key]
+
+    def integers(self, numbers: Sequence[int]) -> Term:
+        return self.array(np.array(numbers, np.int64).reshape(len(numbers)), int64)
+
+    # ---- shapes
+
+    # ---- positions, folds, orders, products
+
+    # ---- control
+
+
+__all__ = ["WIDE", "Block", "NodeWriter", "Record"]

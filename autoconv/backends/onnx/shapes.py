@@ -1,0 +1,155 @@
+"""Sizes, shapes, and parts of arrays, in ONNX. Open sizes are int64 terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.onnx.elements import ElementWriter
+from autoconv.backends.portable.terms import ListTerm, Term, static_shape
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.graph.dtypes import DType, int64
+
+_FIRST = -(2**63) + 1  # an end before the first element, for slices that go backwards
+
+
+class ShapeWriter(ElementWriter):
+    """Writes what moves elements."""
+
+    def size(self, x: Term, axis: int) -> Any:
+        if isinstance(x.shape[axis], int):
+            return x.shape[axis]
+        vector = self.emit("Shape", [x], int64, (1,), start=axis, end=axis + 1)
+        return self._scalar(vector)
+
+    def _scalar(self, vector: Term) -> Term:
+        return self.emit("Squeeze", [vector, self.integers([0])], vector.dtype, ())
+
+    def as_size(self, number: Term) -> Term:
+        return self.cast(number, int64)
+
+    def size_vector(self, x: Term) -> Term:
+        if static_shape(x.shape) is not None:
+            return self.integers([int(size) for size in x.shape])
+        return self.emit("Shape", [x], int64, (x.rank,))
+
+    def shape_vector(self, sizes: Sequence[Any]) -> Term:
+        """Return sizes as a vector of int64."""
+        if all(isinstance(size, int) for size in sizes):
+            return self.integers(list(sizes))
+        parts = [
+            self.integers([size]) if isinstance(size, int)
+            else self.emit("Unsqueeze", [self.cast(size, int64), self.integers([0])], int64, (1,))
+            for size in sizes
+        ]  # fmt: skip
+        return parts[0] if len(parts) == 1 else self.emit("Concat", parts, int64, (len(parts),), axis=0)
+
+    def broadcast(self, *operands: Term) -> list[Term]:
+        """Return the operands with one shape among them; ONNX's operations broadcast, so that sizes are computed."""
+        shapes = {x.shape for x in operands}
+        if len(shapes) == 1 and (len(operands) == 1 or None not in operands[0].shape):
+            return list(operands)
+        rank = max(x.rank for x in operands)
+        found: list[Any] = []
+        for axis in range(rank):
+            sizes = [x.shape[axis - rank + x.rank] if axis - rank + x.rank >= 0 else 1 for x in operands]
+            wide = [size for size in sizes if size != 1]
+            known = [size for size in wide if isinstance(size, int)]
+            found.append(known[0] if known else 1 if not wide else wide[0])
+        shape = tuple(found)
+        if static_shape(shape) is not None:
+            return [self.expanded(x, shape) for x in operands]
+        return [self._spread(x, shape, operands) for x in operands]
+
+    def _spread(self, x: Term, shape: tuple[Any, ...], others: Sequence[Term]) -> Term:
+        """Expand to a shape with open sizes: each other operand brings its own."""
+        for other in others:
+            if other is not x and other.shape != ():
+                x = self.emit("Expand", [x, self.size_vector(other)], x.dtype, shape)
+        if x.shape != shape:
+            x = Term(self, x.name, x.dtype, shape) if x.rank == len(shape) else x
+        return x
+
+    def expanded(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        shape = tuple(shape)
+        if x.shape == shape and static_shape(shape) is not None:
+            return x
+        vector = self.shape_vector(list(shape) if sizes is None else list(sizes))
+        return self.emit("Expand", [x, vector], x.dtype, shape)
+
+    def reshape(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+        shape = tuple(shape)
+        if x.shape == shape and static_shape(shape) is not None:
+            return x
+        if sizes is None and static_shape(shape) is None:
+            raise GraphUnfit("reshape", "an open size has no value here")
+        vector = self.shape_vector(list(shape) if sizes is None or static_shape(shape) is not None else list(sizes))
+        return self.emit("Reshape", [x, vector], x.dtype, shape, allowzero=1)
+
+    def transpose(self, x: Term, order: Sequence[int]) -> Term:
+        if list(order) == list(range(x.rank)):
+            return x
+        return self.emit("Transpose", [x], x.dtype, tuple(x.shape[a] for a in order), perm=list(order))
+
+    def reverse(self, x: Term, axes: Sequence[int]) -> Term:
+        for axis in axes:
+            x = self._slice(x, axis, self.integers([-1]), self.integers([_FIRST]), -1, x.shape[axis])
+        return x
+
+    def _slice(self, x: Term, axis: int, start: Term, stop: Term, step: int, size: Any) -> Term:
+        shape = tuple(size if a == axis else s for a, s in enumerate(x.shape))
+        return self.emit("Slice", [x, start, stop, self.integers([axis]), self.integers([step])], x.dtype, shape)
+
+    def part(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
+        count = max(0, -(-(stop - start) // step))
+        if count == x.shape[axis] and step == 1:
+            return x
+        return self._slice(x, axis, self.integers([start]), self.integers([stop]), step, count)
+
+    def dynamic_part(self, x: Term, axis: int, start: Term, size: int) -> Term:
+        first = self.shape_vector([start])
+        return self._slice(x, axis, first, first + size, 1, size)
+
+    def open_slice(self, x: Term, axis: int, start: Any, stop: Any, step: Any) -> Term | None:
+        if not (step is None or (isinstance(step, int) and step > 0)):
+            return None
+        first = self.shape_vector([0 if start is None else start])
+        last = self.integers([2**63 - 1]) if stop is None else self.shape_vector([stop])
+        return self._slice(x, axis, first, last, 1 if step is None else step, None)
+
+    def open_stack(self, given: ListTerm) -> Term:
+        return self.open_slice(given.buffer, 0, None, self.cast(given.length, int64), None)  # type: ignore[return-value]
+
+    def concatenate(self, parts: Sequence[Term], axis: int) -> Term:
+        if len(parts) == 1:
+            return parts[0]
+        sizes = [x.shape[axis] for x in parts]
+        shape = list(parts[0].shape)
+        shape[axis] = sum(sizes) if all(isinstance(size, int) for size in sizes) else None
+        return self.emit("Concat", parts, parts[0].dtype, shape, axis=axis)
+
+    def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
+        if not (any(low) or any(high)):
+            return x
+        shape = [
+            size + a + b if isinstance(size, int) else size if a == b == 0 else None
+            for size, a, b in zip(x.shape, low, high, strict=True)
+        ]
+        return self.emit("Pad", [x, self.integers([*low, *high]), value], x.dtype, shape, mode="constant")
+
+    def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term:
+        sizes = list(shape) if sizes is None else list(sizes)
+        count = sizes[axis]
+        if isinstance(count, int):
+            row = self.array(np.arange(count).astype(dtype.numpy), dtype)
+        else:
+            zero, one = self.constant(0, int64), self.constant(1, int64)
+            row = self.cast(self.emit("Range", [zero, self.cast(count, int64), one], int64, (None,)), dtype)
+        own = [shape[a] if a == axis else 1 for a in range(len(shape))]
+        turned = self.reshape(row, own, [sizes[a] if a == axis else 1 for a in range(len(shape))])
+        return self.expanded(turned, shape, sizes)
+
+
+__all__ = ["ShapeWriter"]

@@ -1,0 +1,45 @@
+"""Functions as ONNX models."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.onnx import to_onnx
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import ResourceType
+from autoconv.runtime.objects.variable import Storage
+from autoconv.tracing.api.function import Function
+from autoconv.tracing.specialise.function_contract import FunctionContract
+from autoconv.tracing.views.portable import prepared
+
+
+def export(function: Any, *specs: Any, path: str | PathLike[str] | None = None, capacity: int = 64) -> Any:
+    """Return a function for arguments of these specs as an `onnx.ModelProto`; with `path` write it there, too.
+
+    `specs` are TensorSpecs, arrays or Python's values; sizes that are None stay open. A function that is not decorated
+    is put under `function`. Lists that the graph makes have at most `capacity` elements: a longer one sets the error
+    output. Raises GraphUnfit, which names the op and its place, for what ONNX has no form for, and AutoconvError where
+    the package onnx is missing.
+
+    >>> model = autoconv.onnx.export(lambda x: x * 2.0, autoconv.TensorSpec([None], autoconv.float32))
+    >>> [output.name for output in model.graph.output]
+    ['result_0', 'autoconv_error']
+    """
+    traced = function if hasattr(function, "get_concrete_function") else Function(function, FunctionContract)
+    concrete = traced.get_concrete_function(*specs)
+    graph = prepared(concrete.recorded)
+    first = len(graph.parameters) - len(concrete.captures)
+    writes = bool(graph.effects & Effects.WRITE)
+    constants = {
+        first + i: np.asarray(capture.value if isinstance(capture, Storage) else getattr(capture, "_array", capture))
+        for i, capture in enumerate(concrete.captures)
+        if not (writes and isinstance(graph.parameters[first + i].type, ResourceType))
+    }
+    model = to_onnx(graph, capacity, constants)
+    if path is not None:
+        Path(path).write_bytes(model.SerializeToString())
+    return model

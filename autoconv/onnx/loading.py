@@ -1,0 +1,83 @@
+"""ONNX models as functions, run by ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from os import fspath
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.onnx.model import ERROR
+from autoconv.errors import AutoconvError, InvalidArgumentError
+
+
+def load(model: Any) -> Model:
+    """Return an ONNX model, given as a path, bytes or a ModelProto, as a callable that ONNX Runtime runs.
+
+    Raises AutoconvError where onnxruntime is missing or refuses the model.
+
+    >>> double = autoconv.onnx.export(lambda x: x * 2.0, autoconv.TensorSpec([None], autoconv.float32))
+    >>> autoconv.onnx.load(double)(np.float32([1.0, 2.0]))
+    array([2., 4.], dtype=float32)
+    """
+    try:
+        runtime = import_module("onnxruntime")
+    except ImportError:
+        raise AutoconvError("the package onnxruntime is not installed", remedy="pip install 'autoconv[onnx]'") from None
+    given = model if isinstance(model, bytes) else None
+    if given is None:
+        given = model.SerializeToString() if hasattr(model, "SerializeToString") else fspath(model)
+    try:
+        session = runtime.InferenceSession(given, providers=runtime.get_available_providers())
+    except Exception as error:  # the runtime's classes differ from release to release
+        raise AutoconvError(f"ONNX Runtime refuses the model: {error}") from None
+    return Model(session)
+
+
+class Model:
+    """An ONNX model as a function of arrays, by position or by the inputs' names.
+
+    A call returns an array, or a tuple of arrays where the model has several outputs. The error output of models that
+    `export` made is checked, and not returned.
+
+    >>> model = autoconv.onnx.load(autoconv.onnx.export(lambda x: x + 1.0, autoconv.TensorSpec([], autoconv.float32)))
+    >>> model.inputs, model(np.float32(2.0))
+    (['x'], array(3., dtype=float32))
+    """
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self.inputs = [value.name for value in session.get_inputs()]
+        self.outputs = [value.name for value in session.get_outputs()]
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if len(arguments) > len(self.inputs):
+            raise TypeError(f"the model takes {len(self.inputs)} arguments, found {len(arguments)}")
+        feeds: dict[str, Any] = dict(zip(self.inputs, map(_array, arguments), strict=False))
+        for name, value in named.items():
+            if name not in self.inputs or name in feeds:
+                raise TypeError(f"the model takes {', '.join(self.inputs)} once each, found another {name!r}")
+            feeds[name] = _array(value)
+        missing = [name for name in self.inputs if name not in feeds]
+        if missing:
+            raise TypeError(f"the model lacks its argument {missing[0]!r}")
+        try:
+            found = self._session.run(None, feeds)
+        except Exception as error:
+            raise InvalidArgumentError(f"ONNX Runtime: {error}") from None
+        results = dict(zip(self.outputs, found, strict=True))
+        self._check(results)
+        values = [value for name, value in results.items() if name != ERROR]
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def _check(self, results: Mapping[str, Any]) -> None:
+        number = int(results.get(ERROR, 0))
+        if number:
+            places = self._session.get_modelmeta().custom_metadata_map
+            raise InvalidArgumentError(f"the model failed in {places.get(f'place_{number}', f'place {number}')}")
+
+
+def _array(value: Any) -> Any:
+    return np.asarray(getattr(value, "_array", value))

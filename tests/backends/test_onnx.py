@@ -1,0 +1,125 @@
+"""ONNX models, run by ONNX Runtime, against the ops' kernels and plain NumPy."""
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.backends.onnx import to_onnx
+from autoconv.backends.portable import GraphUnfit
+from tests.backends.portable_samples import (
+    assert_program,
+    assert_samples,
+    fitting,
+    integers_of,
+    numpy_program,
+)
+
+onnx = pytest.importorskip("onnx")
+runtime = pytest.importorskip("onnxruntime")
+PROGRAMS = ("bubble_sort", "heat_slices", "k_means", "knapsack", "lu_decomposition", "sieve")
+LEAST = 440  # samples with a form: more is better
+
+
+def run(model, arrays):
+    onnx.checker.check_model(model)
+    session = runtime.InferenceSession(model.SerializeToString())
+    feeds = {value.name: np.asarray(x) for value, x in zip(model.graph.input, arrays, strict=True)}
+    found = session.run(None, feeds)
+    word = int(found.pop())
+    assert word == 0, model.metadata_props[word - 1]
+    return found
+
+
+def test_samples_of_ops():
+    samples = fitting(to_onnx)
+    assert len(samples) >= LEAST
+    assert_samples(samples, lambda graph, inputs: run(to_onnx(graph), inputs))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_numpy_programs(name):
+    module, graph, arrays, expected, after = numpy_program(name)
+    model = to_onnx(graph)
+    names = [value.name for value in graph.parameters]
+    results = [value.name for value in model.graph.output]
+    count = sum(name.startswith("result_") for name in results)
+    written = [names.index(name.removeprefix("new_")) for name in results[count:-1]]
+    assert_program(run(model, arrays), count, written, expected, after, module.TOLERANCE)
+    assert integers_of(arrays) is not None
+
+
+def test_sizes_stay_open():
+    @autoconv.function
+    def f(x):
+        centred = x - autoconv.reduce_mean(x, axis=0)
+        while autoconv.reduce_max(centred) > 1.0:
+            centred = centred / 2.0
+        return autoconv.matmul(centred, centred, transpose_a=True), centred[1:]
+
+    model = autoconv.onnx.load(autoconv.onnx.export(f, autoconv.TensorSpec([None, 3], autoconv.float32)))
+    for rows in (1, 2, 7):
+        x = np.random.default_rng(rows).normal(0, 4, (rows, 3)).astype(np.float32)
+        for found, expected in zip(model(x), f(x), strict=True):
+            np.testing.assert_allclose(found, expected.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_trained_model_takes_its_variables_along(tmp_path):
+    class Layer(autoconv.Module):
+        def __init__(self):
+            self.w = autoconv.Variable([[1.0, -1.0], [0.5, 2.0]])
+            self.b = autoconv.Variable([0.25, -0.5])
+
+        @autoconv.function(input_signature=[autoconv.TensorSpec([None, 2], autoconv.float32)])
+        def __call__(self, x):
+            return autoconv.nn.relu(x @ self.w + self.b)
+
+    layer = Layer()
+    path = tmp_path / "layer.onnx"
+    autoconv.onnx.export(layer.__call__, path=path)
+    x = np.array([[1.0, 2.0], [-3.0, 0.5]], np.float32)
+    found = autoconv.onnx.load(path)(x=x)
+    np.testing.assert_allclose(found, np.maximum(x @ layer.w.numpy() + layer.b.numpy(), 0), rtol=1e-6)
+
+
+def test_a_written_variable_is_an_input_and_an_output():
+    total = autoconv.Variable(10.0)
+
+    @autoconv.function
+    def f(x):
+        total.assign_add(x)
+        return total * 2.0
+
+    model = autoconv.onnx.load(autoconv.onnx.export(f, autoconv.TensorSpec([], autoconv.float32)))
+    assert len(model.inputs) == 2
+    result, after = model(np.float32(2), np.float32(5))
+    assert (result, after) == (14.0, 7.0)
+    assert total.numpy() == 10.0
+
+
+def test_a_failed_check_names_its_place():
+    @autoconv.function
+    def f(x, i):
+        return autoconv.gather(x, i)
+
+    specs = autoconv.TensorSpec([3], autoconv.float32), autoconv.TensorSpec([], autoconv.int32)
+    model = autoconv.onnx.load(autoconv.onnx.export(f, *specs))
+    x = np.array([1.0, 2.0, 3.0], np.float32)
+    assert model(x, np.int32(2)) == 3.0
+    with pytest.raises(autoconv.errors.InvalidArgumentError, match=r"gather at .*test_onnx\.py:\d+"):
+        model(x, np.int32(3))
+
+
+def test_arguments_are_checked():
+    model = autoconv.onnx.load(autoconv.onnx.export(lambda x: x + 1.0, autoconv.TensorSpec([2], autoconv.float32)))
+    for arguments, named in (((), {}), ((1, 2), {}), ((np.ones(2, np.float32),), {"y": 1})):
+        with pytest.raises(TypeError):
+            model(*arguments, **named)
+    with pytest.raises(autoconv.errors.InvalidArgumentError, match="ONNX Runtime"):
+        model(np.ones(3, np.float32))
+    with pytest.raises(autoconv.errors.AutoconvError, match="refuses the model"):
+        autoconv.onnx.load(b"no model")
+
+
+def test_what_has_no_form_is_refused():
+    with pytest.raises(GraphUnfit, match="fft"):
+        autoconv.onnx.export(lambda x: autoconv.signal.fft(x), autoconv.TensorSpec([4], autoconv.complex64))
