@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.interpreter import Interpreter
@@ -15,12 +16,16 @@ from autoconv.config import SETTINGS
 from autoconv.graph.graph import Graph
 
 REFERENCE = Interpreter()
-BACKENDS: dict[str, Backend] = {"llvm": NativeBackend(), "reference": REFERENCE}
+_NATIVE = NativeBackend()
+BACKENDS: dict[str, Backend] = {"llvm": _NATIVE, "reference": REFERENCE}
 
 
 def current() -> Backend:
-    """Return the configured backend."""
-    return BACKENDS[SETTINGS.backend]
+    """Return the configured backend; `xla` is loaded when it is first asked for."""
+    name = SETTINGS.backend
+    if name == "xla" and name not in BACKENDS:
+        BACKENDS[name] = import_module("autoconv.backends.xla").XlaBackend(_NATIVE)
+    return BACKENDS[name]
 
 
 def compile_graph(graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:

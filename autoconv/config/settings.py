@@ -24,7 +24,7 @@ class Settings:
     logs            what goes to standard error: retraces, graph, passes
     strict          internal errors are raised (errors.InternalError), for tests; else such a call runs as plain Python
     helper          LLVM runs in a process of its own, which its assertions end; else in this one
-    backend         what runs graphs: "llvm" (native code) or "reference" (NumPy, op by op)
+    backend         what runs graphs: "llvm" (native code), "reference" (NumPy, op by op) or "xla" (jaxlib)
     tiers           "measured": under `compile` calls run as a graph or as plain Python, whichever early calls showed to
                     be quicker; "native": as a graph wherever there is one
 

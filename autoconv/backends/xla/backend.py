@@ -1,0 +1,165 @@
+"""The backend `xla`: graphs go through StableHLO to XLA; what has no form there runs natively.
+
+Each shape has code of its own. An error word other than 0 means that an op failed, or met operands that its rule leaves
+to the kernel: the native code then runs the same call, and answers or raises at the program's line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.call_form import CallForm
+from autoconv.backends.portable.cells import SIZE_OF_A_VALUE
+from autoconv.backends.portable.types import contents
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.backends.protocol import Backend, CompiledGraph, Dispatch, OpenSizes, SymbolicCode
+from autoconv.backends.stablehlo import Module, to_stablehlo
+from autoconv.backends.xla.client import Executable
+from autoconv.graph.graph import Graph, Node, Span
+from autoconv.graph.types import ArrayType, ResourceType, Symbol
+
+MOST_VALUES = 16  # compilations for values of integers that sizes depend on
+
+
+class XlaGraph:
+    """A graph compiled by XLA."""
+
+    entry = None
+    keeps_nothing = True
+    sizes = None
+
+    def __init__(self, graph: Graph, native: Callable[[], CompiledGraph]) -> None:
+        self.notes: list[str] = ["compiled by XLA"]
+        self._graph = graph
+        self._make_native = native
+        self._native: CompiledGraph | None = None
+        self._dtypes = [contents(value.type).dtype.numpy for value in graph.parameters]
+        self._numbers: tuple[int, ...] = ()
+        self._made: dict[tuple[int, ...], tuple[Module, Executable] | None] = {}
+        try:
+            self._made[()] = _compiled(graph, None)
+        except GraphUnfit as error:
+            if error.reason != SIZE_OF_A_VALUE:
+                raise
+            self._numbers = tuple(
+                i for i, value in enumerate(graph.parameters)
+                if getattr(value.type, "shape", None) == () and contents(value.type).dtype.is_integer
+                and not isinstance(value.type, (ArrayType, ResourceType))
+            )  # fmt: skip
+            if not self._numbers:
+                raise
+
+    @property
+    def kernel_calls(self) -> Sequence[tuple[str, Span | None]]:
+        return ()
+
+    def __call__(self, arguments: Sequence[Any], /) -> list[Any]:
+        made = self._for(tuple(int(arguments[i]) for i in self._numbers))
+        if made is None:
+            return self._natively(arguments)
+        module, run = made
+        given = [
+            np.asarray(x.value if hasattr(x, "value") and not isinstance(x, np.ndarray) else x, dtype)
+            for x, dtype in zip(arguments, self._dtypes, strict=True)
+        ]
+        found = run(given)
+        if found.pop():
+            return self._natively(arguments)
+        results = found[: module.results]
+        for position, value in zip(module.written, found[module.results :], strict=True):
+            target = arguments[position]
+            if isinstance(target, np.ndarray):
+                target[...] = value
+            else:
+                target.value = value
+        return list(results)
+
+    def _for(self, values: tuple[int, ...]) -> tuple[Module, Executable] | None:
+        """Return the code for these values of integers; None where there is none."""
+        if values not in self._made and len(self._made) < MOST_VALUES:
+            try:
+                self._made[values] = _compiled(self._graph, dict(zip(self._numbers, values, strict=True)))
+            except GraphUnfit as error:
+                self._made[values] = None
+                self.notes.append(f"not by XLA: {error}")
+        return self._made.get(values)
+
+    def _natively(self, arguments: Sequence[Any]) -> list[Any]:
+        if self._native is None:
+            self._native = self._make_native()
+        return self._native(arguments)
+
+
+def _compiled(graph: Graph, numbers: Mapping[int, int] | None) -> tuple[Module, Executable]:
+    module = to_stablehlo(graph, numbers=numbers)
+    if module.shares:
+        raise GraphUnfit("return", "a result that is an argument, or a part of one")
+    try:
+        return module, Executable(module.text)
+    except RuntimeError as error:  # XLA's own refusal
+        raise GraphUnfit("module", f"XLA refuses it: {str(error).splitlines()[0]}") from None
+
+
+class _ShapeByShape:
+    """XLA has no code for any size: each shape is compiled."""
+
+    def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
+        raise ValueError("XLA compiles each shape")
+
+    def takes_bounds(self, node: Node) -> bool:
+        return False
+
+    def has_bounds_for_kernels(self, graph: Graph) -> bool:
+        return False
+
+    def kernels(self, graph: Graph, library: bool = True) -> list[str]:
+        return []
+
+
+class XlaBackend:
+    """Compiles graphs by XLA, and by `native` what has no form in StableHLO."""
+
+    name = "xla"
+    symbolic: SymbolicCode | None = _ShapeByShape()
+
+    def __init__(self, native: Backend) -> None:
+        self._native = native
+
+    def compile(self, graph: Graph, form: CallForm | None = None) -> CompiledGraph:
+        try:
+            return XlaGraph(graph, lambda: self._native.compile(graph))
+        except GraphUnfit as error:
+            return _Noted(self._native.compile(graph, form), f"not by XLA: {error}")
+
+    def describe(self, graph: Graph) -> list[str]:
+        try:
+            return to_stablehlo(graph).text.splitlines()
+        except GraphUnfit as error:
+            return [f"not by XLA: {error}", *self._native.describe(graph)]
+
+    def make_ready(self) -> None:
+        self._native.make_ready()
+
+    def dispatching(self, dispatch: Dispatch) -> Any:
+        return self._native.dispatching(dispatch)
+
+    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+        return self._native.can_dispatch(cells, entries)
+
+
+class _Noted:
+    """Native code, with the reason why XLA has none."""
+
+    def __init__(self, code: CompiledGraph, note: str) -> None:
+        self._code = code
+        self.entry = code.entry
+        self.kernel_calls = code.kernel_calls
+        self.notes = [*code.notes, note]
+        self.keeps_nothing = code.keeps_nothing
+        self.sizes = code.sizes
+
+    def __call__(self, arguments: Sequence[Any], /) -> list[Any]:
+        return self._code(arguments)
