@@ -1,7 +1,7 @@
 """The `autoconv` command, one file for each subcommand; the only place where errors become text and exit codes.
 
 Conversion is static: the user's code is parsed, never imported or run. The exceptions are `autoconv run`, whose
-purpose that is, and `autoconv show-graph`, since a graph is recorded by running the function.
+purpose that is, and `autoconv show-graph` and `autoconv export`, since a graph is recorded by running the function.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from .cache import cache
 from .convert import convert
 from .diagnostics import code_of, describe, say, show_bug, show_error
 from .exits import ExitCode
+from .export import export
 from .info import info, version
 from .run import run
 from .show_code import show_code
@@ -96,7 +97,7 @@ def main() -> None:
     """
 
 
-for command in (convert, upgrade, show_code, show_graph, run, bench, cache, info):
+for command in (convert, upgrade, show_code, show_graph, export, run, bench, cache, info):
     main.add_command(command)
 
 __all__ = ["main"]

@@ -41,8 +41,8 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
     if stage is not None and stage not in tracing.STAGES:
         tracing.named(stage, ())
     arguments = tracing.parse_specs(specs)  # reports errors in them before the module runs
-    function = _function(target)
-    _check_arguments(target, function, arguments)
+    function = function_of(target)
+    check_arguments(target, function, arguments)
     try:
         found = tracing.stages(function, specs, "compile" if compiled else "function", spans)
     except Exception as error:
@@ -61,7 +61,7 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
             say(each.text)
 
 
-def _check_arguments(target: str, function: Any, arguments: list[Any]) -> None:
+def check_arguments(target: str, function: Any, arguments: list[Any]) -> None:
     """Raise TargetError if --spec names too few or too many arguments for the function."""
     if not arguments and getattr(function, "input_signature", None) is not None:
         return
@@ -76,7 +76,7 @@ def _check_arguments(target: str, function: Any, arguments: list[Any]) -> None:
         raise TargetError(f"{target} takes {signature}, and {given}: {error}") from None
 
 
-def _function(target: str) -> Any:
+def function_of(target: str) -> Any:
     """Import the module of TARGET and return the function."""
     found = find_target(target)
     if not found.name:

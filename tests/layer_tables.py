@@ -44,10 +44,12 @@ MAY_IMPORT = {
     "xp": {"graph", "numpy", "runtime"},
     "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "storage", "tracing", "api"},
     "storage": {"errors", "graph"},
+    "onnx": BASE | {"graph", "backends", "runtime", "tracing"},
+    "stablehlo": {"backends", "tracing"},
     "train": {"errors", "graph", "runtime", "storage", "api"},
     "saved_model": {"errors", "graph", "ops", "runtime", "operators", "storage", "tracing", "api", "train"},
 }
-BEYOND = {"api", "bench", "data", "numpy", "saved_model", "storage", "train", "xp"}
+BEYOND = {"api", "bench", "data", "numpy", "onnx", "saved_model", "stablehlo", "storage", "train", "xp"}
 INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
 CORE = INNER - BEYOND
 
@@ -55,7 +57,8 @@ THIRD_PARTY = {
     "syntax": {"gast"}, "analysis": {"gast"}, "passes": {"gast"}, "emit": {"gast", "astunparse"},
     "graph": {"numpy", "ml_dtypes", "tensorboard"}, "ops": {"numpy"}, "autodiff": {"numpy"}, "optimise": {"numpy"},
     "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"},
-    "storage": {"numpy", "safetensors"}, "train": {"numpy", "google"}, "saved_model": {"numpy"},
+    "storage": {"numpy", "safetensors"}, "train": {"numpy", "google"}, "saved_model": {"numpy"}, "onnx": {"numpy"},
+    "stablehlo": set(),
     "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"}, "numpy": {"numpy"}, "xp": {"numpy"},
     "bench": {"numpy", "rich"},
     "config": {"platformdirs"},
@@ -98,7 +101,11 @@ TOLERATED = {
 }
 
 # What other parts of the package may import of the backends; the modules of a backend are its own.
-OF_BACKENDS = {f"autoconv.backends{name}" for name in ("", ".protocol", ".call_form", ".interpreter")}
+OF_BACKENDS = {
+    f"autoconv.backends{name}" for name in (
+        "", ".protocol", ".call_form", ".interpreter", ".portable", ".stablehlo", ".onnx", ".onnx.model",
+    )
+}  # fmt: skip
 
 
 # ---- the source

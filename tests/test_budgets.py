@@ -46,7 +46,10 @@ _BRANCHES = (
 
 
 # Packages whose tables by op are rules, which are code; elsewhere a fact about an op is a trait of its record.
-_OF_RULES = ("ops", "autodiff", "optimise/symbolic", "optimise/unboxing", "backends/llvm/legalize")
+_OF_RULES = (
+    "ops", "autodiff", "optimise/symbolic", "optimise/unboxing", "backends/llvm/legalize", "backends/portable",
+    "backends/stablehlo", "backends/onnx",
+)  # fmt: skip
 _OF_USERS = ("api", "numpy", "upgrade", "xp")  # names of functions
 # Packages whose functions have the signatures of TensorFlow's or NumPy's.
 _SIGNATURES_OF_PEERS = (*_OF_USERS, "compat", "data", "io", "summary", "tensorflow", "train")

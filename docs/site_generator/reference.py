@@ -26,6 +26,8 @@ NAMESPACES = {
     "autoconv.data": "Datasets.",
     "autoconv.data.experimental": "Further transformations of datasets.",
     "autoconv.saved_model": "Objects with their functions as graphs, written to a folder and loaded.",
+    "autoconv.stablehlo": "Functions as StableHLO modules.",
+    "autoconv.onnx": "Functions as ONNX models, and ONNX models as functions.",
     "autoconv.summary": "Summaries for TensorBoard.",
     "autoconv.summary.experimental": "Default steps and names of summaries.",
     "autoconv.train": "Checkpoints, and records of training data.",

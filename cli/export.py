@@ -1,0 +1,78 @@
+"""`autoconv export`: write a function as a StableHLO module or an ONNX model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from autoconv.errors import AutoconvError
+
+from .diagnostics import say
+from .output import refuse_existing
+from .show_graph import check_arguments, function_of
+from .tracebacks import located
+
+_ENDINGS = {"stablehlo": ".mlir", "onnx": ".onnx"}
+
+
+@click.command(short_help="Write a function for another runtime: StableHLO or ONNX. Imports its module.")
+@click.argument("target")
+@click.option("--spec", "specs", default="", metavar="TYPES", help="The arguments: 'float32[2,3] int32[] 2.5'.")
+@click.option(
+    "--format", "kind", type=click.Choice(list(_ENDINGS)), default="stablehlo", show_default=True,
+    help="What to write.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write; - is standard output.")
+@click.option("--capacity", default=64, show_default=True, help="The most elements of a list of the graph.")
+@click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+def export(
+    target: str, specs: str, kind: str, output: Path | None, capacity: int, compiled: bool, force: bool
+) -> None:
+    """Write the graph of TARGET in a form that other runtimes read.
+
+    TARGET names a function as for show-code. Its module is imported, and the function runs once to be traced; an
+    undecorated function is put under @autoconv.function. Sizes given as ? stay open in the file. What has no form is
+    refused by its op and line. StableHLO goes to standard output unless -o names a file.
+
+    \b
+    Examples:
+      autoconv export newton.py:solve --spec 'float32[1000] float32[]' -o solve.mlir
+      autoconv export model.py:predict --spec 'float32[?,784]' --format onnx -o predict.onnx
+    """
+    import autoconv.tracing.api.stages as tracing  # imported on demand: loads NumPy
+
+    arguments = tracing.parse_specs(specs)
+    function = function_of(target)
+    check_arguments(target, function, arguments)
+    to_terminal = output is None or str(output) == "-"
+    if kind == "onnx" and to_terminal:
+        raise click.UsageError("an ONNX model is no text; name a file with -o")
+    if output is not None and not to_terminal:
+        refuse_existing(output, force=force)
+    try:
+        traced = tracing.traced(function, "compile" if compiled else "function")
+        data = _written(traced, arguments, kind, capacity)
+    except Exception as error:
+        said = located(error)
+        if said is not None and not isinstance(error, AutoconvError):
+            raise said from (error if said is not error else error.__cause__)
+        raise
+    if to_terminal:
+        say(data.decode(), newline=False)
+        return
+    assert output is not None
+    output.write_bytes(data)
+    say(f"{output}: {len(data)} bytes")
+
+
+def _written(function: Any, arguments: list[Any], kind: str, capacity: int) -> bytes:
+    if kind == "onnx":
+        from autoconv import onnx
+
+        return bytes(onnx.export(function, *arguments, capacity=capacity).SerializeToString())
+    from autoconv import stablehlo
+
+    return stablehlo.export(function, *arguments, capacity=capacity).text.encode()
