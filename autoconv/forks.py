@@ -69,6 +69,17 @@ def lazy_import() -> Iterator[None]:
             _IMPORTS.release()
 
 
+@contextmanager
+def released(lock: Any) -> Iterator[None]:
+    """Let other threads take a lock during the block, however often this thread holds it."""
+    held = lock._release_save() if lock._is_owned() else None
+    try:
+        yield
+    finally:
+        if held is not None:
+            lock._acquire_restore(held)
+
+
 def generation() -> int:
     """Return the number of forks between this process and the one that loaded this package."""
     return _GENERATION[0]

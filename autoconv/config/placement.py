@@ -33,10 +33,14 @@ TASKS: dict[tuple[str, int], Task] = {}
 
 
 class _Eager(threading.local):
-    """The request of the block that this thread is in; `away` is the same unless the default device serves it."""
+    """The request of the block that this thread is in; `away` is the same unless the default device serves it.
+
+    `replica` is not 0 while code of a replica runs, for which functions have traces of their own.
+    """
 
     request: str = ""
     away: str = ""
+    replica: int = 0
 
 
 _EAGER = _Eager()
@@ -52,6 +56,23 @@ def requested() -> str:
 def away() -> str:
     """Return the request of the block around eager code, "" where the default device serves it."""
     return _EAGER.away
+
+
+def replica() -> int:
+    """Return the number of the replica for which this thread works; 0 for none."""
+    return _EAGER.replica
+
+
+@contextmanager
+def as_replica(number: int) -> Iterator[None]:
+    """Run the block for a replica: calls find the traces of that replica."""
+    before, _EAGER.replica = _EAGER.replica, number
+    _detour(_DETOUR)
+    try:
+        yield
+    finally:
+        _EAGER.replica = before
+        _detour(-_DETOUR)
 
 
 @functools.lru_cache(1024)
@@ -161,6 +182,6 @@ def pool_of(name: str) -> int:
 
 
 __all__ = [
-    "DEFAULT_DEVICE", "HOST", "TASKS", "Task", "away", "eager_device", "full_name", "has_device", "is_default",
-    "merged", "placed", "pool_of", "requested", "requesting", "task_of",
+    "DEFAULT_DEVICE", "HOST", "TASKS", "Task", "as_replica", "away", "eager_device", "full_name", "has_device",
+    "is_default", "merged", "placed", "pool_of", "replica", "requested", "requesting", "task_of",
 ]  # fmt: skip

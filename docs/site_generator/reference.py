@@ -34,7 +34,7 @@ NAMESPACES = {
     "autoconv.image": "Images: sizes, dtypes, colours.",
     "autoconv.io": "Files in graphs: contents, records, examples, images.",
     "autoconv.io.gfile": "Files and folders.",
-    "autoconv.distribute": "Strategies: one replica.",
+    "autoconv.distribute": "Strategies: replicas on virtual devices, distributed variables and datasets.",
     "autoconv.experimental": "Optional values, extension types, handlers of functions for them.",
     "autoconv.compat": "Text of earlier versions.",
     "autoconv.compat.v1": "Version 1: sessions, placeholders, variable scopes, collections.",

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
-import textwrap
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -16,31 +12,10 @@ from autoconv.graph.graph import Graph
 from autoconv.optimise.partition import partition
 
 HOST = "/job:localhost/replica:0/task:0/device:CPU:"
-HEAD = """
-    import autoconv as tf
-    tf.config.set_soft_device_placement(False)
-    virtual_devices = [tf.config.experimental.VirtualDeviceConfiguration() for _ in range(3)]
-    tf.config.experimental.set_virtual_device_configuration(
-        tf.config.experimental.list_physical_devices('CPU')[0], virtual_devices)
-    def error_of(call):
-        try:
-            return call()
-        except Exception as error:
-            return f"{type(error).__name__}: {error}"
-"""
+Run = Callable[[str], list[str]]
 
 
-def run(program: str) -> list[str]:
-    """Return what a program prints after the three devices were made."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "program.py")
-        path.write_text(textwrap.dedent(HEAD) + textwrap.dedent(program))
-        done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
-def test_tensors_and_variables_are_on_the_device_of_their_block() -> None:
+def test_tensors_and_variables_are_on_the_device_of_their_block(run: Run) -> None:
     """The figures are those that TensorFlow 2.21 prints."""
     found = run("""
         with tf.device("CPU:1"):
@@ -61,7 +36,7 @@ def test_tensors_and_variables_are_on_the_device_of_their_block() -> None:
     assert found == ["1 1 1 1 1 0 0 1 0 0", f"{HOST}1 {HOST}1 [8.]", "1", "0", "1"]
 
 
-def test_graphs_run_on_several_devices() -> None:
+def test_graphs_run_on_several_devices(run: Run) -> None:
     found = run("""
         @tf.function
         def g(x):
@@ -97,7 +72,7 @@ def test_graphs_run_on_several_devices() -> None:
     ]  # fmt: skip
 
 
-def test_unknown_devices() -> None:
+def test_unknown_devices(run: Run) -> None:
     """The classes are TensorFlow's, and the texts of eager ops too."""
     known = ", ".join(f"{HOST}{i}" for i in range(3))
     found = run("""
@@ -134,7 +109,7 @@ def test_unknown_devices() -> None:
     ]
 
 
-def test_devices_have_pools_of_their_own() -> None:
+def test_devices_have_pools_of_their_own(run: Run) -> None:
     found = run("""
         from autoconv.backends.llvm.runtime import library
         @tf.function

@@ -216,11 +216,11 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         """Return the present value: a tensor that later assignments do not change."""
         if tape_recorders.active():
             tape_recorders.note_variable(self)
-        return self._here(apply("read_variable", self._storage))
+        return self._on_its_device(apply("read_variable", self._storage))
 
     read_value = value
 
-    def _here(self, found: Tensor) -> Tensor:
+    def _on_its_device(self, found: Tensor) -> Tensor:
         """Return a value of the variable, which is on the variable's device."""
         if self._device and isinstance(found, EagerTensor):
             found._device = self._device
@@ -267,7 +267,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         found = apply(op, self._storage, tensor)
         if not read_value:
             return None
-        self._here(found)
+        self._on_its_device(found)
         found._origin = self  # assigning methods of the result assign to this variable
         return found
 

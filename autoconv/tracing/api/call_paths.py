@@ -199,7 +199,7 @@ class Dispatched(Generic[P, R]):
 
     def _prefer(self, concrete: ConcreteFunction) -> None:
         """Try this trace first on the next call, if it has an entry."""
-        if concrete.guards.check_numerics:
+        if concrete.guards.check_numerics or concrete.key.replica:
             return
         known = self._direct and self._direct[0][0] is concrete and self._asked == concrete.entries
         if concrete.entry is not None and not known:

@@ -68,7 +68,7 @@ def unpacking(key: Key, spots: int) -> Unpacking | None:
         take = _extraction(key, leaves)
     except (TooLong, _Unusual):
         return None
-    return Unpacking(Key(templates, inner, (), key.overlaps, key.memory), places, take)
+    return Unpacking(Key(templates, inner, (), key.overlaps, key.memory, key.replica), places, take)
 
 
 class _Unusual(Exception):

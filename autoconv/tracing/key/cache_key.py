@@ -159,7 +159,8 @@ LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey |
 class Key:
     """The cache key of one call: the structure of each argument, and a key for each leaf.
 
-    Under `compile` it includes the key order of dicts, and whether arrays that are traced as memory may overlap.
+    Under `compile` it includes the key order of dicts, and whether arrays that are traced as memory may overlap. Each
+    replica of a strategy has traces of its own, as its copies of variables are others.
     """
 
     templates: tuple[tuple[str, Template | None], ...]
@@ -167,12 +168,13 @@ class Key:
     orders: tuple[Any, ...] = ()
     overlaps: bool = False
     memory: bool = False
+    replica: int = 0
     _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
         """Return the hash, computed once, because a call needs it several times."""
         if not self._hash:
-            what = (self.templates, self.leaves, self.orders, self.overlaps, self.memory)
+            what = (self.templates, self.leaves, self.orders, self.overlaps, self.memory, self.replica)
             object.__setattr__(self, "_hash", hash(what))
         return self._hash
 
@@ -183,7 +185,7 @@ def accepts(general: Key, key: Key) -> bool:
         return False
     if len(general.leaves) != len(key.leaves):
         return False
-    if (general.orders, general.overlaps) != (key.orders, key.overlaps):
+    if (general.orders, general.overlaps, general.replica) != (key.orders, key.overlaps, key.replica):
         return False
     for wide, narrow in zip(general.leaves, key.leaves, strict=True):
         if wide == narrow or (isinstance(wide, Custom) and isinstance(narrow, Custom) and wide.accepts(narrow)):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.config.placement import replica
 from autoconv.graph.types import TensorType, is_subtype
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.contracts import Contract
@@ -184,7 +185,7 @@ class Signature:
         )
         orders = orders_of(parts) if self.contract.keeps_identity else ()
         overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
-        whole_key = Key(tuple(templates), keys, orders, overlaps, memory)
+        whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
         return Call(whole_key, names, leaves, arguments, args, kwargs)
 
     def _whole_key(self, value: Any) -> ObjectKey:

@@ -1,0 +1,96 @@
+"""Distribution over replicas: strategies, the context of the code that runs, distributed values and variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.distribute.contexts import Context, ReplicaContext, current
+from autoconv.distribute.datasets import InputContext
+from autoconv.distribute.mirrored import MirroredStrategy
+from autoconv.distribute.reduction import ReduceOp
+from autoconv.distribute.strategy import OneDeviceStrategy, Strategy, ValueContext
+from autoconv.distribute.values import DistributedValues
+from autoconv.errors import UnimplementedError
+
+
+class MultiWorkerMirroredStrategy(Strategy):
+    """Replicas in several processes, which are not implemented: raises UnimplementedError.
+
+    >>> isinstance(autoconv.distribute.get_strategy(), autoconv.distribute.MultiWorkerMirroredStrategy)
+    False
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise UnimplementedError("several processes are not implemented; use autoconv.distribute.get_strategy()")
+
+
+class TPUStrategy(Strategy):
+    """Replicas on TPUs, which are not implemented: raises UnimplementedError.
+
+    >>> isinstance(autoconv.distribute.get_strategy(), autoconv.distribute.TPUStrategy)
+    False
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise UnimplementedError("TPUs are not implemented; use autoconv.distribute.get_strategy()")
+
+
+class DistributedDataset:
+    """A dataset divided among several replicas: one of `autoconv.data`, whose elements are distributed values.
+
+    >>> isinstance([], autoconv.distribute.DistributedDataset)
+    False
+    """
+
+
+class DistributedIterator:
+    """An iterator of a DistributedDataset.
+
+    >>> isinstance([], autoconv.distribute.DistributedIterator)
+    False
+    """
+
+
+def get_strategy() -> Strategy:
+    """Return the current strategy; outside of every scope the default one.
+
+    >>> autoconv.distribute.get_strategy().num_replicas_in_sync
+    1
+    """
+    strategy: Strategy = current().strategy
+    return strategy
+
+
+def has_strategy() -> bool:
+    """Return whether a scope of a strategy other than the default is entered.
+
+    >>> autoconv.distribute.has_strategy()
+    False
+    """
+    return type(get_strategy()) is not Strategy
+
+
+def get_replica_context() -> ReplicaContext | None:
+    """Return the context of the replica that runs now; None in the scope of a strategy of several replicas.
+
+    >>> autoconv.distribute.get_replica_context().replica_id_in_sync_group
+    0
+    """
+    return current().replica
+
+
+def in_cross_replica_context() -> bool:
+    """Return whether code runs in the scope of a strategy of several replicas, outside of every replica.
+
+    >>> autoconv.distribute.in_cross_replica_context()
+    False
+    """
+    context: Context = current()
+    return context.replica is None and context.updating is None
+
+
+__all__ = [
+    "DistributedDataset", "DistributedIterator", "DistributedValues", "InputContext", "MirroredStrategy",
+    "MultiWorkerMirroredStrategy", "OneDeviceStrategy", "ReduceOp", "ReplicaContext", "Strategy", "TPUStrategy",
+    "ValueContext", "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context",
+]  # fmt: skip

@@ -1,0 +1,92 @@
+"""The context of the code that runs now: its strategy, and the replica, update or cross-replica context it is in."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Context:
+    """What code runs in: `strategy`; `replica`, if one runs; `updating`, the replica whose copies are updated."""
+
+    strategy: Any
+    replica: ReplicaContext | None = None
+    updating: int | None = None
+
+
+class _State(threading.local):
+    contexts: tuple[Context, ...] = ()
+
+
+_STATE = _State()
+_DEFAULT: list[Any] = []  # the strategy outside of every scope
+
+
+def set_default(strategy: Any) -> None:
+    """Set the strategy that is current outside of every scope."""
+    _DEFAULT[:] = [strategy]
+
+
+def current() -> Context:
+    """Return the innermost context."""
+    return _STATE.contexts[-1] if _STATE.contexts else Context(_DEFAULT[0], _DEFAULT[0].only_replica)
+
+
+@contextlib.contextmanager
+def inside(context: Context) -> Iterator[None]:
+    """Make a context the innermost one of the block."""
+    before = _STATE.contexts
+    _STATE.contexts = (*before, context)
+    try:
+        yield
+    finally:
+        _STATE.contexts = before
+
+
+class ReplicaContext:
+    """The replica that runs now.
+
+    >>> context = autoconv.distribute.get_replica_context()
+    >>> context.replica_id_in_sync_group, context.num_replicas_in_sync
+    (0, 1)
+    """
+
+    def __init__(self, strategy: Any, replica_id_in_sync_group: int = 0) -> None:
+        self._strategy = strategy
+        self.replica_id_in_sync_group = replica_id_in_sync_group
+
+    @property
+    def strategy(self) -> Any:
+        return self._strategy
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        return int(self._strategy.num_replicas_in_sync)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The device of the replica, as the one item of a tuple."""
+        return (self._strategy.device_of(self.replica_id_in_sync_group),)
+
+    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+        """Call a function once with the strategy and the arguments of all replicas; each gets its part of the result.
+
+        Each replica has to make the same calls in the same order.
+        """
+        return self._strategy.merged(self.replica_id_in_sync_group, merge_fn, tuple(args), dict(kwargs or {}))
+
+    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        """Return the sum or mean of a value, or of each tensor of a structure, over all replicas."""
+
+        def reduce(strategy: Any, values: Any) -> Any:
+            return strategy.all_reduced(reduce_op, values)
+
+        return self._strategy.in_replica(reduce, value)
+
+    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+        """Return the values of all replicas, joined along an axis."""
+        return self.merge_call(lambda strategy, values: strategy.gather(values, axis), (value,))

@@ -1,0 +1,65 @@
+"""Datasets whose elements are divided among replicas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.tensors.shaping import shape
+from autoconv.data.dataset import Dataset
+from autoconv.distribute.values import mapped, per_replica
+
+
+class InputContext:
+    """What a function that makes a worker's dataset is told: its number, of how many, and the number of replicas.
+
+    >>> autoconv.distribute.InputContext(num_replicas_in_sync=4).get_per_replica_batch_size(32)
+    8
+    """
+
+    def __init__(
+        self, num_input_pipelines: int = 1, input_pipeline_id: int = 0, num_replicas_in_sync: int = 1
+    ) -> None:
+        self.num_input_pipelines = num_input_pipelines
+        self.input_pipeline_id = input_pipeline_id
+        self.num_replicas_in_sync = num_replicas_in_sync
+
+    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
+        """Return the batch size of a replica; raises ValueError where the replicas cannot have equal ones."""
+        if global_batch_size % self.num_replicas_in_sync:
+            raise ValueError(
+                f"The `global_batch_size` {global_batch_size!r} is not divisible by `num_replicas_in_sync` "
+                f"{self.num_replicas_in_sync!r}"
+            )
+        return global_batch_size // self.num_replicas_in_sync
+
+
+def split(dataset: Dataset, count: int, first: int, replicas: int) -> Dataset:
+    """Return a dataset of `count` parts of each batch, from number `first` on, of the parts for all replicas.
+
+    The parts are equal but for the last ones, which may be smaller or empty.
+    """
+
+    def divide(*element: Any) -> Any:
+        return mapped(lambda leaf: _parts(leaf, count, first, replicas), element[0] if len(element) == 1 else element)
+
+    return dataset.map(divide)
+
+
+def _parts(batch: Any, count: int, first: int, replicas: int) -> Any:
+    rows = shape(batch)[0]
+    size = (rows + replicas - 1) // replicas
+    parts = [batch[number * size : (number + 1) * size] for number in range(first, first + count)]
+    return per_replica(parts) if count > 1 else parts[0]
+
+
+def gathered(dataset: Dataset, count: int) -> Dataset:
+    """Return a dataset whose elements are as many elements of another one, one for each replica."""
+    if count == 1:
+        return dataset
+    windows = dataset.batch(count, drop_remainder=True)
+
+    def divide(*element: Any) -> Any:
+        whole = element[0] if len(element) == 1 else element
+        return mapped(lambda leaf: per_replica([leaf[number] for number in range(count)]), whole)
+
+    return windows.map(divide)

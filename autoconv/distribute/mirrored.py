@@ -1,0 +1,197 @@
+"""A replica on each of several devices of this process, in a thread each."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from autoconv.api.callbacks import numpy_function
+from autoconv.api.tensors.shaping import concat
+from autoconv.config.devices import list_logical_devices
+from autoconv.config.placement import full_name
+from autoconv.distribute.contexts import Context, current, inside
+from autoconv.distribute.datasets import InputContext, gathered, split
+from autoconv.distribute.reduction import ReduceOp, combined, combined_along, reduce_op_of
+from autoconv.distribute.replicas import current_replica, run_replicas
+from autoconv.distribute.strategy import Strategy, ValueContext
+from autoconv.distribute.values import DistributedValues, PerReplica, mapped, of_replica, per_replica, regrouped
+from autoconv.distribute.variables import DistributedVariable, distributed
+from autoconv.runtime.objects.variable_updates import variable_creator_scope
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import EagerTensor
+
+
+class Replicated(Strategy):
+    """A strategy with several replicas, `local_replicas` of them in this process."""
+
+    def __init__(self, devices: Sequence[str]) -> None:
+        super().__init__()
+        self._devices = tuple(devices)
+        self.only_replica = None
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        return self._devices
+
+    @property
+    def local_replicas(self) -> int:  # type: ignore[override]
+        return len(self._devices)
+
+    @property
+    def num_replicas_in_sync(self) -> int:  # type: ignore[override]
+        return self.local_replicas
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[Any]:
+        with inside(Context(self)), variable_creator_scope(self._make_variable):
+            yield self
+
+    def _make_variable(self, make: Callable[..., Any], **arguments: Any) -> Any:
+        context = current()
+        if context.replica is not None or context.updating is not None:
+            return make(**arguments)
+        return distributed(self, make, arguments)
+
+    def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+        context = current()
+        if context.replica is not None and context.replica.strategy is self:
+            raise RuntimeError("Method requires being in cross-replica context, use get_replica_context().merge_call()")
+        return run_replicas(self, fn, args, dict(kwargs or {}))
+
+    def merged(self, replica: int, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        here = current_replica()
+        assert here is not None
+        return here.merge(function, args, kwargs)
+
+    def in_replica(self, reduce: Callable[[Any, Any], Any], value: Any) -> Any:
+        here = current_replica()
+        assert here is not None
+        if current_region() is here.region:
+            return here.merge(reduce, (value,), {})
+        return mapped(lambda leaf: _at_run_time(lambda tensor: here_now().merge(reduce, (tensor,), {}), leaf), value)
+
+    def all_reduced(self, reduce_op: Any, value: Any) -> Any:
+        """Return a reduced structure, with a tensor on the device of each replica."""
+        op = reduce_op_of(reduce_op)
+        return mapped(lambda leaf: self._on_all(self.reduce_to(op, leaf, None)), value)
+
+    def _on_all(self, tensor: Any) -> Any:
+        found = []
+        for number in range(self.local_replicas):
+            with self.on_device(number):
+                found.append(apply("identity", tensor))
+        return per_replica(found)
+
+    def reduce(self, reduce_op: Any, value: Any, axis: int | None) -> Any:
+        op = reduce_op_of(reduce_op)
+        if axis is None:
+            return mapped(lambda leaf: self.reduce_to(op, leaf, None), value)
+        return mapped(lambda leaf: self._reduced_along(op, leaf, axis), value)
+
+    def _reduced_along(self, op: ReduceOp, value: Any, axis: int) -> Any:
+        return combined_along(op, self.experimental_local_results(value), axis)
+
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
+        op = reduce_op_of(reduce_op)
+        if not isinstance(value, DistributedValues) and self.local_replicas > 1:
+            return self._reduced_equal(op, value)
+        found = combined(op, [getattr(one, "value", lambda one=one: one)() for one in self._values_of(value)])
+        return self.across_processes(op, found)
+
+    def _values_of(self, value: Any) -> tuple[Any, ...]:
+        return value.values if isinstance(value, DistributedValues) else (value,)
+
+    def _reduced_equal(self, op: ReduceOp, value: Any) -> Any:
+        """Reduce a value that is the same object in each replica."""
+        if op is ReduceOp.MEAN:
+            return value
+        if not hasattr(value, "dtype"):
+            text = f"A non-DistributedValues value {value!r} cannot be reduced with the given reduce op {op}."
+            raise ValueError(text)
+        return value * self.local_replicas
+
+    def across_processes(self, op: ReduceOp, value: Any) -> Any:
+        """Reduce what this process reduced over all processes."""
+        return value
+
+    def of_first(self, value: Any) -> Any:
+        """Return the value of the first replica of all."""
+        return of_replica(value, 0)
+
+    def begin_equal(self, variable: DistributedVariable) -> None:
+        """Give a new variable the same value in all processes."""
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        if isinstance(value, DistributedValues):
+            return value.values
+        if isinstance(value, (tuple, list, dict)):
+            return tuple(of_replica(value, number) for number in range(self.local_replicas))
+        return (value,)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        return mapped(lambda leaf: concat(list(self.experimental_local_results(leaf)), axis), value)
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        return split(dataset, self.local_replicas, 0, self.num_replicas_in_sync)
+
+    def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
+        return gathered(dataset_fn(InputContext(1, 0, self.num_replicas_in_sync)), self.local_replicas)
+
+    def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
+        count = self.num_replicas_in_sync
+        found = [value_fn(ValueContext(number, count)) for number in range(self.local_replicas)]
+        return PerReplica(found) if not isinstance(found[0], (tuple, list, dict)) else regrouped(found)
+
+    def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
+        if not isinstance(var, DistributedVariable):
+            return fn(var, *args, **(kwargs or {}))
+        found = []
+        for number, copy in enumerate(var.values):
+            with self.updating(number):
+                own = of_replica(list(args), number), of_replica(dict(kwargs or {}), number)
+                found.append(fn(copy, *own[0], **own[1]))
+        return None if group else found
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        return isinstance(v, DistributedVariable) and v._strategy is self
+
+
+def here_now() -> Any:
+    """Return the replica whose thread this is."""
+    found = current_replica()
+    if found is None:
+        raise RuntimeError("a function that calls all_reduce was traced in a replica and is called outside of one")
+    return found
+
+
+def _at_run_time(function: Callable[[Any], Any], value: Any) -> Any:
+    """Record a call of a function of an eager tensor."""
+    tensor = convert_to_tensor(value)
+    found = numpy_function(lambda array: function(EagerTensor(array)).numpy(), [tensor], tensor.dtype)
+    found.set_shape(tensor.shape)
+    return found
+
+
+class MirroredStrategy(Replicated):
+    """A strategy with a replica on each device of this process, by default on all of them; variables have a copy each.
+
+    `run` calls the function in a thread for each replica; replicas meet in `merge_call`, `all_reduce`, and where they
+    assign variables with an aggregation. In a `function` they are recorded one after the other, and the graph runs
+    their parts concurrently. Raises AssertionError for a device that is named twice.
+
+    >>> strategy = autoconv.distribute.MirroredStrategy()
+    >>> with strategy.scope():
+    ...     v = autoconv.Variable(1.0)
+    >>> strategy.num_replicas_in_sync == len(v.values) == len(autoconv.config.list_logical_devices())
+    True
+    """
+
+    def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
+        names = [device.name for device in list_logical_devices("CPU")] if not devices else list(devices)
+        full = [full_name(name) for name in names]
+        if len(set(full)) < len(full):
+            raise AssertionError(f"No duplicates allowed in `devices` argument: {tuple(full)}")
+        super().__init__(full)

@@ -1,0 +1,59 @@
+"""How the values of replicas become one."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.api.tensors.reductions import reduce_sum
+from autoconv.api.tensors.shaping import shape
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+
+
+class ReduceOp(enum.Enum):
+    """How the values of replicas become one.
+
+    >>> autoconv.distribute.ReduceOp.SUM.value
+    'SUM'
+    """
+
+    SUM = "SUM"
+    MEAN = "MEAN"
+
+    @staticmethod
+    def from_variable_aggregation(aggregation: Any) -> ReduceOp:
+        """Return the reduction of a variable's aggregation; raises ValueError for one that has none."""
+        found = {"SUM": ReduceOp.SUM, "MEAN": ReduceOp.MEAN}.get(getattr(aggregation, "name", ""))
+        if found is None:
+            raise ValueError(f"the aggregation {aggregation} of variables has no ReduceOp")
+        return found
+
+
+def reduce_op_of(given: Any) -> ReduceOp:
+    """Return the reduction that a ReduceOp or its name gives; raises ValueError for another value."""
+    name = str(getattr(given, "value", given)).upper()
+    if name not in ReduceOp.__members__:
+        raise ValueError(f"Unknown reduce_op {given!r}: there are ReduceOp.SUM and ReduceOp.MEAN, and their names")
+    return ReduceOp[name]
+
+
+def combined(op: ReduceOp, values: Sequence[Any]) -> Any:
+    """Return the sum or mean of tensors, added in the order of the replicas."""
+    total, *others = map(convert_to_tensor, values)
+    for tensor in others:
+        total = total + tensor
+    return total / len(values) if op is ReduceOp.MEAN else total
+
+
+def combined_along(op: ReduceOp, values: Sequence[Any], axis: int) -> Any:
+    """Return the sum or mean of tensors of the replicas, which may differ in size, along an axis and over replicas."""
+    total = combined(ReduceOp.SUM, [reduce_sum(value, axis) for value in values])
+    if op is ReduceOp.SUM:
+        return total
+    rows = combined(ReduceOp.SUM, [shape(value)[axis] for value in values])
+    return total / apply("cast", rows, dtype=total.dtype)
+
+
+__all__ = ["ReduceOp", "combined", "combined_along", "reduce_op_of"]

@@ -1,0 +1,187 @@
+"""Run a function once for each replica, in a thread each; the calls of all replicas to `merge_call` meet.
+
+Eager replicas run concurrently. While a graph is recorded, one thread records at a time: a replica records until it
+ends or merges, then the next one does.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any
+
+from autoconv.config.placement import as_replica, merged, requesting
+from autoconv.distribute.contexts import Context, ReplicaContext, inside
+from autoconv.distribute.values import of_replica, regrouped
+from autoconv.forks import released
+from autoconv.operators.calls.call import converted
+from autoconv.runtime.recording.regions import Region, current_region, recording
+from autoconv.tracing.specialise.trace import LOCK
+
+
+@dataclass
+class Merge:
+    """A call of `merge_call`, for which a replica waits."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+@dataclass
+class Done:
+    """What a replica returned."""
+
+    result: Any
+
+
+@dataclass
+class Failed:
+    """What a replica raised."""
+
+    error: BaseException
+
+
+class _Stopped(BaseException):
+    """Another replica failed, so that this one cannot go on."""
+
+
+class Replica:
+    """One replica of a run: its thread, what it tells, and what it is told."""
+
+    def __init__(self, strategy: Any, number: int, call: Callable[[], Any]) -> None:
+        self.number = number
+        self.strategy = strategy
+        self.device = strategy.device_of(number)
+        self.told: SimpleQueue[Merge | Done | Failed] = SimpleQueue()
+        self._answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+        self._call = call
+        self.region = current_region()
+        name = f"autoconv-replica-{number}"
+        self.thread = threading.Thread(target=copy_context().run, args=(self._run,), name=name, daemon=True)
+
+    def _run(self) -> None:
+        context = Context(self.strategy, ReplicaContext(self.strategy, self.number))
+        _HERE.replica = self
+        try:
+            with inside(context), placed_in(self.region, self.device), as_replica(self.number + 1):
+                if self.region is None:
+                    told: Merge | Done | Failed = Done(self._call())
+                else:
+                    with LOCK, recording(self.region):
+                        told = Done(self._call())
+        except BaseException as error:
+            told = Failed(error)
+        self.told.put(told)
+
+    def merge(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Wait in the replica's thread for the merged result."""
+        if current_region() is not self.region:
+            raise RuntimeError(
+                "`merge_call` called while defining a new graph or a function: make the function that contains "
+                "strategy.run a graph, or call all_reduce"
+            )
+        self.told.put(Merge(function, args, kwargs))
+        with released(LOCK):
+            goes_on, result = self._answers.get()
+        if not goes_on:
+            raise _Stopped
+        if self.region is not None:
+            self.region.trace.device = merged(self.device, "")
+        return result
+
+    def answer(self, goes_on: bool, result: Any = None) -> None:
+        self._answers.put((goes_on, result))
+
+
+class _Here(threading.local):
+    replica: Replica | None = None
+
+
+_HERE = _Here()
+
+
+def current_replica() -> Replica | None:
+    """Return the replica whose thread this is."""
+    return _HERE.replica
+
+
+@contextmanager
+def placed_in(region: Region | None, device: str) -> Iterator[None]:
+    """Place what the block computes or records on a device."""
+    if region is None:
+        with requesting(device):
+            yield
+        return
+    before, region.trace.device = region.trace.device, device
+    try:
+        yield
+    finally:
+        region.trace.device = before
+
+
+def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """Return the structure of the replicas' results. Raises the error of the first replica that fails."""
+    region = current_region()
+    target = converted(function, region) if region is not None and region.trace.converts else function
+
+    def call_of(number: int) -> Callable[[], Any]:
+        return lambda: target(*of_replica(list(args), number), **of_replica(kwargs, number))
+
+    replicas = [Replica(strategy, number, call_of(number)) for number in range(strategy.local_replicas)]
+    pending: list[Callable[[], None]] = [replica.thread.start for replica in replicas]
+    while True:
+        told = _next_messages(replicas, pending)
+        if all(isinstance(message, Done) for message in told):
+            return regrouped([message.result for message in told if isinstance(message, Done)])
+        try:
+            results = _merged(strategy, told)
+        except BaseException:
+            for replica, message in zip(replicas, told, strict=True):
+                if isinstance(message, Merge):
+                    replica.answer(False)
+            raise
+        pending = [_answering(replica, results) for replica in replicas]
+
+
+def _answering(replica: Replica, results: Any) -> Callable[[], None]:
+    return lambda: replica.answer(True, of_replica(results, replica.number))
+
+
+def _next_messages(
+    replicas: Sequence[Replica], starting: Sequence[Callable[[], None]]
+) -> list[Merge | Done | Failed]:
+    """Let the replicas go on, and return what each tells: one by one while a graph is recorded, else all at once."""
+    region = replicas[0].region
+    if region is None:
+        for start in starting:
+            start()
+        return [replica.told.get() for replica in replicas]
+    told = []
+    device = region.trace.device
+    for replica, start in zip(replicas, starting, strict=True):
+        region.trace.device = merged(replica.device, "")
+        with released(LOCK):
+            start()
+            told.append(replica.told.get())
+    region.trace.device = device
+    return told
+
+
+def _merged(strategy: Any, told: Sequence[Merge | Done | Failed]) -> Any:
+    """Make the call in which the replicas meet."""
+    for message in told:
+        if isinstance(message, Failed):
+            raise message.error
+    merges = [message for message in told if isinstance(message, Merge)]
+    if len(merges) < len(told):
+        text = "some replicas call merge_call or all_reduce where others end: each has to make the same calls"
+        raise RuntimeError(text)
+    with inside(Context(strategy)):
+        args = regrouped([list(merge.args) for merge in merges])
+        kwargs = regrouped([merge.kwargs for merge in merges])
+        return merges[0].function(strategy, *args, **kwargs)

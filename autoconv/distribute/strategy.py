@@ -1,0 +1,190 @@
+"""Strategies: how computations are distributed over replicas, and the strategies of one replica."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autoconv.api.tensors.reductions import reduce_mean, reduce_sum
+from autoconv.config.placement import as_replica, full_name
+from autoconv.distribute.contexts import Context, ReplicaContext, inside, set_default
+from autoconv.distribute.datasets import InputContext
+from autoconv.distribute.reduction import ReduceOp, reduce_op_of
+from autoconv.distribute.replicas import placed_in
+from autoconv.distribute.values import mapped
+from autoconv.runtime.recording.regions import current_region
+
+
+class Strategy:
+    """How computations are distributed: here, one replica that runs everything.
+
+    >>> strategy = autoconv.distribute.get_strategy()
+    >>> strategy.num_replicas_in_sync, strategy.run(lambda x: x + 1, args=(2,))
+    (1, 3)
+    """
+
+    num_replicas_in_sync = 1
+    local_replicas = 1
+
+    def __init__(self, extended: Any = None) -> None:
+        self.only_replica: ReplicaContext | None = ReplicaContext(self)
+
+    @property
+    def extended(self) -> Any:
+        return self
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        """The full names of the devices of this process's replicas."""
+        return (full_name(""),)
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        return self.worker_devices
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[Any]:
+        """Make this the current strategy in the block."""
+        with inside(Context(self, self.only_replica)):
+            yield self
+
+    def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+        """Call the function in each replica; return its result, or a distributed value of the replicas' results."""
+        with inside(Context(self, ReplicaContext(self))):
+            return fn(*args, **(kwargs or {}))
+
+    def reduce(self, reduce_op: Any, value: Any, axis: int | None) -> Any:
+        """Reduce a value over the replicas, and along `axis` unless it is None.
+
+        `reduce_op` is a ReduceOp or its name.
+        """
+        op = reduce_op_of(reduce_op)
+        if axis is None:
+            return value
+        return mapped(lambda leaf: (reduce_mean if op is ReduceOp.MEAN else reduce_sum)(leaf, axis), value)
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """Return the values of the replicas of this process."""
+        return (value,)
+
+    def unwrap(self, value: Any) -> tuple[Any, ...]:
+        """The old name of `experimental_local_results`."""
+        return self.experimental_local_results(value)
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        """Return a dataset whose elements have a part of each batch for every replica."""
+        return dataset
+
+    def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
+        """Return the dataset that a function of an InputContext makes: of elements for one replica each."""
+        return dataset_fn(InputContext())
+
+    def make_dataset_iterator(self, dataset: Any) -> Any:
+        """Return an iterator of the distributed dataset."""
+        return iter(self.experimental_distribute_dataset(dataset))
+
+    def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
+        """Return the distributed value of a function of the replica, called for each replica."""
+        return value_fn(ValueContext(0, 1))
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """Return the values of all replicas, joined along an axis."""
+        return value
+
+    def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
+        """Call the function with the variable, or with each copy of it."""
+        return fn(var, *args, **(kwargs or {}))
+
+    def colocate_vars_with(self, colocate_with_variable: Any) -> Any:
+        """Return a block in which variables are created on the device of another one."""
+        return contextlib.nullcontext()
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        return True
+
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
+        """Return a value reduced over the replicas."""
+        return value
+
+    def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any, options: Any = None) -> list[Any]:
+        """Return values reduced over the replicas."""
+        return [self.reduce_to(reduce_op, value, where, options) for value, where in value_destination_pairs]
+
+    def value_container(self, value: Any) -> Any:
+        """Return the variable of which a value is a copy; other values as they are."""
+        container = getattr(value, "_distributed_container", lambda: None)()
+        return value if container is None else container
+
+    # ---- what contexts and variables ask
+
+    def device_of(self, replica: int) -> str:
+        return self.worker_devices[self.local_index(replica)]
+
+    def local_index(self, replica: int) -> int:
+        """Return the position of a replica among those of this process."""
+        return replica
+
+    def merged(self, replica: int, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return function(self, *args, **kwargs)
+
+    def in_replica(self, reduce: Callable[[Any, Any], Any], value: Any) -> Any:
+        """Return this replica's part of `reduce(strategy, values of all replicas)`."""
+        return reduce(self, value)
+
+    def all_reduced(self, reduce_op: Any, value: Any) -> Any:
+        reduce_op_of(reduce_op)
+        return value
+
+    @contextlib.contextmanager
+    def on_device(self, number: int) -> Iterator[None]:
+        """Place what the block computes on the device of a replica of this process."""
+        with placed_in(current_region(), self.worker_devices[number]):
+            yield
+
+    @contextlib.contextmanager
+    def updating(self, number: int) -> Iterator[None]:
+        """Update the copies of one replica in the block."""
+        with inside(Context(self, None, number)), self.on_device(number), as_replica(-1 - number):
+            yield
+
+
+class ValueContext:
+    """What a function of `experimental_distribute_values_from_function` is told: a replica, of how many.
+
+    >>> autoconv.distribute.get_strategy().experimental_distribute_values_from_function(
+    ...     lambda context: context.num_replicas_in_sync)
+    1
+    """
+
+    def __init__(self, replica_id_in_sync_group: int, num_replicas_in_sync: int) -> None:
+        self.replica_id_in_sync_group = replica_id_in_sync_group
+        self.num_replicas_in_sync = num_replicas_in_sync
+
+
+class OneDeviceStrategy(Strategy):
+    """A strategy with one replica on a named device.
+
+    >>> autoconv.distribute.OneDeviceStrategy("/cpu:0").num_replicas_in_sync
+    1
+    """
+
+    def __init__(self, device: str) -> None:
+        super().__init__()
+        self.device = device
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        return (full_name(self.device),)
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[Any]:
+        with super().scope(), self.on_device(0):
+            yield self
+
+    def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+        with self.on_device(0):
+            return super().run(fn, args, kwargs, options)
+
+
+set_default(Strategy())

@@ -1,0 +1,162 @@
+"""Variables with a copy for each replica."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.distribute.contexts import current
+from autoconv.distribute.reduction import ReduceOp, combined
+from autoconv.distribute.values import DistributedValues, of_replica
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.objects.variable_updates import VariableAggregation, VariableSynchronization
+
+
+class DistributedVariable(DistributedValues, Variable):
+    """A variable with a copy on each device: code of a replica reads and writes its own one, other code the first.
+
+    Writes in a replica follow the aggregation: without one they change that copy alone; else every copy gets the
+    aggregated value. Writes outside of replicas change all copies.
+    """
+
+    def __init__(self, copies: Sequence[Variable], strategy: Any, **options: Any) -> None:
+        self._copies = tuple(copies)
+        self._strategy = strategy
+        self._trainable = copies[0].trainable
+        self.constraint = copies[0].constraint
+        self.synchronization = options["synchronization"] or VariableSynchronization.AUTO
+        self.aggregation = options["aggregation"] or VariableAggregation.NONE
+        for copy in copies:
+            copy._distributed_container = weakref.ref(self)  # type: ignore[attr-defined]
+
+    @property
+    def values(self) -> tuple[Variable, ...]:
+        return self._copies
+
+    @property
+    def primary(self) -> Variable:
+        """The copy of the first replica."""
+        return self._copies[0]
+
+    @property
+    def _here(self) -> Variable:  # type: ignore[override]
+        """The copy for the code that runs."""
+        context = current()
+        if context.updating is not None:
+            return self._copies[context.updating]
+        here = context.replica
+        if here is None or here.strategy is not self._strategy:
+            return self.primary
+        return self._copies[self._strategy.local_index(here.replica_id_in_sync_group)]
+
+    @property
+    def _storage(self) -> Any:  # type: ignore[override]
+        return self._here._storage
+
+    @property
+    def name(self) -> str:
+        return self.primary.name
+
+    @property
+    def _shared_name(self) -> str:
+        return self.primary._shared_name
+
+    @property
+    def _unique_id(self) -> str:
+        return self.primary._unique_id
+
+    @property
+    def device(self) -> str:
+        return self._here.device
+
+    def value(self) -> Any:
+        return self._here.value()
+
+    read_value = value
+
+    def _update(self, op: str, value: object, read_value: bool) -> Any:
+        context = current()
+        if context.updating is not None:
+            return self._here._update(op, value, read_value)
+        if context.replica is None or context.replica.strategy is not self._strategy:
+            return self._update_all(op, value, read_value)
+        if self.aggregation is VariableAggregation.NONE or self._is_read_late():
+            return self._here._update(op, value, read_value)
+
+        def update(strategy: Any, values: Any) -> Any:
+            return self._update_all(op, self._aggregated(strategy, values), read_value)
+
+        return context.replica.merge_call(update, (value,))
+
+    def _update_all(self, op: str, value: Any, read_value: bool) -> Any:
+        found = []
+        for number, copy in enumerate(self._copies):
+            with self._strategy.updating(number):
+                found.append(copy._update(op, of_replica(value, number), read_value))
+        return found[0]
+
+    def _aggregated(self, strategy: Any, value: Any) -> Any:
+        if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
+            return strategy.of_first(value)
+        return strategy.reduce_to(ReduceOp.from_variable_aggregation(self.aggregation), value, self)
+
+    def _is_read_late(self) -> bool:
+        return self.synchronization is VariableSynchronization.ON_READ
+
+    def __deepcopy__(self, memo: object) -> Variable:
+        return Variable(self.primary.numpy(), self.trainable, name=self.primary._shared_name)
+
+    def __reduce__(self) -> Any:
+        return self.primary.__reduce__()
+
+    def __repr__(self) -> str:
+        lines = ",\n".join(f"  {number}: {copy!r}" for number, copy in enumerate(self._copies))
+        return f"{type(self).__name__}:{{\n{lines}\n}}"
+
+
+class MirroredVariable(DistributedVariable):
+    """A variable whose copies are equal as long as every replica writes the same."""
+
+
+class SyncOnReadVariable(DistributedVariable):
+    """A variable whose copies differ: code outside of replicas reads their aggregation, and writes shares of it."""
+
+    def _is_outside(self) -> bool:
+        context = current()
+        return context.updating is None and (context.replica is None or context.replica.strategy is not self._strategy)
+
+    def value(self) -> Any:
+        if not self._is_outside():
+            return self._here.value()
+        if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
+            return self.primary.value()
+        op = ReduceOp.from_variable_aggregation(self.aggregation)
+        return self._strategy.across_processes(op, combined(op, [copy.value() for copy in self._copies]))
+
+    read_value = value
+
+    def numpy(self) -> Any:
+        return self.value().numpy()
+
+    def _update_all(self, op: str, value: Any, read_value: bool) -> Any:
+        if self.aggregation is VariableAggregation.SUM and op == "assign_variable":
+            value = value / self._strategy.num_replicas_in_sync
+        return super()._update_all(op, value, read_value)
+
+
+def distributed(strategy: Any, make: Callable[..., Variable], arguments: dict[str, Any]) -> Variable:
+    """Make a variable with a copy for each replica of this process, all with the first value of the first one."""
+    copies: list[Variable] = []
+    for number in range(strategy.local_replicas):
+        options = dict(arguments)
+        if copies:
+            options["initial_value"] = copies[0].numpy()
+            options["name"] = f"{arguments.get('name') or 'Variable'}/replica_{number}"
+        with strategy.on_device(number):
+            copies.append(make(**options))
+    late = arguments.get("synchronization") is VariableSynchronization.ON_READ
+    kind = SyncOnReadVariable if late else MirroredVariable
+    found = kind(copies, strategy, **{name: arguments.get(name) for name in ("synchronization", "aggregation")})
+    strategy.begin_equal(found)
+    return found

@@ -1,0 +1,39 @@
+"""Programs with three virtual devices, each in a process of its own: devices are fixed once they are used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HEAD = """
+    import numpy as np
+    import autoconv as tf
+    tf.config.set_soft_device_placement(False)
+    virtual_devices = [tf.config.experimental.VirtualDeviceConfiguration() for _ in range(3)]
+    tf.config.experimental.set_virtual_device_configuration(
+        tf.config.experimental.list_physical_devices('CPU')[0], virtual_devices)
+    def error_of(call):
+        try:
+            return call()
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[[str], list[str]]:
+    """Return a function that runs a program after the three devices were made, and returns the lines that it prints."""
+
+    def run_program(program: str) -> list[str]:
+        path = tmp_path / "program.py"
+        path.write_text(textwrap.dedent(HEAD) + textwrap.dedent(program))
+        done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    return run_program
