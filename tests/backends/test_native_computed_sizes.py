@@ -184,3 +184,47 @@ def test_gradients_through_slices():
             wanted[i] += 2 * x[i] * x[i + 1] ** 2
             wanted[i + 1] += 2 * x[i + 1] * x[i] ** 2
         np.testing.assert_allclose(found, wanted)
+
+
+def written_between(a, k, m):
+    sums = a[:k].sum(axis=1)
+    a[m] = 5.0
+    return sums, a[:k].sum(axis=1)
+
+
+def written_by_its_sums(a, k, m):
+    for i in range(1, k):
+        a[:i, 0] = a[:i, :i].sum(axis=1)
+        a[i, m:] += a[:i, m:].max(axis=0)
+    return a
+
+
+def read_late(a, k, m):
+    part, whole = a[:k, m:] * 2, a[:k, m:].mean(axis=0)
+    a[:k, m] = part[:, 0] + whole[0]
+    return part.sum(axis=0), whole, part @ whole
+
+
+def factors(a, k, m):
+    for i in range(k):
+        a[i + 1 :, i] /= a[i, i] + 9
+        a[i + 1 :, i + 1 :] -= np.outer(a[i + 1 :, i], a[i, i + 1 :])
+    return a[m:, :k] @ a[:k, m:], a[:k, :k] @ a[:k, m], a[k, :m] @ a[:m], a[::-1, :k].T @ a[:, m]
+
+
+def square(layout):
+    whole = np.random.default_rng(5).normal(size=(12, 12))
+    return whole[::2, ::2] if layout == "steps" else np.array(whole[:6, :6], order=layout)
+
+
+@pytest.mark.parametrize("program", [written_between, written_by_its_sums, read_late, factors])
+@pytest.mark.parametrize("layout", ["C", "F", "steps"])
+def test_arrays_that_are_read_in_place(program, layout):
+    compiled = autoconv.compile(program)
+    for k, m in ((3, 1), (4, 0), (2, 3), (5, 2)):
+        given, changed = square(layout), square(layout)
+        found, wanted = compiled(given, k, m), program(changed, k, m)
+        np.testing.assert_allclose(given, changed, rtol=1e-10)
+        pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
+        for one, other in pairs:
+            np.testing.assert_allclose(one, other, rtol=1e-10)

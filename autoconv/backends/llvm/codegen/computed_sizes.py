@@ -108,7 +108,9 @@ def _write_range_size(region: LoweringContext, node: Node) -> None:
         up = step > 0
         distance, width = b.select(up, limit - start, start - limit), b.select(up, step, -step)
         distance = b.divide(distance + (width - 1), width)
-    _define(region, symbol, region.out.intrinsic("smax", distance.ir, 0))
+    length = region.out.intrinsic("smax", distance.ir, 0)
+    region.refuse(node, region.out.icmp("ugt", length, _MOST))
+    _define(region, symbol, length)
 
 
 @lowering("reshape_sizes")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from autoconv.backends.llvm.codegen.frame import Body
-from autoconv.backends.llvm.codegen.values import Native, Object
+from autoconv.backends.llvm.codegen.values import Memory, Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index
 from autoconv.backends.llvm.ir.scalars import Element
@@ -78,6 +78,12 @@ class LoweringContext(ValueContext, Protocol):
 
     def is_view(self, value: Value) -> bool:
         """Return whether a value is only looked through, and never made."""
+
+    def is_lent(self, value: Value) -> bool:
+        """Return whether the elements of a value are read in the array in memory that it was loaded from."""
+
+    def lent(self, value: Value) -> Memory:
+        """Return that array."""
 
     def patches(self, node: Node) -> Patches | None:
         """Return the patch matrix that a product reads in place of its left operand."""

@@ -78,7 +78,8 @@ class KernelCalls:
             if native is None:  # a view, which exists only as an index map: the kernel needs an array
                 native = self._shown(value)
             if isinstance(native, Memory):
-                box = boxed_memory(self, native, value.type)  # type: ignore[arg-type]
+                array = value.node.inputs[0] if value in self._plan.lent and value.node is not None else value
+                box = boxed_memory(self, native, array.type)  # type: ignore[arg-type]
                 boxes.append(box.slot or "")
                 native = box
             elif isinstance(native, Element):

@@ -14,6 +14,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.analysis.contiguity import base_of, is_block
 from autoconv.backends.llvm.analysis.index_maps import viewed
+from autoconv.backends.llvm.analysis.lent_loads import strides_of
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import Launches
 from autoconv.backends.llvm.codegen.fallback import KernelCalls
@@ -24,6 +25,7 @@ from autoconv.backends.llvm.codegen.loops.nest import KernelText
 from autoconv.backends.llvm.codegen.loops.row_blocks import write_blocks
 from autoconv.backends.llvm.codegen.loops.row_chain import RowsText
 from autoconv.backends.llvm.codegen.memory import array_view
+from autoconv.backends.llvm.codegen.memory.step_loops import place_of
 from autoconv.backends.llvm.codegen.parallel.launch import write_concurrent
 from autoconv.backends.llvm.codegen.registry import lower
 from autoconv.backends.llvm.codegen.scalars import element_at
@@ -110,6 +112,15 @@ class Region(KernelCalls):
             offset = linear(self.out, index, sizes(source.type))
             return self.out.gep(memory(kind.dtype), self.data(source), offset, inbounds=False)  # type: ignore[union-attr]
         return self.address(self.object(value))
+
+    def is_lent(self, value: Value) -> bool:
+        return value in self._plan.lent
+
+    def lent(self, value: Value) -> Memory:
+        """Return the array in memory that a value is read in."""
+        found = self._values[value]
+        assert isinstance(found, Memory), value
+        return found
 
     def holder(self, value: Value) -> Object:
         """Return the object that owns the memory of an array or view."""
@@ -220,6 +231,8 @@ class Region(KernelCalls):
             assert value.node is not None
             return element_at(self, viewed(b, value.node, index, self.checked_positions.get(value.node, [])))
         dtype = value.dtype
+        if value in self._plan.lent:
+            return load(b, dtype, place_of(self.out, self.lent(value), index), 0)
         return load(b, dtype, self.data(value), linear(self.out, index, sizes(value.type)))
 
     def _write_loops(self, item: Item) -> None:
@@ -257,6 +270,11 @@ class Region(KernelCalls):
         for value in kernel.arguments:
             if is_scalar(value.type):
                 arguments.append(f"{register(value.dtype)} {self.number(value).ir}")
+            elif value in self._plan.lent:
+                array = self.lent(value)
+                arguments.append(f"ptr {array.pointer}")
+                pairs = zip(array.strides, strides_of(value), strict=True)
+                arguments += [f"i64 {stride}" for stride, known in pairs if known is None]
             else:
                 arguments.append(f"ptr {self.data(value)}")
         for view in kernel.indices:

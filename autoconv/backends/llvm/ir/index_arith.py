@@ -116,6 +116,14 @@ def linear(out: FunctionText, index: Index, shape: Sequence[Position]) -> Positi
     return found
 
 
+def byte_offset(out: FunctionText, index: Index, strides: Sequence[Position]) -> Position:
+    """Return the offset of an element in bytes."""
+    found: Position = 0
+    for position, stride in zip(index, strides, strict=True):
+        found = plus(out, found, product(out, position, stride))
+    return found
+
+
 def unravelled(out: FunctionText, offset: Position, shape: Sequence[Position]) -> Index:
     """Return the index of the element at a row-major offset."""
     index: list[Position] = []

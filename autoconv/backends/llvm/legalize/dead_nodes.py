@@ -6,6 +6,7 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import computed_sizes, defin
 from autoconv.graph.dimensions import ComputedSize
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node
+from autoconv.ops.analysis.computed_sizes import has_computed_sizes
 
 
 def remove_dead_nodes(graph: Graph) -> None:
@@ -14,7 +15,7 @@ def remove_dead_nodes(graph: Graph) -> None:
     needed: set[ComputedSize] = set()
     kept: list[Node] = []
     for node in reversed(graph.nodes):
-        lasting = node.effects is not Effects.PURE or node.regions
+        lasting = node.effects is not Effects.PURE or node.regions or has_computed_sizes(node)
         if lasting or not read.isdisjoint(node.results) or not needed.isdisjoint(defined_sizes(node)):
             kept.append(node)
             read.update(node.inputs)

@@ -15,6 +15,7 @@ from autoconv.backends.llvm.legalize.complex.split import split_complex
 from autoconv.backends.llvm.legalize.computed_sizes import name_computed_sizes
 from autoconv.backends.llvm.legalize.decompose import expand
 from autoconv.backends.llvm.legalize.interchange_loops import interchange
+from autoconv.backends.llvm.legalize.lent_loads import mark_lent_loads
 from autoconv.backends.llvm.legalize.loads_of_views import load_views
 from autoconv.backends.llvm.legalize.promote_handler_cells import with_cells
 from autoconv.backends.llvm.legalize.rotate_loops import rotate
@@ -39,6 +40,7 @@ LEGALISATIONS = (
     Legalisation(name="interchange_loops", transform=interchange),
     Legalisation(name="computed_sizes", transform=name_computed_sizes),  # last of those that copy regions
     Legalisation(name="unroll_short_axes", transform=split_components),
+    Legalisation(name="lent_loads", transform=mark_lent_loads),  # marks nodes that no pass but the next one copies
     Legalisation(name="promote_handler_cells", transform=with_cells),  # last: no other pass meets cells
 )
 

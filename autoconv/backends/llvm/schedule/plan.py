@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.contiguity import is_block, is_contiguous
 from autoconv.backends.llvm.analysis.indexing import is_indexed, part_shape, positions, shares_loop, updates
+from autoconv.backends.llvm.analysis.lent_loads import is_marked, is_matrix
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import computed_sizes, defined_sizes
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches, patches_of
@@ -74,6 +75,9 @@ class Plan:
         self._choose_patches()
         self.views: set[Value] = set()
         self._choose_views()
+        self.lent = {node.results[0] for node in graph.nodes if is_marked(node) and self._can_lend(node.results[0])}
+        self.classes.update((value.node, "lent") for value in self.lent if value.node is not None)
+        self._readers_of_lent: set[int] = set()
         self.all_items: list[Item] = []
         self._item_of: dict[Node, int] = {}
         self._last_effect: int | None = None
@@ -171,6 +175,21 @@ class Plan:
             return value not in reader.inputs[1:]
         return kind in ("element", "reduce") and not reader.effects
 
+    def _can_lend(self, value: Value) -> bool:
+        """Return whether all readers take the strides of the array that was loaded."""
+        return all(self._takes_strides(reader, value) for reader in self.all_readers(value))
+
+    def _takes_strides(self, reader: Node, value: Value) -> bool:
+        kind = self.classes[reader]
+        if kind == "matmul":
+            return value in reader.inputs and is_matrix(value) and tiles_of(reader) is None
+        if reader.results and reader.results[0] in self._in_memory:
+            return False
+        if kind in ("view", "copy", "pick"):
+            found = positions(reader) if is_indexed(reader) else ()
+            return all(base is not value for one in found for base, _ in self.bases(one))
+        return kind == "join" or (kind in ("element", "reduce") and not reader.effects)
+
     # ---- groups
 
     def _place(self, node: Node, position: int) -> None:
@@ -179,6 +198,8 @@ class Plan:
         needs, joins = self._needs(node, kind)
         if node.effects is not Effects.PURE and self._last_effect is not None:
             needs |= {self.resolve(self._last_effect)} - joins
+        if node.effects.must_run:  # it may write what earlier readers read in place
+            needs |= {self.resolve(i) for i in self._readers_of_lent} - joins
         if loops:
             shape = _loop_shape(node, kind)
             # A scatter raises before its loop.
@@ -193,6 +214,8 @@ class Plan:
         if node.effects is not Effects.PURE:
             self._last_effect = chosen
         self._item_of[node] = chosen
+        if self.lent and any(base in self.lent for value in self.inputs(node) for base, _ in self.bases(value)):
+            self._readers_of_lent.add(chosen)
         self._depend(chosen, needs)
 
     def _new_item(self, node: Node, position: int, shape: tuple[int, ...] | None) -> int:

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.ir.index_arith import Position, element_count, produ
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import literal, register
-from autoconv.backends.llvm.schedule.plan import Item
+from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.index_spec import At, Slice, aligned
@@ -149,3 +149,21 @@ def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
         return made
     x = node.inputs[base]
     return writable(region, x, region.is_last_reader(item, x))
+
+
+def guarded_views(plan: Plan, item: Item) -> list[Node]:
+    """Return the views that the loops of the item read through, and its own copies and scatters."""
+    found: dict[Node, None] = {}
+
+    def visit(value: Value) -> None:
+        if value in plan.views and value.node is not None:
+            found[value.node] = None
+            for operand in value.node.inputs[:1]:
+                visit(operand)
+
+    for node in item.nodes:
+        if plan.classes[node] in ("copy", "scatter"):
+            found[node] = None
+        for value in node.inputs:
+            visit(value)
+    return list(found)

@@ -10,14 +10,25 @@ from autoconv.backends.llvm.analysis.contiguity import base_of
 from autoconv.backends.llvm.analysis.index_map import Span
 from autoconv.backends.llvm.analysis.index_maps import CUT, Place, viewed
 from autoconv.backends.llvm.analysis.indexing import gather_map, updates
+from autoconv.backends.llvm.analysis.lent_loads import strides_of
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
+from autoconv.backends.llvm.codegen.loops.bounds_checks import guarded_views
 from autoconv.backends.llvm.codegen.loops.loop_writer import LoopWriter
 from autoconv.backends.llvm.codegen.loops.reductions import MemoryReduction, Reduction, RegisterReduction
 from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_parts, run_split
 from autoconv.backends.llvm.ir.element_rules import apply_rule, computed
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Index, Position, count, element_count, linear, plus, product
+from autoconv.backends.llvm.ir.index_arith import (
+    Index,
+    Position,
+    byte_offset,
+    count,
+    element_count,
+    linear,
+    plus,
+    product,
+)
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, load, store
@@ -47,7 +58,7 @@ class KernelText:
         self._item = item
         self._module = module
         self.arguments = list(item.reads)
-        looked_through = _guarded_views(plan, item)
+        looked_through = guarded_views(plan, item)
         self.indices = [view for view in looked_through if picks.get(view)]
         # Elements may be computed twice: nothing is accumulated, and no array is both read and written.
         self._may_repeat = all(plan.classes[node] in ("element", "copy", "place") for node in item.nodes)
@@ -80,14 +91,20 @@ class KernelText:
         return self._end("kernel")
 
     def _parameters(self) -> list[str]:
-        parameters = [
-            f"{register(v.dtype)} {n}" if is_scalar(v.type) else f"ptr noalias readonly {n}"
-            for v, n in self._names.items()
-        ]
+        parameters = []
+        for v, n in self._names.items():
+            parameters.append(f"{register(v.dtype)} {n}" if is_scalar(v.type) else f"ptr noalias readonly {n}")
+            if v in self._plan.lent:
+                parameters += [f"i64 {stride}" for stride in self._strides(v) if isinstance(stride, str)]
         for view in self.indices:
             parameters += [f"i64 {pick}" for pick in self._pick_names[view] if isinstance(pick, str)]
         parameters += [f"ptr noalias {n}" for n in self.stores.values()]
         return parameters + [f"i64 {size}" for size in self._module.sizes]
+
+    def _strides(self, value: Value) -> list[Position]:
+        """Return the strides in bytes of a value that is read in place: constants, or parameters."""
+        name = self._names[value]
+        return [f"{name}.{d}" if stride is None else stride for d, stride in enumerate(strides_of(value))]
 
     def _write_split(self, split: Split, parameters: list[str], careful: bool) -> tuple[str, bool]:
         """Write a function for a part of the loops, and one that runs all parts.
@@ -341,12 +358,15 @@ class KernelText:
 
     def _element(self, value: Value, index: Index) -> Element:
         node = value.node
+        if value in self._plan.lent and not self._flat:
+            moved = byte_offset(self.out, index, self._strides(value))
+            return load(self.b, value.dtype, self.out.gep("i8", self._names[value], moved, inbounds=False), 0)
         if value in self._names:
             offset = index[0] if self._flat else linear(self.out, index, sizes(value.type))
             return load(self.b, value.dtype, self._names[value], offset)
         assert node is not None
         base = base_of(value, self._plan.views)
-        if base is not value and base in self._names and is_dense(base.type):
+        if base is not value and base in self._names and base not in self._plan.lent and is_dense(base.type):
             # Elements in the same order have the same offsets as in the base.
             return load(self.b, base.dtype, self._names[base], linear(self.out, index, sizes(value.type)))
         if value in self._plan.views or self._plan.classes[node] == "copy":
@@ -371,21 +391,3 @@ class KernelText:
         own = sizes(operand.type)
         aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
         return self.element(operand, tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True)))
-
-
-def _guarded_views(plan: Plan, item: Item) -> list[Node]:
-    """Return the views that the loops of the item read through, and its own copies and scatters."""
-    found: dict[Node, None] = {}
-
-    def visit(value: Value) -> None:
-        if value in plan.views and value.node is not None:
-            found[value.node] = None
-            for operand in value.node.inputs[:1]:
-                visit(operand)
-
-    for node in item.nodes:
-        if plan.classes[node] in ("copy", "scatter"):
-            found[node] = None
-        for value in node.inputs:
-            visit(value)
-    return list(found)

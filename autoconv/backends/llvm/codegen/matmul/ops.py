@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from autoconv.backends.llvm.analysis.lent_loads import strides_of
 from autoconv.backends.llvm.analysis.representation import has_computed, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
@@ -148,11 +149,16 @@ def _write_blas(region: LoweringContext, product: Product) -> None:
 def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     """Write the product by the BLAS, in parts where it turns out large; the inner dimension may be 0."""
     module, kind = region.body.module, register(product.dtype)
+    operands = product.node.inputs
     parameters = ["ptr %x", "ptr %y", "ptr %z", "i64 %rows", "i64 %inner", "i64 %columns"]
+    widths = [f"i64 %width{i}" for i, value in enumerate(operands) if region.is_lent(value)]
+    parameters += widths
     body = FunctionText(module, Signature("i1", (*parameters, *PART), f"nounwind {QUICK}"))
     count = body.sub("%last", "%first")
     width_x, width_y = "%rows" if product.flip_x else "%inner", "%inner" if product.flip_y else "%columns"
-    moved = body.gep(kind, "%x", body.mul("%first", "1" if product.flip_x else "%inner"))
+    width_x = "%width0" if region.is_lent(operands[0]) else width_x
+    width_y = "%width1" if region.is_lent(operands[1]) else width_y
+    moved = body.gep(kind, "%x", body.mul("%first", "1" if product.flip_x else width_x))
     placed = body.gep(kind, "%z", body.mul("%first", "%columns"))
     x, y, z = Matrix(moved, width_x, product.flip_x), Matrix("%y", width_y, product.flip_y), Matrix(placed, "%columns")
     rows = _row_count(region.out, product)
@@ -164,8 +170,11 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     body.either(body.icmp("eq", "%inner", 0), lambda: multiply(False), lambda: multiply(True))
     body.ret(FALSE)
     shape = rows, product.inner, product.columns
-    given = [f"ptr {region.data(value)}" for value in (*product.node.inputs, *product.node.results)]
+    lent = [region.lent(value) if region.is_lent(value) else None for value in operands]
+    pointers = [region.data(value) if one is None else one.pointer for value, one in zip(operands, lent, strict=True)]
+    given = [f"ptr {pointer}" for pointer in (*pointers, region.data(product.node.results[0]))]
     given += [f"i64 {size}" for size in shape]
+    given += [f"i64 {(strides_of(v)[0] or 0) // v.dtype.size}" for v in operands if region.is_lent(v)]
     name, out = body.finish("product"), region.out
     with alone(out):
         if current_target().is_parallel:

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import writable
 from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
 from autoconv.backends.llvm.codegen.memory.array_view import held
-from autoconv.backends.llvm.codegen.registry import in_memory
+from autoconv.backends.llvm.codegen.registry import class_lowering, in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
@@ -21,6 +21,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     Position,
     RunTimeSize,
     Size,
+    byte_offset,
     element_count,
     linear,
     plus,
@@ -191,11 +192,7 @@ def _sizes_of(region: LoweringContext, value: Value) -> tuple[Position, ...]:
 
 def place_of(region: LoweringContext, x: Memory, index: Index) -> str:
     """Return the address of an element."""
-    out, offset = region.out, 0
-    total: Position = offset
-    for position, stride in zip(index, x.strides, strict=True):
-        total = plus(out, total, product(out, position, stride))
-    return moved(region, x.pointer, total)
+    return moved(region, x.pointer, byte_offset(region.out, index, x.strides))
 
 
 def _nested_loops(region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None]) -> None:
@@ -217,6 +214,13 @@ def _write_load(region: LoweringContext, node: Node) -> None:
     made = region.new_array(type_)
     region.set(result, made)
     copy(region, x, region.address(made), type_.dtype)
+
+
+@class_lowering("lent")
+def write_lent_load(region: LoweringContext, node: Node) -> None:
+    """Let the readers read the array in place."""
+    x = held(region, node.inputs[0])
+    region.set(node.results[0], replace(x, owner=Object(x.owner.ir)))
 
 
 def _is_unchanging_argument(region: LoweringContext, node: Node) -> bool:

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.codegen.routine import Routine as PlainRoutine
 from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.ir.element_rules import computed
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Index, Position, plus, product
+from autoconv.backends.llvm.ir.index_arith import Index, Position, byte_offset, plus, product
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load
 from autoconv.backends.llvm.ir.signature import Signature
@@ -171,9 +171,7 @@ def either(out: Any, conditions: Sequence[str]) -> str:
 
 
 def place_of(out: Any, x: Memory, index: Index) -> str:
-    total: Position = 0
-    for position, stride in zip(index, x.strides, strict=True):
-        total = plus(out, total, product(out, position, stride))
+    total = byte_offset(out, index, x.strides)
     return x.pointer if total == 0 else str(out.new(f"getelementptr inbounds i8, ptr {x.pointer}, i64 {total}"))
 
 

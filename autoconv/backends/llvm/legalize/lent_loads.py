@@ -1,0 +1,83 @@
+"""Mark loads of arrays whose elements may be read in place: a copy would hold the same until its last reader has run.
+
+    before   %x = array_load(%view): float64[size0,size0]
+             %sums = reduce_sum(%x, axis=(1,))
+    after    %x = array_load(%view, lent=True): float64[size0,size0]
+
+That holds if nothing between the load and the last reader writes memory that may overlap. The plan lends a marked load
+where all of its readers are loops, or products that take strides.
+"""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.analysis.representation import is_open
+from autoconv.graph.graph import Graph, Node, Value, clone
+from autoconv.ops.analysis.alias import DISJOINT, Overlaps
+from autoconv.ops.record import Op
+
+LOAD = "array_load"
+_VIEWS = frozenset({"view", "extent"})
+
+
+def mark_lent_loads(graph: Graph) -> Graph:
+    """Return the graph with marked loads, regions included."""
+    if not any(map(_is_candidate, graph.walk())):
+        return graph
+    copy = clone(graph, lambda *_: None)
+    overlaps = Overlaps(copy)
+    for part in dict.fromkeys((copy, *(region for node in copy.walk() for region in node.regions))):
+        _mark(part, overlaps)
+    return copy
+
+
+def _is_candidate(node: Node) -> bool:
+    return node.op.name == LOAD and is_open(node.results[0].type)
+
+
+def _mark(graph: Graph, overlaps: Overlaps) -> None:
+    positions = {node: i for i, node in enumerate(graph.nodes)}
+    readers: dict[Value, list[Node]] = {}
+    for node in graph.nodes:
+        for value in node.inputs:
+            readers.setdefault(value, []).append(node)
+    outputs = set(graph.outputs)
+    for load in graph.nodes:
+        if not _is_candidate(load):
+            continue
+        last = _last_reader(load, readers, outputs, positions)
+        between = graph.nodes[positions[load] + 1 : last] if last is not None else []
+        if last is not None and not any(_may_write(node, load.inputs[0], overlaps) for node in between):
+            load.attributes = {**load.attributes, "lent": True}
+
+
+def _last_reader(
+    load: Node, readers: dict[Value, list[Node]], outputs: set[Value], positions: dict[Node, int]
+) -> int | None:
+    """Return the position of the last node that reads the elements, through views; None for an output."""
+    last, left = positions[load], [load.results[0]]
+    while left:
+        value = left.pop()
+        if value in outputs:
+            return None
+        for node in readers.get(value, ()):
+            if node.regions:
+                return None
+            last = max(last, positions[node])
+            if _looks_through(node.op):
+                left += node.results
+    return last
+
+
+def _looks_through(op: Op) -> bool:
+    """Return whether a result may be only another index into the operand, read where its own readers run."""
+    return op.traits.view or op.traits.may_alias or op.traits.same_order or not op.traits.elementwise
+
+
+def _may_write(node: Node, array: Value, overlaps: Overlaps) -> bool:
+    if not node.effects.must_run or node.op.traits.allocates:
+        return False
+    target = node.op.traits.stores_into
+    return target is None or overlaps.between(node.inputs[target], array) != DISJOINT
+
+
+__all__ = ["mark_lent_loads"]
