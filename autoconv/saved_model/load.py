@@ -115,6 +115,9 @@ class _Loading:
         found = {name: signature_function(self._trace(stored)) for name, stored in self._index["signatures"].items()}
         if isinstance(root, LoadedObject):
             root.__dict__["signatures"] = Signatures(found)
+            if self._options.experimental_load_function_aliases:
+                aliases = self._index.get("aliases", {})
+                root.__dict__["function_aliases"] = {name: self._objects[number] for name, number in aliases.items()}
         return root
 
     def _variable(self, node: Mapping[str, Any]) -> Variable:

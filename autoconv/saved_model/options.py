@@ -7,7 +7,9 @@ from typing import Any
 
 
 class SaveOptions:
-    """Options of `save`. They name devices, namespaces and forms of TensorFlow's files, and have no effect here.
+    """Options of `save`. `function_aliases` are further names of functions that the saved object owns.
+
+    The others name devices, namespaces and forms of TensorFlow's files, and have no effect here.
 
     >>> autoconv.saved_model.SaveOptions(save_debug_info=True).save_debug_info
     True
@@ -33,7 +35,8 @@ class SaveOptions:
 
 
 class LoadOptions:
-    """Options of `load`. `experimental_skip_checkpoint` leaves the variables at zero.
+    """Options of `load`. `experimental_skip_checkpoint` leaves the variables at zero;
+    `experimental_load_function_aliases` gives the loaded object `function_aliases`, a dict.
 
     >>> autoconv.saved_model.LoadOptions().experimental_skip_checkpoint
     False
@@ -45,10 +48,12 @@ class LoadOptions:
         experimental_io_device: str | None = None,
         experimental_skip_checkpoint: bool = False,
         experimental_variable_policy: Any = None,
+        experimental_load_function_aliases: bool = False,
         **others: Any,
     ) -> None:
         self.allow_partial_checkpoint = allow_partial_checkpoint
         self.experimental_io_device = experimental_io_device
         self.experimental_skip_checkpoint = experimental_skip_checkpoint
         self.experimental_variable_policy = experimental_variable_policy
+        self.experimental_load_function_aliases = experimental_load_function_aliases
         self.__dict__.update(others)

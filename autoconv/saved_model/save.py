@@ -53,11 +53,11 @@ def save(
     if not is_trackable(obj) and not functions_of(obj):
         raise ValueError(f"Expected an object with variables or functions, such as a Module, for export. Got {obj!r}.")
     with recording(None):
-        content, writer, assets = _content(obj, signatures)
+        content, writer, assets = _content(obj, signatures, options or SaveOptions())
         write_folder(os.fspath(export_dir), content, writer.graphs, writer.arrays, assets)
 
 
-def _content(obj: object, signatures: Any) -> tuple[dict[str, Any], TraceWriter, list[str]]:
+def _content(obj: object, signatures: Any, options: SaveOptions) -> tuple[dict[str, Any], TraceWriter, list[str]]:
     objects, parts = saved_objects(obj)
     numbers = {id(value): number for number, value in enumerate(objects)}
     for number, value in enumerate(objects):
@@ -75,7 +75,14 @@ def _content(obj: object, signatures: Any) -> tuple[dict[str, Any], TraceWriter,
     for number, (value, children) in enumerate(zip(objects, parts, strict=True)):
         nodes.append({**_node(value, number, writer, assets), "parts": children})
     stored = {name: _signature(name, value, writer) for name, value in _signatures(obj, signatures).items()}
-    return {"nodes": nodes, "signatures": stored}, writer, assets
+    aliases = {name: _alias(name, value, numbers) for name, value in options.function_aliases.items()}
+    return {"nodes": nodes, "signatures": stored, "aliases": aliases}, writer, assets
+
+
+def _alias(name: str, value: object, numbers: Mapping[int, int]) -> int:
+    if not isinstance(value, FUNCTIONS) or id(value) not in numbers:
+        raise ValueError(f"The alias {name!r} names {value!r}, which is no function of the saved object.")
+    return numbers[id(value)]
 
 
 def _node(value: object, number: int, writer: TraceWriter, assets: list[str]) -> dict[str, Any]:
@@ -125,7 +132,7 @@ def _function(value: Function[..., Any], writer: TraceWriter) -> dict[str, Any]:
 def _signatures(obj: object, given: Any) -> Mapping[str, Any]:
     if given is None:
         found = functions_of(obj)
-        own = found.get("_default_save_signature")
+        own = getattr(obj, "_default_save_signature", None)  # a property of Keras' models
         single = [value for value in found.values() if _single(value) is not None and _has_named_results(value)]
         default = own if own is not None else single[0] if len(single) == 1 else None
         return {} if default is None else {_DEFAULT: default}

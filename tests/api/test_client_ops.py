@@ -171,3 +171,20 @@ def test_ctc_loss():
         close(slope[5, 1:], np.zeros((2, 5)))
     batches = ac.nn.ctc_loss([[0, 1]], x[:, :1].transpose(1, 0, 2), [2], [6], logits_time_major=False, blank_index=-1)
     close(batches, ac.nn.ctc_loss([[0, 1]], x[:, :1], [2], [6], blank_index=4))
+
+
+def test_ctc_loss_of_labels_that_are_the_blanks_class():
+    x = (np.arange(24, dtype=np.float32).reshape(2, 4, 3) - 12) / 100
+    labels = [[1, 2, 1, 0], [1, 2, 0, 2]]
+    close(ac.nn.ctc_loss(labels, x, [4, 4], [4, 4], logits_time_major=False), [4.394582, 4.384582], 1e-5)
+    close(ac.nn.ctc_loss(labels, x, [3, 3], [4, 4], logits_time_major=False), [2.442931, 2.454360], 1e-5)
+
+
+def test_axes_that_are_computed_of_known_sizes():
+    def turned(x):
+        return ac.reverse(x, ac.range(ac.rank(x))), ac.reduce_sum(x, ac.range(1, x.shape.rank))
+
+    for run in both(turned):
+        reverse, sums = run(ac.constant(A))
+        close(reverse, A[::-1, ::-1])
+        close(sums, A.sum(1))

@@ -18,7 +18,7 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    path, _, name = report.nodeid.partition("::")
+    path, _, name = report.nodeid.replace("autoconv.", "tf.").partition("::")  # dtypes in names
     tests = _OUTCOMES.setdefault(os.path.basename(path), {})
     if report.outcome == "failed":
         tests[name] = "failed: " + str(report.longrepr).strip().splitlines()[-1][:200]

@@ -116,6 +116,19 @@ def test_functions_that_only_eager_tensors_have():
     assert np.linalg.eig(np.asarray(x))[0].shape == np.linalg.eig(x)[0].shape == (2,)
 
 
+def test_numpys_functions_of_eager_tensors_give_arrays():
+    x = ac.constant([[1.0, np.nan], [3.0, 4.0]])
+    for found in (np.isnan(x), np.stack([x, x]), np.exp(x), np.add.reduce(x), np.where(np.isnan(x), 0, x)):
+        assert type(found) is np.ndarray
+    assert np.isnan(x).any() and np.stack([x, x]).sum(axis=0)[1, 0] == 6.0
+    assert isinstance(np.ones(2, np.float32) + x, ac.Tensor)  # an operator has the tensor's rules
+    with ac.GradientTape() as tape:
+        tape.watch(x)
+        followed, other = np.exp(x), np.exp(ac.constant(1.0))
+    assert isinstance(followed, ac.Tensor) and not isinstance(other, ac.Tensor)
+    assert tape.gradient(followed, x).numpy()[1, 1] == pytest.approx(np.exp(4.0), rel=1e-6)
+
+
 def test_gradients_through_numpys_functions():
     def f(x):
         y = np.sin(x) * np.exp(x)

@@ -342,3 +342,24 @@ def test_checkpoints_read_into_loaded_objects(folder, tmp_path):
     path = ac.train.Checkpoint(loaded).save(str(tmp_path / "checkpoint"))
     ac.train.Checkpoint(module).restore(path).assert_existing_objects_matched()
     np.testing.assert_array_equal(module.w, loaded.w)
+
+
+def test_further_names_of_functions(tmp_path):
+    module = ac.Module()
+    module.v = ac.Variable(2.0)
+    module.scaled = ac.function(lambda x: x * module.v, input_signature=[ac.TensorSpec([None])])
+    options = ac.saved_model.SaveOptions(function_aliases={"other": module.scaled})
+    ac.saved_model.save(module, tmp_path, options=options)
+    options = ac.saved_model.LoadOptions(experimental_load_function_aliases=True)
+    loaded = ac.saved_model.load(tmp_path, options=options)
+    assert loaded.function_aliases["other"]([1.0, 3.0]).numpy().tolist() == [2.0, 6.0]
+    assert not hasattr(ac.saved_model.load(tmp_path), "function_aliases")
+    with pytest.raises(ValueError, match="no function of the saved object"):
+        options = ac.saved_model.SaveOptions(function_aliases={"other": ac.function(lambda x: x)})
+        ac.saved_model.save(module, tmp_path, options=options)
+
+
+def test_traces_of_an_input_signature_are_there_before_the_first_call():
+    traced = ac.function(lambda x: x + 1, input_signature=[ac.TensorSpec([2])])
+    (trace,) = traced.concrete_functions
+    assert trace([1.0, 2.0]).numpy().tolist() == [2.0, 3.0] and traced.experimental_get_tracing_count() == 1

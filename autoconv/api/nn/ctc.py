@@ -8,7 +8,7 @@ from autoconv.api.control.functional import foldl
 from autoconv.api.nn.layers import log_softmax
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.comparison import logical_and, not_equal
+from autoconv.api.tensors.comparison import equal, logical_and, not_equal
 from autoconv.api.tensors.constants import fill, zeros_like
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, where
@@ -46,8 +46,8 @@ def ctc_loss(
     path: Any = reshape(stack([blanks, wanted], axis=-1), [shape(wanted)[0], -1])
     path = concat([path, blanks[:, :1]], axis=1)
     places = tensor_range(shape(path)[1])[None]
-    before = pad(path, [[0, 0], [2, 0]], constant_values=blank)[:, :-2]
-    skips = logical_and(not_equal(path, blank), not_equal(path, before))
+    # From a label to the next, unless it is the same. A label may be the blank's class: it is one more label.
+    skips = logical_and(equal(places % 2, 1), not_equal(path, pad(path, [[0, 0], [2, 0]])[:, :-2]))
     paths = path[None] + zeros_like(cast(frames[..., :1], "int32"))
     emitted: Any = gather(log_softmax(frames), paths, axis=2, batch_dims=2)
     never = cast(fill(shape(path), _NEVER), emitted.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
-from autoconv.runtime.tensors.static_values import partial_value, static_sizes, static_value
+from autoconv.runtime.tensors.static_values import computed_value, partial_value, static_sizes, static_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
@@ -22,7 +22,7 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
         return None
     if isinstance(axis, (list, tuple)):
         return tuple(static_int(a, "axis") for a in axis)
-    value = static_value(axis)
+    value = _computed(axis)
     if value is None:
         raise TypeError(f"axis has to be known while tracing, found {axis!r}; pass Python ints")
     return tuple(int(a) for a in np.ravel(value))
@@ -30,10 +30,18 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
 
 def static_int(value: TensorLike, name: str) -> int:
     """Return an int given as a number or a constant tensor; raises TypeError for anything else."""
-    known = static_value(value)
+    known = _computed(value)
     if known is None or isinstance(known, (float, str, bytes, np.floating)) or np.ndim(known):
         raise TypeError(f"{name} has to be an int that is known while tracing, found {value!r}")
     return int(known)
+
+
+def _computed(value: object) -> Any:
+    """Return the value of a tensor that depends on constants and known shapes alone; None for others."""
+    known = static_value(value)
+    if known is None and isinstance(value, SymbolicTensor):
+        return computed_value(value.value_in_graph)
+    return known
 
 
 def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:

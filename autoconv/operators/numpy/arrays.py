@@ -24,7 +24,7 @@ from autoconv.runtime.arrays.assigned_values import cast_to, elements, loses_ima
 from autoconv.runtime.arrays.members import member
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
 from autoconv.runtime.objects.symbol_search import holds_symbols
-from autoconv.runtime.recording.numpy_protocol import implementation, name_of
+from autoconv.runtime.recording.numpy_protocol import CHANGING, implementation, name_of
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
@@ -68,7 +68,7 @@ def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(function, region)
     if compute is None:
         raise StagingError(f"{name_of(function)} is not supported in a graph", current_place())
-    kept = 1 if function in _CHANGING else 0
+    kept = 1 if function in CHANGING else 0
     found = compute(
         *args[:kept], *map(loaded, args[kept:]),
         **{key: value if key == "out" else loaded(value) for key, value in kwargs.items()},
@@ -84,11 +84,6 @@ def _typed(value: object) -> Any:
     return dispatch.apply("python_cast", tensor, dtype=tensor.type.dtype)
 
 
-# Functions that write into their first argument.
-_CHANGING = frozenset(
-    {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
-    | {function.at for function in vars(np).values() if isinstance(function, np.ufunc)}
-)
 
 
 # ---- new arrays

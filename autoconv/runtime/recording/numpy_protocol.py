@@ -17,12 +17,18 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.python_operators import BINARY, COMPARISONS, Operator
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.tape_recorders import active, follows
 from autoconv.runtime.support.spans import current_place, is_own_file
 
 # NumPy's function (or ufunc, or scalar type) -> its implementation by ops, with the same arguments.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 # Functions that make arrays of anything, or of nothing: under `compile` they are always called through the table.
 CREATING: set[Any] = set()
+# Functions that write into their first argument.
+CHANGING: frozenset[Any] = frozenset(
+    {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
+    | {function.at for function in vars(np).values() if isinstance(function, np.ufunc)}
+)
 
 # The ufuncs of Python's operators, which tensors implement themselves.
 _OPERATORS: dict[Any, Operator] = {getattr(np, one.ufunc): one for one in (*BINARY, *COMPARISONS)}
@@ -52,8 +58,9 @@ def array_ufunc(self: Any, ufunc: Callable[..., Any], method: str, *inputs: Any,
     if method == "__call__" and not kwargs and ufunc in _OPERATORS and _is_operator(sys._getframe(1)):
         return _as_operator(_OPERATORS[ufunc], *inputs)
     out = kwargs.get("out", ())
-    found = implementation(ufunc if method == "__call__" else getattr(ufunc, method))
-    if found is None or any(isinstance(x, np.ndarray) for x in out):
+    called = ufunc if method == "__call__" else getattr(ufunc, method)
+    found = implementation(called)
+    if found is None or any(isinstance(x, np.ndarray) for x in out) or _gives_arrays(called, (*inputs, *out)):
         return without_ops(ufunc, method, inputs, kwargs)
     if len(out) == 1:
         kwargs["out"] = out[0]
@@ -65,9 +72,26 @@ def array_function(
 ) -> Any:
     """`__array_function__` of tensors."""
     found = implementation(function)
-    if found is None or isinstance(kwargs.get("out"), np.ndarray):
+    if found is None or isinstance(kwargs.get("out"), np.ndarray) or _gives_arrays(function, (args, kwargs)):
         return without_ops(function, "__call__", args, kwargs)
     return found(*args, **kwargs)
+
+
+def _gives_arrays(function: Callable[..., Any], values: Any) -> bool:
+    """Return whether NumPy's own function runs, on the tensors' arrays: eagerly, where no tape follows a tensor."""
+    if current_region() is not None or function in CHANGING:
+        return False
+    return not active() or not any(_is_followed(value) for value in values)
+
+
+def _is_followed(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_followed, value))
+    if isinstance(value, dict):
+        return any(map(_is_followed, value.values()))
+    if hasattr(value, "storage"):  # a variable, which tapes watch when it is read
+        return any(recorder.watches_variables or recorder.follows(value.storage) for recorder in active())
+    return any(follows([value]))
 
 
 def without_ops(function: Callable[..., Any], method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

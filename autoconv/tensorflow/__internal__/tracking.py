@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import functools
+from abc import ABCMeta
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from autoconv.api.control.module import Module
+from autoconv.runtime.objects.resource import TrackableResource
+from autoconv.runtime.objects.variable import Variable
 from autoconv.train.deferred import attribute_set
 from autoconv.train.object_graph import is_trackable
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class Trackable:
-    """An object with named parts."""
+class _WithVirtualInstances(ABCMeta):
+    """Class whose `register` makes instances of other classes count as its own."""
+
+
+class Trackable(metaclass=_WithVirtualInstances):
+    """An object with named parts; modules, variables and tables count as instances too."""
 
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
         """Add a part under a name; raises ValueError for a name that another part has, unless `overwrite`."""
@@ -30,6 +38,10 @@ class Trackable:
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return dict(self.__dict__.get("_tracked_parts", {}))
+
+
+for _kind in (Module, Variable, TrackableResource):
+    Trackable.register(_kind)
 
 
 class AutoTrackable(Trackable):

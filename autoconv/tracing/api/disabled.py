@@ -41,7 +41,8 @@ def _attach(target: Any, function: Function) -> None:
     if not isinstance(target, types.FunctionType):
         names = [name for name in names if not hasattr(target, name)]  # the object's own attributes have priority
     for name in names:
-        setattr(target, name, getattr(function, name))
+        # a function with an input signature traces where its traces are read
+        setattr(target, name, [] if name == "concrete_functions" else getattr(function, name))
     target.explain = functools.partial(_explanation, function.name)
 
 

@@ -65,15 +65,15 @@ class Described:
 
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
+        """The traces in their order; of a function with an input signature its trace, made now if there is none."""
+        if not self._cache.traces and self._input_signature is not None:
+            self.get_concrete_function()
         return sorted(self._cache.traces, key=lambda concrete: concrete.number)
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         return self.concrete_functions
 
     def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
-        """Return the traces, and make the one of the input signature if there is none."""
-        if not self.concrete_functions and self._input_signature is not None:
-            self.get_concrete_function()
         return self.concrete_functions
 
     def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
