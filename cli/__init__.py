@@ -16,6 +16,7 @@ from autoconv._start import loaded
 from autoconv.errors import AutoconvError
 
 from .bench import bench
+from .build import build
 from .cache import cache
 from .convert import convert
 from .diagnostics import code_of, describe, say, show_bug, show_error
@@ -97,7 +98,7 @@ def main() -> None:
     """
 
 
-for command in (convert, upgrade, show_code, show_graph, export, run, bench, cache, info):
+for command in (convert, upgrade, show_code, show_graph, export, build, run, bench, cache, info):
     main.add_command(command)
 
 __all__ = ["main"]

@@ -44,12 +44,13 @@ MAY_IMPORT = {
     "xp": {"graph", "numpy", "runtime"},
     "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "storage", "tracing", "api"},
     "storage": {"errors", "graph"},
+    "clibrary": {"errors", "graph", "optimise", "backends", "runtime", "operators", "storage", "tracing"},
     "onnx": BASE | {"graph", "backends", "runtime", "tracing"},
     "stablehlo": {"backends", "tracing"},
     "train": {"errors", "graph", "runtime", "storage", "api"},
     "saved_model": {"errors", "graph", "ops", "runtime", "operators", "storage", "tracing", "api", "train"},
 }
-BEYOND = {"api", "bench", "data", "numpy", "onnx", "saved_model", "stablehlo", "storage", "train", "xp"}
+BEYOND = {"api", "bench", "clibrary", "data", "numpy", "onnx", "saved_model", "stablehlo", "storage", "train", "xp"}
 INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
 CORE = INNER - BEYOND
 
@@ -58,7 +59,7 @@ THIRD_PARTY = {
     "graph": {"numpy", "ml_dtypes", "tensorboard"}, "ops": {"numpy"}, "autodiff": {"numpy"}, "optimise": {"numpy"},
     "backends": {"numpy", "llvmlite"}, "runtime": {"numpy"}, "operators": {"numpy"},
     "storage": {"numpy", "safetensors"}, "train": {"numpy", "google"}, "saved_model": {"numpy"}, "onnx": {"numpy"},
-    "stablehlo": set(),
+    "stablehlo": set(), "clibrary": {"numpy"},
     "tracing": {"numpy"}, "api": {"numpy"}, "data": {"numpy"}, "numpy": {"numpy"}, "xp": {"numpy"},
     "bench": {"numpy", "rich"},
     "config": {"platformdirs"},
@@ -69,6 +70,7 @@ THIRD_PARTY = {
 WITHIN = {
     "backends/llvm": (
         "target", "ir", "jit", "runtime", "analysis", "legalize", "schedule", "codegen", "entry",
+        "library",
     ),
     "operators": ("support", "inference", "regions", "control", "values", "numpy", "calls"),
     "tracing": ("key", "views", "guards", "outputs", "execute", "specialise", "api"),
@@ -103,7 +105,7 @@ TOLERATED = {
 # What other parts of the package may import of the backends; the modules of a backend are its own.
 OF_BACKENDS = {
     f"autoconv.backends{name}" for name in (
-        "", ".protocol", ".call_form", ".interpreter", ".portable", ".stablehlo", ".onnx", ".onnx.model",
+        "", ".protocol", ".call_form", ".library_form", ".interpreter", ".portable", ".stablehlo", ".onnx", ".onnx.model",
     )
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.interpreter import Interpreter
 from autoconv.backends.llvm.backend import NativeBackend
-from autoconv.backends.protocol import Backend, CompiledGraph, Unsupported
+from autoconv.backends.protocol import Backend, CompiledGraph, LibraryCode, SymbolicCode, Unsupported
 from autoconv.config import SETTINGS
 from autoconv.graph.graph import Graph
 
@@ -38,4 +38,14 @@ def compile_graph(graph: Graph, form: CallForm | None = None, pool: int = 0) -> 
         return REFERENCE.compile(graph)
 
 
-__all__ = ["BACKENDS", "REFERENCE", "compile_graph", "current"]
+def library_code() -> LibraryCode:
+    """Return what compiles object files for C, whichever backend runs graphs."""
+    return next(found for backend in BACKENDS.values() if (found := backend.library) is not None)
+
+
+def symbolic_code() -> SymbolicCode:
+    """Return the code for any size, whichever backend runs graphs."""
+    return next(found for backend in BACKENDS.values() if (found := backend.symbolic) is not None)
+
+
+__all__ = ["BACKENDS", "REFERENCE", "compile_graph", "current", "library_code", "symbolic_code"]

@@ -79,6 +79,7 @@ class Interpreter:
 
     name = "reference"
     symbolic = None
+    library = None
 
     def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> InterpretedGraph:
         return compile_graph(graph)

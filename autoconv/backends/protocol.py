@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from autoconv.backends.call_form import CallForm
+from autoconv.backends.library_form import LibraryForm, LibraryObject
 from autoconv.graph.graph import Graph, Node, Span
 from autoconv.graph.types import Symbol
 
@@ -94,6 +95,13 @@ class Dispatch:
     default: Any
 
 
+class LibraryCode(Protocol):
+    """The part of a backend that compiles graphs to object files for C."""
+
+    def __call__(self, form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple: str) -> LibraryObject:
+        """Return the object file of a C function; see `library_form.py`. Raise NoLibrary or WrongTarget."""
+
+
 class Backend(Protocol):
     """Compiles graphs."""
 
@@ -104,6 +112,10 @@ class Backend(Protocol):
     @property
     def symbolic(self) -> SymbolicCode | None:
         """Code for any size; None where a compiled graph runs for all sizes as it is."""
+
+    @property
+    def library(self) -> LibraryCode | None:
+        """Object files for C; None where there are none."""
 
     def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:
         """Compile a graph; with a CallForm, `entry` may take a user's call. Raise Unsupported where nothing runs.

@@ -28,6 +28,7 @@ NAMESPACES = {
     "autoconv.saved_model": "Objects with their functions as graphs, written to a folder and loaded.",
     "autoconv.stablehlo": "Functions as StableHLO modules.",
     "autoconv.onnx": "Functions as ONNX models, and ONNX models as functions.",
+    "autoconv.clibrary": "Functions as C libraries, which need no Python.",
     "autoconv.summary": "Summaries for TensorBoard.",
     "autoconv.summary.experimental": "Default steps and names of summaries.",
     "autoconv.train": "Checkpoints, and records of training data.",

@@ -28,6 +28,7 @@ DRAWS = "depends on whether matplotlib is installed; tests/bench and tests/cli/t
 # (file, how the message starts): why no program shows it.
 BY_OBJECT = "the call runs as Python objects, or as plain Python, and explain() says so"
 EXCEPTIONS: dict[tuple[str, str], str] = {
+    ("autoconv/clibrary/build.py", "…"): "LLVM's words: tests/clibrary/test_build.py",
     ("cli/show_graph.py", "…"): "the command's: tests/cli/test_show_graph.py",
     ("cli/tracebacks.py", "…: …"): "the command's: tests/cli/test_show_graph.py",
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,

@@ -7,9 +7,11 @@ from typing import Any
 
 from autoconv.backends import llvm
 from autoconv.backends.call_form import CallForm
+from autoconv.backends.library_form import LibraryForm, LibraryObject
 from autoconv.backends.llvm import describe
 from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
 from autoconv.backends.llvm.jit.engine import NOT_COMPILED
+from autoconv.backends.llvm.library.build import library_object
 from autoconv.backends.llvm.runtime.call_dispatch import dispatching_method, is_dispatchable, is_readable
 from autoconv.backends.llvm.runtime.library import make_ready_ahead, shared_address, using_pool
 from autoconv.backends.llvm.target.abi import UnknownLayout
@@ -39,6 +41,9 @@ class NativeBackend:
 
     name = "llvm"
     symbolic = NativeCodeForAnySize()
+
+    def library(self, form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple: str) -> LibraryObject:
+        return library_object(form, graphs, cpu, triple)
 
     def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:
         try:

@@ -63,10 +63,15 @@ def traced(function: Callable[..., Any], contract: str) -> Function:
 
 def parse_specs(text: str) -> list[Any]:
     """Parse TensorSpecs and Python values; raises TargetError."""
+    return [_spec(one) if isinstance(one, TensorType) else one for one in parse_types(text)]
+
+
+def parse_types(text: str) -> list[Any]:
+    """Parse types of tensors, whose sizes may be names, and Python values; raises TargetError."""
     found: list[Any] = []
     for word in _words(text):
         try:
-            found.append(_spec(word))
+            found.append(_type_or_value(word))
         except (GraphSyntaxError, ValueError, SyntaxError):
             raise TargetError(
                 f"{word!r} is no argument; write a type, such as float32[2,3], float32[?,3] or int32[], or a literal "
@@ -75,17 +80,21 @@ def parse_specs(text: str) -> list[Any]:
     return found
 
 
-def _spec(word: str) -> Any:
+def _type_or_value(word: str) -> Any:
     if word.endswith("]") and not word.startswith("["):
         scanner = Scanner(word)
         type_ = parse_type(scanner)
         if scanner.position != len(word) or not isinstance(type_, TensorType):
             scanner.fail("this is no type of a tensor")
-        shape = type_.shape
-        if shape is not None:
-            shape = tuple(None if isinstance(size, Symbol) else size for size in shape)
-        return TensorSpec(shape, type_.dtype)
+        return type_
     return ast.literal_eval(word)
+
+
+def _spec(type_: TensorType) -> TensorSpec:
+    shape = type_.shape
+    if shape is not None:
+        shape = tuple(None if isinstance(size, Symbol) else size for size in shape)
+    return TensorSpec(shape, type_.dtype)
 
 
 def _words(text: str) -> list[str]:

@@ -98,7 +98,7 @@ def _computed_in(dimensions: Sequence[Any]) -> Iterator[ComputedSize]:
 
 def write_dimension(out: FunctionText, symbol: Symbol) -> None:
     """Compute a derived dimension into its register."""
-    out.line(f"{register_of(symbol)} = add i64 {dimension(out, symbol)}, 0")
+    out.define(register_of(symbol), dimension(out, symbol))
 
 
 def dimension(out: FunctionText, size: Dimension) -> Position:

@@ -204,6 +204,7 @@ class Region(KernelCalls):
                 for member in item.members:
                     self.write(member)
             return
+        self.body.module.node = item.nodes[0]
         kind = self._plan.classes[item.nodes[0]]
         if item.shape is not None or kind == "join":
             self._write_loops(item)

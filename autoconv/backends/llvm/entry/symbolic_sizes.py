@@ -60,7 +60,7 @@ class SizesOfArguments:
                 self._check(self._out.icmp("eq", found, size))
                 continue
             self._known.add(size)
-            out.line(f"{size} = add i64 {found}, 0")
+            out.define(size, found)
             self._check(self._out.icmp("sge", size, SMALLEST))
 
     def compute(self) -> None:

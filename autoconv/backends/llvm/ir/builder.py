@@ -34,6 +34,10 @@ class Builder:
     def _typed(self, type_: str, text: str) -> Operand:
         return Operand.of(self.new(text), type_)
 
+    def define(self, name: str, value: object) -> None:
+        """Give an i64 the name of a register."""
+        self.line(f"{name} = add i64 {checked(value, 'i64')}, 0")
+
     # ---- numbers
 
     def op(self, name: str, x: object, y: object) -> Operand:
@@ -108,10 +112,10 @@ class Builder:
         word = "getelementptr inbounds" if inbounds else "getelementptr"
         return self._typed("ptr", f"{word} {type_}, ptr {checked(pointer, 'ptr')}, i64 {checked(index, 'i64')}")
 
-    def field(self, struct: str, pointer: object, number: int) -> Operand:
-        """Return the address of a field of a struct."""
-        pointer = checked(pointer, "ptr")
-        return self._typed("ptr", f"getelementptr inbounds {struct}, ptr {pointer}, i32 0, i32 {number}")
+    def field(self, struct: str, pointer: object, *numbers: int) -> Operand:
+        """Return the address of a field of a struct; of a field of that field, where several numbers are given."""
+        pointer, steps = checked(pointer, "ptr"), ", ".join(f"i32 {number}" for number in (0, *numbers))
+        return self._typed("ptr", f"getelementptr inbounds {struct}, ptr {pointer}, {steps}")
 
     def part(self, pair: object, number: int) -> Operand:
         """Return a number of a pair such as `{ i64, i1 }`."""

@@ -12,6 +12,7 @@ from autoconv.backends.llvm.ir.metadata import LONG_LOOP, WRITTEN_OUT, LoopBranc
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand, checked, type_of
 from autoconv.backends.llvm.ir.signature import Function, Signature
+from autoconv.backends.llvm.target.machine import current_target
 
 # Trip count above which LLVM may not unroll a loop: the remainder after the vectorised loop would be most of the
 # code, and of the compile time.
@@ -220,7 +221,7 @@ class FunctionText(Builder):
         frame = []
         if self.slots:
             lines, self._lines = self._lines, []
-            self.clear("%slots", 8 * self.slots)
+            self.clear("%slots", current_target().pointer * self.slots)
             frame = [f"  %slots = alloca [{self.slots} x ptr]", *self._lines]
             self._lines = lines
         lines = ["entry:", *frame, *self._allocas, *self._lines]

@@ -33,6 +33,7 @@ class ModuleText:
         # Dimensions bound at the call, and their registers, which each function of a graph takes as parameters.
         self.open: Any = None
         self.sizes: tuple[str, ...] = ()
+        self.node: Any = None  # the node that is being written
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
         """Declare the function `name`, once, and return `@name`."""
@@ -102,6 +103,13 @@ class ModuleText:
             if part or not level:
                 found[self._text(part, variables=part is quick)] = level
         return found
+
+    def whole(self) -> str:
+        """Return all functions as one text, which defines no variable of the module."""
+        for function in self._functions.values():
+            if self.has_loops and function.touches_elements:
+                function.hide_counts()
+        return self._text(list(self._functions.values()), variables=False)
 
     def _text(self, own: Collection[Function], variables: bool) -> str:
         others = [one for one in self._functions.values() if one not in own]

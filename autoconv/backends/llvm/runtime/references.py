@@ -47,11 +47,12 @@ def _is_alone() -> str:
 
 
 @functools.cache
-def text() -> str:
+def text(has_stack_floor: bool = sys.platform == "linux") -> str:
+    """Return the functions; without a stack floor, calls into Python are as deep as the caller's stack allows."""
     functions = read(
         "references", WRITABLE=abi.WRITABLE_FLAGS, ANY_NUMBER=abi.ANY_NUMBER, FLAGS=abi.FLAGS, OWNED=abi.OWNED_FLAGS,
         PLAIN=abi.PLAIN_FLAGS, TYPE=abi.TYPE, RANK=abi.RANK, BYTE_COUNT=abi.BYTE_COUNT, STRIDES=abi.STRIDES,
         DESCRIPTOR=abi.DESCRIPTOR, DIMENSIONS=abi.DIMENSIONS, SMALLEST=SMALLEST, LARGEST=LARGEST,
     )  # fmt: skip
-    stack = read("stack_floor" if sys.platform == "linux" else "no_stack_floor")
+    stack = read("stack_floor" if has_stack_floor else "no_stack_floor")
     return f"{_is_alone()}\n{functions}\n{stack}\n"

@@ -38,6 +38,8 @@ class Target:
     threads       threads that run parts of loops, the caller's included
     has_pool      whether the system has the threads that the pool is written for
     cache         bytes that loops may read again and again without waiting for memory
+    has_libraries whether Python, NumPy and its BLAS, LAPACK and sorts are at hand when the code runs
+    pointer       bytes of an address
     """
 
     features: frozenset[str] = frozenset()
@@ -46,6 +48,8 @@ class Target:
     threads: int = 1
     has_pool: bool = True
     cache: int = 3 << 19
+    has_libraries: bool = True
+    pointer: int = 8
 
     @property
     def is_parallel(self) -> bool:

@@ -42,7 +42,7 @@ _SMALL = 2000  # elements of a matrix up to which LAPACK uses no threads
 
 def has(*names: str) -> bool:
     """Return whether the present LAPACK has those routines."""
-    return all(f"lapack_{name}" in abi.symbols() for name in names)
+    return current_target().has_libraries and all(f"lapack_{name}" in abi.symbols() for name in names)
 
 
 def workspace(

@@ -20,7 +20,7 @@ from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.routine import PART
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, element_count
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, times
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import FALSE
@@ -47,11 +47,14 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
     (result,) = node.results
     product = Product(node, region.patches(node))
     by_blas, by_tiles = has_products(product.dtype), product.patches is not None or product.suits_tiles()
-    if product.is_empty or not (by_blas or (by_tiles and not has_computed(result.type))):
+    if not (product.is_empty or by_blas or (by_tiles and not has_computed(result.type))):
         region.write_kernel(node)
         return
     region.set(result, region.new_array(result.type))
-    if has_computed(result.type):  # there may be no rows or columns, which the BLAS refuses
+    if product.is_empty:  # sums of nothing
+        count = element_count(region.out, sizes(result.type))
+        region.out.clear(region.data(result), times(region.out, count, product.dtype.size))
+    elif has_computed(result.type):  # there may be no rows or columns, which the BLAS refuses
         count = element_count(region.out, sizes(result.type))
         with region.out.unless(region.out.icmp("eq", count, 0)):
             _write_blas(region, product)

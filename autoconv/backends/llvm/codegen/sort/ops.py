@@ -18,6 +18,7 @@ from autoconv.backends.llvm.codegen.sort.radix import BY_INSERTION, ON_STACK, So
 from autoconv.backends.llvm.codegen.sort.sort_keys import from_key, key_dtype, to_key
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times
 from autoconv.backends.llvm.ir.scalars import Element, load, store
+from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, bool_, int32, int64, uint32
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
@@ -167,7 +168,9 @@ def write_sort(region: LoweringContext, node: Node) -> None:
         return
     rows = _Rows(region, node, 1, ordered=False)
     out, b, dtype = rows.routine.out, rows.routine.b, rows.dtype
-    vectorised = not isinstance(rows.size, int) or (BY_INSERTION < rows.size < _VECTORISED and dtype.size >= 4)
+    vectorised = current_target().has_libraries and (
+        not isinstance(rows.size, int) or (BY_INSERTION < rows.size < _VECTORISED and dtype.size >= 4)
+    )
 
     def write(row: Position, column: Position) -> None:
         if vectorised:

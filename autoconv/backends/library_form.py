@@ -1,0 +1,91 @@
+"""Library forms: how the C function of a library maps to the graphs that it runs.
+
+    graph f(%x: float64[n,3], %k: float64[])  →  int f(const autoconv_float64_2 *x, double k, f_result *result)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Span
+from autoconv.graph.types import Dimension
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A parameter of the C function: a number, or a tensor of these dimensions; symbols are sizes of the call.
+
+    `is_memory`: the function may write to it. `strides` are in bytes, where the code depends on them.
+    """
+
+    name: str
+    dtype: DType
+    shape: tuple[Dimension, ...]
+    is_memory: bool = False
+    strides: tuple[Dimension, ...] = ()
+
+    @property
+    def by_value(self) -> bool:
+        """Whether C passes it by value."""
+        return not self.shape and not self.is_memory and not self.dtype.is_complex
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A parameter of the graph that is the same array in each call."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output of the graph, by position."""
+
+    position: int
+    dtype: DType
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A structure of results, by the names of its fields in C."""
+
+    fields: tuple[tuple[str, ResultTree], ...]
+
+
+ResultTree = Output | Fields
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryForm:
+    """The C function `name`. `parameters` are those of each graph; `result` is a structure, `no_code` a message."""
+
+    name: str
+    parameters: tuple[Argument | Fixed, ...]
+    result: Fields
+    no_code: str
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryObject:
+    """An object file, and the messages of the function's codes, the first for the code 1."""
+
+    data: bytes
+    messages: tuple[str, ...]
+
+
+class NoLibrary(Exception):
+    """A graph has no code without Python: the ops, with the user's lines."""
+
+    def __init__(self, ops: Sequence[tuple[str, Span | None]]) -> None:
+        super().__init__(", ".join(name for name, _ in ops))
+        self.ops = list(ops)
+
+
+class WrongTarget(Exception):
+    """LLVM has no such processor."""
+
+

@@ -1,0 +1,57 @@
+"""Compile linked modules to one object file, in a process of its own: `python assembly.py < request > object`.
+
+The request is JSON: the texts, the names that stay public, the triple, the processor, its features, and the level of
+optimisation. This file imports nothing of this package. A processor or triple that LLVM does not know ends the process
+with the exit code 2 and LLVM's words.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+WRONG_TARGET = 2
+
+
+def assembled(request: dict[str, Any]) -> bytes:
+    """Link the texts, make all but the public names internal, and return the object file."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = _machine(llvm, request)
+    first, *others = [llvm.parse_assembly(text) for text in request["texts"]]
+    for other in others:
+        first.link_in(other)
+    first.triple, first.data_layout = machine.triple, str(machine.target_data)
+    for item in (*first.functions, *first.global_variables):
+        if not item.is_declaration and item.name not in request["public"]:
+            item.linkage = "internal"
+    level = request["level"]
+    options = llvm.create_pipeline_tuning_options(speed_level=min(level, 3))
+    options.loop_vectorization = options.loop_interleaving = level > 2
+    options.slp_vectorization = options.loop_unrolling = level > 1
+    llvm.create_pass_builder(machine, options).getModulePassManager().run(
+        first, llvm.create_pass_builder(machine, options)
+    )
+    return bytes(machine.emit_object(first))
+
+
+def _machine(llvm: Any, request: dict[str, Any]) -> Any:
+    try:
+        target = llvm.Target.from_triple(request["triple"] or llvm.get_default_triple())
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        sys.exit(WRONG_TARGET)
+    is_native = request["cpu"] == "native"
+    cpu = llvm.get_host_cpu_name() if is_native else request["cpu"]
+    features = llvm.get_host_cpu_features().flatten() if is_native else request["features"]
+    return target.create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="default")
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(assembled(json.load(sys.stdin)))

@@ -1,0 +1,148 @@
+"""Compile graphs to the object file of a library, which needs nothing but libc and libm."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from autoconv.backends.library_form import LibraryForm, LibraryObject, NoLibrary, WrongTarget
+from autoconv.backends.llvm.analysis.representation import register_of
+from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
+from autoconv.backends.llvm.entry.wrapper import write_graph
+from autoconv.backends.llvm.ir.constants import bytes_constant, table_constant
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.operand import Operand
+from autoconv.backends.llvm.ir.signature import Parameter, Signature
+from autoconv.backends.llvm.legalize.pipeline import legalize
+from autoconv.backends.llvm.library import assembly
+from autoconv.backends.llvm.library.entry import write_function, write_variant
+from autoconv.backends.llvm.library.failures import NO_MEMORY, Failures
+from autoconv.backends.llvm.library.processors import Processor, processor
+from autoconv.backends.llvm.library.products import write_products
+from autoconv.backends.llvm.library.references import LibraryCalls, LibraryModule
+from autoconv.backends.llvm.runtime import references
+from autoconv.backends.llvm.runtime.llvm_text import read
+from autoconv.backends.llvm.target import abi
+from autoconv.backends.llvm.target.machine import compiling_for
+from autoconv.graph.graph import Graph, Node, has_recursion
+
+_LEVELS = (3, 2, 1)  # a module that ends LLVM at one level is compiled at the next
+
+
+def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple: str) -> LibraryObject:
+    """Return the object file. `cpu` is a name of LLVM's or "native"; an empty triple is this machine's.
+
+    Raises NoLibrary for graphs that need Python, and WrongTarget for an unknown processor.
+    """
+    chosen = processor(cpu, triple)
+    failures = Failures()
+    with compiling_for(chosen.target):
+        texts: list[str] = []
+        for graph in graphs:
+            text, needs = _variant(form, graph, failures, len(texts), chosen)
+            if not needs:
+                texts.append(text)
+            elif not texts:  # a graph for certain small sizes is left out instead
+                found = {(name, str(node.span) if node else ""): node for name, node in needs}
+                raise NoLibrary([(name, node.span if node else None) for (name, _), node in found.items()])
+        texts += [*_shared(chosen), _function(form, failures, len(texts), chosen)]
+    public = [form.name, f"{form.name}_message", f"{form.name}_free"]
+    return LibraryObject(_compiled(texts, public, chosen), tuple(failures.messages))
+
+
+def _variant(
+    form: LibraryForm, graph: Graph, failures: Failures, number: int, chosen: Processor
+) -> tuple[str, list[tuple[str, Node | None]]]:
+    """Return the text of one graph, and the nodes that need Python."""
+    if has_recursion(graph):
+        called = next(node for node in graph.walk() if node.op.traits.control and "name" in node.attributes)
+        return "", [(f"{called.attributes.get('name', 'a function')} (it calls itself)", called)]
+    legal = legalize(graph)
+    module = LibraryModule()
+    references.declare_shared(module)
+    module.constant("code", _code(chosen))
+    module.is_shared = False
+    module.open = open_sizes(legal, graph.needs)
+    module.sizes = tuple(map(register_of, module.open.symbols))
+    calls = LibraryCalls(module, failures)
+    write_graph(legal, module, calls)
+    module.is_shared = True
+    write_variant(form, legal, module, calls, failures, number)
+    return f"{module.whole()}\n{calls.text()}", module.needs_python
+
+
+def _function(form: LibraryForm, failures: Failures, count: int, chosen: Processor) -> str:
+    module = ModuleText()
+    module.constant("code", _code(chosen))
+    write_function(form, module, failures, count)
+    texts = ("no error", *failures.messages, "no such code")
+    _write_message(form, module, len(texts))
+    _write_free(form, module)
+    lines = [bytes_constant(f"text{number}", text.encode() + b"\0") for number, text in enumerate(texts)]
+    table = table_constant("texts", [f"@text{number}" for number in range(len(texts))])
+    return "\n".join([module.whole(), *lines, table, ""])
+
+
+def _write_message(form: LibraryForm, module: ModuleText, count: int) -> None:
+    """Write the function from a code to its text; the last of `count` texts is that of unknown codes."""
+    code = Parameter("i32", "%code")
+    out = FunctionText(module, Signature("ptr", (code,), "nounwind", f"{form.name}_message", exported=True))
+    known = out.icmp("ult", Operand.of("%code", "i32"), count - 1)
+    number = out.select(known, Operand.of("%code", "i32"), Operand.of(count - 1, "i32"))
+    place = out.gep("ptr", "@texts", out.cast("zext", number, "i64"))
+    out.ret(out.load("ptr", place))
+    out.finish()
+
+
+def _write_free(form: LibraryForm, module: ModuleText) -> None:
+    data = Parameter("ptr", "%data")
+    out = FunctionText(module, Signature("void", (data,), "nounwind", f"{form.name}_free", exported=True))
+    out.call_c("free", "void", "ptr", Operand.of("%data", "ptr"))
+    out.ret()
+    out.finish()
+
+
+def _code(chosen: Processor) -> str:
+    return f"@code = external {chosen.local} global i32"
+
+
+def _shared(chosen: Processor) -> list[str]:
+    """Return the texts that all graphs share: references, and what stands for CPython, NumPy and the BLAS."""
+    narrow = chosen.target.pointer == 4
+    host = read(
+        "library_host", WORD="i32" if narrow else "i64", NARROW="trunc" if narrow else "add",
+        TO="to i32" if narrow else ", 0", COUNT="%count", LOCAL=chosen.local, NO_MEMORY=NO_MEMORY,
+        LARGEST=(1 << 31) - 1 if narrow else (1 << 62), DATA=abi.DATA, RANK=abi.RANK, DIMENSIONS=abi.DIMENSIONS,
+        STRIDES=abi.STRIDES, BASE=abi.BASE, DESCRIPTOR=abi.DESCRIPTOR, FLAGS=abi.FLAGS, TYPE=abi.TYPE,
+        BYTE_COUNT=abi.BYTE_COUNT, BYTE_ROOM=abi.BYTE_ROOM, BYTE_MEMORY=abi.BYTE_MEMORY, BYTE_START=abi.BYTE_START,
+        ALL_FLAGS=abi.PLAIN_FLAGS | abi.OWNED_FLAGS, SHELL_FLAGS=abi.WRITABLE_FLAGS | abi.PLAIN_FLAGS,
+    )  # fmt: skip
+    module = ModuleText()
+    write_products(module)
+    return [host, references.text(has_stack_floor=False), module.whole()]
+
+
+def _compiled(texts: Sequence[str], public: Sequence[str], chosen: Processor) -> bytes:
+    """Return the object file, compiled in a process of its own, since some code ends LLVM's."""
+    import json  # on demand: few programs build libraries
+    import subprocess
+
+    said = ""
+    for level in _LEVELS:
+        request = {
+            "texts": texts, "public": public, "triple": chosen.triple, "cpu": chosen.cpu, "level": level,
+            "features": "",
+        }  # fmt: skip
+        command = [sys.executable, "-I", str(Path(assembly.__file__))]
+        done = subprocess.run(command, input=json.dumps(request).encode(), capture_output=True, check=False)
+        if not done.returncode:
+            return done.stdout
+        said = done.stderr.decode(errors="replace").strip()
+        if done.returncode == assembly.WRONG_TARGET:
+            raise WrongTarget(said)
+    raise RuntimeError(f"LLVM makes no object file: {said}")
+
+
+__all__ = ["library_object"]

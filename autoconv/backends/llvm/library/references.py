@@ -1,0 +1,128 @@
+"""The objects that the code of a library refers to, as constants of its text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.codegen.object_table import Calls, Reference
+from autoconv.backends.llvm.ir.constants import bytes_constant, list_constant, struct_constant, table_constant
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.operand import Operand
+from autoconv.backends.llvm.library.failures import Failures, message_of
+from autoconv.backends.llvm.target import abi
+from autoconv.backends.llvm.target.machine import current_target
+from autoconv.graph.graph import Node
+
+# Functions of the process that a library has itself (see library_host.ll), or finds in libc and libm.
+HOST = frozenset({
+    "PyByteArray_FromStringAndSize", "PyByteArray_Resize", "PyTuple_GetItem", "blas_get_threads", "blas_set_threads",
+    "free",
+})  # fmt: skip
+MATHS = frozenset({"fmod", "fmodf", "log", "exp", "cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv"})
+
+
+class NeedsPython(Exception):
+    """Nodes that native code runs by Python."""
+
+    def __init__(self, nodes: Sequence[tuple[str, Node | None]]) -> None:
+        super().__init__(", ".join(name for name, _ in nodes))
+        self.nodes = list(nodes)
+
+
+class LibraryModule(ModuleText):
+    """A module without Python: functions of CPython that a node asks for are noted with the node."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.needs_python: list[tuple[str, Node | None]] = []
+        self.is_shared = True  # while the functions are declared that all code shares
+
+    def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
+        if not (self.is_shared or name.startswith(("llvm.", "library_")) or name in HOST or name in MATHS):
+            self.note(name)
+        return super().declare(name, result, parameters, attributes)
+
+    def note(self, what: str) -> None:
+        """Note that the node being written needs Python."""
+        node = self.node
+        self.needs_python.append((node.op.name if node is not None else what, node))
+
+
+class LibraryCalls(Calls):
+    """Objects become constants; a kernel that only raises becomes its error code; other functions are noted."""
+
+    def __init__(self, module: LibraryModule, failures: Failures) -> None:
+        super().__init__(module, _no_region)
+        self._library = module
+        self._failures = failures
+
+    def kernel(self, node: Node, owners: Sequence[Node], rarely: bool) -> Reference:
+        if not rarely and node.op.name not in ("raise", "assert_true"):
+            self._library.needs_python.append((node.op.name, node))
+        return self._failure(node)
+
+    def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
+        return self._failure(node)
+
+    def caller(self, node: Node, owners: Sequence[Node]) -> Reference:
+        return self._failure(node)
+
+    def locator(self, node: Node, owners: Sequence[Node]) -> Reference:
+        return self._failure(node)
+
+    def _failure(self, node: Node) -> Reference:
+        code = self._failures.code(message_of(node))
+
+        def reference(out: FunctionText) -> str:
+            return out.cast("inttoptr", Operand.of(code, "i64"), "ptr")
+
+        return reference
+
+    def object(self, value: Any) -> Reference:
+        if callable(value) and not isinstance(value, type):
+            self._library.note(getattr(value, "__name__", "function"))
+        return super().object(value)
+
+    def text(self) -> str:
+        """Return the table of objects and the objects."""
+        parts, names = ["@none = external constant i8"], []
+        for i, item in enumerate(self.objects):
+            if isinstance(item, np.dtype):
+                parts.append(_descriptor(f"type{i}", item))
+                names.append(f"@type{i}")
+            elif isinstance(item, np.ndarray) and item.dtype.kind in "biufcV":
+                parts += _array(f"array{i}", item)
+                names.append(f"@array{i}")
+            else:
+                names.append("@none")
+        return "\n".join([*parts, table_constant("objects", names), ""])
+
+
+def _no_region(graph: Any) -> Callable[..., Any]:
+    raise AssertionError("a library runs no region by itself")
+
+
+def _descriptor(name: str, dtype: np.dtype) -> str:
+    return struct_constant(name, [("i64", -1), ("i64", dtype.itemsize)])
+
+
+def _array(name: str, given: np.ndarray) -> list[str]:
+    """Return the text of a constant array, immortal and read-only, in the layout of NumPy's."""
+    array = np.ascontiguousarray(given).reshape(given.shape)
+    rest = [] if current_target().pointer == 8 else [("i32", 0)]  # an address takes eight bytes everywhere
+    strides = f"getelementptr (i64, ptr @{name}.lists, i64 {array.ndim})"
+    fields: list[tuple[str, object]] = [("i64", -1), ("i64", 0), ("ptr", f"@{name}.data"), *rest]
+    fields += [("i32", array.ndim), ("i32", 0)]
+    for address in (f"@{name}.lists", strides, "null", f"@{name}.type"):
+        fields += [("ptr", address), *rest]
+    fields += [("i32", abi.PLAIN_FLAGS), ("i32", 0)]
+    return [
+        bytes_constant(f"{name}.data", array.tobytes(), 64),
+        list_constant(f"{name}.lists", (*array.shape, *array.strides)),
+        _descriptor(f"{name}.type", array.dtype),
+        struct_constant(name, fields),
+    ]

@@ -1,0 +1,108 @@
+"""`autoconv.clibrary.build`: compile a function to a C library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autoconv.backends import library_code
+from autoconv.backends.library_form import NoLibrary, WrongTarget
+from autoconv.clibrary.header import header_text
+from autoconv.clibrary.interface import interface_of
+from autoconv.clibrary.link import linked
+from autoconv.clibrary.signature import traced
+from autoconv.clibrary.variants import variants
+from autoconv.errors import Place, TargetError, UnsupportedError
+from autoconv.graph.graph import Span
+from autoconv.storage.files import replacing
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The files of a library. `shared` is None for another processor, whose linker has to make it.
+
+    `messages` are those of the function's error codes, the first for the code 1.
+
+    >>> def root(x):
+    ...     return autoconv.sqrt(x)
+    >>> autoconv.clibrary.build(root, "float64[]", to="/tmp/autoconv-example/root").messages[0]
+    'out of memory'
+    """
+
+    header: Path
+    object: Path
+    shared: Path | None
+    messages: tuple[str, ...]
+
+
+def build(
+    function: Callable[..., Any],
+    *specs: Any,
+    to: str | Path,
+    name: str | None = None,
+    cpu: str = "",
+    target: str = "",
+    contract: str = "function",
+) -> Library:
+    """Compile a function to a C header, an object file and a shared library, which need only libc and libm.
+
+    `specs` are the arguments: text such as "float64[n,3]", where a size that is named twice is the same and ? is any;
+    TensorSpecs; or plain values, which are fixed. An example array stands for its type. `to` is the path of the files
+    without suffix. `name` is that of the C function, by default the Python function's.
+
+    `cpu` is a level (x86-64, x86-64-v2, -v3, -v4) or "native", by default the lowest; `target` a triple such as
+    "aarch64-linux-gnu". A function that is not decorated is compiled as under `contract`, "function" or "compile".
+
+    Raises UnsupportedError, with the lines, for a function that needs Python, and TargetError for an unknown processor
+    or if there is no C compiler to link with.
+
+    >>> def scaled(x, by):
+    ...     return x * by
+    >>> library = autoconv.clibrary.build(scaled, "float64[n] float64[]", to="/tmp/autoconv-example/scaled")
+    >>> library.header.name, library.object.name
+    ('scaled.h', 'scaled.o')
+    >>> print(next(line for line in library.header.read_text().splitlines() if line.startswith("int ")))
+    int scaled(const autoconv_float64_1 *x, double by, scaled_result *result);
+    """
+    compiler = library_code()
+    trace = traced(function, specs, contract)
+    path = Path(to)
+    called = name or _identifier(trace.concrete.function_name)
+    if called != _identifier(called):
+        raise TargetError(f"{called!r} is no name of a function in C")
+    interface = interface_of(trace, called)
+    try:
+        made = compiler(interface.form, variants(trace, interface), cpu, target)
+    except NoLibrary as error:
+        raise _refusal(called, error) from None
+    except WrongTarget as error:
+        raise TargetError(str(error)) from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    header, object_ = path.with_name(f"{path.name}.h"), path.with_name(f"{path.name}.o")
+    for file, content in ((header, header_text(interface, made.messages).encode()), (object_, made.data)):
+        with replacing(str(file)) as temporary:
+            Path(temporary).write_bytes(content)
+    return Library(header, object_, None if target else linked(object_, path), made.messages)
+
+
+def _identifier(name: str) -> str:
+    found = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f"_{found}" if found[:1].isdigit() or not found else found
+
+
+def _refusal(name: str, error: NoLibrary) -> UnsupportedError:
+    """Return the error that names each op with its line; its place is the first one's."""
+    lines = [f"{op} at {span}" if span is not None else op for op, span in error.ops]
+    place = next((_place(span) for _, span in error.ops if span is not None), None)
+    return UnsupportedError(
+        f"{name} has no code without Python: {'; '.join(lines[:10])}", place,
+        remedy="ops with a native form, which `autoconv show-graph --stage native` shows; known sizes; or one name for "
+        "sizes that are equal, as in 'float64[n,3] float64[n]'",
+    )  # fmt: skip
+
+
+def _place(span: Span) -> Place:
+    return Place(span.file, span.line, span.column)

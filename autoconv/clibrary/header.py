@@ -1,0 +1,133 @@
+"""The C header of a library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.backends.library_form import Argument, Fields, LibraryForm, Output, ResultTree
+from autoconv.clibrary.interface import C_TYPES, Interface
+from autoconv.graph.dtypes import DType
+
+_COMPLEX = {"complex64": "float", "complex128": "double"}
+
+
+def header_text(interface: Interface, messages: Sequence[str]) -> str:
+    """Return the header: types, the function with its conditions, and what its codes mean."""
+    form = interface.form
+    guard = f"{form.name.upper()}_H"
+    arguments = [one for one in form.parameters if isinstance(one, Argument)]
+    used = [(one.dtype, len(one.shape)) for one in arguments] + list(_used(form.result))
+    parts = [
+        _comment(interface, arguments),
+        f"#ifndef {guard}\n#define {guard}\n",
+        "#include <stdbool.h>\n#include <stdint.h>\n",
+        '#ifdef __cplusplus\nextern "C" {\n#endif\n',
+        *(_complex(name) for name in _COMPLEX if any(dtype.name == name for dtype, _ in used)),
+        *(_tensor(dtype, rank) for dtype, rank in dict.fromkeys(used) if rank),
+        _result(form),
+        _function(form, arguments),
+        _codes(messages),
+        f"const char *{form.name}_message(int code);\n",
+        "/* Frees the data of a tensor of a result. */",
+        f"void {form.name}_free(void *data);\n",
+        "#ifdef __cplusplus\n}\n#endif\n",
+        f"#endif /* {guard} */\n",
+    ]
+    return "\n".join(parts)
+
+
+def _comment(interface: Interface, arguments: Sequence[Argument]) -> str:
+    lines = [f"{interface.form.name}: compiled by autoconv{' from ' + interface.source if interface.source else ''}."]
+    named = sorted({str(size) for one in arguments for size in one.shape if not isinstance(size, int)})
+    if named:
+        lines.append(f"{', '.join(named)}: sizes of the call; those of one name are equal.")
+    lines += [f"{name} is always {value}, and no field of the result." for name, value in interface.constants]
+    lines.append("Threads may call it at the same time.")
+    return "/* " + "\n   ".join(line.replace("*/", "* /") for line in lines) + " */"
+
+
+def _complex(name: str) -> str:
+    part = _COMPLEX[name]
+    guard = f"AUTOCONV_{name.upper()}"
+    return (
+        f"#ifndef {guard}\n#define {guard}\n/* In memory as {part} _Complex, and std::complex<{part}>. */\n"
+        f"typedef struct autoconv_{name} {{\n    {part} real;\n    {part} imag;\n}} autoconv_{name};\n#endif\n"
+    )
+
+
+def _tensor(dtype: DType, rank: int) -> str:
+    name, kind = tensor_type(dtype, rank), C_TYPES[dtype.name]
+    guard = name.upper()
+    sizes = [f"n{axis}" for axis in range(rank)]
+    strides = ", ".join(
+        " * ".join([*(f"{size}" for size in sizes[axis + 1 :]), f"(int64_t)sizeof({kind})"]) for axis in range(rank)
+    )
+    bits = " The numbers are the bits of a half." if dtype.name == "float16" else ""
+    bits = " The numbers are the upper bits of a float." if dtype.name == "bfloat16" else bits
+    place = " + ".join(f"{letter} * strides[{axis}]" for axis, letter in enumerate("ijklmnopqrstuvw"[:rank]))
+    return "\n".join([
+        f"#ifndef {guard}", f"#define {guard}",
+        f"/* {dtype.name}, rank {rank}: an element is at (char *)data + {place}.{bits} */",
+        f"typedef struct {name} {{", f"    {kind} *data;", f"    int64_t shape[{rank}];",
+        f"    int64_t strides[{rank}]; /* in bytes */", f"}} {name};", "",
+        "/* A tensor whose elements lie side by side, the last index running fastest. */",
+        f"static inline {name} {name}_of({kind} *data, {', '.join(f'int64_t {size}' for size in sizes)}) {{",
+        f"    {name} made = {{data, {{{', '.join(sizes)}}}, {{{strides}}}}};", "    return made;", "}", "#endif", "",
+    ])  # fmt: skip
+
+
+def _result(form: LibraryForm) -> str:
+    lines = ["/* The results; whoever has called frees the data of each tensor. */"]
+    lines += [f"typedef struct {form.name}_result {{", *_fields(form.result, 1), f"}} {form.name}_result;\n"]
+    return "\n".join(lines)
+
+
+def _fields(tree: Fields, depth: int) -> list[str]:
+    indent, lines = "    " * depth, []
+    for name, one in tree.fields:
+        if isinstance(one, Fields):
+            lines += [f"{indent}struct {{", *_fields(one, depth + 1), f"{indent}}} {name};"]
+        else:
+            lines.append(f"{indent}{tensor_type(one.dtype, one.rank) if one.rank else C_TYPES[one.dtype.name]} {name};")
+    return lines or [f"{indent}char nothing;"]
+
+
+def _function(form: LibraryForm, arguments: Sequence[Argument]) -> str:
+    notes = []
+    for one in arguments:
+        shape = f"[{', '.join(map(str, one.shape))}]"
+        if one.shape:
+            notes.append(f"{one.name}: {shape}{', written to' if one.is_memory else ''}")
+    given = [_parameter(one) for one in arguments]
+    text = "; ".join(notes)
+    comment = f"/* Returns 0, or a code of {form.name}_message{' with an unset result' if form.result.fields else ''}."
+    comment += f"\n   {text}. */" if text else " */"
+    return f"{comment}\nint {form.name}({', '.join([*given, f'{form.name}_result *result'])});\n"
+
+
+def _parameter(argument: Argument) -> str:
+    kind = C_TYPES[argument.dtype.name]
+    if argument.by_value:
+        return f"{kind} {argument.name}"
+    if argument.shape:
+        kind = tensor_type(argument.dtype, len(argument.shape))
+    return f"{'' if argument.is_memory else 'const '}{kind} *{argument.name}"
+
+
+def _codes(messages: Sequence[str]) -> str:
+    lines = ["/* The text of a code, which lives as long as the library:"]
+    lines += [f"   {code:3} {message.replace('*/', '* /')}" for code, message in enumerate(messages, 1)]
+    return "\n".join(lines) + " */"
+
+
+def _used(tree: ResultTree) -> list[tuple[DType, int]]:
+    if isinstance(tree, Output):
+        return [(tree.dtype, tree.rank)]
+    return [one for _, part in tree.fields for one in _used(part)]
+
+
+def tensor_type(dtype: DType, rank: int) -> str:
+    return f"autoconv_{dtype.name}_{rank}"
+
+
+__all__ = ["header_text", "tensor_type"]

@@ -1,0 +1,141 @@
+"""The C function of a trace: its parameters, and the structure of its results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.library_form import Argument, Fields, Fixed, LibraryForm, Output, ResultTree
+from autoconv.clibrary.signature import OpenArgument, Trace
+from autoconv.errors import UnsupportedError
+from autoconv.graph.dtypes import DTYPES
+from autoconv.graph.types import ArrayType, Dimension, TensorType
+from autoconv.operators.regions.layout import Grown, Instance, Layout, Leaf, Parts, Static
+from autoconv.runtime.objects.variable import Storage
+from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.tracing.execute.compiled_trace import input_leaves
+
+_KEYWORDS = frozenset({
+    "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default", "delete", "do", "double",
+    "else", "enum", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "namespace",
+    "new", "operator", "private", "protected", "public", "register", "restrict", "result", "return", "short", "signed",
+    "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "union", "unsigned",
+    "using", "virtual", "void", "volatile", "while",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """The function in C; `source` is where it stands in Python, `constants` are results that are always the same."""
+
+    form: LibraryForm
+    source: str
+    constants: tuple[tuple[str, str], ...]
+
+
+def interface_of(trace: Trace, name: str) -> Interface:
+    """Return the C function of a trace. Raises UnsupportedError for arguments or results that C has no form of."""
+    concrete = trace.concrete
+    graph = concrete.recorded
+    count = len(input_leaves(concrete.key))
+    declared = iter([one.shape for one in trace.arguments if isinstance(one, OpenArgument)])
+    known = len([one for one in trace.arguments if isinstance(one, OpenArgument)]) == count
+    names: set[str] = set()
+    parameters: list[Argument | Fixed] = []
+    for value in graph.parameters[:count]:
+        shape = next(declared) if known else None
+        parameters.append(_argument(value.type, _unique(value.name, names), shape, name))
+    parameters += [Fixed(_captured(capture)) for capture in concrete.captures]
+    constants: list[tuple[str, str]] = []
+    positions = iter(range(len(graph.outputs)))
+    result = _tree(concrete.layout, positions, graph.outputs, (), constants, name)
+    if not isinstance(result, Fields):
+        result = Fields((("value", result),))
+    sizes = "the library has no code for these sizes; it has code for " + _sizes(parameters)
+    return Interface(LibraryForm(name, tuple(parameters), result, sizes), trace.source, tuple(constants))
+
+
+def _argument(type_: Any, name: str, shape: tuple[Dimension, ...] | None, function: str) -> Argument:
+    if not isinstance(type_, (TensorType, ArrayType)) or type_.dtype.name not in C_TYPES:
+        raise UnsupportedError(f"{function}: the argument {name} is {type_}, which C has no form of")
+    if shape is None:
+        if type_.shape is None or None in type_.shape:
+            raise UnsupportedError(f"{function}: the sizes of {name}, {type_}, need names, as in float64[n]")
+        shape = type_.shape
+    strides = type_.strides if isinstance(type_, ArrayType) else ()
+    return Argument(name, type_.dtype, shape, isinstance(type_, ArrayType), strides)
+
+
+def _captured(capture: Any) -> Any:
+    if isinstance(capture, EagerTensor):
+        return capture.numpy()
+    if isinstance(capture, Storage):
+        return capture
+    return np.array(capture)
+
+
+def _sizes(parameters: list[Argument | Fixed]) -> str:
+    shapes = [
+        f"{one.name}: {', '.join(str(size) for size in one.shape)}"
+        for one in parameters
+        if isinstance(one, Argument) and one.shape
+    ]
+    return "; ".join(shapes) + ", where named sizes are 2 and more" if shapes else "numbers"
+
+
+def _tree(
+    layout: Layout, positions: Iterator[int], outputs: Any, path: tuple[str, ...], constants: list[tuple[str, str]],
+    function: str,
+) -> ResultTree:  # fmt: skip
+    if isinstance(layout, Leaf):
+        position = next(positions)
+        type_ = outputs[position].type
+        if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None or type_.dtype.name not in C_TYPES:
+            raise UnsupportedError(f"{function} returns {type_}, which C has no form of")
+        return Output(position, type_.dtype, len(type_.shape))
+    if isinstance(layout, (Parts, Instance)):
+        keys = layout.keys if layout.keys is not None else tuple(f"item{i}" for i in range(len(layout.parts)))
+        names: set[str] = set()
+        found: list[tuple[str, ResultTree]] = []
+        for key, part in zip(keys, layout.parts, strict=True):
+            name = _unique(str(key), names)
+            if isinstance(part, Static):
+                constants.append((".".join((*path, name)), repr(part.value)))
+                continue
+            found.append((name, _tree(part, positions, outputs, (*path, name), constants, function)))
+        return Fields(tuple(found))
+    if isinstance(layout, Static):
+        constants.append(("the result", repr(layout.value)))
+        return Fields(())
+    what = "a list whose length is known only at run time" if isinstance(layout, Grown) else "one of several structures"
+    raise UnsupportedError(
+        f"{function} returns {what}, which C has no form of",
+        remedy="tensors, numbers, and tuples, lists and dicts of a fixed length",
+    )
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    """Return a name in C that is not taken."""
+    found = re.sub(r"\W", "_", name, flags=re.ASCII)
+    found = f"_{found}" if found[:1].isdigit() or not found else found
+    found = f"{found}_" if found in _KEYWORDS else found
+    while found in taken:
+        found += "_"
+    taken.add(found)
+    return found
+
+
+C_TYPES = {
+    "bool": "bool", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t",
+    "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float32": "float", "float64": "double",
+    "float16": "uint16_t", "bfloat16": "uint16_t", "complex64": "autoconv_complex64",
+    "complex128": "autoconv_complex128",
+}  # fmt: skip
+assert C_TYPES.keys() <= DTYPES.keys()
+
+
+__all__ = ["C_TYPES", "Interface", "interface_of"]

@@ -1,0 +1,109 @@
+"""The arguments of a library's function, and the trace for them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import TargetError
+from autoconv.graph.dtypes import DType
+from autoconv.graph.types import Dimension, Symbol, TensorType
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.tracing.api.function import Function
+from autoconv.tracing.api.stages import parse_types
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+from autoconv.tracing.specialise.compile_contract import CompileContract
+from autoconv.tracing.specialise.function_contract import FunctionContract
+
+_CONTRACTS = {kind.name: kind for kind in (FunctionContract, CompileContract)}
+_EXAMPLES = ((5, 11, 23, 43), (7, 13, 29, 47), (6, 17, 31, 53))  # sizes of three calls, after which sizes are open
+
+
+@dataclass(frozen=True, slots=True)
+class OpenArgument:
+    """A tensor argument; sizes of the same name are equal."""
+
+    dtype: DType
+    shape: tuple[Dimension, ...]
+
+    @property
+    def spec(self) -> TensorSpec:
+        return TensorSpec([size if isinstance(size, int) else None for size in self.shape], self.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A trace, with the shapes that its arguments were declared with."""
+
+    concrete: ConcreteFunction
+    arguments: list[Any]
+    contract: str
+    source: str
+
+
+def arguments_of(specs: Sequence[Any]) -> list[Any]:
+    """Return the arguments: OpenArguments and plain values; each size without a name gets one."""
+    fresh = (Symbol(f"n{i}") for i in itertools.count())
+    found: list[Any] = []
+    for spec in specs:
+        for one in parse_types(spec) if isinstance(spec, str) else [spec]:
+            if not isinstance(one, (TensorSpec, TensorType)):
+                found.append(one)
+                continue
+            shape = one.shape if isinstance(one, TensorType) else _sizes(one)
+            if shape is None:
+                raise TargetError(f"{one} has no rank; a library is written for arguments of known ranks")
+            found.append(OpenArgument(one.dtype, tuple(next(fresh) if size is None else size for size in shape)))
+    return found
+
+
+def _sizes(spec: TensorSpec) -> tuple[Dimension, ...] | None:
+    return None if spec.shape.rank is None else tuple(spec.shape.as_list())
+
+
+def traced(function: Callable[..., Any], specs: Sequence[Any], contract: str) -> Trace:
+    """Return the trace of a function for these arguments; without any, for those of its `input_signature`."""
+    if not isinstance(function, Function) and contract not in _CONTRACTS:
+        raise TargetError(f"the contract is {' or '.join(_CONTRACTS)}, and not {contract!r}")
+    wrapped = function if isinstance(function, Function) else Function(function, _CONTRACTS[contract])
+    name = wrapped.contract
+    arguments = arguments_of(specs or wrapped.input_signature or ())
+    if name == "function":
+        given = [one.spec if isinstance(one, OpenArgument) else one for one in arguments]
+        return Trace(wrapped.get_concrete_function(*given), list(arguments), name, _source(wrapped))
+    rounds = _EXAMPLES if any(isinstance(one, OpenArgument) and _is_open(one) for one in arguments) else _EXAMPLES[:1]
+    for sizes in rounds:
+        known = dict(zip(_symbols(arguments), itertools.cycle(sizes), strict=False))
+        concrete = wrapped.get_concrete_function(*(_example(one, known) for one in arguments))
+    return Trace(concrete, list(arguments), name, _source(wrapped))
+
+
+def _source(function: Function) -> str:
+    """Return where the function is defined: file and line."""
+    code = getattr(function.python_function, "__code__", None)
+    return f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
+
+
+def _is_open(argument: OpenArgument) -> bool:
+    return any(isinstance(size, Symbol) for size in argument.shape)
+
+
+def _symbols(arguments: Sequence[Any]) -> list[Symbol]:
+    shapes = [one.shape for one in arguments if isinstance(one, OpenArgument)]
+    return list(dict.fromkeys(size for shape in shapes for size in shape if isinstance(size, Symbol)))
+
+
+def _example(argument: Any, sizes: dict[Symbol, int]) -> Any:
+    """Return an argument for Python's contract: an array, or a number."""
+    if not isinstance(argument, OpenArgument):
+        return argument
+    dtype = argument.dtype.numpy
+    if argument.shape:
+        return np.ones(tuple(sizes.get(size, size) for size in argument.shape), dtype)  # type: ignore[arg-type, call-overload]
+    number = np.ones((), dtype)[()]
+    return number.item() if dtype in (np.float64, np.int64, np.bool_, np.complex128) else number

@@ -1,0 +1,86 @@
+"""The graphs of a library: one for all sizes of 2 and more, and one for each choice of sizes that it does not take."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from autoconv.backends import symbolic_code
+from autoconv.backends.library_form import Argument
+from autoconv.clibrary.interface import Interface
+from autoconv.clibrary.signature import Trace
+from autoconv.errors import UnsupportedError
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
+from autoconv.optimise import optimise
+from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
+from autoconv.optimise.symbolic.bounds import with_known_bounds
+
+_SMALL = range(6)  # sizes that get code of their own where the code for any size does not take them
+_MOST = 26  # such choices: of three sizes, 0 and 1 each
+_LARGE = 1000  # a size that counts as any
+
+
+def variants(trace: Trace, interface: Interface) -> list[Graph]:
+    """Return the graphs in the order in which a call tries them. Raises UnsupportedError where none takes any size."""
+    graph, contract = trace.concrete.recorded, trace.contract
+    declared = [one.shape if isinstance(one, Argument) else None for one in interface.form.parameters]
+    symbols = list(dict.fromkeys(size for shape in declared for size in shape or () if isinstance(size, Symbol)))
+    if not symbols:
+        return [trace.concrete.optimised]
+    try:
+        general = _made(graph, _types(graph, declared, {}), contract)
+    except (CannotSpecialise, ValueError, TypeError) as error:
+        raise UnsupportedError(
+            f"{interface.form.name} cannot take arguments of any sizes {', '.join(map(str, symbols))}"
+            + (f": {error}" if str(error) else ""),
+            remedy="one name for sizes that have to be equal, as in 'float64[n,3] float64[n]', or numbers",
+        ) from None
+    found = [general]
+    for sizes in itertools.islice(_special(general, symbols), _MOST):
+        try:
+            found.append(_made(graph, _types(graph, declared, sizes), contract))
+        except (CannotSpecialise, ValueError, TypeError):  # the program refuses these sizes
+            continue
+    return found
+
+
+def _special(general: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[Symbol, int]]:
+    """Yield the small sizes that need code of their own, those of one dimension first."""
+    code = symbolic_code().sizes(general, general.needs)
+    usual = {symbol.name: _LARGE for symbol in symbols}
+    small = [
+        [None, *(size for size in _SMALL if not code.allow({**usual, symbol.name: size}))] for symbol in symbols
+    ]
+    choices = sorted(itertools.product(*small), key=lambda choice: sum(size is not None for size in choice))
+    for choice in choices[1:]:
+        yield {symbol: size for symbol, size in zip(symbols, choice, strict=True) if size is not None}
+
+
+def _types(
+    graph: Graph, declared: Sequence[tuple[Dimension, ...] | None], sizes: dict[Symbol, int]
+) -> list[Type]:
+    found: list[Type] = []
+    for value, shape in zip(graph.parameters, declared, strict=True):
+        type_ = value.type
+        if shape is not None and isinstance(type_, (TensorType, ArrayType)):
+            known = tuple(sizes.get(size, size) if isinstance(size, Symbol) else size for size in shape)
+            type_ = replace(type_, shape=known)
+        found.append(type_)
+    return found
+
+
+def _made(graph: Graph, types: list[Type], contract: str) -> Graph:
+    if all(map(is_static, types)):
+        return optimise(specialise(graph, types), contract=contract)
+    made, needs = generalise(graph, types)
+    made = optimise(made, contract=contract)
+    made.needs = tuple(needs)
+    code = symbolic_code()
+    code.sizes(made, needs)
+    bound = with_known_bounds(made, code.takes_bounds)
+    return bound if bound is not None and not code.has_bounds_for_kernels(bound) else made
+
+
+__all__ = ["variants"]

@@ -1,0 +1,63 @@
+"""`autoconv build`: compile a function to a C library."""
+
+from __future__ import annotations
+
+import click
+
+from autoconv.errors import AutoconvError
+
+from .diagnostics import say
+from .show_graph import check_arguments, function_of
+from .tracebacks import located
+
+
+@click.command(short_help="Compile a function to a C library. Imports its module.")
+@click.argument("target")
+@click.option(
+    "--spec", "specs", default="", metavar="TYPES",
+    help="The arguments: 'float64[n,3] float64[n] int32[] 2.5'. Sizes of one name are equal; values are fixed.",
+)  # fmt: skip
+@click.option("-o", "--output", metavar="PATH", help="Path of the files, without suffix; else the function's name.")
+@click.option("--name", metavar="NAME", help="Name of the C function; else the function's.")
+@click.option("--cpu", default="", metavar="CPU", help="x86-64, x86-64-v2, -v3, -v4, or native; else the lowest.")
+@click.option("--target", "triple", default="", metavar="TRIPLE", help="Another machine, such as aarch64-linux-gnu.")
+@click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
+def build(
+    target: str, specs: str, output: str | None, name: str | None, cpu: str, triple: str, compiled: bool
+) -> None:  # fmt: skip
+    """Compile TARGET to a C header, an object file and a shared library, which need no Python.
+
+    TARGET names a function as for show-code. Its module is imported, and the function runs once to be traced. An
+    undecorated function is put under @autoconv.function. Another machine (--target) gets no shared library.
+
+    \b
+    Examples:
+      autoconv build newton.py:solve --spec 'float64[n,3] float64[3]' -o build/newton
+      autoconv build newton.py:solve --spec 'float64[n,3] float64[3]' --cpu native
+      autoconv build newton.py:solve --spec 'float64[100,3] float64[3]' --target aarch64-linux-gnu
+    """
+    import autoconv  # its library is loaded on demand, with NumPy
+    from autoconv.tracing.api.stages import parse_types
+
+    arguments = parse_types(specs)  # reports errors in them before the module runs
+    function = function_of(target)
+    check_arguments(target, function, arguments)
+    path = output or name or target.rpartition(":")[2].rpartition(".")[2]
+    contract = "compile" if compiled else "function"
+    try:
+        made = autoconv.clibrary.build(
+            function, *arguments, to=path, name=name, cpu=cpu, target=triple, contract=contract
+        )
+    except AutoconvError:
+        raise
+    except Exception as error:
+        said = located(error)
+        if said is not None:
+            raise said from (error if said is not error else error.__cause__)
+        raise
+    for file in (made.header, made.object, made.shared):
+        if file is not None:
+            say(str(file))
+
+
+__all__ = ["build"]
