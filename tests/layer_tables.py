@@ -105,7 +105,8 @@ TOLERATED = {
 # What other parts of the package may import of the backends; the modules of a backend are its own.
 OF_BACKENDS = {
     f"autoconv.backends{name}" for name in (
-        "", ".protocol", ".call_form", ".library_form", ".interpreter", ".portable", ".stablehlo", ".onnx", ".onnx.model",
+        "", ".protocol", ".call_form", ".interpreter", ".library_form",
+        ".portable", ".stablehlo", ".onnx", ".onnx.model",
     )
 }  # fmt: skip
 
