@@ -24,7 +24,8 @@ def current() -> Backend:
     """Return the configured backend; `xla` is loaded when it is first asked for."""
     name = SETTINGS.backend
     if name == "xla" and name not in BACKENDS:
-        BACKENDS[name] = import_module("autoconv.backends.xla").XlaBackend(_NATIVE)
+        made: Backend = import_module("autoconv.backends.xla").XlaBackend(_NATIVE)
+        BACKENDS[name] = made
     return BACKENDS[name]
 
 

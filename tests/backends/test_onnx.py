@@ -1,5 +1,7 @@
 """ONNX models, run by ONNX Runtime, against the ops' kernels and plain NumPy."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -118,6 +120,15 @@ def test_arguments_are_checked():
         model(np.ones(3, np.float32))
     with pytest.raises(autoconv.errors.AutoconvError, match="refuses the model"):
         autoconv.onnx.load(b"no model")
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(autoconv.errors.AutoconvError, match=r"(?s)onnxruntime is not installed.*autoconv\[onnx\]"):
+        autoconv.onnx.load(b"")
+    monkeypatch.setitem(sys.modules, "onnx.helper", None)
+    with pytest.raises(autoconv.errors.AutoconvError, match=r"(?s)onnx is not installed.*autoconv\[onnx\]"):
+        autoconv.onnx.export(lambda x: x + 1.0, autoconv.TensorSpec([2], autoconv.float32))
 
 
 def test_what_has_no_form_is_refused():

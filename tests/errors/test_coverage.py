@@ -27,8 +27,12 @@ DRAWS = "depends on whether matplotlib is installed; tests/bench and tests/cli/t
 
 # (file, how the message starts): why no program shows it.
 BY_OBJECT = "the call runs as Python objects, or as plain Python, and explain() says so"
+OF_ONNX = "depends on the packages that are installed; tests/backends/test_onnx.py shows it"
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/clibrary/build.py", "…"): "LLVM's words: tests/clibrary/test_build.py",
+    ("autoconv/backends/onnx/model.py", "the package … is not installed"): OF_ONNX,
+    ("autoconv/onnx/loading.py", "the package onnxruntime is not installed"): OF_ONNX,
+    ("autoconv/onnx/loading.py", "ONNX Runtime refuses the model: …"): OF_ONNX,
     ("cli/show_graph.py", "…"): "the command's: tests/cli/test_show_graph.py",
     ("cli/tracebacks.py", "…: …"): "the command's: tests/cli/test_show_graph.py",
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,

@@ -73,9 +73,7 @@ def to_onnx(
 def _package(name: str) -> Any:
     try:
         return import_module(name)
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != name.partition(".")[0]:
-            raise
+    except ImportError:
         raise AutoconvError(
             f"the package {name.partition('.')[0]} is not installed", remedy="pip install 'autoconv[onnx]'"
         ) from None

@@ -18,6 +18,7 @@ class Arrays:
     Operands of elementwise ones have one dtype and one shape. Sizes are numbers, or terms where they are open.
     """
 
+    runtime = "the other runtime"
     truth = bool_  # the dtype of conditions
     has_open_sizes = True  # whether sizes may depend on values
     raises = False  # whether a position out of range ends the run
@@ -140,13 +141,13 @@ class Arrays:
         raise NotImplementedError
 
     def cholesky(self, x: Term) -> Term:
-        raise GraphUnfit("cholesky", "the runtime has no such function")
+        raise GraphUnfit("cholesky", f"{self.runtime} has no such function")
 
     def triangular_solve(self, x: Term, y: Term, lower: bool, adjoint: bool) -> Term:
-        raise GraphUnfit("triangular_solve", "the runtime has no such function")
+        raise GraphUnfit("triangular_solve", f"{self.runtime} has no such function")
 
     def fft(self, x: Term, kind: str, axes: Sequence[int], sizes: Sequence[int]) -> Term:
-        raise GraphUnfit(kind, "the runtime has no such function")
+        raise GraphUnfit(kind, f"{self.runtime} has no such function")
 
     # ---- control
 

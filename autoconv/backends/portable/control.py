@@ -13,7 +13,6 @@ from autoconv.graph.graph import Node
 class Control(Rules):
     """What a writer gives besides: regions, and the error word."""
 
-    runtime = "the other runtime"
     place = ""
     word: Term | None = None
 

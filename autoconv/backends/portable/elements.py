@@ -117,7 +117,7 @@ class Elementwise(Arrays):
             return self.intrinsic("copysign", self.select(self.unary("abs", x) > 20.0, large, small), x)
         rule = VECTORISED.get(name)
         if rule is None:
-            raise GraphUnfit(name, "the runtime has no such function")
+            raise GraphUnfit(name, f"{self.runtime} has no such function")
         self.in_loop = True
         try:
             return rule(self, x)

@@ -16,11 +16,12 @@ class GraphUnfit(UnimplementedError):
     Traceback (most recent call last):
     ...
     autoconv.backends.portable.unfit.GraphUnfit: unique: StableHLO has no form for int32[?]
+    Write instead: leave this part out of the exported function, or run it natively
     """
 
     def __init__(self, op: str, reason: str, span: Span | None = None) -> None:
         place = None if span is None else Place(span.file, span.line, span.column, span.end_column)
-        super().__init__(f"{op}: {reason}", place)
+        super().__init__(f"{op}: {reason}", place, "leave this part out of the exported function, or run it natively")
         self.failed_op = op
         self.reason = reason
         self.span = span

@@ -128,11 +128,11 @@ class XlaBackend:
     def __init__(self, native: Backend) -> None:
         self._native = native
 
-    def compile(self, graph: Graph, form: CallForm | None = None) -> CompiledGraph:
+    def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:
         try:
-            return XlaGraph(graph, lambda: self._native.compile(graph))
+            return XlaGraph(graph, lambda: self._native.compile(graph, None, pool))
         except GraphUnfit as error:
-            return _Noted(self._native.compile(graph, form), f"not by XLA: {error}")
+            return _Noted(self._native.compile(graph, form, pool), f"not by XLA: {error}")
 
     def describe(self, graph: Graph) -> list[str]:
         try:

@@ -1,0 +1,55 @@
+"""`autoconv export`: files for other runtimes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+PROGRAM = """
+import autoconv
+
+
+def halved(x, n):
+    for _ in autoconv.range(n):
+        x = x / 2.0
+    return x
+
+
+@autoconv.compile
+def doubled(a):
+    a *= 2
+    return a.sum()
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    (tmp_path / "model.py").write_text(PROGRAM)
+    return tmp_path
+
+
+def test_stablehlo_goes_to_standard_output(command, program):
+    done = command("export", "model.py:halved", "--spec", "float32[?,3] int32[]", cwd=program)
+    assert done.returncode == 0, done.stderr
+    assert "@main(%arg0: tensor<?x3xf32>, %arg1: tensor<i32>) -> (tensor<?x3xf32>, tensor<i32>)" in done.stdout
+
+
+def test_a_file_is_written_once(command, program):
+    arguments = ("export", "model.py:halved", "--spec", "float32[3] int32[]", "-o", "out.mlir")
+    done = command(*arguments, cwd=program)
+    assert done.returncode == 0, done.stderr
+    assert (program / "out.mlir").read_text().startswith("module {")
+    assert command(*arguments, cwd=program).returncode == 2
+    assert command(*arguments, "--force", cwd=program).returncode == 0
+
+
+def test_an_onnx_model_runs(command, program):
+    runtime = pytest.importorskip("onnxruntime")
+    done = command(
+        "export", "model.py:halved", "--spec", "float32[?] int32[]", "--format", "onnx", "-o", "out.onnx", cwd=program
+    )
+    assert done.returncode == 0, done.stderr
+    session = runtime.InferenceSession((program / "out.onnx").read_bytes())
+    found, word = session.run(None, {"x": np.float32([8, 4]), "n": np.array(2, np.int32)})
+    assert found.tolist() == [2.0, 1.0]
+    assert word == 0
