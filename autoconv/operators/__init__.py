@@ -25,6 +25,7 @@ from autoconv.operators.calls.in_place_operators import (
 )
 from autoconv.operators.calls.match_patterns import is_instance, is_mapping, is_sequence, match_argument, rest_of
 from autoconv.operators.calls.try_statements import (
+    as_cause,
     as_exception,
     attempts,
     begin,
@@ -33,6 +34,7 @@ from autoconv.operators.calls.try_statements import (
     entering,
     exception,
     managed,
+    raising,
     unwound,
     watch,
     watched,
@@ -53,7 +55,6 @@ from autoconv.operators.control.conditionals import (
 from autoconv.operators.control.exception_groups import left_of_group, split_group
 from autoconv.operators.control.loops import for_stmt, iterate, while_stmt
 from autoconv.operators.support.converted_modules import module
-from autoconv.operators.support.deferred_messages import raising
 from autoconv.operators.support.protected_names import (
     BREAK,
     CONTINUE,
@@ -119,8 +120,8 @@ follow(_set_untraced)
 __module__ = __name__  # for code that reads `__module__` of everything in its namespace
 
 __all__ = [
-    "_list_methods", "_set_operators", "_variants", "after_loop", "and_", "as_exception", "assertion", "attempts",
-    "augment_item_of", "begin", "bitand", "bitor", "bitxor", "BREAK", "call", "caught", "class_of",
+    "_list_methods", "_set_operators", "_variants", "after_loop", "and_", "as_cause", "as_exception", "assertion",
+    "attempts", "augment_item_of", "begin", "bitand", "bitor", "bitxor", "BREAK", "call", "caught", "class_of",
     "class_statement", "completed", "context", "CONTINUE", "del_attr", "del_item", "deleted", "dict_of",
     "do_not_convert", "end", "entering", "eq", "exception", "exits_loop", "for_stmt", "formatted", "ge", "generator",
     "get_item", "gt", "iadd", "iand", "if_exp", "if_stmt", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "in_",
@@ -135,13 +136,13 @@ __all__ = [
 
 # Operators that may raise on plain values, by the wrapper that removes their frames from the traceback.
 _QUIET = {
-    quiet_1: "class_of ld ld_outer ld_inlined not_ raising",
+    quiet_1: "class_of ld ld_outer ld_inlined not_",
     quiet_2: "eq ne lt le gt ge get_item del_item del_attr in_ not_in iadd isub imul iand ior ixor",
     quiet_3: "if_exp set_item set_item_in set_attr",
     quiet_logic: "and_ or_",
     quiet_branch: "if_stmt switch_stmt",
     quiet_loop: "while_stmt for_stmt",
-    quiet: "list_of set_of dict_of generator assertion set_item_of augment_item_of",
+    quiet: "raising list_of set_of dict_of generator assertion set_item_of augment_item_of",
 }
 for _quiet, _names in _QUIET.items():
     globals().update({_name: _quiet(globals()[_name]) for _name in _names.split()})

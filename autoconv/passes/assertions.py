@@ -6,7 +6,7 @@ def f(x):
 # becomes
 def f(x):
     assert ag__.assertion(x > 0, lambda: x), x
-    raise ag__.raising(lambda: ValueError(f'bad {x}')) from ag__.as_exception(x)
+    raise ag__.raising(lambda: ValueError(f'bad {x}')) from ag__.as_cause(x)
 """
 
 from __future__ import annotations
@@ -40,18 +40,32 @@ class Assertions(FunctionPass, statements_only=True):
 
     def visit_Raise(self, node: Any) -> Any:
         self.generic(node)
-        error = node.exc
+        error, cause = node.exc, copy.deepcopy(node.cause)
         if node.cause is not None and not isinstance(node.cause, gast.Constant):
-            node.cause = build.wrapped("as_exception", node.cause)
-        if isinstance(error, gast.Name) and not _is_builtin_exception(error.id):
-            node.exc = build.placed(build.operate("as_exception", error), error)
+            node.cause = build.wrapped("as_cause", node.cause)
+        if _may_be_chosen(error):
+            # The link is evaluated by each exception that a value of the graph chooses.
+            node.exc = build.placed(build.operate("as_exception", error, *self._links(cause)), error)
             return node
-        if not isinstance(error, gast.Call) or not error.args or build.is_operation(error, "raising", "as_exception"):
+        if not isinstance(error, gast.Call) or build.is_operation(error, "raising", "as_exception"):
+            return node
+        if not error.args and not _may_be_chosen(error.func):
             return node
         if not cannot_be_deferred(error):
             deferred = self.context.mark(build.thunk(node.exc))
-            node.exc = build.placed(build.operate("raising", deferred), node.exc)
+            links = self._links(cause) if _may_be_chosen(error.func) else []
+            node.exc = build.placed(build.operate("raising", deferred, *links), node.exc)
         return node
+
+    def _links(self, cause: gast.expr | None) -> list[gast.expr]:
+        return [] if cause is None or cannot_be_deferred(cause) else [self.context.mark(build.thunk(cause))]
+
+
+def _may_be_chosen(error: gast.expr | None) -> bool:
+    """Return whether a value of the graph may decide what is raised, or may be it."""
+    if isinstance(error, gast.Name):
+        return not _is_builtin_exception(error.id)
+    return error is not None and not isinstance(error, gast.Call)
 
 
 def _is_builtin_exception(name: str) -> bool:

@@ -135,6 +135,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "whether the generator in a zip() is iterated depends on a te",
     ): ONLY_COMPILE,
     ("autoconv/runtime/tensors/symbolic.py", "…"): PASSED_ON,
+    ("autoconv/operators/calls/try_statements.py", "…"): "raises the program's own exception, to link it",
     ("autoconv/tracing/guards/fingerprints.py", "…"): PASSED_ON,
     ("autoconv/tracing/execute/internal_errors.py", "autoconv failed while it traced or compiled …: …"): CANNOT,
     (

@@ -14,15 +14,17 @@ from autoconv.operators.calls.call import call
 from autoconv.operators.control.conditionals import is_staged, truth
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.try_rounds import TryRecorder
+from autoconv.operators.control.variants import raised_but_last
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.raised_errors import passes_handlers
 from autoconv.operators.regions.shared_identity import require_identity
+from autoconv.operators.support import deferred_messages
 from autoconv.operators.values.items import context
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
 from autoconv.runtime.recording.handler_stores import is_catchable
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.support.spans import place_of
+from autoconv.runtime.support.spans import current_place, place_of
 
 _ONCE = (None,)  # the rounds without a trace: one
 
@@ -66,9 +68,40 @@ def exception(error: Any) -> Any:
     return error.value if type(error) is StagedException else error
 
 
-def as_exception(error: Any) -> Any:
-    """Convert the operand of `raise` or `from` to a Python exception."""
+def as_exception(error: Any, cause: Callable[[], Any] | None = None) -> Any:
+    """Convert the operand of `raise` or `from` to a Python exception.
+
+    Of a variant, raise all alternatives but the last where the graph chooses them, and return that; `cause` returns the
+    operand of the statement's `from`.
+    """
+    if type(error) is Variant:
+        error = raised_but_last(error, lambda one: _linked(one, cause))
     return StagedException(error) if type(error) is SymbolicObject else error
+
+
+def as_cause(error: Any) -> Any:
+    """Convert the operand of `from` to a Python exception."""
+    if type(error) is Variant:
+        raise StagingError(
+            "which exception `raise … from` links depends on a value of the graph", current_place(),
+            "a raise statement for each, in an if statement",
+        )  # fmt: skip
+    return as_exception(error)
+
+
+def raising(make: Callable[[], Any], cause: Callable[[], Any] | None = None) -> Any:
+    """Evaluate the call of a raise statement, whose message may hold values of the graph."""
+    return as_exception(deferred_messages.raising(make), cause)
+
+
+def _linked(error: Any, cause: Callable[[], Any] | None) -> BaseException:
+    """Return what a raise statement with that operand, and that link, raises."""
+    try:
+        if cause is None:
+            raise as_exception(error)
+        raise as_exception(error) from as_cause(cause())
+    except BaseException as found:
+        return found.with_traceback(None)
 
 
 def begin(trial: TryRecorder | None) -> None:

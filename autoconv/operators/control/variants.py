@@ -43,6 +43,22 @@ def raise_if(condition: Any, error: BaseException) -> None:
     stage_arms(condition, [fails, lambda: ()], [], ())
 
 
+def raised_but_last(variant: Variant, made: Callable[[Any], BaseException]) -> Any:
+    """Raise `made(value)` for each alternative but the last, where the graph chooses it; return the last value."""
+    known = defined(variant)
+    if type(known) is not Variant:
+        return known
+    for index, value in enumerate(known.values[:-1]):
+        stage_arms(known.tag == index, [functools.partial(_raised, made, value), lambda: ()], [], ())
+    return known.values[-1]
+
+
+def _raised(made: Callable[[Any], BaseException], value: Any) -> tuple[()]:
+    error = made(value)
+    error._autoconv_run_time = True  # type: ignore[attr-defined]
+    raise error
+
+
 def is_absent(value: object) -> bool:
     return value is None or isinstance(value, Undefined)
 

@@ -152,13 +152,15 @@ def record_raise(region: Region, error: BaseException) -> None:
         is_kept = region.contract.python_exceptions or type(link) is StagedException
         if not is_kept or (not region.contract.python_exceptions and not all(t.weak for t in data)):
             error.__cause__ = error.__context__ = None  # `function` keeps the message and drops the chain
+            error.__suppress_context__ = False
         else:
             _record_linked(region, error, how, link, span)
             return
     inputs = [region.lift(t.value_in_graph) for t in data]
     exception = error if template is None else type(error)
     attributes = {"exception": exception, "template": template}
-    if template is not None and (error.__cause__ is not None or error.__context__ is not None):
+    links = error.__cause__, error.__context__
+    if template is not None and (error.__suppress_context__ or any(link is not None for link in links)):
         attributes["chain"] = error
     region.record("raise", inputs, attributes, span=span)
 
