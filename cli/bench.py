@@ -16,6 +16,7 @@ from .diagnostics import say
 
 _FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 _OWN_WORKLOADS = _FIXTURES / "bench"
+_OTHER_FOLDERS = ("numpy", "keras")  # suites in folders of their own: programs, compiled unchanged; models, trained
 
 
 @click.command(short_help="Measure workloads beside NumPy and other compilers.")
@@ -52,15 +53,19 @@ def bench(
       autoconv bench
       autoconv bench --suite loops --peer jax --rounds 5
       autoconv bench --suite numpy --peer numpy --peer numba --peer autoconv
+      autoconv bench --suite keras --peers-python peers/bin/python
       autoconv bench --peers-python peers/bin/python --plot ratios.png
     """
     import autoconv.bench.picture as picture  # imported on demand: loads NumPy
     import autoconv.bench.rounds as measuring
     import autoconv.bench.table as table
 
-    if "numpy" in suites and folder == _OWN_WORKLOADS:  # programs, compiled unchanged
-        files = measuring.workloads(_FIXTURES / "numpy", (), only)
-        others = tuple(suite for suite in suites if suite != "numpy")
+    apart = [suite for suite in suites if suite in _OTHER_FOLDERS] if folder == _OWN_WORKLOADS else []
+    if apart:
+        files: dict[str, Path] = {}
+        for suite in apart:
+            files |= measuring.workloads(_FIXTURES / suite, (), only)
+        others = tuple(suite for suite in suites if suite not in apart)
         files |= measuring.workloads(folder, others, only) if others else {}
     else:
         files = measuring.workloads(folder, suites, only)

@@ -9,6 +9,9 @@ A workload is a file with
                             with_numba(numba) and with_torch(torch) return compiled functions
     CLOSE, APART            relative tolerance to NumPy's result, and fraction of elements that may exceed it (1e-5, 0)
     KERNELS                 ops of it that autoconv runs by their kernels (none)
+
+A workload that trains a Keras model has `data(random, tiny)`, `model(keras, tiny)`, BATCH and LOSSES instead; see
+`autoconv/bench/training.py`.
 """
 
 from autoconv.bench.peers import PEERS, Peer

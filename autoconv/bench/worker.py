@@ -35,10 +35,7 @@ class Bench:
     """One workload as run by one peer."""
 
     def __init__(self, file: str, peer: str, tiny: bool) -> None:
-        spec = importlib.util.spec_from_file_location("workload", file)
-        assert spec is not None and spec.loader is not None
-        self.workload = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(self.workload)
+        self.workload = _module("workload", file)
         self.tiny = tiny
         begin = time.perf_counter()
         self.library: Any = importlib.import_module(_LIBRARIES[peer])
@@ -180,6 +177,45 @@ class Bench:
         return self._made("with_torch", self.library)
 
 
+def _module(name: str, file: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+class _Training:
+    """A workload that trains a Keras model, in the place of a `Bench`."""
+
+    def __init__(self, workload: Any, peer: str, tiny: bool) -> None:
+        beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "training.py")
+        self._training = _module("training", beside).Training(workload, peer, tiny)
+        self.library, self.import_seconds = self._training.library, self._training.import_seconds
+
+    def first(self, seed: int) -> dict[str, Any]:
+        def measured(epoch: Callable[[], Any]) -> dict[str, Any]:
+            _forget_peak()
+            before = _memory("VmRSS")
+            begin = time.perf_counter()
+            epoch()
+            seconds, peak = time.perf_counter() - begin, _memory("VmHWM")
+            return {"seconds": seconds, "memory": peak, "risen": max(peak - before, 0)}
+
+        found: dict[str, Any] = self._training.first(seed, measured)
+        return found
+
+    def round(self, seed: int, seconds: float) -> dict[str, Any]:
+        found: dict[str, Any] = self._training.round(seed, seconds)
+        return found
+
+
+def loaded(file: str, peer: str, tiny: bool) -> Any:
+    """Return a workload as run by one peer: a function that is called, or a Keras model that is trained."""
+    workload = _module("workload", file)
+    return _Training(workload, peer, tiny) if hasattr(workload, "model") else Bench(file, peer, tiny)
+
+
 def _values(result: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the results of a program, and its array arguments in their state after the call."""
     results = result if isinstance(result, tuple) else () if result is None else (result,)
@@ -209,13 +245,13 @@ def main() -> None:
     """Answer requests until there are no more. Output of libraries goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    bench: Bench | None = None
+    bench: Any = None
     for line in sys.stdin:
         request = json.loads(line)
         do = request.pop("do")
         try:
             if do == "load":
-                bench = Bench(**request)
+                bench = loaded(**request)
                 version = getattr(bench.library, "__version__", "")
                 answer: dict[str, Any] = {"version": str(version), "import": bench.import_seconds}
             else:

@@ -17,6 +17,7 @@ ELSEWHERE = {
     "autoconv.cli": "cli",
     "autoconv.fixtures": "fixtures",
     "autoconv.fixtures.bench": "fixtures/bench",
+    "autoconv.fixtures.keras": "fixtures/keras",
     "autoconv.fixtures.numpy": "fixtures/numpy",
 }
 

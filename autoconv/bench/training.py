@@ -1,0 +1,73 @@
+"""Training of a Keras model as run by one peer, which is the backend of Keras.
+
+A workload has `data(random, tiny)`, `model(keras, tiny)`, a compiled model, and the size of a BATCH. LOSSES are those
+of the first two epochs over TensorFlow, by `tiny`. All peers begin with the same weights. The module is loaded by the
+worker under the peer's own Python, so it does not import autoconv by name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_BACKENDS = {
+    "autoconv": "autoconv",
+    "tensorflow": "tensorflow",
+    "tensorflow-xla": "tensorflow",
+    "jax": "jax",
+    "torch": "torch",
+}
+_CLOSE = 1e-4
+
+
+class Training:
+    """One workload over one backend; a call is an epoch."""
+
+    def __init__(self, workload: Any, peer: str, tiny: bool) -> None:
+        if peer not in _BACKENDS:
+            raise NotImplementedError
+        self.workload = workload
+        self.tiny = tiny
+        os.environ["KERAS_BACKEND"] = _BACKENDS[peer]
+        begin = time.perf_counter()
+        importlib.import_module(_BACKENDS[peer])
+        self.library: Any = importlib.import_module("keras")
+        self.import_seconds = time.perf_counter() - begin
+        random = np.random.default_rng(0)
+        self._data = workload.data(random, tiny)
+        self._model = workload.model(self.library, tiny)
+        self._model.jit_compile = peer in ("tensorflow-xla", "jax", "torch")
+        for variable in self._model.trainable_variables:
+            if len(variable.shape) > 1:  # vectors keep their zeros and ones
+                scale = float(variable.shape[0]) ** -0.5
+                variable.assign(random.standard_normal(tuple(variable.shape), np.float32) * np.float32(scale))
+
+    def first(self, seed: int, measured: Callable[[Callable[[], Any]], dict[str, Any]]) -> dict[str, Any]:
+        """Measure the first epoch, and compare the losses of two with TensorFlow's."""
+        losses: list[float] = []
+        figures = measured(lambda: losses.append(self._epoch()))
+        losses.append(self._epoch())
+        expected = self.workload.LOSSES.get(self.tiny)
+        if expected is not None:
+            np.testing.assert_allclose(losses, expected, rtol=getattr(self.workload, "CLOSE", _CLOSE))
+        return {**figures, "kernels": [], "losses": losses}
+
+    def round(self, seed: int, seconds: float) -> dict[str, Any]:
+        """Measure the best time of an epoch, over epochs of so many seconds."""
+        end, best = time.perf_counter() + seconds, float("inf")
+        while best == float("inf") or time.perf_counter() < end:
+            begin = time.perf_counter()
+            loss = self._epoch()
+            best = min(best, time.perf_counter() - begin)
+            assert np.isfinite(loss), loss
+        return {"seconds": best}
+
+    def _epoch(self) -> float:
+        x, y = self._data
+        found = self._model.fit(x, y, batch_size=self.workload.BATCH, epochs=1, shuffle=False, verbose=0)
+        return float(found.history["loss"][0])

@@ -1,0 +1,38 @@
+"""Keras models as workloads: the losses are TensorFlow's, and a call is an epoch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autoconv.bench.rounds import workloads
+from autoconv.bench.worker import loaded
+
+pytest.importorskip("keras")
+
+FILES = workloads(Path(__file__).parents[2] / "fixtures" / "keras")
+
+
+def test_there_are_five_models() -> None:
+    assert list(FILES) == ["cnn_with_batch_norm", "gru_with_masking", "lstm", "mlp", "transformer"]
+
+
+@pytest.mark.parametrize("name", ["mlp", "gru_with_masking"])
+def test_a_model_has_the_losses_of_tensorflow(name: str) -> None:
+    training = loaded(str(FILES[name]), "autoconv", True)
+    figures = training.first(0)
+    assert figures["seconds"] > training.round(0, 0.0)["seconds"] > 0
+    assert figures["memory"] > figures["risen"] >= 0 and len(figures["losses"]) == 2
+
+
+def test_other_losses_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mlp.py"
+    file.write_text(FILES["mlp"].read_text("utf-8").replace("2.4040296", "2.41"), "utf-8")
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        loaded(str(file), "autoconv", True).first(0)
+
+
+def test_libraries_without_a_backend_of_keras_are_left_out() -> None:
+    with pytest.raises(NotImplementedError):
+        loaded(str(FILES["mlp"]), "numpy", True)
