@@ -27,7 +27,7 @@ def reduced(x, y, k, m):
 
 def extremes(x, y, k, m):
     a = np.outer(x, y)[:, :k]
-    return a.max(axis=1), a.argmin(axis=1), x[:k].max(), np.argmax(x[m:])
+    return a.max(axis=1), a.argmin(axis=1), x[:k].max(), np.argmax(x[m:]), np.argmax(a)
 
 
 def spread(x, y, k, m):

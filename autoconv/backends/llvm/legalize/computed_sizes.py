@@ -24,7 +24,7 @@ from autoconv.backends.llvm.analysis.classify import has_element_rule, lowering_
 from autoconv.backends.llvm.analysis.representation import has_computed, is_dense, is_scalar
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
-from autoconv.backends.llvm.legalize.decompose import expand
+from autoconv.backends.llvm.legalize.decompose import expand, is_composite
 from autoconv.backends.llvm.legalize.interchange_loops import MARK
 from autoconv.backends.llvm.legalize.size_nodes import (
     COMMON_SIZES,
@@ -110,14 +110,17 @@ class NamedSizes(Rewriter[_Shared]):
         return copy
 
     def output(self, position: int, value: Value) -> Value:
-        found = self.values[value]
-        if not has_computed(found.type):
-            return found
-        if found.node is not None and found.node.op is SIZES_OF:
-            return found.node.inputs[0]
-        assert isinstance(found.type, TensorType) and found.shape is not None
-        shape = tuple(None if is_computed(size) else size for size in found.shape)
-        return self.add(SIZES_FORGOTTEN, [found], {}, [found.type.with_shape(shape)])
+        return self.forgotten(self.values[value])
+
+    def forgotten(self, value: Value) -> Value:
+        """Return the value with unknown dimensions in the place of computed ones."""
+        if not has_computed(value.type):
+            return value
+        if value.node is not None and value.node.op is SIZES_OF:
+            return value.node.inputs[0]
+        assert isinstance(value.type, TensorType) and value.shape is not None
+        shape = tuple(None if is_computed(size) else size for size in value.shape)
+        return self.add(SIZES_FORGOTTEN, [value], {}, [value.type.with_shape(shape)])  # type: ignore[no-any-return]
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.regions:
@@ -131,7 +134,12 @@ class NamedSizes(Rewriter[_Shared]):
         found = self._computed(node, inputs)
         if found is not None:
             return [found]
-        return [self.named(value) for value in copy_node(self.copy, node, inputs).results]
+        made = copy_node(self.copy, node, inputs)
+        if any(has_computed(x.type) for x in inputs) and (is_composite(made) or lowering_class(made) == "kernel"):
+            # No rule covers the sizes: the kernel runs, and no later pass expands the node.
+            self.copy.nodes.pop()
+            made = copy_node(self.copy, node, [self.forgotten(value) for value in inputs])
+        return [self.named(value) for value in made.results]
 
     def _computed(self, node: Node, inputs: list[Value]) -> Value | None:
         name = node.op.name
