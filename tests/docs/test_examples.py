@@ -1,8 +1,9 @@
 """Every code block of README and docs runs and prints what stands behind it.
 
 The Python blocks of a page are one program in one namespace, in a folder of the page's own; a block with a title is
-a file there, which runs by itself. A `console` block runs the lines behind `$` there. `...` in an output stands for
-any text; an exception that leaves a block prints its last line. `pytest tests/docs --update` writes the outputs.
+a file there; one of Python runs by itself. A `console` block runs the lines behind `$` there. `...` in an output
+stands for any text; an exception that leaves a block prints its last line. `pytest tests/docs --update` writes the
+outputs.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from site_generator.markdown import ROOT, Block, blocks, written_pages
 
 import autoconv
 
-LANGUAGES = {"python", "pycon", "console", "ipython", "sh", "text"}
+LANGUAGES = {"python", "pycon", "console", "ipython", "sh", "text", "c", "cpp"}
 # Blocks of commands that install or test: .ci/run runs them.
 RUN_BY_CI = {"README.md": 2, "CONTRIBUTING.md": 1}
 PAGES = [str(path.relative_to(ROOT)) for path in written_pages()]
@@ -97,7 +98,7 @@ class _Script:
         self.starts: dict[Block, int] = {}
         text = ""
         for block in found:
-            if block.language == "python" and block.title:
+            if block.language in ("python", "c", "cpp") and block.title:
                 (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
                 (folder / block.title).write_text(block.text)
             elif block.language == "python":
@@ -115,7 +116,7 @@ class _Script:
                 _prompt(block.text, out)
             elif block.language == "ipython":
                 self.shell.run(block.text, f"<cell {block.line}>")
-            elif block.title.endswith(".py"):
+            elif block.language == "python" and block.title.endswith(".py"):
                 _python(block.text, block.title, {"__name__": "__main__", "__file__": block.title}, out)
             elif block.language == "python":
                 source = "\n" * self.starts[block] + block.text

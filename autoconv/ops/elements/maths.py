@@ -14,7 +14,7 @@ from typing import Any
 from autoconv.graph.dtypes import float32, float64, int32, int64
 from autoconv.ops.elements.registry import Elements, element
 
-_LIBM = {
+LIBM = {
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan",
     "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
     "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "cbrt": "cbrt", "erf": "erf", "erfc": "erfc",
@@ -28,11 +28,11 @@ def apply(b: Any, name: str, *operands: Any) -> Any:
         return None
     vectorised = VECTORISED.get(name)
     if vectorised is None or not b.in_loop:
-        return b.libm(_LIBM[name], *operands)
+        return b.libm(LIBM[name], *operands)
     return vectorised(b, *operands)
 
 
-for _name in _LIBM:
+for _name in LIBM:
     element(_name)(lambda b, *operands, name=_name: apply(b, name, *operands))
 
 
@@ -359,7 +359,7 @@ VECTORISED: dict[str, Callable[..., Any]] = {
 
 
 def is_elementary(name: str) -> bool:
-    return name in _LIBM
+    return name in LIBM
 
 
 def is_vectorised(name: str, dtype: Any) -> bool:

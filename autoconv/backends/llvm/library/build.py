@@ -52,6 +52,13 @@ def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple:
     return LibraryObject(_compiled(texts, public, chosen), tuple(failures.messages))
 
 
+def unfit(form: LibraryForm, graph: Graph, cpu: str = "x86-64-v3") -> list[str]:
+    """Return the ops of a graph that need Python."""
+    chosen = processor(cpu, "x86_64-linux-gnu")
+    with compiling_for(chosen.target):
+        return [name for name, _ in _variant(form, graph, Failures(), 0, chosen)[1]]
+
+
 def _variant(
     form: LibraryForm, graph: Graph, failures: Failures, number: int, chosen: Processor
 ) -> tuple[str, list[tuple[str, Node | None]]]:

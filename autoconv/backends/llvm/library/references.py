@@ -16,13 +16,15 @@ from autoconv.backends.llvm.library.failures import Failures, message_of
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
+from autoconv.ops.elements.maths import LIBM
 
 # Functions of the process that a library has itself (see library_host.ll), or finds in libc and libm.
 HOST = frozenset({
     "PyByteArray_FromStringAndSize", "PyByteArray_Resize", "PyTuple_GetItem", "blas_get_threads", "blas_set_threads",
     "free",
 })  # fmt: skip
-MATHS = frozenset({"fmod", "fmodf", "log", "exp", "cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv"})
+_PRODUCTS = frozenset({"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv"})
+_MATHS = frozenset(f"{name}{suffix}" for name in (*LIBM.values(), "fmod", "ldexp") for suffix in ("", "f"))
 
 
 class NeedsPython(Exception):
@@ -42,7 +44,7 @@ class LibraryModule(ModuleText):
         self.is_shared = True  # while the functions are declared that all code shares
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
-        if not (self.is_shared or name.startswith(("llvm.", "library_")) or name in HOST or name in MATHS):
+        if not (self.is_shared or name.startswith(("llvm.", "library_")) or name in HOST | _PRODUCTS | _MATHS):
             self.note(name)
         return super().declare(name, result, parameters, attributes)
 
