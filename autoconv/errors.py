@@ -16,6 +16,7 @@ AutoconvError
     │   └── AssertionFailedError  (also an AssertionError)
     ├── OutOfRangeError           the end of a sequence
     │   └── EndOfSequenceError    (also a StopIteration) an iterator over a dataset has no more elements
+    ├── UnavailableError          a process of a cluster cannot be reached or was lost
     ├── NotFoundError, UnimplementedError, FailedPreconditionError, DataLossError
 ItemAssignmentError               a TypeError: an item of a tensor is assigned where the tensor cannot be replaced
 OperatorNotAllowedInGraphError    a TypeError: a symbolic tensor used as a Python bool or iterated over
@@ -200,6 +201,12 @@ class DataLossError(OpError):
     """A file is damaged or not of the expected format."""
 
     error_code = 15
+
+
+class UnavailableError(OpError):
+    """A process of a cluster cannot be reached, or was lost."""
+
+    error_code = 14
 
 
 class EndOfSequenceError(OutOfRangeError, StopIteration):

@@ -14,7 +14,7 @@ BASE = {"errors", "config", "forks", "process_state", "hooks", "paths"}
 # What each part may import from autoconv, itself aside; what is imported for annotations only does not count.
 MAY_IMPORT = {
     "errors": set(),
-    "config": {"errors", "forks"},
+    "config": {"errors", "forks", "hooks"},
     "forks": set(),
     "hooks": set(),
     "paths": set(),

@@ -1,6 +1,7 @@
 """Settings and the environment variables behind them; devices."""
 
 from autoconv.config import experimental, optimizer, threading
+from autoconv.config.cluster import experimental_connect_to_cluster, experimental_connect_to_host
 from autoconv.config.devices import (
     LogicalDevice,
     LogicalDeviceConfiguration,
@@ -33,6 +34,8 @@ __all__ = [
     "Settings",
     "cache_folder",
     "experimental",
+    "experimental_connect_to_cluster",
+    "experimental_connect_to_host",
     "experimental_run_functions_eagerly",
     "functions_run_eagerly",
     "get_logical_device_configuration",

@@ -76,6 +76,12 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     return [device for device in _STARTED if device_type in (None, device.device_type)]
 
 
+def add_logical_device(name: str) -> None:
+    """Add the device of a cluster's task."""
+    list_logical_devices()
+    _STARTED.append(LogicalDevice(name, "CPU"))
+
+
 def set_logical_device_configuration(
     device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration]
 ) -> None:

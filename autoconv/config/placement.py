@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from autoconv.config.device_spec import DeviceSpec
-from autoconv.config.devices import list_logical_devices
+from autoconv.config.devices import add_logical_device, list_logical_devices
 from autoconv.config.settings import DETOUR, SETTINGS
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
@@ -30,6 +30,12 @@ class Task(Protocol):
 
 
 TASKS: dict[tuple[str, int], Task] = {}
+
+
+def add_task(job: str, number: int, task: Task) -> None:
+    """Make a task known, and its device."""
+    TASKS[job, number] = task
+    add_logical_device(f"/job:{job}/replica:0/task:{number}/device:CPU:0")
 
 
 class _Eager(threading.local):
@@ -182,6 +188,6 @@ def pool_of(name: str) -> int:
 
 
 __all__ = [
-    "DEFAULT_DEVICE", "HOST", "TASKS", "Task", "as_replica", "away", "eager_device", "full_name", "has_device",
-    "is_default", "merged", "placed", "pool_of", "replica", "requested", "requesting", "task_of",
+    "DEFAULT_DEVICE", "HOST", "TASKS", "Task", "add_task", "as_replica", "away", "eager_device", "full_name",
+    "has_device", "is_default", "merged", "placed", "pool_of", "replica", "requested", "requesting", "task_of",
 ]  # fmt: skip

@@ -28,10 +28,10 @@ class Part:
     outputs: list[Value] = field(default_factory=list)
 
 
-def partition(graph: Graph, place: Callable[[str], str]) -> list[list[Part]]:
+def partition(graph: Graph, place: Callable[[Node], str]) -> list[list[Part]]:
     """Divide the nodes of a graph, without those of regions, into stages of parts.
 
-    `place` maps a node's device to the place that runs it. The parts of a stage are independent of each other; each
+    `place` maps a node to the place that runs it. The parts of a stage are independent of each other; each
     stage needs earlier ones only. Constants belong to the parts that use them.
     """
     parts: dict[tuple[int, str], Part] = {}
@@ -40,7 +40,7 @@ def partition(graph: Graph, place: Callable[[str], str]) -> list[list[Part]]:
     for node in graph.nodes:
         if _is_constant(node) and not any(value in graph.outputs for value in node.results):
             continue
-        where = place(node.device)
+        where = place(node)
         stage = order.earliest(node, where, [found[value] for value in node.inputs if value in found])
         part = parts.setdefault((stage, where), Part(where, stage))
         part.nodes.append(node)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from autoconv.config import SETTINGS
+from autoconv.config.placement import away, eager_device, task_of
 from autoconv.errors import AutoconvError, InaccessibleTensorError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64, string
-from autoconv.graph.graph import Value
+from autoconv.graph.graph import Graph, Value
 from autoconv.graph.python_operators import ARITHMETIC, EVERY
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
@@ -20,7 +21,7 @@ from autoconv.ops.values.list_value import ListValue
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.value_names import display_name, out_of_scope
-from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.support.spans import current_place, current_span
 from autoconv.runtime.tensors.conversion import (
     APPLY,
     as_tensor,
@@ -31,6 +32,7 @@ from autoconv.runtime.tensors.conversion import (
     weak_constant,
     weak_dtype,
 )
+from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
@@ -325,6 +327,10 @@ def _kind(dtype: DType) -> str:
 
 def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     assert op.kernel is not None
+    if away():
+        found = _run_remotely(op, values, attributes)
+        if found is not None:
+            return found
     arrays = [_concrete(v) for v in values]
     if any(isinstance(array, np.ndarray) and array.dtype.kind == "c" for array in arrays):
         _check_complex(op, values, arrays, attributes)
@@ -343,6 +349,21 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     if isinstance(results, tuple):
         return tuple(_wrapped(r, weak) for r in results)
     return _wrapped(results, weak)
+
+
+def _run_remotely(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    """Run an op on tensors in the task of a cluster that the block around asks for; None where that does not apply."""
+    task = task_of(eager_device()) if op.name not in ("python_cast", "constant") else None
+    if task is None or not all(isinstance(value, (Tensor, np.ndarray, np.generic)) for value in values):
+        return None
+    graph = Graph(op.name)
+    inputs = [graph.add_parameter(_type_of_operand(value)) for value in values]
+    graph.outputs = list(graph.add(op, inputs, attributes, span=current_span()).results)
+    if not graph.outputs or not all(isinstance(value.type, TensorType) for value in graph.outputs):
+        return None
+    given = [value.remote if isinstance(value, RemoteTensor) else _concrete(value) for value in values]
+    results = tuple(map(RemoteTensor, task.compile(graph)(given)))
+    return results[0] if len(results) == 1 else results
 
 
 def _check_complex(op: Op, values: Sequence[Any], arrays: Sequence[Any], attributes: dict[str, Any]) -> None:

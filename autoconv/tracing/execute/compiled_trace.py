@@ -28,6 +28,7 @@ from autoconv.runtime.support.shape import ShapeLeaf
 from autoconv.runtime.support.structure import map_structure
 from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.runtime.tensors.donation import give_away
+from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.execute.argument_unpacking import unpacking
@@ -87,17 +88,14 @@ class ConcreteFunction:
         arrays: bool = False,
         spots: Sequence[Location] = (),
     ) -> None:
-        self.recorded = graph
-        self.optimised = optimised
+        self.recorded, self.optimised = graph, optimised
         self.key = key
         self.names = list(names)
         self.captures = list(captures)
         self.function_type = FunctionType.of(owner.function_spec, key, self._leaf_names(), layout, captures)
-        self.layout = layout
-        self.guards = guards
+        self.layout, self.guards = layout, guards
         self.contract = contract
-        self._owner = owner
-        self._name = name
+        self._owner, self._name = owner, name
         self._derivable: Derivable | None = None
         self._written: list[int] = []  # positions of the written parameters, whose values `_derivable` returns
         self._first_of = first_equal_outputs(graph, optimised) if contract.python_exceptions else []
@@ -329,6 +327,8 @@ class ConcreteFunction:
         return capture._array if isinstance(capture, EagerTensor) else capture
 
     def _result(self, value: Any, type_: Any) -> Any:
+        if hasattr(value, "fetch"):
+            return self._result(value.fetch(), type_) if self.contract.python_exceptions else RemoteTensor(value)
         if isinstance(type_, ObjectType) or (isinstance(type_, ArrayType) and not isinstance(value, EagerTensor)):
             return value
         if isinstance(value, EagerTensor) and any(tape_recorders.follows([value])):

@@ -12,7 +12,8 @@ from autoconv.backends.call_form import CallForm
 from autoconv.backends.protocol import CompiledGraph
 from autoconv.config.placement import DEFAULT_DEVICE, is_default, placed, pool_of, task_of
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.graph import Graph, Span, Value
+from autoconv.graph.graph import Graph, Node, Span, Value
+from autoconv.graph.types import TensorType
 from autoconv.optimise import optimise
 from autoconv.optimise.partition import Part, partition, places
 from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
@@ -50,12 +51,18 @@ class PlacedGraph:
             ]
         values: dict[Value, Any] = dict(zip(self._graph.parameters, arguments, strict=True))
         for stage in self._stages:
-            jobs = [_Job(run, [values[value] for value in part.inputs]) for part, run in stage]
+            jobs = [_Job(run, [_given(values[value], part) for value in part.inputs]) for part, run in stage]
             for (part, _), found in zip(stage, _run_all(jobs), strict=True):
                 values.update(zip(part.outputs, found, strict=True))
         return [values[value] for value in self._graph.outputs]
 
-    def _place(self, request: str) -> str:
+    def _place(self, node: Node) -> str:
+        """Return the device of a node: this process has those that act on its variables and objects."""
+        request = node.device
+        found = self._device_for(request)
+        return DEFAULT_DEVICE if task_of(found) is not None and not _can_be_sent(node) else found
+
+    def _device_for(self, request: str) -> str:
         if not request:
             return self._device or DEFAULT_DEVICE
         try:
@@ -73,6 +80,15 @@ class PlacedGraph:
         if needs_shapes(graph):
             return ByShape(graph, self._contract, None, pool_of(part.place))
         return compile_graph(graph, None, pool_of(part.place))
+
+
+def _can_be_sent(node: Node) -> bool:
+    return all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)) and bool(node.results)
+
+
+def _given(value: Any, part: Part) -> Any:
+    """Return an argument for a part: values of another process are fetched for a device of this one."""
+    return value.fetch() if hasattr(value, "fetch") and task_of(part.place) is None else value
 
 
 class _Job:

@@ -1,0 +1,46 @@
+"""Tensors in the memory of another process, fetched when their values are asked for."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from autoconv.config.placement import eager_device
+from autoconv.graph.dtypes import DType
+from autoconv.graph.types import TensorType
+from autoconv.runtime.tensors.tensor import EagerTensor
+
+
+class RemoteArray(Protocol):
+    """An array in the memory of another process."""
+
+    type: TensorType
+
+    def fetch(self) -> np.ndarray:
+        """Return the array, kept from then on; raise the error of its computation."""
+
+
+class RemoteTensor(EagerTensor):
+    """An eager tensor whose array is in the memory of another process until its value is asked for."""
+
+    __slots__ = ("remote",)
+
+    def __init__(self, remote: Any) -> None:
+        self.remote = remote
+        self._weak = False
+        self._device = eager_device()
+
+    @property
+    def _array(self) -> np.ndarray:  # type: ignore[override]
+        return self.remote.fetch()  # type: ignore[no-any-return]
+
+    @property
+    def type(self) -> TensorType:
+        known: TensorType = self.remote.type
+        is_known = known.shape is not None and all(isinstance(size, int) for size in known.shape)
+        return known if is_known else super().type
+
+    @property
+    def dtype(self) -> DType:
+        return self.type.dtype

@@ -1,0 +1,125 @@
+"""Tasks of a cluster in worker processes of Ray, started once for all checks; cluster specifications; bad addresses."""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+from collections.abc import Callable
+
+import pytest
+
+import autoconv as tf
+
+Run = Callable[[str], list[str]]
+HAS_RAY = importlib.util.find_spec("ray") is not None
+needs_ray = pytest.mark.skipif(not HAS_RAY, reason="needs Ray")
+
+
+def test_specifications() -> None:
+    """The answers are TensorFlow 2.21's."""
+    cluster = tf.train.ClusterSpec({"w": ["a:1", "b:2"], "ps": {1: "c:3"}})
+    assert repr(cluster) == "ClusterSpec({'w': ['a:1', 'b:2'], 'ps': {1: 'c:3'}})" and bool(cluster)
+    assert cluster.job_tasks("ps") == [None, "c:3"] and cluster.as_dict() == {"w": ["a:1", "b:2"], "ps": {1: "c:3"}}
+    assert cluster == tf.train.ClusterSpec(cluster) and not tf.train.ClusterSpec({})
+    with pytest.raises(ValueError, match="No such job in cluster: 'x'"):
+        cluster.num_tasks("x")
+    with pytest.raises(ValueError, match="No task with index 7 in job 'w'"):
+        cluster.task_address("w", 7)
+    with pytest.raises(TypeError, match="must be a list or a dictionary from integers to strings"):
+        tf.train.ClusterSpec({"w": "a:1"})
+    with pytest.raises(TypeError, match="`cluster` must be a dictionary"):
+        tf.train.ClusterSpec(3)  # type: ignore[arg-type]
+
+
+@needs_ray
+def test_addresses_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as closed:
+        closed.bind(("localhost", 0))
+        nowhere = f"localhost:{closed.getsockname()[1]}"
+    connect = tf.config.experimental_connect_to_cluster
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(ValueError, match="'localhost:1' of /job:w/task:1 is in use: it is that of /job:w/task:0"):
+        connect(tf.train.ClusterSpec({"w": ["localhost:1", "localhost:1"]}))
+    with pytest.raises(tf.errors.UnavailableError, match="no Ray cluster is known that has the host 'elsewhere'"):
+        connect(tf.train.ClusterSpec({"w": ["elsewhere:2222"]}))
+    monkeypatch.setenv("RAY_ADDRESS", nowhere)
+    with pytest.raises(tf.errors.UnavailableError, match="no Ray cluster answers at RAY_ADDRESS"):
+        connect(tf.train.ClusterSpec({"w": ["localhost:2222"]}))
+
+
+@needs_ray
+def test_workers(run: Run) -> None:
+    found = run("""
+    import os, signal, time
+    class Players:
+        def __init__(self):
+            self._job_name, self.hosts = "player", ["localhost:2222", "localhost:2223"]
+            cluster = tf.train.ClusterSpec({self._job_name: self.hosts})
+            tf.config.experimental_connect_to_cluster(cluster)
+    Players()
+    print(*(device.name[-33:] for device in tf.config.list_logical_devices()[3:]))
+    x = tf.constant([1.0, 2.0])
+    with tf.device("/job:player/task:1"):
+        b = tf.constant([1.0, 2.0]) + 1
+        c = b * 2
+    print(c.device, c.shape, c.numpy(), (c + x).device[-5:])
+
+    @tf.function
+    def grown(x, y):
+        while tf.reduce_sum(x) < 100.0:
+            x = x * y
+        return x
+    with tf.device("/job:player/task:0"):
+        print(grown(x, c).device[-26:], grown(x, c).numpy())
+
+    v = tf.Variable(2.0)
+    @tf.function
+    def several(x):
+        with tf.device("/job:player/task:0"):
+            a = tf.sin(x) * v
+        with tf.device("/job:player/task:1"):
+            b = tf.cos(x)
+        v.assign_add(1.0)
+        return a + b
+    print(np.abs(several(x).numpy() - (2 * np.sin([1, 2]) + np.cos([1, 2]))).max() < 1e-6, v.numpy())
+
+    @tf.function
+    def bad(x):
+        return tf.linalg.cholesky(x)
+    with tf.device("/job:player/task:0"):
+        failed = bad(tf.constant([[-1.0]]))
+    print(error_of(failed.numpy).splitlines()[1].strip())
+    with tf.device("/job:player/task:9"):
+        print(error_of(lambda: tf.constant(1.0)))
+
+    from autoconv.config.placement import TASKS
+    first = TASKS["player", 1].wait_until_ready()
+    @tf.function
+    def long(x):
+        for i in tf.range(4_000_000_000):
+            x = x + 1e-9
+        return x
+    with tf.device("/job:player/task:1"):
+        waiting = long(tf.constant(1.0))
+    time.sleep(0.3)
+    os.kill(first, signal.SIGKILL)
+    print(error_of(waiting.numpy)[:81])
+    with tf.device("/job:player/task:1"):
+        print((tf.constant(1.0) + 1).numpy(), c.numpy())
+    second = TASKS["player", 1].wait_until_ready()
+    print(first != second, TASKS["player", 0].wait_until_ready() != second)
+    print(error_of(lambda: tf.config.experimental_connect_to_cluster(tf.train.ClusterSpec({"x": ["localhost:2222"]}))))
+    """)
+    name = "/job:player/replica:0/task:{}/device:CPU:0"
+    assert found == [
+        f"{name.format(0)[-33:]} {name.format(1)[-33:]}",
+        f"{name.format(1)} (2,) [4. 6.] CPU:0",
+        f"{name.format(0)[-26:]} [ 64. 432.]",
+        "True 3.0",
+        "return tf.linalg.cholesky(x)",
+        "InvalidArgumentError: /job:player/replica:0/task:9/device:CPU:0 unknown device.",
+        "UnavailableError: the worker /job:player/task:1 at localhost:2223 was lost: its process"[:81],
+        "2.0 [4. 6.]",
+        "True True",
+        "ValueError: the address 'localhost:2222' of /job:x/task:0 is in use: it is that of /job:player/task:0",
+    ]
