@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "xp": {"graph", "numpy", "runtime"},
     "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "storage", "tracing", "api"},
     "storage": {"errors", "graph"},
-    "clibrary": {"errors", "graph", "optimise", "backends", "runtime", "operators", "storage", "tracing"},
+    "clibrary": {"errors", "graph", "numpy", "optimise", "backends", "runtime", "operators", "storage", "tracing"},
     "onnx": BASE | {"graph", "backends", "runtime", "tracing"},
     "stablehlo": {"backends", "tracing"},
     "train": {"errors", "graph", "runtime", "storage", "api"},
