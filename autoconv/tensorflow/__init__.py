@@ -10,7 +10,10 @@ import importlib
 import importlib.util
 from typing import Any
 
+from autoconv.tensorflow import public_modules
 from autoconv.tensorflow.absent_names import message
+
+public_modules.install()
 
 __version__ = "2.21.0"  # the version whose behaviour is kept; libraries ask for it
 

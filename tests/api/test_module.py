@@ -83,3 +83,20 @@ def test_scoped_methods_convert() -> None:
     steps = Steps()
     run = tf.function(lambda x: steps(x))
     assert int(run(tf.constant(4))) == 8 and int(run(tf.constant(-4))) == -4
+
+
+def test_a_set_that_a_trace_makes_does_not_retrace() -> None:
+    class Layer(tf.Module):
+        seen: set[str] | None = None
+
+        @tf.function
+        def __call__(self, x: tf.Tensor) -> tf.Tensor:
+            if self.seen is None:
+                self.seen = set()
+            self.seen.add("called")
+            return x + 1
+
+    layer = Layer()
+    for _ in range(6):
+        layer(tf.ones(3))
+    assert layer.seen == {"called"} and layer.__call__.experimental_get_tracing_count() <= 2

@@ -1,5 +1,7 @@
 """What programs of TensorFlow do with shapes, tensors, specs, slices and Optionals, beside ops."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -200,3 +202,13 @@ def test_what_is_not_there_raises_by_its_name():
     for module, name in ((tf, "nothing"), (tf.sparse, "nothing"), (tf.raw_ops, "CudnnRNN")):
         with pytest.raises(AttributeError, match=name):
             getattr(module, name)
+
+
+def test_public_namespaces_are_imported_as_modules():
+    """`import tensorflow.io.gfile` of a renamed package: autoconv's own modules, which keep their names."""
+    assert importlib.import_module("autoconv.tensorflow.io.gfile") is ac.io.gfile
+    assert importlib.import_module("autoconv.tensorflow.math") is ac.math
+    assert ac.io.__spec__.name == ac.io.__name__ == "autoconv.io"
+    for absent in ("runtime", "io.nowhere", "Tensor"):
+        with pytest.raises(ModuleNotFoundError):
+            importlib.import_module(f"autoconv.tensorflow.{absent}")

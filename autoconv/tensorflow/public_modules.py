@@ -1,0 +1,48 @@
+"""Imports of public namespaces as modules, such as `import tensorflow.io.gfile`: the modules are autoconv's own."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.util
+import sys
+import types
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+_PREFIX = __package__ + "."
+_HERE = Path(__file__).parent
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `autoconv.tensorflow.X.Y`, where X is no file of this folder, as `autoconv.X.Y`."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not fullname.startswith(_PREFIX):
+            return None
+        name = fullname.removeprefix(_PREFIX)
+        first = name.partition(".")[0]
+        if (_HERE / first).exists() or (_HERE / f"{first}.py").exists():
+            return None
+        public = importlib.import_module("autoconv")
+        if first not in public.__all__ or importlib.util.find_spec(f"autoconv.{name}") is None:
+            return None
+        return importlib.util.spec_from_loader(fullname, self)
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        module = importlib.import_module("autoconv." + spec.name.removeprefix(_PREFIX))
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Give the module its own spec again; it ran when it was imported by its own name."""
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state
+
+
+def install() -> None:
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
