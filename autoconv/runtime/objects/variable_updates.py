@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.static_values import static_value
 
 
 class VariableSynchronization(enum.Enum):
-    """Time at which copies of a variable are synchronised; without effect, as there is one copy.
+    """Time at which the copies of a variable in the replicas of a strategy are synchronised.
 
     >>> autoconv.Variable(1.0, synchronization=autoconv.VariableSynchronization.ON_READ).synchronization.name
     'ON_READ'
@@ -34,7 +34,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """Aggregation of a variable's copies; without effect, as there is one copy.
+    """Aggregation of the values that the replicas of a strategy assign to a variable.
 
     >>> autoconv.Variable(1.0, aggregation=autoconv.VariableAggregation.SUM).aggregation.name
     'SUM'
