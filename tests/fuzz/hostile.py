@@ -7,7 +7,7 @@ unaligned places, bools of other bytes than 0 and 1, elements that are no number
 read-only, or larger than memory. A program is called four times. Compared are the results with their classes, dtypes
 and memory, the classes of exceptions, what the arguments hold afterwards, and which results share memory with which
 arguments. Programs run in child processes: "ENDED" ended its process, "HANG" computed for more than 10 seconds;
-of those that are "endless" NumPy itself does not come to an end.
+of those that are "endless" NumPy itself does not come to an end, and by "NumPy ended" it ended the process itself.
 """
 
 from __future__ import annotations
@@ -189,8 +189,8 @@ class Child:
         if current is not None or (code and not self.found):
             number = numbers[0] if current is None else current
             kind = "HANG" if late.is_set() else "ENDED"
-            if late.is_set() and watch.limit == PLAIN_SECONDS:
-                self.found[number] = "endless", ""
+            if watch.limit == PLAIN_SECONDS:
+                self.found[number] = "endless" if late.is_set() else "NumPy ended", ""
                 return
             self.found[number] = kind, f"{text_of(number)}the process ended with {code}\n{''.join(words)[-2000:]}"
 
