@@ -11,7 +11,7 @@ import autoconv as tf
 def test_repr_and_attributes() -> None:
     variable = tf.Variable([1.0, 2.0], name="w", trainable=False)
     assert repr(variable) == (
-        "<autoconv.Variable 'w:0' shape=(2,) dtype=float32, numpy=\narray([1., 2.], dtype=float32)>"
+        "<autoconv.Variable 'w:0' shape=(2,) dtype=float32, numpy=array([1., 2.], dtype=float32)>"
     )
     assert variable.name == "w:0" and variable.shape == (2,) and variable.ndim == 1 and not variable.trainable
     assert bool(variable.is_initialized())

@@ -160,7 +160,7 @@ def layout_of(value: Any, region: Region) -> Layout:
         # A container that an arm took apart has no alias: only its parts matter, wherever it was put together.
         compiles = region.contract.keeps_identity
         stays = lambda known: is_container(known) and (not compiles or _is_from_around(known.value, region))
-        arms = tuple(known if stays(known) else opened(layout_of(v, region)) for known, v in known_arms)
+        arms = tuple(known if stays(known) else opened(layout_of(v, region), region) for known, v in known_arms)
         if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
             return Leaf(ObjectType(), as_object)
         return Arms(arms)
@@ -286,9 +286,9 @@ def is_number_layout(layout: Layout) -> bool:
     )
 
 
-def opened(layout: Layout) -> Layout:
-    """Take a static structure apart."""
-    region = current_region()
+def opened(layout: Layout, region: Region | None = None) -> Layout:
+    """Take a static structure apart, whose parts are values of the region; without one, of the current region."""
+    region = current_region() if region is None else region
     if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
         keys, parts = take_apart(layout.value)
         return Parts(form_of(layout.value), keys, tuple(layout_of(part, region) for part in parts))

@@ -79,6 +79,8 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
 
 
 def _emit_list(value: Any, layout: Grown, region: Region) -> list[Value]:
+    if type(value) is Variant:  # lists of several lengths
+        value = _in_each_arm(value, [True] * len(value.values), layout)
     items = value if type(value) is Items else items_of(value)
     if items is not None:
         return [region.lift(v) for v in items.widened(layout.element).values]
@@ -190,10 +192,16 @@ def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Lay
             "a value has one of several types on one path, and a single type on another", current_place()
         )
 
-    def arm(value: object, position: int) -> Any:
-        return lambda: (_like(value, layout) if position == wanted else NEVER,)
+    return _in_each_arm(variant, [position == wanted for position in positions], layout)
 
-    (found,) = STAGE_ARMS(variant.tag, list(map(arm, variant.values, positions)), [], ("value",))
+
+def _in_each_arm(variant: Variant, is_wanted: Sequence[bool], layout: Layout) -> Any:
+    """Return the variant's value in that layout; any value if its tag is that of an arm that is not wanted."""
+
+    def arm(value: object, wanted: bool) -> Any:
+        return lambda: (_like(value, layout) if wanted else NEVER,)
+
+    (found,) = STAGE_ARMS(variant.tag, list(map(arm, variant.values, is_wanted)), [], ("value",))
     return found
 
 

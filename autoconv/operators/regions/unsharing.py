@@ -13,10 +13,12 @@ from autoconv.operators.regions.layout import (
     Layout,
     Parts,
     Static,
+    Variant,
     instance_layout,
     is_object_layout,
     layout_of,
     made_here,
+    opened,
     take_apart,
 )
 from autoconv.operators.regions.region_body import Recorded
@@ -27,6 +29,12 @@ from autoconv.runtime.support.structure import form_of, is_structure, structure_
 def copied(value: object, layout: Layout) -> Iterator[Any]:
     """Yield the containers, and the objects that traced code created, that the layout rebuilds as new ones."""
     if isinstance(layout, Static) or is_object_layout(layout):
+        return
+    if type(value) is Variant:
+        kept = layout.arms if isinstance(layout, Arms) else ()
+        for known, part in zip(value.layouts, value.values, strict=True):
+            if Static(part) not in kept:
+                yield from copied(part, opened(known))
         return
     if isinstance(layout, Arms) and (type(value) in PLAIN or made_here(value)) and Static(value) in layout.arms:
         return

@@ -250,9 +250,9 @@ def in_(item: Any, container: Any) -> Any:
     region = current_region()
     if region is None:
         return _in_now(item, container)
+    if type(item) is Variant or type(container) is Variant:
+        return distribute(in_, item, container)
     if region.contract.objects_in_graph:
-        if type(item) is Variant or type(container) is Variant:
-            return distribute(in_, item, container)
         if type(item) is SymbolicObject or type(container) is SymbolicObject or heap_of(container) is not None:
             return truth_of(apply_object("contains", container, item))
         if type(container) in (range, StagedRange) and (_is_symbolic(item) or type(container) is StagedRange):

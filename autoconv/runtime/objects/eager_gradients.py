@@ -22,7 +22,7 @@ def eager_gradients(
     """
     found: dict[int, Any] = {}
     for target, cotangent in zip(targets, given, strict=True):
-        if recorder.follows(target):
+        if recorder.follows(target) or any(target is source for source in sources):
             _accumulate(found, target, cotangent)
     for entry in reversed(recorder.entries[:]):
         taken = [found.get(id(result)) for result in entry.results]

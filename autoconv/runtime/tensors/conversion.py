@@ -31,8 +31,7 @@ def constant(
     TypeError or ValueError for values without such a tensor.
 
     >>> autoconv.constant([1.0, 2.0])
-    <autoconv.Tensor: shape=(2,), dtype=float32, numpy=
-    array([1., 2.], dtype=float32)>
+    <autoconv.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
     >>> autoconv.constant([1, 2], autoconv.float64).dtype
     autoconv.float64
     """

@@ -207,7 +207,7 @@ class EagerTensor(Interchange, Tensor):
         if not isinstance(self._array, np.ndarray):  # donated
             return repr(self)
         text = self._text()
-        newline = "\n" if self._array.ndim > 1 else ""
+        newline = "\n" if "\n" in text else ""
         return f"autoconv.Tensor({newline}{text}, shape={self.shape}, dtype={self.dtype.name})"
 
     def _repr_html_(self) -> str:
@@ -216,8 +216,8 @@ class EagerTensor(Interchange, Tensor):
     def __repr__(self) -> str:
         if not isinstance(self._array, np.ndarray):
             return f"<autoconv.Tensor: {self._array}>"
-        newline = "\n" if self._array.ndim else ""
         text = repr(self._array) if self._array.ndim else self._text()
+        newline = "\n" if "\n" in text else ""
         return f"<autoconv.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={newline}{text}>"
 
 

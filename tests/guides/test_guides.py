@@ -1,0 +1,36 @@
+"""Programs in the manner of TensorFlow's guides print what TensorFlow 2.21 prints."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import run
+
+# Cells that print something else, by program, and why.
+OTHERWISE = {
+    "autodiff": {
+        9: "a gradient goes through NumPy's functions",
+        12: "adjust_contrast has a gradient",
+    },
+    "tensors": {
+        11: "the message of a reshape shows the line",
+        16: "the message of a ragged list has NumPy's reason",
+    },
+    "variables": {3: "TensorFlow's message has a space too much and one too few"},
+}
+
+
+@pytest.mark.parametrize("name", ["autodiff", "tensors", "variables"])
+def test_prints_what_tensorflow_prints(name: str) -> None:
+    path = run.HERE / "programs" / f"{name}.py"
+    differing = set()
+    for number, (theirs, ours) in enumerate(zip(run.kept(path), run.outputs(path, "autoconv"), strict=True), 1):
+        assert bool(ours["error"]) == bool(theirs["error"]), (number, ours["error"])
+        if not run.agree(theirs["printed"], ours["printed"]):
+            differing.add(number)
+    assert differing == set(OTHERWISE[name])
