@@ -21,8 +21,8 @@ def turned(a: Any, b: Any) -> Any:
     items = [1, a, b]
     for j in range(a):
         if b < j:
-            items = items[1:]
-            items.append(j)
+            items = [*items[1:], j, *items]
+            items.pop()
     return items[0] * 100 + items[-1]
 
 

@@ -14,7 +14,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values import items
 from autoconv.operators.values.comparisons import is_in_graph
 from autoconv.runtime.objects import container_methods as _methods  # noqa: F401 - which containers have from here on
-from autoconv.runtime.objects.containers import heap_of
+from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, build_object, record_object
 from autoconv.runtime.recording.regions import current_region
@@ -35,8 +35,10 @@ class Spread:
 def spread(iterable: object) -> Any:
     """Return the operand of a star in a display, as one Spread if Python cannot iterate over it."""
     region = current_region()
-    if region is None or not region.contract.objects_in_graph:
+    if region is None:
         return iterable
+    if not region.contract.objects_in_graph:
+        return iterable if items_of(iterable) is None else (Spread(iterable),)
     if type(iterable) is Variant:
         return spread(distribute(lambda known: apply_object("list", known), iterable))
     if type(iterable) is SymbolicObject or heap_of(iterable) is not None or type(iterable) is StagedRange:
@@ -49,10 +51,13 @@ def spread(iterable: object) -> Any:
 
 def new(container: Any) -> Any:
     """Return a list, tuple, dict or set that a display created, tracked during a trace."""
-    if current_region() is None:
+    region = current_region()
+    if region is None:
         return container
     kind = type(container)
     if kind in (list, tuple) and any(type(item) is Spread for item in container):
+        if not region.contract.objects_in_graph:
+            return _concatenated(container) if kind is list else tuple(_concatenated(container))
         joined = _joined(container)
         return joined if kind is list else apply_object("tuple", joined)
     return items.new(container)
@@ -74,11 +79,21 @@ def _joined(parts: Any) -> Any:
     return held
 
 
+def _concatenated(parts: Any) -> Any:
+    """Return one list, under `function`, of items and Spreads of lists whose length is symbolic."""
+    held: Any = items.new([])
+    for part in parts:
+        held = held + (part.held if type(part) is Spread else items.new([part]))
+    return held
+
+
 def new_set(*parts: Any) -> Any:
     """Return a set of these items."""
-    if current_region() is not None:
+    region = current_region()
+    if region is not None:
         if any(type(part) is Spread for part in parts):
-            return apply_object("set", _joined(parts))
+            staged = region.contract.objects_in_graph
+            return apply_object("set", _joined(parts)) if staged else set(_concatenated(parts))
         if holds_symbols(parts):
             return build_object("set", parts)
     return items.new(set(parts))
