@@ -1,8 +1,8 @@
 """Loops, for runtimes without memory: what is state, and arrays that change places in each turn.
 
 An array of the loop's state may be given other memory in a turn, as in `old, new = new, old`. Its contents are then
-state. Where one of such arrays is an argument, its memory has to be found again after the loop: the arrays must be
-exchanged among themselves, and a number beside each of them, its tag, follows the memory.
+state. Where one of such arrays is an argument that a turn writes, its memory has to be found again after the loop: the
+arrays must be exchanged among themselves, and a number beside each of them, its tag, follows the memory.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class LoopState:
         body = node.regions[1]
         self.count = state_size(node)
         self.exchanged = _exchanged(body, operands, self.count)
-        self._turned = _turned(body, operands, self.exchanged)
-        self.items = [self._first(i, body) for i in range(self.count)]
         stored = stored_cells(node, operands)
+        self._turned = _turned(body, operands, self.exchanged, stored)
+        self.items = [self._first(i, body) for i in range(self.count)]
         for i in self.exchanged:
             stored = (stored - {operands[i].cell}) | {self.items[i].cell}
         self.cells = [cell for cell in memory.cells if cell in stored and not cell.moved]
@@ -132,12 +132,12 @@ def _exchanged(body: Graph, operands: Sequence[Item], count: int) -> set[int]:
     return found
 
 
-def _turned(body: Graph, operands: Sequence[Item], exchanged: set[int]) -> dict[int, int]:
-    """Return the permutation of the arrays that a turn exchanges, if one of them is an argument.
+def _turned(body: Graph, operands: Sequence[Item], exchanged: set[int], stored: set[Cell]) -> dict[int, int]:
+    """Return the permutation of the arrays that a turn exchanges, if one of them is an argument that it writes.
 
     The position of an array leads to that of the one whose memory it gets.
     """
-    if all(operands[i].cell.argument is None for i in exchanged):
+    if not any(operands[i].cell.argument is not None and operands[i].cell in stored for i in exchanged):
         return {}
     found = {}
     for i in sorted(exchanged):

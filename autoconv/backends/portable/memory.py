@@ -82,7 +82,7 @@ class Memory:
     def store(self, view: View, value: Term) -> None:
         """Write to all elements of an array."""
         cell, w = view.cell, self.w
-        if cell.frozen or cell.moved:
+        if cell.frozen or cell.moved or any(twin.argument is not None for twin in cell.twins):
             raise GraphUnfit("array_store", "an array that has two names is written")
         for twin in cell.twins:
             twin.moved = True
