@@ -19,7 +19,7 @@ _ENDINGS = {"stablehlo": ".mlir", "onnx": ".onnx"}
 
 @click.command(short_help="Write a function for another runtime: StableHLO or ONNX. Imports its module.")
 @click.argument("target")
-@click.option("--spec", "specs", default="", metavar="TYPES", help="The arguments: 'float32[2,3] int32[] 2.5'.")
+@click.option("--spec", "specs", default="", metavar="TYPES", help="The arguments: 'float32[n,3] int32[] 2.5'.")
 @click.option(
     "--format", "kind", type=click.Choice(list(_ENDINGS)), default="stablehlo", show_default=True,
     help="What to write.",
@@ -34,17 +34,17 @@ def export(
     """Write the graph of TARGET in a form that other runtimes read.
 
     TARGET names a function as for show-code. Its module is imported, and the function runs once to be traced; an
-    undecorated function is put under @autoconv.function. Sizes given as ? stay open in the file. What has no form is
-    refused by its op and line. StableHLO goes to standard output unless -o names a file.
+    undecorated function is put under @autoconv.function. Sizes given as ? or by name stay open in the file. What has no
+    form is refused by its op and line. StableHLO goes to standard output unless -o names a file.
 
     \b
     Examples:
       autoconv export newton.py:solve --spec 'float32[1000] float32[]' -o solve.mlir
       autoconv export model.py:predict --spec 'float32[?,784]' --format onnx -o predict.onnx
     """
-    import autoconv.tracing.api.stages as tracing  # imported on demand: loads NumPy
+    from autoconv.tracing.api.stages import parse_types  # imported on demand: loads NumPy
 
-    arguments = tracing.parse_specs(specs)
+    arguments = parse_types(specs)  # reports errors in them before the module runs
     function = function_of(target)
     check_arguments(target, function, arguments)
     to_terminal = output is None or str(output) == "-"
@@ -53,8 +53,7 @@ def export(
     if output is not None and not to_terminal:
         refuse_existing(output, force=force)
     try:
-        traced = tracing.traced(function, "compile" if compiled else "function")
-        data = _written(traced, arguments, kind, capacity)
+        data = _written(function, arguments, kind, capacity, "compile" if compiled else "function")
     except Exception as error:
         said = located(error)
         if said is not None and not isinstance(error, AutoconvError):
@@ -68,11 +67,11 @@ def export(
     say(f"{output}: {len(data)} bytes")
 
 
-def _written(function: Any, arguments: list[Any], kind: str, capacity: int) -> bytes:
+def _written(function: Any, arguments: list[Any], kind: str, capacity: int, contract: str) -> bytes:
     if kind == "onnx":
         from autoconv import onnx
 
-        return bytes(onnx.export(function, *arguments, capacity=capacity).SerializeToString())
+        return bytes(onnx.export(function, *arguments, capacity=capacity, contract=contract).SerializeToString())
     from autoconv import stablehlo
 
-    return stablehlo.export(function, *arguments, capacity=capacity).text.encode()
+    return stablehlo.export(function, *arguments, capacity=capacity, contract=contract).text.encode()

@@ -13,11 +13,11 @@ from autoconv.backends.library_form import NoLibrary, WrongTarget
 from autoconv.clibrary.header import header_text
 from autoconv.clibrary.interface import interface_of
 from autoconv.clibrary.link import linked
-from autoconv.clibrary.signature import traced
 from autoconv.clibrary.variants import variants
 from autoconv.errors import Place, TargetError, UnsupportedError
 from autoconv.graph.graph import Span
 from autoconv.storage.files import replacing
+from autoconv.tracing.api.declared_arguments import traced
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.library_form import Argument, Fields, Fixed, LibraryForm, Output, ResultTree
-from autoconv.clibrary.signature import OpenArgument, Trace
 from autoconv.errors import UnsupportedError
 from autoconv.graph.dtypes import DTYPES
 from autoconv.graph.types import ArrayType, Dimension, TensorType
 from autoconv.operators.regions.layout import Grown, Instance, Layout, Leaf, Parts, Static
 from autoconv.runtime.objects.variable import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.tracing.api.declared_arguments import OpenArgument, Trace
 from autoconv.tracing.execute.compiled_trace import input_leaves
 
 _KEYWORDS = frozenset({

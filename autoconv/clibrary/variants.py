@@ -9,13 +9,13 @@ from dataclasses import replace
 from autoconv.backends import symbolic_code
 from autoconv.backends.library_form import Argument
 from autoconv.clibrary.interface import Interface
-from autoconv.clibrary.signature import Trace
 from autoconv.errors import UnsupportedError
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
 from autoconv.optimise.symbolic.bounds import with_known_bounds
+from autoconv.tracing.api.declared_arguments import Trace
 
 _SMALL = range(6)  # sizes that get code of their own where the code for any size does not take them
 _MOST = 26  # such choices: of three sizes, 0 and 1 each

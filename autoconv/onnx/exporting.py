@@ -12,26 +12,27 @@ from autoconv.backends.onnx import to_onnx
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ResourceType
 from autoconv.runtime.objects.variable import Storage
-from autoconv.tracing.api.function import Function
-from autoconv.tracing.specialise.function_contract import FunctionContract
+from autoconv.tracing.api.declared_arguments import traced
 from autoconv.tracing.views.portable import prepared
 
 
-def export(function: Any, *specs: Any, path: str | PathLike[str] | None = None, capacity: int = 64) -> Any:
+def export(
+    function: Any, *specs: Any, path: str | PathLike[str] | None = None, capacity: int = 64, contract: str = "function"
+) -> Any:
     """Return a function for arguments of these specs as an `onnx.ModelProto`; with `path` write it there, too.
 
-    `specs` are TensorSpecs, arrays or Python's values; sizes that are None stay open. A function that is not decorated
-    is put under `function`. Lists that the graph makes have at most `capacity` elements: a longer one sets the error
-    output. Raises GraphUnfit, which names the op and its place, for what ONNX has no form for, and AutoconvError where
-    the package onnx is missing.
+    `specs` are TensorSpecs, texts such as "float32[n,3]", or Python's values; sizes that are None, or names, stay
+    open. A function that is not decorated is put under the contract. Lists that the graph makes have at most
+    `capacity` elements: a longer one sets the error output. Raises GraphUnfit, which names the op and its place, for
+    what ONNX has no form for, and AutoconvError where the package onnx is missing.
 
     >>> model = autoconv.onnx.export(lambda x: x * 2.0, autoconv.TensorSpec([None], autoconv.float32))
     >>> [output.name for output in model.graph.output]
     ['result_0', 'autoconv_error']
     """
-    traced = function if hasattr(function, "get_concrete_function") else Function(function, FunctionContract)
-    concrete = traced.get_concrete_function(*specs)
-    graph = prepared(concrete.recorded)
+    trace = traced(function, specs, contract)
+    concrete = trace.concrete
+    graph = prepared(concrete.recorded, trace.types)
     first = len(graph.parameters) - len(concrete.captures)
     writes = bool(graph.effects & Effects.WRITE)
     constants = {

@@ -11,18 +11,18 @@ from typing import Any
 
 from autoconv.backends.portable import GraphUnfit
 from autoconv.backends.stablehlo import Module
-from autoconv.tracing.api.function import Function
-from autoconv.tracing.specialise.function_contract import FunctionContract
+from autoconv.tracing.api.declared_arguments import traced
 from autoconv.tracing.views.portable import as_stablehlo
 
 
-def export(function: Any, *specs: Any, capacity: int = 64) -> Module:
+def export(function: Any, *specs: Any, capacity: int = 64, contract: str = "function") -> Module:
     """Return a function for arguments of these specs as a StableHLO module.
 
-    `specs` are TensorSpecs, arrays or Python's values; sizes that are None stay `?` in the text, and sizes that meet
-    are taken to be equal. A function that is not decorated is put under `function`. Lists that the graph makes, also
-    those of gradients through loops, have at most `capacity` elements: a longer one sets the error word. Raises
-    GraphUnfit, which names the op and its place, for what has no form.
+    `specs` are TensorSpecs, texts such as "float32[n,3]", or Python's values. Sizes that are None, or names, stay `?`
+    in the text; sizes of one name, and sizes that meet, are taken to be equal. A function that is not decorated is
+    put under the contract. Lists that the graph makes, also those of gradients through loops, have at most `capacity`
+    elements: a longer one sets the error word. Raises GraphUnfit, which names the op and its place, for what has no
+    form.
 
     >>> @autoconv.function
     ... def halved(x):
@@ -33,8 +33,8 @@ def export(function: Any, *specs: Any, capacity: int = 64) -> Module:
     >>> print(module.text.splitlines()[1])
       func.func public @main(%arg0: tensor<3xf32>) -> (tensor<3xf32>, tensor<i32>) {
     """
-    traced = function if hasattr(function, "get_concrete_function") else Function(function, FunctionContract)
-    return as_stablehlo(traced.get_concrete_function(*specs).recorded, capacity)
+    trace = traced(function, specs, contract)
+    return as_stablehlo(trace.concrete.recorded, capacity, trace.types)
 
 
 __all__ = ["GraphUnfit", "Module", "export"]

@@ -21,6 +21,19 @@ def doubled(a):
     return a.sum()
 """
 
+HEAT = """
+import autoconv
+
+
+@autoconv.compile
+def heat(u, steps):
+    for _ in range(steps):
+        new = u.copy()
+        new[1:-1] += 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+        u = new
+    return u
+"""
+
 
 @pytest.fixture
 def program(tmp_path):
@@ -53,3 +66,28 @@ def test_an_onnx_model_runs(command, program):
     found, word = session.run(None, {"x": np.float32([8, 4]), "n": np.array(2, np.int32)})
     assert found.tolist() == [2.0, 1.0]
     assert word == 0
+
+
+def test_arrays_of_compiled_functions_have_open_sizes(command, program):
+    runtime = pytest.importorskip("onnxruntime")
+    (program / "heat.py").write_text(HEAT)
+    done = command(
+        "export", "heat.py:heat", "--spec", "float64[n] int64[]", "--format", "onnx", "-o", "heat.onnx", cwd=program
+    )
+    assert done.returncode == 0, done.stderr
+    session = runtime.InferenceSession((program / "heat.onnx").read_bytes())
+    u = np.random.default_rng(0).random(9)
+    expected = u
+    for _ in range(5):
+        new = expected.copy()
+        new[1:-1] += 0.1 * (expected[2:] - 2 * expected[1:-1] + expected[:-2])
+        expected = new
+    found, word = session.run(None, {"u": u, "steps": np.array(5)})
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert word == 0
+
+
+def test_arrays_that_are_written_are_results(command, program):
+    done = command("export", "model.py:doubled", "--spec", "float64[3]", cwd=program)
+    assert done.returncode == 0, done.stderr
+    assert "@main(%arg0: tensor<3xf64>) -> (tensor<f64>, tensor<3xf64>, tensor<i32>)" in done.stdout

@@ -41,7 +41,7 @@ def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool 
     literals. `contract` is "function" or "compile"; a decorated function keeps its own. Raises TargetError for
     invalid specs, AutoconvError where the function has no graph.
     """
-    target = traced(function, contract)
+    target = function if isinstance(function, Function) else Function(function, _CONTRACTS[contract])
     concrete = target.get_concrete_function(*parse_specs(specs))
     found: list[Stage] = []
 
@@ -54,11 +54,6 @@ def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool 
     optimised = optimise(concrete.recorded, contract=target.contract, dump=dump)
     keep(NATIVE, "\n".join(current().describe(optimised)) + "\n")
     return found
-
-
-def traced(function: Callable[..., Any], contract: str) -> Function:
-    """Return the function under a contract, "function" or "compile"; a decorated one keeps its own."""
-    return function if isinstance(function, Function) else Function(function, _CONTRACTS[contract])
 
 
 def parse_specs(text: str) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from autoconv.backends.stablehlo import Module, to_stablehlo
@@ -41,9 +41,9 @@ def _with_symbols(type_: Type, position: int) -> Type:
     return replace(type_, shape=shape)
 
 
-def as_stablehlo(graph: Graph, capacity: int = 64, numbers: Mapping[int, int] | None = None) -> Module:
-    """Return a recorded graph as a StableHLO module."""
-    return to_stablehlo(prepared(graph), capacity, numbers)
+def as_stablehlo(graph: Graph, capacity: int = 64, types: Sequence[Type] | None = None) -> Module:
+    """Return a recorded graph as a StableHLO module, with parameters of these types."""
+    return to_stablehlo(prepared(graph, types), capacity)
 
 
 STABLEHLO.set(as_stablehlo)

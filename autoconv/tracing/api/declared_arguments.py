@@ -1,11 +1,15 @@
-"""The arguments of a library's function, and the trace for them."""
+"""The arguments for which a function leaves the process, and the trace for them.
+
+Under Python's contract tensors are declared, and arrays and numbers are given: sizes that stay open become so by calls
+with examples of several sizes.
+"""
 
 from __future__ import annotations
 
 import itertools
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +17,7 @@ import numpy as np
 import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
 from autoconv.errors import TargetError
 from autoconv.graph.dtypes import DType
-from autoconv.graph.types import Dimension, Symbol, TensorType
+from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.api.stages import parse_types
@@ -46,6 +50,27 @@ class Trace:
     contract: str
     source: str
 
+    @property
+    def types(self) -> list[Type]:
+        """The parameters' types, with the declared sizes: those of one name are equal."""
+        found = [value.type for value in self.concrete.recorded.parameters]
+        declared = [one for one in self.arguments if isinstance(one, OpenArgument)]
+        if len(declared) + len(self.concrete.captures) != len(found):
+            return [_with_names(type_, i) for i, type_ in enumerate(found)]
+        for i, one in enumerate(declared):
+            type_ = found[i]
+            if isinstance(type_, (TensorType, ArrayType)) and type_.shape is not None:
+                found[i] = replace(type_, shape=one.shape)
+        return found
+
+
+def _with_names(type_: Type, position: int) -> Type:
+    """Return a type whose unknown sizes have names."""
+    if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None:
+        return type_
+    shape = tuple(Symbol(f"n{position}_{axis}") if size is None else size for axis, size in enumerate(type_.shape))
+    return replace(type_, shape=shape)
+
 
 def arguments_of(specs: Sequence[Any]) -> list[Any]:
     """Return the arguments: OpenArguments and plain values; each size without a name gets one."""
@@ -58,7 +83,7 @@ def arguments_of(specs: Sequence[Any]) -> list[Any]:
                 continue
             shape = one.shape if isinstance(one, TensorType) else _sizes(one)
             if shape is None:
-                raise TargetError(f"{one} has no rank; a library is written for arguments of known ranks")
+                raise TargetError(f"{one} has no rank; what is written is for arguments of known ranks")
             found.append(OpenArgument(one.dtype, tuple(next(fresh) if size is None else size for size in shape)))
     return found
 
