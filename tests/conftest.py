@@ -93,6 +93,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GENERATIONS)
+    from autoconv.code_cache import NATIVE
+
+    NATIVE.most, NATIVE.limit = 100_000, _MOST_KEPT  # all of a run, some 35,000 pieces, serves the next one
 
 
 @pytest.hookimpl(tryfirst=True)
