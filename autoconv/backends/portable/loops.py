@@ -54,7 +54,9 @@ class LoopState:
     def _first(self, position: int, body: Graph) -> Item:
         item, type_ = self._operands[position], body.parameters[position].type
         if position in self.exchanged:
-            return View(self._memory.new_cell(item.cell.term))
+            cell = self._memory.new_cell(item.cell.term)
+            cell.frozen, cell.twins = item.cell.frozen, list(item.cell.twins)
+            return View(cell)
         if isinstance(item, Term) and isinstance(type_, TensorType):
             return self._memory.w.cast(item, type_.dtype)
         return item

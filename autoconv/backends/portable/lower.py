@@ -165,7 +165,7 @@ class Lowering(Memory):
             ]
             ends.append((block, [*values, *(after[i] for i in changed), *([self.w.sure(word)] if fails else [])]))
         found = self.w.branch(index, ends)
-        results = [self._rebuilt(arms[0][1][i], joined[i], found) for i in range(len(node.results))]
+        results = [self._rebuilt([arm[1][i] for arm in arms], joined[i], found) for i in range(len(node.results))]
         for i in changed:
             self.cells[i].term = found.pop(0)
         if fails:
@@ -202,13 +202,17 @@ class Lowering(Memory):
                 item.cell.moved = True
         return "values"
 
-    def _rebuilt(self, item: Item, join: str, found: list[Term]) -> Item:
+    def _rebuilt(self, items: Sequence[Item], join: str, found: list[Term]) -> Item:
+        """Return a result of the arms, which give these items; an array may be any of theirs."""
         if join == "same":
-            return item
-        if not isinstance(item, View):
-            return rebuilt(item, found)
+            return items[0]
+        if not isinstance(items[0], View):
+            return rebuilt(items[0], found)
         cell = self.new_cell(found.pop(0))
-        cell.frozen = item.cell.frozen
+        cell.frozen = any(item.cell.frozen for item in items)
+        for item in items:
+            cell.twins.append(item.cell)
+            item.cell.twins.append(cell)
         return View(cell)
 
     def loop(self, node: Node, operands: list[Item]) -> list[Item]:
