@@ -228,3 +228,21 @@ def test_arrays_that_are_read_in_place(program, layout):
         pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
         for one, other in pairs:
             np.testing.assert_allclose(one, other, rtol=1e-10)
+
+
+def below_the_positive(x, y):
+    return y.cumsum() < x[x > 0]
+
+
+def test_operands_that_do_not_fit_are_not_there_yet():
+    compiled = autoconv.compile(below_the_positive)
+    for x, y in ((np.arange(3.0), np.ones(2)), (np.ones((1, 3)), np.ones((2, 2))), (np.arange(5.0), np.ones((2, 2)))):
+        try:
+            expected = below_the_positive(x, y).tolist()
+        except ValueError as error:
+            expected = str(error)
+        try:
+            found = compiled(x, y).tolist()
+        except ValueError as error:
+            found = str(error)
+        assert found == expected

@@ -75,7 +75,9 @@ class KernelCalls:
         boxes: list[str] = []
         for i, value in enumerate(node.inputs):
             native = self._values.get(value)
-            if native is None:  # a view, which exists only as an index map: the kernel needs an array
+            if self._plan.classes.get(node) == "sizes" and i in node.op.traits.shape_only:
+                native = self._zeros(value)  # the elements may not be there yet, or no more
+            elif native is None:  # a view, which exists only as an index map: the kernel needs an array
                 native = self._shown(value)
             if isinstance(native, Memory):
                 array = value.node.inputs[0] if value in self._plan.lent and value.node is not None else value
@@ -109,6 +111,10 @@ class KernelCalls:
         base = base_of(value, self._plan.views)
         if base in self._values and is_dense(base.type):
             return self._reshaped(self.object(base), value.type)
+        return self._zeros(value)
+
+    def _zeros(self, value: Value) -> Object:
+        """Return zeros of a value's dtype and shape, all of them one number in memory."""
         zero = np.zeros((), value.dtype.numpy)
         shape = sizes(value.type)
         if is_known(shape):
