@@ -86,6 +86,7 @@ def agree(one: str, other: str) -> bool:
 def _plain(text: str) -> str:
     text = re.sub(r"\b(?:autoconv|tensorflow|tf)\b(?:\.python(?:\.\w+)*\.)?", "tf", text)
     text = re.sub(r"0x[0-9a-f]+", "0x", text)
+    text = re.sub(r'File "[^"]*/', 'File "', text)
     text = re.sub(r"[ \n]+", " ", text)  # NumPy breaks lines by the width of what is before them
     return re.sub(r"\d+(?:\.\d+)?m?s\b", "s", text).strip()
 
