@@ -33,10 +33,8 @@ class Training:
             raise NotImplementedError
         self.workload = workload
         self.tiny = tiny
-        os.environ["KERAS_BACKEND"] = _BACKENDS[peer]
         begin = time.perf_counter()
-        importlib.import_module(_BACKENDS[peer])
-        self.library: Any = importlib.import_module("keras")
+        self.library: Any = _keras(_BACKENDS[peer])
         self.import_seconds = time.perf_counter() - begin
         random = np.random.default_rng(0)
         self._data = workload.data(random, tiny)
@@ -71,3 +69,12 @@ class Training:
         x, y = self._data
         found = self._model.fit(x, y, batch_size=self.workload.BATCH, epochs=1, shuffle=False, verbose=0)
         return float(found.history["loss"][0])
+
+
+def _keras(backend: str) -> Any:
+    """Return Keras over a library; ours also where autoconv is imported already."""
+    library = importlib.import_module(backend)
+    if backend == "autoconv":
+        return library.keras
+    os.environ["KERAS_BACKEND"] = backend
+    return importlib.import_module("keras")

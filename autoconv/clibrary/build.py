@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
 from autoconv.backends import library_code
 from autoconv.backends.library_form import NoLibrary, WrongTarget
 from autoconv.clibrary.header import header_text

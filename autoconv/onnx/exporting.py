@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
 from autoconv.backends.onnx import to_onnx
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ResourceType

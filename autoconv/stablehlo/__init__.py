@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
 from autoconv.backends.portable import GraphUnfit
 from autoconv.backends.stablehlo import Module
 from autoconv.tracing.api.declared_arguments import traced

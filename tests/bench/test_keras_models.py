@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from autoconv.bench.rounds import workloads
 from autoconv.bench.worker import loaded
 
-pytest.importorskip("keras")
+pytestmark = pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
 
 FILES = workloads(Path(__file__).parents[2] / "fixtures" / "keras")
 

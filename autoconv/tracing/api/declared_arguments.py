@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
 from autoconv.errors import TargetError
 from autoconv.graph.dtypes import DType
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
