@@ -75,6 +75,32 @@ def test_the_identity_of_results_is_kept():
     assert "not by XLA" in f.explain()
 
 
+def test_arguments_that_overlap_run_natively():
+    @autoconv.compile
+    def f(a, b):
+        for _ in range(3):
+            b += a
+        return None
+
+    whole, plain = np.arange(6.0), np.arange(6.0)
+    f(whole[:-1], whole[1:])
+    for _ in range(3):
+        plain[1:] += plain[:-1]
+    assert whole.tolist() == plain.tolist()
+
+
+def test_an_array_that_a_branch_chooses_is_an_argument():
+    @autoconv.compile
+    def f(a, b):
+        if a[0] < b[0]:
+            a, b = b, a
+        return a
+
+    x, y = np.zeros(2), np.ones(2)
+    assert f(x, y) is y
+    assert f(y, x) is y
+
+
 def test_text_runs_natively():
     @autoconv.function
     def f(x):

@@ -10,6 +10,8 @@ def contents(type_: Type) -> TensorType:
     """Return the type of what a parameter holds; raises GraphUnfit for what is no array."""
     if isinstance(type_, ResourceType):
         return contents(type_.value)
+    if isinstance(type_, ArrayType) and type_.shared:
+        raise GraphUnfit("parameter", "arrays among the arguments may overlap")
     if isinstance(type_, ArrayType):
         return TensorType(type_.dtype, type_.shape)
     if not isinstance(type_, TensorType) or type_.shape is None:
