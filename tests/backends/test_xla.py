@@ -80,7 +80,7 @@ def test_arguments_that_overlap_run_natively():
     def f(a, b):
         for _ in range(3):
             b += a
-        return None
+        return
 
     whole, plain = np.arange(6.0), np.arange(6.0)
     f(whole[:-1], whole[1:])
@@ -99,6 +99,23 @@ def test_an_array_that_a_branch_chooses_is_an_argument():
     x, y = np.zeros(2), np.ones(2)
     assert f(x, y) is y
     assert f(y, x) is y
+
+
+def test_a_branch_gives_an_array_as_it_leaves_it():
+    @autoconv.compile
+    def f(a, b, x):
+        if a[0] < b[0]:
+            a, b = b, a
+        else:
+            for i in range(3):
+                b[i] -= x[i]
+        x[0] = b[0] * 2
+        return
+
+    for first in (0.0, 9.0):
+        a, b, x = np.full(3, first), np.ones(3), np.full(3, 5.0)
+        f(a, b, x)
+        assert x[0] == (0.0 if first < 1 else -8.0)
 
 
 def test_text_runs_natively():

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autoconv.backends.portable.cells import Item, View
+from autoconv.backends.portable.cells import Cell, Item, View
 from autoconv.backends.portable.loops import LoopState, contents, rebuilt
 from autoconv.backends.portable.memory import MEMORY, Memory, types_of
 from autoconv.backends.portable.rules import RULES
@@ -159,10 +159,8 @@ class Lowering(Memory):
         fails = any(arm[3] is not outer_word for arm in arms)
         del self.cells[known:]
         ends = []
-        for block, outputs, after, word in arms:
-            values = [
-                term for item, join in zip(outputs, joined, strict=True) if join == "values" for term in contents(item)
-            ]
+        for block, _, after, word, terms in arms:
+            values = [term for own, join in zip(terms, joined, strict=True) if join == "values" for term in own]
             ends.append((block, [*values, *(after[i] for i in changed), *([self.w.sure(word)] if fails else [])]))
         found = self.w.branch(index, ends)
         results = [self._rebuilt([arm[1][i] for arm in arms], joined[i], found) for i in range(len(node.results))]
@@ -173,13 +171,14 @@ class Lowering(Memory):
         return results
 
     def _arm(self, region: Graph, captures: Sequence[Item], node: Node, known: int) -> Any:
-        """Write an arm; returns its block, outputs, contents of cells after it, and error word."""
+        """Write an arm; returns its block, outputs, contents of cells after it, error word, and terms."""
         with self.w.block([]) as block:
             outputs = [
                 self.w.cast(x, value.type.dtype) if isinstance(x, Term) and isinstance(value.type, TensorType) else x
                 for x, value in zip(self.body(region, captures), node.results, strict=True)
             ]
-        return block, outputs, [cell.term for cell in self.cells[:known]], self.w.word
+        terms = [[] if isinstance(x, Cell) else contents(x) for x in outputs]
+        return block, outputs, [cell.term for cell in self.cells[:known]], self.w.word, terms
 
     def _restore(self, terms: Sequence[Term], word: Term | None) -> None:
         for cell, term in zip(self.cells, terms, strict=False):
