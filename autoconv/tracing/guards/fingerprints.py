@@ -117,6 +117,7 @@ class Fingerprints:
     def _container(self, value: Any, name: str, depth: int) -> Any:
         """Return the fingerprint of a container or object: its parts, preceded by its id if identity matters."""
         kind = type(value)
+        kind = getattr(kind, "__autoconv_plain__", kind)  # a container that a trace left is what it will be
         if self.strict and isinstance(value, (list, tuple, dict, set, frozenset)):
             base: Any = base_of(value)
             count = base.__len__(value)
