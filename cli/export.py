@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from autoconv.errors import AutoconvError
+from autoconv.errors import AutoconvError, TargetError
 
 from .diagnostics import say
 from .output import refuse_existing
@@ -52,6 +52,8 @@ def export(
         raise click.UsageError("an ONNX model is no text; name a file with -o")
     if output is not None and not to_terminal:
         refuse_existing(output, force=force)
+        if not output.parent.is_dir():
+            raise TargetError(f"{output.parent} is no folder; make it first, or name another file with -o")
     try:
         data = _written(function, arguments, kind, capacity, "compile" if compiled else "function")
     except Exception as error:

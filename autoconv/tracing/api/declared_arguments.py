@@ -55,20 +55,12 @@ class Trace:
         found = [value.type for value in self.concrete.recorded.parameters]
         declared = [one for one in self.arguments if isinstance(one, OpenArgument)]
         if len(declared) + len(self.concrete.captures) != len(found):
-            return [_with_names(type_, i) for i, type_ in enumerate(found)]
+            return found
         for i, one in enumerate(declared):
             type_ = found[i]
             if isinstance(type_, (TensorType, ArrayType)) and type_.shape is not None:
                 found[i] = replace(type_, shape=one.shape)
         return found
-
-
-def _with_names(type_: Type, position: int) -> Type:
-    """Return a type whose unknown sizes have names."""
-    if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None:
-        return type_
-    shape = tuple(Symbol(f"n{position}_{axis}") if size is None else size for axis, size in enumerate(type_.shape))
-    return replace(type_, shape=shape)
 
 
 def arguments_of(specs: Sequence[Any]) -> list[Any]:
