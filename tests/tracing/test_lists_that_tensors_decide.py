@@ -46,7 +46,58 @@ def one_of_two(a: Any, b: Any) -> Any:
     return items[0], items[1], items[2]
 
 
-@pytest.mark.parametrize("function", [shortened, turned, contains, one_of_two])
+def one_of_two_shared(a: Any, b: Any) -> Any:
+    """The generator expression makes `items` a variable that arms write in place."""
+    items = [1, a, b]
+    if any(v > 3 for v in items):
+        items = [*items, a]
+    if a < 2:
+        items = [v + 1 for v in items]
+    else:
+        items[0] += 4
+    return items[0]
+
+
+class Holder:
+    def __init__(self, items: Any) -> None:
+        self.items = items
+
+
+def one_of_two_in_attribute(a: Any, b: Any) -> Any:
+    held = Holder([1, a, b])
+    if b > 3:
+        held.items = [*held.items, a]
+    if a < 2:
+        held.items = [v + 1 for v in held.items]
+    else:
+        held.items[0] += 4
+    return held.items[0]
+
+
+def changed_in_inner_arm(a: Any, b: Any) -> Any:
+    """`items` leaves the outer arm as one of two kinds of values, one of which is a list made in that arm."""
+    items, sums = [1, a, b], [0]
+    if a <= b:
+        items = [b, b]
+        if b > 4:
+            items = sums
+        else:
+            items[0] += 1
+    return items[0]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        shortened,
+        turned,
+        contains,
+        one_of_two,
+        one_of_two_shared,
+        one_of_two_in_attribute,
+        changed_in_inner_arm,
+    ],
+)
 @pytest.mark.parametrize("call", [(3, 0), (0, 5), (2, 1), (4, 2)])
 def test_agrees_with_python(function: Any, call: tuple[int, int]) -> None:
     found = autoconv.function(function)(*map(autoconv.constant, call))

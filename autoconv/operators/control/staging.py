@@ -69,10 +69,7 @@ def stage_arms(
         if any(shared) or raised or move_parts(parent, dict(zip(names, columns, strict=False))):
             continue
         before = set(parent.trace.frozen)
-        layouts, apart = _joined_as_left(columns[:count], recorded, titles)
-        for spot, column in zip(spots.values(), columns[count:], strict=True):
-            regions = [arm.region for arm in recorded]
-            layouts.append(_joined_contents(spot, column, regions) or _joined(column, recorded, spot.name))
+        layouts, apart = _joined_as_left(columns, recorded, titles, [None] * count + list(spots.values()))
         joined = list(layouts)
         same = shared_identities(columns, [arm.region for arm in recorded])
         for position in same:
@@ -153,12 +150,20 @@ def _knowing(test: SymbolicTensor, holds: bool, body: Body) -> Body:
 
 
 def _joined_as_left(
-    columns: Sequence[list[Any]], recorded: list[Recorded], titles: Sequence[str]
+    columns: Sequence[list[Any]],
+    recorded: list[Recorded],
+    titles: Sequence[str],
+    spots: Sequence[Location | None],
 ) -> tuple[list[Layout], set[int]]:
-    """Return the layouts of the results, and the ids of objects that an arm changes and returns a copy of."""
+    """Return the layouts of results and spots, and the ids of objects that an arm changes and returns a copy of."""
     layouts: list[Layout] = []
     changed: set[int] = set()
-    for column, title in zip(columns, titles, strict=False):
+    regions = [arm.region for arm in recorded]
+    for column, title, spot in zip(columns, titles, spots, strict=True):
+        contents = None if spot is None else _joined_contents(spot, column, regions)
+        if contents is not None:
+            layouts.append(contents)
+            continue
         joined = _joined(column, recorded, title)
         apart = [changed_copies(arm, value, joined) for value, arm in zip(column, recorded, strict=True)]
         if any(apart):

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -156,14 +156,7 @@ def layout_of(value: Any, region: Region) -> Layout:
     if isinstance(value, SymbolicTensor):
         return Leaf(region.lift(value.value_in_graph).type)
     if isinstance(value, Variant):
-        known_arms = zip(value.layouts, value.values, strict=True)
-        # A container that an arm took apart has no alias: only its parts matter, wherever it was put together.
-        compiles = region.contract.keeps_identity
-        stays = lambda known: is_container(known) and (not compiles or _is_from_around(known.value, region))
-        arms = tuple(known if stays(known) else opened(layout_of(v, region), region) for known, v in known_arms)
-        if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
-            return Leaf(ObjectType(), as_object)
-        return Arms(arms)
+        return _variant_layout(value, region, lambda container: _is_from_around(container, region))
     if type(value) is SymbolicArray and value.value_in_graph.graph is not region.graph:
         return Static(value)  # an array from outside the region stays itself
     made = getattr(type(value), "__autoconv_made_in__", None)
@@ -181,6 +174,20 @@ def layout_of(value: Any, region: Region) -> Layout:
     if home is not None and home.is_inside(region) and has_attributes(value):
         return instance_layout(value, region, id(value) in region.trace.frozen)
     return Static(value)
+
+
+def _variant_layout(variant: Variant, region: Region, stays: Callable[[Any], bool]) -> Layout:
+    """Return the layout of a variant, in which containers with `stays(container)` keep their identity.
+
+    A container that an arm took apart has no alias: only its parts matter, wherever it was put together.
+    """
+    arms = tuple(
+        known if is_container(known) and stays(known.value) else opened(layout_of(value, region), region)
+        for known, value in zip(variant.layouts, variant.values, strict=True)
+    )
+    if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
+        return Leaf(ObjectType(), as_object)
+    return Arms(arms)
 
 
 def _stays_whole(value: object, region: Region) -> bool:
@@ -236,10 +243,12 @@ def state_layout(value: object, region: Region) -> Layout:
     if is_structure(value) and not isinstance(value, (list, dict)) and not _is_one_object(value, region):
         keys, parts = take_apart(value)
         return Parts(form_of(value), keys, tuple(state_layout(part, region) for part in parts))
+    if isinstance(value, Variant) and not region.contract.keeps_identity:
+        return _variant_layout(value, region, lambda _: True)
     return layout_of(value, region)
 
 
-def is_container(layout: Layout) -> bool:
+def is_container(layout: Layout) -> TypeGuard[Static]:
     """Return whether the layout is a tracked list, dict or set with its identity."""
     return isinstance(layout, Static) and type(layout.value) in PLAIN
 

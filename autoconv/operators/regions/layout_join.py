@@ -132,7 +132,7 @@ def settled_lists(layout: Layout, name: str, contract: Contract) -> Layout:
     if not isinstance(layout, Arms):
         return layout
     lists = [arm for arm in layout.arms if _is_list(arm)]
-    if len(lists) < 2 or all(map(is_container, lists)):
+    if not lists or all(map(is_container, lists)) or (len(lists) == 1 and len(layout.arms) > 1):
         return layout
     others = [arm for arm in layout.arms if not _is_list(arm)]
     return Arms((joined_lists(lists, name, contract), *others)) if others else joined_lists(lists, name, contract)

@@ -41,7 +41,7 @@ def joined_state(
     for layout, before, value, name in zip(layouts, initial, after, names, strict=True):
         later = NEVER if value is NEVER else layout_of(value, region)
         wider = _settled(join_layouts(layout, later, name, region.contract), name, region)
-        known = [part for part in _containers(value, wider) if parent.is_inside(part._home)]
+        known = [part for part in _containers(value, wider, region) if parent.is_inside(part._home)]
         copies = [*_containers(before, wider), *known]
         apart = [part for part in copies if id(part) in shared]
         apart = apart or [part for part in copies if _is_held(part, names)]
@@ -87,8 +87,8 @@ def _several_times(values: Sequence[Any]) -> Iterator[Any]:
         yield from (part for key, part in parts.items() if counts[key] > 1)
 
 
-def _containers(value: object, layout: Layout) -> Iterator[Any]:
-    return (part for part in copied(value, layout) if type(part) in PLAIN)
+def _containers(value: object, layout: Layout, region: Region | None = None) -> Iterator[Any]:
+    return (part for part in copied(value, layout, region) if type(part) in PLAIN)
 
 
 def _is_held(container: object, names: Collection[str]) -> bool:

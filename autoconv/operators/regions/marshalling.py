@@ -147,7 +147,8 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
     if isinstance(value, Variant):
         held = layout_of(value, region)
         assert isinstance(held, Arms)
-        positions = [_arm_index(layout, known) for known in held.arms]
+        arms = zip(value.values, held.arms, strict=True)
+        positions = [_arm_index(layout, _known_arm(part, layout) or known) for part, known in arms]
         tag = value.tag
         if positions != list(range(len(positions))):
             table = constant_table(np.array(positions, np.int64))

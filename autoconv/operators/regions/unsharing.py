@@ -23,18 +23,22 @@ from autoconv.operators.regions.layout import (
 )
 from autoconv.operators.regions.region_body import Recorded
 from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of
+from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import form_of, is_structure, structure_parts
 
 
-def copied(value: object, layout: Layout) -> Iterator[Any]:
-    """Yield the containers, and the objects that traced code created, that the layout rebuilds as new ones."""
+def copied(value: object, layout: Layout, region: Region | None = None) -> Iterator[Any]:
+    """Yield the containers, and the objects that traced code created, that the layout rebuilds as new ones.
+
+    The value is one of `region`, or of the region being recorded.
+    """
     if isinstance(layout, Static) or is_object_layout(layout):
         return
     if type(value) is Variant:
         kept = layout.arms if isinstance(layout, Arms) else ()
         for known, part in zip(value.layouts, value.values, strict=True):
             if Static(part) not in kept:
-                yield from copied(part, opened(known))
+                yield from copied(part, opened(known, region), region)
         return
     if isinstance(layout, Arms) and (type(value) in PLAIN or made_here(value)) and Static(value) in layout.arms:
         return
@@ -42,13 +46,13 @@ def copied(value: object, layout: Layout) -> Iterator[Any]:
         yield value
     if isinstance(layout, Parts) and is_structure(value) and len(structure_parts(value)) == len(layout.parts):
         for part, inner in zip(structure_parts(value), layout.parts, strict=True):
-            yield from copied(part, inner)
+            yield from copied(part, inner, region)
 
 
 def changed_copies(arm: Recorded, value: object, layout: Layout) -> set[int]:
     """Return the ids of copied objects that the arm changes: their copies have to show the state at the arm's end."""
     owners = {id(spot.owner) for spot in arm.spots.values()}
-    return {id(part) for part in copied(value, layout)} & owners
+    return {id(part) for part in copied(value, layout, arm.region)} & owners
 
 
 def layout_as_left(arm: Recorded, value: object, apart: Collection[int]) -> Layout:
