@@ -86,9 +86,44 @@ def changed_in_inner_arm(a: Any, b: Any) -> Any:
     return items[0]
 
 
+def changes_in_loop_over_it(a: Any, b: Any) -> Any:
+    items, total = [1, 2, 3], 0
+    for item in items:
+        if item > a:
+            break
+        items[2] = b
+        total = total * 10 + item
+    else:
+        total += 1000
+    return items, total
+
+
+def changes_in_longer_loop_over_it(a: Any, b: Any) -> Any:
+    items, total = [1, 2, 3, 4, 5, 6, 7], 0
+    for item in items:
+        if total > 100 * a:
+            break
+        items[3 - a % 2] = b
+        total = total * 10 + item
+    return items, total
+
+
+def grows_in_loop_over_it(a: Any, b: Any) -> Any:
+    items = [1, 2, a]
+    for item in items:
+        if item > 3:
+            break
+        if len(items) < 9:
+            items.append(item + 2)
+    return items
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        changes_in_loop_over_it,
+        changes_in_longer_loop_over_it,
+        grows_in_loop_over_it,
         shortened,
         turned,
         contains,

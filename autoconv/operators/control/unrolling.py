@@ -117,7 +117,7 @@ def _in_python(
     """Run the body for each item, until a tensor decides or the iterated container moves into the graph."""
     iterator = _iterator(iterable)
     if code >= 0 and is_staged(state[code]):  # the loop may end before its first iteration
-        return _rest(iterable, iterator, body, state, names, code, cells)
+        return _rest(iterable, iterator, 0, body, state, names, code, cells)
     region = current_region()
     contract = current_contract()
     done, most = 0, _most_turns(iterable)
@@ -140,7 +140,7 @@ def _in_python(
         if code < 0:
             continue
         if is_staged(state[code]):
-            return _rest(iterable, iterator, body, state, names, code, cells)
+            return _rest(iterable, iterator, done, body, state, names, code, cells)
         if state[code] >= BREAK:
             break
     return state
@@ -207,13 +207,17 @@ def _has_left(state: tuple[Any, ...], code: int) -> bool:
 def _rest(
     iterable: object,
     iterator: object,
+    done: int,
     body: Callable[..., Any],
     state: tuple[Any, ...],
     names: tuple[str, ...],
     code: int,
     cells: Cells | None,
 ) -> tuple[Any, ...]:
-    """Record the rest of a Python iterable after a tensor decides whether the loop continues."""
+    """Record the rest of a Python iterable after a tensor decides whether the loop continues; `done` items are over."""
+    region = current_region()
+    if type(iterable) is TracedList and region is not None and not region.contract.objects_in_graph:
+        return _rest_of_list(iterable, done, body, state, names, code, cells)
     sources = _sources(iterable)
     before = [contents(source) for source in sources]
     items = _taken(iterator)
@@ -231,6 +235,62 @@ def _rest(
         _check_unchanged(iterable, sources, before)
         if not is_staged(state[code]) and state[code] >= BREAK:
             break
+    return state
+
+
+def _rest_of_list(
+    owner: TracedList,
+    done: int,
+    body: Callable[..., Any],
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
+) -> tuple[Any, ...]:
+    """Record the rest of a loop over a list, whose items are read when their turn comes."""
+    if items_of(owner) is None and list.__len__(owner) - done > _UNROLL:
+        staged = _rest_unchanged(owner, done, body, state, names, code, cells)
+        if staged is not None:
+            return staged
+        TracedList.grow(owner)
+    position = done
+    while items_of(owner) is None:
+        if position >= list.__len__(owner):
+            return state
+        state = if_stmt(
+            state[code] < BREAK,
+            lambda *values, place=position: body(list.__getitem__(owner, place), *values),
+            None, state, names, cells=cells,
+        )  # fmt: skip
+        if not is_staged(state[code]) and state[code] >= BREAK:
+            return state
+        position += 1
+    return stage_for(StagedList(owner, position), body, state, names, code, cells)
+
+
+def _rest_unchanged(
+    owner: TracedList,
+    done: int,
+    body: Callable[..., Any],
+    state: tuple[Any, ...],
+    names: tuple[str, ...],
+    code: int,
+    cells: Cells | None,
+) -> tuple[Any, ...] | None:
+    """Record the rest of a list as one loop over its items; None if they have no common type or the loop changes it."""
+    staged = as_staged(list(owner)[done:])
+    if staged is None:
+        return None
+    trial, before = Attempt(), contents(owner)
+    try:
+        state = stage_for(staged, body, state, names, code, cells)
+    except BaseException:
+        trial.keep()
+        raise
+    if not _same_contents(contents(owner), before):
+        trial.undo()
+        return None
+    trial.keep()
     return state
 
 
