@@ -86,6 +86,16 @@ def changed_in_inner_arm(a: Any, b: Any) -> Any:
     return items[0]
 
 
+def shortened_after_a_change(a: Any, b: Any) -> Any:
+    """The list of the loop has items that the arm around the loop computes."""
+    items = [1, a, b]
+    if a > 0:
+        items[1] = a * 2
+        while items[0] < b:
+            items = items[1:]
+    return items[0]
+
+
 def changes_in_loop_over_it(a: Any, b: Any) -> Any:
     items, total = [1, 2, 3], 0
     for item in items:
@@ -121,6 +131,7 @@ def grows_in_loop_over_it(a: Any, b: Any) -> Any:
 @pytest.mark.parametrize(
     "function",
     [
+        shortened_after_a_change,
         changes_in_loop_over_it,
         changes_in_longer_loop_over_it,
         grows_in_loop_over_it,

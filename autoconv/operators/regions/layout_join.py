@@ -155,6 +155,9 @@ def _elements(layout: Layout) -> Sequence[Layout]:
         return layout.parts
     assert isinstance(layout, Static)
     held = items_of(layout.value)
+    whole = opened(layout) if held is None else layout
+    if isinstance(whole, Parts):
+        return whole.parts
     return [Static(part) for part in layout.value] if held is None else (held.element,)
 
 
