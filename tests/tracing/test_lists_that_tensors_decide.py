@@ -96,6 +96,33 @@ def shortened_after_a_change(a: Any, b: Any) -> Any:
     return items[0]
 
 
+def spread_and_searched(a: Any, b: Any) -> Any:
+    items = [a, b]
+    if a > b:
+        items = [b, 4, a]
+    whole = [0, *items, b]
+    whole.remove(b)
+    return whole[-2], len(whole), items.index(b), items.count(b), isinstance(items, list), isinstance(items, tuple)
+
+
+def spread_of_one_length(a: Any, b: Any) -> Any:
+    items = [a, b]
+    if a > b:
+        items = [b, 4]
+    return max(*[a, b], *items), (lambda *values: len(values))(a, *[b, b])
+
+
+def converted_to_tensors(a: Any, b: Any) -> Any:
+    items = [a, b]
+    if a > b:
+        items = [b, 4, a]
+    return [sum(items), sum(items), len(items)] if isinstance(a, int) else _by_tensors(items)
+
+
+def _by_tensors(items: Any) -> Any:
+    return [autoconv.reduce_sum(items), autoconv.add_n(items), autoconv.size(autoconv.stack(items))]
+
+
 def changes_in_loop_over_it(a: Any, b: Any) -> Any:
     items, total = [1, 2, 3], 0
     for item in items:
@@ -131,6 +158,9 @@ def grows_in_loop_over_it(a: Any, b: Any) -> Any:
 @pytest.mark.parametrize(
     "function",
     [
+        spread_and_searched,
+        spread_of_one_length,
+        converted_to_tensors,
         shortened_after_a_change,
         changes_in_loop_over_it,
         changes_in_longer_loop_over_it,

@@ -199,8 +199,15 @@ def _noted(function: types.FunctionType, contract: Contract, region: Any) -> Cal
     if is_noted(function):
         return function
     target = _function(function, contract)
+    if region is not None and target is function and not contract.objects_in_graph and _is_own(function):
+        return _in_arms(function, function)
     is_converted = target is not function or is_user_code(function)
     return noted(function, target) if region is not None and is_converted else target
+
+
+def _is_own(function: types.FunctionType) -> bool:
+    """Return whether the function is one of this package, which takes tensors, and no list that a tensor chooses."""
+    return (function.__module__ or "").startswith("autoconv.") and not is_converted(function)
 
 
 def _function(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:

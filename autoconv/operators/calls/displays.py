@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.operators.calls.comprehensions import collected
 from autoconv.operators.calls.iterable_consumers import is_deferred
 from autoconv.operators.control.iterables import StagedRange
-from autoconv.operators.control.variants import distribute
+from autoconv.operators.control.variants import distribute, has_one_length
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values import items
 from autoconv.operators.values.comparisons import is_in_graph
@@ -38,6 +38,8 @@ def spread(iterable: object) -> Any:
     if region is None:
         return iterable
     if not region.contract.objects_in_graph:
+        if type(iterable) is Variant and not has_one_length(iterable):
+            iterable = distribute(_grown, iterable)
         return iterable if items_of(iterable) is None else (Spread(iterable),)
     if type(iterable) is Variant:
         return spread(distribute(lambda known: apply_object("list", known), iterable))
@@ -47,6 +49,15 @@ def spread(iterable: object) -> Any:
         held = collected(iterable)
         return held if heap_of(held) is None else (Spread(heap_of(held)),)
     return iterable
+
+
+def _grown(iterable: Any) -> Any:
+    """Return a copy of a list or tuple as a list whose length is symbolic; everything else as it is."""
+    if items_of(iterable) is not None or not isinstance(iterable, (list, tuple)):
+        return iterable
+    made = items.new(list(iterable))
+    made.grow()
+    return made
 
 
 def new(container: Any) -> Any:

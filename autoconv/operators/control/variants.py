@@ -18,14 +18,14 @@ from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant, layout_of
 from autoconv.operators.support.protected_names import Undefined, unbound
 from autoconv.runtime.arrays.assigned_values import element_of
-from autoconv.runtime.objects.containers import items_of
+from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import box
 from autoconv.runtime.recording.program_reads import asked_by_program, is_of_program
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.caller_instruction import is_in_place
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
-from autoconv.runtime.tensors.conversion import constant_table
+from autoconv.runtime.tensors.conversion import constant_table, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_methods import TensorMethods, refuse_as_python
@@ -128,6 +128,29 @@ def distribute(function: Callable[..., Any], *operands: Any) -> Any:
             (result,) = stage_arms(variant.tag, arms, [], ("value",))
             return result
     return function(*operands)
+
+
+def has_one_length(variant: Variant) -> bool:
+    """Return whether all alternatives are lists or tuples with the same known number of items."""
+    known = [value for value in variant.values if not isinstance(value, Undefined)]
+    if not all(isinstance(value, (list, tuple)) and items_of(value) is heap_of(value) is None for value in known):
+        return False
+    return len({len(value) for value in known}) == 1
+
+
+def _iterated(self: Variant) -> Any:
+    """Iterate over the items of lists or tuples of one length, each decided in the graph."""
+    if has_one_length(self):
+        return iter(distribute(tuple, self))
+    return _forward("__iter__")(self)
+
+
+def _stacked(self: Variant) -> Any:
+    """Convert each alternative to a tensor, where all are lists or tuples."""
+    known = [value for value in self.values if not isinstance(value, Undefined)]
+    if not all(isinstance(value, (list, tuple)) for value in known):
+        return None
+    return distribute(convert_to_tensor, self)
 
 
 def distribute_call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -278,8 +301,10 @@ def is_arm(variant: Variant, wanted: Any) -> Any:
 for _name, _method in vars(TensorMethods).items():
     if _name.startswith("__") and callable(_method) and _name not in ("__init__", "__slots__"):
         setattr(Variant, _name, _forward(_name))
-for _name in ("__len__", "__iter__", "__call__", "__index__", "__float__", "__int__"):
+for _name in ("__len__", "__call__", "__index__", "__float__", "__int__"):
     setattr(Variant, _name, _forward(_name))
+Variant.__iter__ = _iterated  # type: ignore[attr-defined]
+Variant.__autoconv_stacked__ = _stacked  # type: ignore[attr-defined]
 Variant.__hash__ = None  # type: ignore[assignment]
 Variant.__autoconv_box__ = boxed  # type: ignore[attr-defined]
 Variant.__autoconv_defined__ = defined  # type: ignore[attr-defined]

@@ -59,6 +59,14 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
 _METHODS["append"] = append
 
 
+def search(owner: TracedList, name: str, args: tuple[Any, ...]) -> Any:
+    """Call `index`, `count` or `remove` of a list of known length, whose items or operand are symbolic."""
+    return _METHODS[name](owner, *args)
+
+
+TracedList.search = search  # type: ignore[assignment]
+
+
 @_method
 def _list_extend(owner: TracedList, values: object) -> None:
     others = items_of(values)
@@ -176,7 +184,7 @@ def _list_sort(owner: TracedList, *, key: object = None, reverse: bool = False) 
 @_method
 def _list_index(owner: TracedList, value: object) -> Any:
     position, _, code = for_stmt(
-        as_staged(owner),
+        _items(owner),
         lambda other, found, at, _: if_stmt(
             other == value, lambda *state: (at, at, BREAK), lambda *state: (found, at + 1, NORMAL), (found, at, NORMAL),
             ("index", "position", "its end"),
@@ -187,15 +195,21 @@ def _list_index(owner: TracedList, value: object) -> Any:
     return position
 
 
+def _items(owner: TracedList) -> Any:
+    """Return what a loop over the list iterates over; items of known number are compared one by one."""
+    return owner if items_of(owner) is None else as_staged(owner)
+
+
 @_method
 def _list_remove(owner: TracedList, value: object) -> None:
-    _remove_at(owner, _list_index(owner, value), length(items_of(owner)))
+    position = _list_index(owner, value)
+    _remove_at(owner, position, length(items_of(owner) or TracedList.grow(owner)))
 
 
 @_method
 def _list_count(owner: TracedList, value: object) -> Any:
     return for_stmt(
-        as_staged(owner),
+        _items(owner),
         lambda other, count: if_stmt(other == value, lambda n: (n + 1,), None, (count,), ("count",)),
         (0,), ("count",),
     )[0]  # fmt: skip

@@ -10,7 +10,8 @@ import numpy as np
 
 from autoconv.operators.control.conditionals import if_exp
 from autoconv.operators.control.iterables import Staged
-from autoconv.operators.control.variants import is_arm
+from autoconv.operators.control.variants import distribute, is_arm
+from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.optional_attributes import has_attribute, maybe_missing
 from autoconv.operators.support.overrides import overrides
@@ -53,6 +54,8 @@ def _scalar_type(x: object) -> Any:
 @overrides(builtins.isinstance)
 def _isinstance(x: object, kinds: Any) -> Any:
     """`isinstance` with the class that plain Python would have; a weak tensor represents a Python number."""
+    if type(x) is Variant:
+        return distribute(lambda known: _isinstance(known, kinds), x)
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.isinstance(_sample(x), kinds) or _is_named(x, kinds)
     if isinstance(x, Staged) and x.kind is not None:

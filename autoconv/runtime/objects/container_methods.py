@@ -63,6 +63,8 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if self._items is not None or _grows(self, name, args):
             return (items_of(self) or self.grow()).call(self, name, args, kwargs)
+        if name in _SEARCHING and _is_symbolic_search(self, args):
+            return self.search(name, args)
         if plain is dict and has_optional_keys(self):
             return self.call_maybe(name, args, kwargs)
         if self._heap is None and name == "__add__" and _is_late(args[0]):
@@ -136,6 +138,17 @@ TracedDict.known_items = _known_items
 # Methods with a position or a repeat count as operand.
 _BY_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "__rmul__", "__imul__"})
 _WITH_ANOTHER = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
+
+
+_SEARCHING = frozenset({"index", "count", "remove"})
+
+
+def _is_symbolic_search(container: object, args: tuple[Any, ...]) -> bool:
+    """Return whether a search in a list compares symbolic values, under `function`."""
+    region = current_region()
+    if type(container) is not TracedList or region is None or region.contract.objects_in_graph or len(args) != 1:
+        return False
+    return holds_symbols(args) or holds_symbols(contents(container))
 
 
 def _grows(container: object, name: str, args: tuple[Any, ...]) -> bool:

@@ -80,6 +80,7 @@ class Traced:
 class TracedList(list, Traced):  # type: ignore[type-arg]
     __slots__ = ("_heap", "_home", "_items", "_outside")
     grow: ClassVar[Callable[[TracedList], GraphItems]]  # moves a list into the graph under `function`
+    search: ClassVar[Callable[..., Any]]  # the methods that compare symbolic items, under `function`
 
     def __init__(self, items: Any = ()) -> None:
         list.__init__(self, items)
