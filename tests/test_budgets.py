@@ -34,7 +34,7 @@ def test_files_are_short():
 # Figures that only fall: who lowers one lowers it here.
 BUDGETS = {
     "functions over 60 lines": 5,
-    "functions of a complexity over 25": 29,
+    "functions of a complexity over 25": 28,
     "functions of more than 8 parameters": 12,
     "lines of LLVM text outside of ir": 192,
     "types of LLVM in text outside of ir": 524,

@@ -203,7 +203,8 @@ def _items(owner: TracedList) -> Any:
 @_method
 def _list_remove(owner: TracedList, value: object) -> None:
     position = _list_index(owner, value)
-    _remove_at(owner, position, length(items_of(owner) or TracedList.grow(owner)))
+    held: Any = items_of(owner) or TracedList.grow(owner)
+    _remove_at(owner, position, length(held))
 
 
 @_method

@@ -89,17 +89,24 @@ def _forwarding(plain: type, name: str) -> Callable[..., Any]:
                 raise
         if name == "__iter__":
             return self._heap.unpack_for(sys._getframe(1))
-        if name in _REFUSED:
-            raise StagingError(f"a {plain.__name__} known only at run time is {_REFUSED[name]} by Python")
-        if name in _OPERATORS:
-            result = apply_object(_OPERATORS[name], self._heap, *args)
-            return self if name in _IN_PLACE else result
-        if name in _REFLECTED:
-            return apply_object(_REFLECTED[name], *args, self._heap)
-        return record_object("object_method", [self._heap, *args, *kwargs.values()], name=name, keywords=tuple(kwargs))
+        return _by_node(self, name, args, kwargs)
 
     method.__name__ = name
     return method
+
+
+def _by_node(container: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Record the node of a method or operator of a container in the graph."""
+    heap = container._heap
+    if name in _REFUSED:
+        kind = PLAIN[type(container)].__name__
+        raise StagingError(f"a {kind} known only at run time is {_REFUSED[name]} by Python")
+    if name in _OPERATORS:
+        result = apply_object(_OPERATORS[name], heap, *args)
+        return container if name in _IN_PLACE else result
+    if name in _REFLECTED:
+        return apply_object(_REFLECTED[name], *args, heap)
+    return record_object("object_method", [heap, *args, *kwargs.values()], name=name, keywords=tuple(kwargs))
 
 
 def _is_added_by(other: object, container: object) -> bool:
