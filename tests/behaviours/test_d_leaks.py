@@ -33,3 +33,48 @@ def test_line_084_a_list_that_grows_in_a_loop_or_a_branch():
         leaks(tf.constant(3))
     assert caught.value.place.line == leaks.python_function.__code__.co_firstlineno + 2
     assert kept == []
+
+
+class Mode:
+    name = "first"
+
+
+def test_values_that_a_tensor_decides_are_not_left_outside():
+    """TensorFlow leaves what the arm traced last wrote, whichever arm runs."""
+    log, named, mode = ["start"], {"k": 0}, Mode()
+
+    def written(x):
+        if x > 0:
+            log.append("positive")
+        else:
+            log.append("negative")
+        return x
+
+    def keyed(x):
+        if x > 0:
+            named["k"] = "positive"
+        return x
+
+    def set_attribute(x):
+        if x > 0:
+            mode.name = "positive"
+        return x
+
+    for function in (written, keyed, set_attribute):
+        with pytest.raises(tf.errors.StagingError, match="a tensor decides which value is left in it"):
+            tf.function(function)(tf.constant(1))
+    assert (log, named, mode.name) == (["start"], {"k": 0}, "first")
+
+
+def test_a_tensor_left_outside_by_one_arm_is_named_where_it_is_used():
+    mode = Mode()
+
+    @tf.function
+    def leaves(x):
+        if x > 0:
+            mode.name = x * 2
+        return x
+
+    leaves(tf.constant(1))
+    with pytest.raises(tf.errors.InaccessibleTensorError):
+        tf.function(lambda y: mode.name + y)(tf.constant(1))

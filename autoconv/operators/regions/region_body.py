@@ -14,6 +14,7 @@ from autoconv.errors import (
 )
 from autoconv.graph.graph import Value
 from autoconv.operators.regions.layout import NEVER, Static, Variant, has_leaves
+from autoconv.operators.regions.left_outside import note_left
 from autoconv.operators.regions.raised_errors import _ABOUT_THE_PROGRAM, is_about_program, record_raise
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support.optional_attributes import expect_missing, may_be_missing
@@ -168,6 +169,8 @@ def write_spot(spot: Location, value: Any) -> None:
             if is_list
             else "all keys from the start, with None where there is no value yet",
         )
+    if region is not None:
+        note_left(region, spot, value)
     if may_be_missing(value) and spot.kind:
         value = _maybe_missing(spot, value)
     spot.write(value)

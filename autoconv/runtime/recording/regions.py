@@ -76,6 +76,7 @@ class Trace:
     regions: all regions recorded, including those recorded again
     appended: lists with static items, and the values appended to them
     hidden: functions among the trace's constants -> whether they capture its values (see `escape_check.py`)
+    left_outside: locations from before the trace to which it may leave a value of several kinds, with the value before
     identifies: True if the graph compares objects by identity (see `support/identity.py`)
     read_only: values that NumPy returns read-only
     inherited: name of a written attribute -> (classes written, owners that get their own in place of the class's)
@@ -117,6 +118,7 @@ class Trace:
     regions: list[Region] = field(default_factory=list)
     appended: list[tuple[Any, Any]] = field(default_factory=list)
     hidden: dict[Value, bool] = field(default_factory=dict)
+    left_outside: dict[Any, tuple[Location, Any, Any]] = field(default_factory=dict)
     identifies: bool = False
     read_only: set[Value] = field(default_factory=set)
     inherited: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from autoconv.graph.graph import Graph
 from autoconv.operators.calls.call import converted, meet_class
 from autoconv.operators.calls.special_methods import restore_special_methods
 from autoconv.operators.regions.layout import Layout
+from autoconv.operators.regions.left_outside import settle_left
 from autoconv.operators.regions.raised_errors import record_raise
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.values.instances import expect_made
@@ -184,6 +185,7 @@ class TraceSession:
         restore_special_methods(trace)  # guards compare the user's own methods
         if trace.hidden:
             refuse_leaks(trace.root.graph, trace.hidden)
+        settle_left(trace)
         self.guards.settle()
         self.contract.check_recorded(self._copies)
 

@@ -1,0 +1,60 @@
+"""Values of several kinds that a trace leaves in lists, dicts, attributes and globals from before it, under `function`.
+
+The code outside of a trace cannot ask the graph which of the values it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.regions.layout import Variant
+from autoconv.runtime.recording.journal import Location
+from autoconv.runtime.recording.regions import Region, Trace
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+def note_left(region: Region, spot: Location, value: object) -> None:
+    """Note a write of the outermost region to a location from before the trace, if it may leave such a value."""
+    if region.parent is None and spot.home is None and not region.contract.keeps_identity and _choices(value):
+        region.trace.left_outside.setdefault(spot.key, (spot, spot.read(), current_place()))
+
+
+def settle_left(trace: Trace) -> None:
+    """Leave a tensor of the trace where one of the values is one; raise StagingError for values that are none.
+
+    A later use of such a tensor is refused with its name.
+    """
+    noted = list(trace.left_outside.values())
+    trace.left_outside.clear()
+    for spot, before, place in noted:
+        now = spot.read()
+        if not _choices(now):
+            continue
+        if any(_tensor_of(choice) is None for choice in _choices(now)):
+            spot.write(before)
+            raise StagingError(
+                f"{spot.name} existed before the call, and a tensor decides which value is left in it", place,
+                "a value that the function returns, or an autoconv.Variable",
+            )  # fmt: skip
+        spot.write(_with_tensors(now))
+
+
+def _choices(value: object) -> list[Variant]:
+    if type(value) is Variant:
+        return [value]
+    return [choice for part in value for choice in _choices(part)] if type(value) is tuple else []
+
+
+def _with_tensors(value: Any) -> Any:
+    if type(value) is Variant:
+        return _tensor_of(value)
+    return tuple(map(_with_tensors, value)) if type(value) is tuple else value
+
+
+def _tensor_of(variant: Variant) -> Any:
+    return next((value for value in variant.values if isinstance(value, SymbolicTensor)), None)
+
+
+__all__ = ["note_left", "settle_left"]
