@@ -123,6 +123,38 @@ def _by_tensors(items: Any) -> Any:
     return [autoconv.reduce_sum(items), autoconv.add_n(items), autoconv.size(autoconv.stack(items))]
 
 
+def extended_by_itself(a: Any, b: Any) -> Any:
+    items = [a, b]
+    if a > b:
+        items += [2]
+    items.extend(items)
+    return len(items), items[0], items[-1]
+
+
+def starred_targets(a: Any, b: Any) -> Any:
+    items, named = [a, b], {}
+    if a > b:
+        items += [2]
+    first, *rest = items
+    *others, last = items
+    named["c"], *named["d"] = a, b, a
+    if a > 2:
+        rest[0] = 100
+        named["d"][0] = named["c"] + 1
+    return first, rest[0], len(rest), len(others), last, named["d"][0]
+
+
+def starred_target_of_a_loop(a: Any, b: Any) -> Any:
+    items = []
+    for i in range(b):
+        items.append(i * a)
+    try:
+        first, *rest, last = items
+    except ValueError:
+        return -1, -1, -1
+    return first, len(rest), last
+
+
 def changes_in_loop_over_it(a: Any, b: Any) -> Any:
     items, total = [1, 2, 3], 0
     for item in items:
@@ -158,6 +190,9 @@ def grows_in_loop_over_it(a: Any, b: Any) -> Any:
 @pytest.mark.parametrize(
     "function",
     [
+        extended_by_itself,
+        starred_targets,
+        starred_target_of_a_loop,
         spread_and_searched,
         spread_of_one_length,
         converted_to_tensors,

@@ -30,7 +30,7 @@ from autoconv.operators.calls.operator_functions import AS_STATEMENTS
 from autoconv.operators.calls.special_methods import convert_special_methods
 from autoconv.operators.control.generators import generating, is_generator_function
 from autoconv.operators.control.recursion_detection import is_noted, noted
-from autoconv.operators.control.variants import distribute, is_absent
+from autoconv.operators.control.variants import defined, distribute, is_absent
 from autoconv.operators.numpy.arrays import array_function
 from autoconv.operators.numpy.calls import numpy_call, only_reading
 from autoconv.operators.regions.layout import Variant
@@ -170,6 +170,7 @@ def _in_arms(function: Callable[..., Any], override: Callable[..., Any]) -> Call
         return override
 
     def apply(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(defined(x) if type(x) is Variant else x for x in args)
         if not any(type(x) is Variant and sum(not is_absent(v) for v in x.values) > 1 for x in args):
             return held(override(*args, **kwargs))
         return distribute(lambda *each: override(*each, **kwargs), *args)

@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.operators.calls.comprehensions import collected
 from autoconv.operators.calls.iterable_consumers import is_deferred
 from autoconv.operators.control.iterables import StagedRange
-from autoconv.operators.control.variants import distribute, has_one_length
+from autoconv.operators.control.variants import distribute, has_one_length, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values import items
 from autoconv.operators.values.comparisons import is_in_graph
@@ -152,9 +152,13 @@ def _merged_in_graph(keys: Any, values: Any) -> Any:
 def unpacked(value: object, target: str) -> Any:
     """Return the items of `value` for an assignment to `target`, which has one starred name."""
     region = current_region()
-    if region is not None and region.contract.objects_in_graph:
-        if type(value) is Variant:
-            return distribute(lambda known: unpacked(known, target), value)
+    if region is None:
+        return _taking(target)(value)
+    if type(value) is Variant:
+        return distribute(lambda known: unpacked(known, target), value)
+    if items_of(value) is not None:
+        return _unpacked_items(value, target)
+    if region.contract.objects_in_graph:
         if is_deferred(value):
             value = collected(value)
         if type(value) is SymbolicObject or heap_of(value) is not None:
@@ -162,8 +166,18 @@ def unpacked(value: object, target: str) -> Any:
             star = next(n for n, name in enumerate(names) if name.startswith("*"))
             found = record_object("object_unpack", [value], count=len(names), star=star)
             return found if len(names) > 1 else (found,)
-        return tuple(map(items.new, _taking(target)(value)))
-    return _taking(target)(value)
+    return tuple(map(items.new, _taking(target)(value)))
+
+
+def _unpacked_items(value: Any, target: str) -> tuple[Any, ...]:
+    """Return the items of a list whose length is symbolic, for an assignment to `target`."""
+    names = [name.strip() for name in target.split(",") if name.strip()]
+    star = next(n for n, name in enumerate(names) if name.startswith("*"))
+    needed, size = len(names) - 1, items_of(value).length()
+    raise_if(size < needed, ValueError(f"not enough values to unpack (expected at least {needed})"))
+    after = needed - star
+    rest = value[star : size - after]
+    return (*(value[n] for n in range(star)), rest, *(value[n - after] for n in range(after)))
 
 
 @functools.cache

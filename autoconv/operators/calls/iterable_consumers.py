@@ -241,8 +241,13 @@ def extend(items: Any, iterable: object) -> None:
 
 
 def extending(method: Any) -> Callable[..., Any]:
-    """The method `extend` of a tracked list."""
-    return lambda *args: extend(method.__self__, args[0]) if len(args) == 1 and is_deferred(args[0]) else method(*args)
+    """The method `extend` of a tracked list; a list of symbolic length is appended as a whole, even to itself."""
+
+    def run(*args: Any) -> Any:
+        one_by_one = len(args) == 1 and items_of(args[0]) is None and is_deferred(args[0])
+        return extend(method.__self__, args[0]) if one_by_one else method(*args)
+
+    return run
 
 
 def _is_only_in_graph(iterable: object) -> bool:
