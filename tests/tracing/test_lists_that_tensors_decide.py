@@ -213,3 +213,40 @@ def grows_in_loop_over_it(a: Any, b: Any) -> Any:
 def test_agrees_with_python(function: Any, call: tuple[int, int]) -> None:
     found = autoconv.function(function)(*map(autoconv.constant, call))
     assert autoconv.nest.map_structure(int, found) == autoconv.nest.map_structure(int, function(*call))
+
+
+def rows_changed(a: Any, b: Any) -> Any:
+    grid = [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    total = 0
+    for i in range(a % 4):
+        for j in range(3):
+            if grid[j][i % 3] > b:
+                total += grid[i % 3][j]
+                grid[j][i % 3] = total
+    grid[b % 3] = [b, a, b]
+    return total, grid
+
+
+def reached(a: Any, b: Any) -> Any:
+    after, seen, stack = [[1], [0, 2], [1]], [0, 0, 0], [a % 3]
+    while len(stack) > 0:
+        node = stack.pop()
+        if seen[node] == 0:
+            seen[node] = b
+            for other in after[node]:
+                stack.append(other)
+    return seen
+
+
+def of_other_kinds(a: Any, b: Any) -> Any:
+    records, pairs = [{"v": a}, {"v": b}], [(1, a), (b, 2)]
+    records[a % 2]["v"] += 5
+    x, y = pairs[b % 2]
+    return records, x, y, len(["x", "yy", "zzz"][a % 3])
+
+
+@pytest.mark.parametrize("function", [rows_changed, reached, of_other_kinds])
+@pytest.mark.parametrize("call", [(3, 1), (0, 5), (2, 1), (4, 2)])
+def test_a_tensor_chooses_the_item(function: Any, call: tuple[int, int]) -> None:
+    found = autoconv.function(function)(*map(autoconv.constant, call))
+    assert autoconv.nest.map_structure(int, found) == autoconv.nest.map_structure(int, function(*call))

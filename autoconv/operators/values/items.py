@@ -122,6 +122,8 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
             return picked_item(x, items, index)
         if region is not None and region.contract.objects_in_graph:
             return apply_object("getitem", x, index)
+        if items and len(items) <= _MOST_ARMS:
+            return picked_item(x, items, index)
         raise StagingError(
             f"a tensor indexes this {type(x).__name__}, whose items are not numbers or tensors of one type",
             current_place(),
@@ -133,6 +135,9 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
     if isinstance(x, dict):
         raise StagingError("a tensor cannot be looked up in a dict", current_place(), "an if for each key")
     return x[index]
+
+
+_MOST_ARMS = 64  # the largest number of items of which a tensor chooses one, where these are no numbers
 
 
 def _number_kind(item: object) -> Any:
