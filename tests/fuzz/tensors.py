@@ -2,6 +2,7 @@
 
     python tests/fuzz/tensors.py --programs 150 --level 2
     python tests/fuzz/tensors.py --show 17 --level 3
+    python tests/fuzz/tensors.py --containers --level 1
 
 All numbers are int32 tensors or Python's ints, so that every program has a meaning under TensorFlow's rules of types.
 The level is the depth to which statements are nested. Each program is called twice, with other values, and must be
@@ -49,28 +50,31 @@ def down(n, kept):
 """
 
 
-def program(seed: int, level: int) -> str:
+def program(seed: int, level: int, containers: bool = False) -> str:
     """The program of that seed: the same on every run."""
-    return _Writer(random.Random(seed), level).module()
+    return (_ContainerWriter if containers else _Writer)(random.Random(seed), level).module()
 
 
 class _Writer:
+    begins = (
+        "i, j, k = 1, a, 0",
+        "box = Box(b)",
+        "items = [1, a, b]",
+        "twice = lambda v: v * 2 if v > j else v",
+    )
+    results = "i, j, k, box.n, items[0], items[1], items[2]"
+
     def __init__(self, rng: random.Random, level: int) -> None:
         self.rng, self.level = rng, level
         self.lines: list[str] = []
         self.indent, self.loops, self.names = 1, 0, 0
 
     def module(self) -> str:
-        for line in (
-            "i, j, k = 1, a, 0",
-            "box = Box(b)",
-            "items = [1, a, b]",
-            "twice = lambda v: v * 2 if v > j else v",
-        ):
+        for line in self.begins:
             self.line(line)
         for _ in range(self.rng.randint(3, 6)):
             self.statement(1)
-        self.line("return i, j, k, box.n, items[0], items[1], items[2]")
+        self.line(f"return {self.results}")
         return HEAD + "def program(a, b):\n" + "\n".join(self.lines) + "\n"
 
     def line(self, text: str) -> None:
@@ -161,7 +165,7 @@ class _Writer:
     def jump(self) -> None:
         self.line(f"if {self.test(0)}:")
         with self.deeper():
-            self.line(self.rng.choice(["break", "continue", "return i, j, k, box.n, items[0], items[1], items[2]"]))
+            self.line(self.rng.choice(["break", "continue", f"return {self.results}"]))
 
     def branch(self, depth: int) -> None:
         self.line(f"if {self.test()}:")
@@ -222,6 +226,40 @@ class _Writer:
         self.block(depth)
 
 
+class _ContainerWriter(_Writer):
+    """Writes programs that also hold lists of lists, a dict, two names of one list, and lists that grow."""
+
+    begins = (*_Writer.begins, "rows, other = [[1, a], [b, 2]], items", "named = {'p': a, 'q': [b, 1]}")
+    results = f"{_Writer.results}, rows[0][0], rows[1][1], named['p'], named['q'][1], other[0], len(items), len(other)"
+
+    def number(self, depth: int = 2) -> str:
+        if self.rng.random() < 0.8:
+            return super().number(depth)
+        one, make = super().number(0), self.rng.choice
+        return make([
+            f"rows[({one}) % 2][{self.rng.randint(0, 1)}]", "named['p']", f"named['q'][({one}) % 2]", "len(items)",
+            "other[-1]", f"other[({one}) % 3]", "sum(items) % 20", f"(rows[0] if {self.test(0)} else other)[1]",
+        ])  # fmt: skip
+
+    def assign(self) -> None:
+        (self.item if self.rng.random() < 0.6 else super().assign)()
+
+    def item(self) -> None:
+        if self.rng.random() < 0.3:
+            return super().item()
+        make, one, other = self.rng.choice, self.number(1), self.number(0)
+        self.line(make([
+            f"rows[({other}) % 2][{self.rng.randint(0, 1)}] = {one}",
+            f"rows[{self.rng.randint(0, 1)}] = [{one}, {other}]",
+            "rows[0], rows[1] = rows[1], rows[0]", f"named['p'] = {one}", f"named['q'][({other}) % 2] += {one}",
+            f"named['q'] = [{one}, {other}]", f"named['q'] = rows[{self.rng.randint(0, 1)}]", "other = items",
+            f"other[{self.rng.randint(0, 2)}] = {one}", "other = list(items)", f"named = {{**named, 'p': {one}}}",
+            f"items.append({one}) if len(items) < 6 else None", "items.pop() if len(items) > 3 else None",
+            f"items.insert(0, {one}) if len(other) < 6 else None", "items, other = other, items",
+        ]))  # fmt: skip
+        return None
+
+
 def staged(source: str) -> str | None:
     """What is wrong with the program under `function`, if anything is; an empty text where plain Python fails."""
     expected = [_outcome(load(source, "<program>")["program"], call) for call in CALLS]
@@ -250,15 +288,16 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=150, help="how many programs")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--level", type=int, default=2, help="the depth of nested statements")
+    parser.add_argument("--containers", action="store_true", help="lists of lists, dicts, lists that grow, aliases")
     parser.add_argument("--show", type=int, metavar="SEED", help="print one program and what became of it")
     options = parser.parse_args()
     if options.show is not None:
-        source = program(options.show, options.level)
+        source = program(options.show, options.level, options.containers)
         print(source, staged(source) or "staged", sep="\n")
         return 0
     counts: Counter[str] = Counter()
     for seed in range(options.seed, options.seed + options.programs):
-        problem = staged(program(seed, options.level))
+        problem = staged(program(seed, options.level, options.containers))
         counts["staged" if problem is None else "failed" if problem else "raises or is endless in plain Python"] += 1
         if problem:
             print(f"{seed}: {problem}", flush=True)
