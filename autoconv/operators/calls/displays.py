@@ -53,7 +53,9 @@ def spread(iterable: object) -> Any:
 
 def _grown(iterable: Any) -> Any:
     """Return a copy of a list or tuple as a list whose length is symbolic; everything else as it is."""
-    if items_of(iterable) is not None or not isinstance(iterable, (list, tuple)):
+    if items_of(iterable) is not None:
+        return iterable.copy()
+    if not isinstance(iterable, (list, tuple)):
         return iterable
     made = items.new(list(iterable))
     made.grow()

@@ -40,13 +40,13 @@ from autoconv.operators.regions.loop_aliases import joined_state, shared_by
 from autoconv.operators.regions.marshalling import emit, rebuild
 from autoconv.operators.regions.region_body import Body, Recorded, as_tuple, record_body, unify_captures, write_spot
 from autoconv.operators.regions.shared_identity import frozen_where_shared
+from autoconv.operators.regions.shared_lists import freeze_copies
 from autoconv.operators.support.speculation import emit_output
 from autoconv.runtime.objects.containers import TracedList, UnmovedError, heap_of
 from autoconv.runtime.objects.symbolic_objects import box
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import mutable_parts
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -96,9 +96,19 @@ def stage_loop(
         new = {k: s for k, s in {**checked.spots, **stepped.spots}.items() if k not in spots}
         after = [*stepped.results, *(stepped.value_of(spot) for spot in spots.values())]
         shared = move_shared(parent, stepped, after)
-        widened = joined_state(parent, stepped.region, layouts[:count], initial[:count], after[:count], names)
-        known, twins = twins, twins | shared_by(after[:count])
+        titles = [*names, *(spot.name for spot in spots.values())]
+        bound = [*range(count)]
+        if not parent.contract.keeps_identity:
+            bound += [n for n, spot in enumerate(spots.values(), count) if spot.kind in ("cell", "attribute")]
+        known_as, first, last, named = ([column[n] for n in bound] for column in (layouts, initial, after, titles))
+        found = joined_state(parent, stepped.region, known_as, first, last, named, spots)
+        joined = dict(zip(bound, found, strict=True))
+        known, twins = twins, twins | {bound[n] for n in shared_by(last, parent)}
+        widened = [joined[n] for n in range(count)]
         for position, (spot, layout) in enumerate(zip(spots.values(), layouts[count:], strict=True), count):
+            if position in joined:
+                widened.append(joined[position])
+                continue
             before = initial[position]
             initial[position], after[position] = aligned(spot, [before, after[position]], parent)
             if initial[position] is not before:
@@ -281,16 +291,9 @@ def _bind(
         values.append(rebuild(layout, iter(leaves)))
     for spot, value in zip(spots.values(), values[count:], strict=True):
         write_spot(spot, value)
-    _freeze(region, values, twins)
-    return values[:count]
-
-
-def _freeze(region: Region, values: Sequence[Any], twins: frozenset[int]) -> None:
-    """Refuse changes of containers that may be one object, of which each variable has a copy."""
     for position in twins:
-        value = values[position]
-        for arm in value.values if type(value) is Variant else (value,):
-            region.trace.frozen.update({id(part): part for part in mutable_parts(arm)})
+        freeze_copies(region, values[position], layouts[position])
+    return values[:count]
 
 
 def _test(
@@ -360,7 +363,8 @@ def _finish_loop(
     rebuilt = [rebuild(layout, values) for layout in layouts]
     for spot, value in zip(spots.values(), rebuilt[count:], strict=True):
         write_spot(spot, value)
-    _freeze(parent, rebuilt, twins)
+    for position in twins:
+        freeze_copies(parent, rebuilt[position], layouts[position])
     return tuple(rebuilt[:count])
 
 

@@ -33,6 +33,7 @@ from autoconv.operators.regions.layout_join import join_layouts, joined_lists
 from autoconv.operators.regions.marshalling import STAGE_ARMS, emit, rebuild
 from autoconv.operators.regions.region_body import Body, Recorded, applied, record_body, unify_captures, write_spot
 from autoconv.operators.regions.shared_identity import frozen_where_shared, shared_identities
+from autoconv.operators.regions.shared_lists import share, shared_lists
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.unsharing import changed_copies, layout_as_left
 from autoconv.operators.support.narrowed_classes import note_class, note_results
@@ -89,6 +90,7 @@ def stage_arms(
             box(unmoved.container)
         else:
             break
+    twins = shared_lists(alone, layouts, recorded)
     captures = unify_captures([arm.region for arm in recorded])
     types = [leaf for layout in layouts for leaf in leaf_types(layout)]
     node = parent.record(
@@ -104,6 +106,7 @@ def stage_arms(
     note_results(node, [arm.region for arm in recorded])
     values = iter(node.results)
     rebuilt = [rebuild(layout, values) for layout in layouts]
+    share(rebuilt, layouts, twins, parent)
     for position, first in same.items():
         rebuilt[position] = rebuilt[first]
     for position, (spot, value) in enumerate(zip(spots.values(), rebuilt[count:], strict=True), count):

@@ -179,12 +179,17 @@ def layout_of(value: Any, region: Region) -> Layout:
 def _variant_layout(variant: Variant, region: Region, stays: Callable[[Any], bool]) -> Layout:
     """Return the layout of a variant, in which containers with `stays(container)` keep their identity.
 
-    A container that an arm took apart has no alias: only its parts matter, wherever it was put together.
+    Under `compile`, a container that an arm took apart has no alias: only its parts matter.
     """
-    arms = tuple(
-        known if is_container(known) and stays(known.value) else opened(layout_of(value, region), region)
-        for known, value in zip(variant.layouts, variant.values, strict=True)
-    )
+
+    def of(known: Layout, value: Any) -> Layout:
+        if is_container(known) and stays(known.value):
+            return known
+        if type(value) in PLAIN and heap_of(value) is None and not region.contract.keeps_identity and stays(value):
+            return Static(value)
+        return opened(layout_of(value, region), region)
+
+    arms = tuple(map(of, variant.layouts, variant.values))
     if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
         return Leaf(ObjectType(), as_object)
     return Arms(arms)

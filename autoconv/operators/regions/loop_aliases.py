@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from types import FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.types import ObjectType
-from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Variant, is_container, layout_of
+from autoconv.operators.regions.layout import NEVER, Arms, Grown, Layout, Leaf, Variant, is_container, layout_of
 from autoconv.operators.regions.layout_join import join_layouts, settled_lists
+from autoconv.operators.regions.shared_lists import containers_in
 from autoconv.operators.regions.unsharing import copied
-from autoconv.runtime.objects.containers import PLAIN
+from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.attributes import attributes_of
@@ -34,9 +35,13 @@ def joined_state(
     initial: Sequence[Any],
     after: Sequence[Any],
     names: Sequence[str],
+    attributes: Collection[tuple[Any, ...]] = (),
 ) -> list[Layout]:
-    """Return the layouts that hold the loop's variables before it and after an iteration, recorded in `region`."""
-    shared = {id(part) for values in (initial, after) for part in _several_times(values)}
+    """Return the layouts that hold the loop's variables before it and after an iteration, recorded in `region`.
+
+    `attributes` are those among the variables, as pairs of an object's identity and a name.
+    """
+    shared = {id(part) for values in (initial, after) for part in _several_times(values, region)}
     joined = []
     for layout, before, value, name in zip(layouts, initial, after, names, strict=True):
         later = NEVER if value is NEVER else layout_of(value, region)
@@ -44,15 +49,21 @@ def joined_state(
         known = [part for part in _containers(value, wider, region) if parent.is_inside(part._home)]
         copies = [*_containers(before, wider), *known]
         apart = [part for part in copies if id(part) in shared]
-        apart = apart or [part for part in copies if _is_held(part, names)]
+        apart = apart or [part for part in copies if _is_held(part, names, attributes)]
         joined.append(_apart(layout, later, (before, value), name, region) if apart else wider)
     return joined
 
 
-def shared_by(values: Sequence[Any]) -> frozenset[int]:
+def shared_by(values: Sequence[Any], region: Region) -> frozenset[int]:
     """Return the positions of values that are or contain a container that another value is or contains."""
-    several = {id(part) for part in _several_times(values)}
-    return frozenset(n for n, value in enumerate(values) if any(id(part) in several for part in mutable_parts(value)))
+    several = {id(part) for part in _several_times(values, region)}
+    parts = _parts_in(region)
+    return frozenset(n for n, value in enumerate(values) if any(id(part) in several for part in parts(value)))
+
+
+def _parts_in(region: Region) -> Callable[[object], Iterator[Any]]:
+    """Return what finds the containers in a value; under `compile`, those in variants are objects of the graph."""
+    return mutable_parts if region.contract.keeps_identity else containers_in
 
 
 def _settled(layout: Layout, name: str, region: Region) -> Layout:
@@ -79,19 +90,23 @@ def _apart(layout: Layout, later: Layout, values: Sequence[Any], name: str, regi
     return Arms((*containers, *others))
 
 
-def _several_times(values: Sequence[Any]) -> Iterator[Any]:
+def _several_times(values: Sequence[Any], region: Region) -> Iterator[Any]:
     """Yield the containers that occur in more than one of the values."""
-    found = [{id(part): part for part in mutable_parts(value) if type(part) in PLAIN} for value in values]
+    parts_of = _parts_in(region)
+    found = [{id(part): part for part in parts_of(value) if type(part) in PLAIN} for value in values]
     counts = Counter(key for parts in found for key in parts)
     for parts in found:
         yield from (part for key, part in parts.items() if counts[key] > 1)
 
 
 def _containers(value: object, layout: Layout, region: Region | None = None) -> Iterator[Any]:
-    return (part for part in copied(value, layout, region) if type(part) in PLAIN)
+    """Yield the containers in a value that the layout rebuilds as new ones."""
+    if type(value) is TracedList and items_of(value) is not None and isinstance(layout, Grown):
+        yield value
+    yield from (part for part in copied(value, layout, region) if type(part) in PLAIN)
 
 
-def _is_held(container: object, names: Collection[str]) -> bool:
+def _is_held(container: object, names: Collection[str], attributes: Collection[tuple[Any, ...]]) -> bool:
     """Return whether a variable of a traced function, other than the loop's own, refers to the container."""
     seen: set[int] = set()
 
@@ -101,7 +116,7 @@ def _is_held(container: object, names: Collection[str]) -> bool:
         if depth == 0 or id(value) in seen:
             return False
         seen.add(id(value))
-        return any(holds(part, depth - 1) for part in _parts(value))
+        return any(holds(part, depth - 1) for part in _parts(value, attributes))
 
     return any(holds(value, _DEPTH) for value in _variables(names))
 
@@ -124,7 +139,7 @@ def _is_part(value: object) -> bool:
     return isinstance(value, FunctionType) and is_region(value.__code__)
 
 
-def _parts(value: object) -> Iterator[Any]:
+def _parts(value: object, without: Collection[tuple[Any, ...]]) -> Iterator[Any]:
     """Yield the references of a value: items, attributes, a function's captures and defaults, a method's object."""
     if type(value) is Variant:
         yield from value.values
@@ -137,7 +152,7 @@ def _parts(value: object) -> Iterator[Any]:
     elif isinstance(value, MethodType):
         yield value.__self__
     elif not isinstance(value, (type, ModuleType)) and not type(value).__module__.startswith("autoconv."):
-        yield from attributes_of(value).values()
+        yield from (part for name, part in attributes_of(value).items() if (id(value), name) not in without)
 
 
 def _held_by(cell: Any) -> Iterator[Any]:

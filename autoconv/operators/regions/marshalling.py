@@ -148,7 +148,7 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
         held = layout_of(value, region)
         assert isinstance(held, Arms)
         arms = zip(value.values, held.arms, strict=True)
-        positions = [_arm_index(layout, _known_arm(part, layout) or known) for part, known in arms]
+        positions = [arm_index(layout, _known_arm(part, layout) or known) for part, known in arms]
         tag = value.tag
         if positions != list(range(len(positions))):
             table = constant_table(np.array(positions, np.int64))
@@ -163,7 +163,7 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
         known = _known_arm(value, layout) or layout_of(value, region)
         if isinstance(known, Static) and known not in layout.arms:
             require_identity(value)  # an object known at trace time, beside one of its class that is in the graph
-        index = _arm_index(layout, known)
+        index = arm_index(layout, known)
         values = {index: value}
         tag_value = weak_constant(region, index).value_in_graph
     result = [tag_value]
@@ -219,7 +219,7 @@ def _known_arm(value: object, layout: Arms) -> Layout | None:
     return Static(value) if itself and Static(value) in layout.arms else None
 
 
-def _arm_index(layout: Arms, wanted: Layout) -> int:
+def arm_index(layout: Arms, wanted: Layout) -> int:
     if wanted in layout.arms:
         return layout.arms.index(wanted)
     kind = number_kind(wanted)

@@ -1,0 +1,126 @@
+"""Lists, dicts and sets that an arm makes and that several names hold after it, under `function`.
+
+The results of an arm are rebuilt name by name. Where two names hold the same new containers on the same paths, one of
+them gets what was rebuilt for the other. Where they do so on some of these paths only, changes are refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.operators.regions.layout import NEVER, Arms, Layout, Variant, is_container, layout_of
+from autoconv.operators.regions.marshalling import arm_index
+from autoconv.operators.regions.region_body import Recorded
+from autoconv.runtime.objects.containers import PLAIN
+from autoconv.runtime.recording.regions import Region
+from autoconv.runtime.support.structure import mutable_parts
+
+_Slot = tuple[int, int]  # a column, and the arm of its layout
+
+
+@dataclass
+class SharedLists:
+    """`twins`: slot -> the earlier slot that holds the same containers. `frozen`: columns that must not change."""
+
+    twins: dict[_Slot, _Slot] = field(default_factory=dict)
+    frozen: set[int] = field(default_factory=set)
+
+
+def shared_lists(
+    columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], recorded: Sequence[Recorded]
+) -> SharedLists:
+    """Find the new containers that several columns hold."""
+    found = SharedLists()
+    if recorded[0].region.contract.keeps_identity:
+        return found
+    holders: Counter[int] = Counter()
+    for column in columns:
+        for value, arm in zip(column, recorded, strict=True):
+            holders.update(id(part) for part in containers_in(value) if _is_new(part, arm.region))
+    shared = {key for key, count in holders.items() if count > 1}
+    firsts: dict[frozenset[tuple[int, int]], _Slot] = {}
+    for position, (column, layout) in enumerate(zip(columns, layouts, strict=True)):
+        if not any(id(part) in shared for value in column for part in containers_in(value)):
+            continue
+        try:
+            slots = _slots(column, layout, recorded)
+        except StagingError:  # the layout has no arm for one of the values, as it is of a wider kind
+            slots = {}
+        for number, held in slots.items():
+            if {key for _, key in held} <= shared:
+                first = firsts.setdefault(held, (position, number))
+                if first != (position, number):
+                    found.twins[position, number] = first
+        # Those inside of other values, and those whose slot is not that of a whole container.
+        alone = shared - {key for held in slots.values() for _, key in held}
+        if any(id(part) in alone for value in column for part in containers_in(value)):
+            found.frozen.add(position)
+    paired = {*found.twins, *found.twins.values()}
+    for held, slot in firsts.items():
+        if slot not in paired and {key for _, key in held} & shared:
+            found.frozen.add(slot[0])
+    return found
+
+
+def share(rebuilt: list[Any], layouts: Sequence[Layout], found: SharedLists, region: Region) -> None:
+    """Put the same containers into the rebuilt values of twins; freeze those that may not change."""
+    for (position, number), (first, number_of_first) in found.twins.items():
+        container, layout = _at(rebuilt[first], layouts[first], number_of_first)
+        value = rebuilt[position]
+        if type(value) is not Variant:
+            rebuilt[position] = container
+            continue
+        arms, values = list(value.layouts), list(value.values)
+        arms[number], values[number] = layout, container
+        rebuilt[position] = Variant(value.tag, arms, values)
+    for position in found.frozen:
+        freeze_copies(region, rebuilt[position], layouts[position])
+
+
+def freeze_copies(region: Region, value: Any, layout: Layout) -> None:
+    """Refuse changes of rebuilt containers that may be one object, of which several variables have a copy."""
+    given = [(layout, value)]
+    if type(value) is Variant:
+        given = list(zip(value.layouts, value.values, strict=True))
+    for known, part in given:
+        if not is_container(known):
+            region.trace.frozen.update({id(inner): inner for inner in mutable_parts(part)})
+
+
+def _at(value: Any, layout: Layout, number: int) -> tuple[Any, Layout]:
+    return (value.values[number], value.layouts[number]) if type(value) is Variant else (value, layout)
+
+
+def _slots(
+    column: Sequence[Any], layout: Layout, recorded: Sequence[Recorded]
+) -> dict[int, frozenset[tuple[int, int]]]:
+    """Return {arm of the layout: (number of the region, the container that it holds)}."""
+    held: dict[int, set[tuple[int, int]]] = {}
+    for region_number, (value, arm) in enumerate(zip(column, recorded, strict=True)):
+        known = NEVER if value is NEVER else layout_of(value, arm.region)
+        given = [(value, known)]
+        if type(value) is Variant and isinstance(known, Arms):
+            given = list(zip(value.values, known.arms, strict=True))
+        for part, kind in given:
+            if part is not NEVER and type(part) in PLAIN:
+                number = arm_index(layout, kind) if isinstance(layout, Arms) else 0
+                held.setdefault(number, set()).add((region_number, id(part)))
+    # Where a region has several containers for one slot, its own tag chooses among them.
+    return {number: frozenset(pairs) for number, pairs in held.items() if len({n for n, _ in pairs}) == len(pairs)}
+
+
+def containers_in(value: object) -> Iterator[Any]:
+    """Yield the lists, dicts and dataclasses in a value, or in each alternative of a variant."""
+    for part in value.values if type(value) is Variant else (value,):
+        yield from mutable_parts(part)
+
+
+def _is_new(part: object, region: Region) -> bool:
+    return type(part) in PLAIN and part._home.is_inside(region)  # type: ignore[attr-defined]
+
+
+__all__ = ["SharedLists", "containers_in", "freeze_copies", "share", "shared_lists"]
