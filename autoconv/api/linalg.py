@@ -31,6 +31,9 @@ def matmul(
     array([[3.],
            [7.]], dtype=float32)
     """
+    if isinstance(a, (list, tuple)) and isinstance(b, np.ndarray):
+        a = convert_to_tensor(a)  # the first operand decides the dtype
+        b = convert_to_tensor(b, dtype_hint=a.dtype)
     left, right = (conj(a) if adjoint_a else a), (conj(b) if adjoint_b else b)
     if output_type is not None:
         left, right = (_widened(convert_to_tensor(x), as_dtype(output_type)) for x in (left, right))

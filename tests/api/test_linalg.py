@@ -151,3 +151,9 @@ def test_products_are_summed_in_the_dtype_that_is_asked_for():
         half = autoconv.constant(np.full((1, 4096), 8, np.float16))
         assert float(function(half, half, transpose_b=True, output_type=autoconv.float32)[0, 0]) == 64 * 4096
         assert function(autoconv.constant([[1.5]]), autoconv.constant([[2.5]]), output_type=autoconv.int32)[0, 0] == 3
+
+
+def test_the_first_operand_of_a_product_decides_the_dtype_of_an_array():
+    assert linalg.matmul([[1.0, 2.0]], np.ones((2, 2))).dtype.name == "float32"
+    assert linalg.matmul([[1]], np.ones((1, 1))).dtype.name == "int32"
+    assert linalg.matmul(np.ones((2, 2)), [[1.0], [2.0]]).dtype.name == "float64"

@@ -80,6 +80,9 @@ COMPUTED = {
     "max": (lambda: ac.reduce_max(rows()[::2], 1), [2, 3]),
     "min": (lambda: ac.reduce_min(rows()[::2], 1), [1, 3]),
     "mean": (lambda: ac.reduce_mean(rows()[::2], 1), [1.5, 3]),
+    "mean_of_integers": (lambda: ac.reduce_mean(ac.cast(rows()[::2], ac.int32), 1), [1.5, 3]),
+    "mean_of_all_integers": (lambda: ac.reduce_mean(ac.cast(rows(), ac.int8)), 2.0),
+    "variance_of_integers": (lambda: ac.math.reduce_variance(ac.cast(rows()[::2], ac.int32), 1), [0.25, 0]),
     "any": (lambda: ac.reduce_any(rows() > 1, 1), [True, False, True]),
     "all": (lambda: ac.reduce_all(rows() > 1, 1), [False, True, True]),
     "std": (lambda: ac.math.reduce_std(rows()[::2], 1), [0.5, 0]),
@@ -236,3 +239,10 @@ def test_what_is_refused():
         hash(rows())
     with pytest.raises(ValueError, match="Attempt to convert"):
         ac.convert_to_tensor(rows())
+
+
+def test_the_mean_of_integers_is_a_quotient():
+    ids = ac.ragged.constant([[3, 1, 4, 2], []])
+    found = ac.reduce_mean(ids, 1)
+    assert found.dtype == ac.float64 and found[0].numpy() == 2.5 and np.isnan(found[1])
+    assert ac.reduce_mean(ac.cast(ids, ac.int8), 1).dtype == ac.float32

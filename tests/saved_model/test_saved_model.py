@@ -84,6 +84,20 @@ def test_signatures_take_tensors_by_name_and_return_a_dict(folder):
     assert list(loaded.signatures) == ["count", "serving_default"]
     np.testing.assert_array_equal(found["output_0"], module.until([1.0, 2.0]))
     assert signature.structured_input_signature == ((), {"x": ac.TensorSpec([None], ac.float32, "x")})
+    np.testing.assert_array_equal(signature(ac.constant([1.0, 2.0]))["output_0"], found["output_0"])
+    with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+        signature()
+
+
+def test_a_signature_of_two_tensors_takes_them_by_name_only(folder):
+    module = ac.Module()
+    module.f = ac.function(lambda x, y: x - y)
+    spec = ac.TensorSpec([], ac.float32)
+    loaded = restored(module, folder, signatures=module.f.get_concrete_function(spec, spec))
+    signature = loaded.signatures["serving_default"]
+    assert signature(y=ac.constant(1.0), x=ac.constant(3.0))["output_0"].numpy() == 2.0
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        signature(ac.constant(3.0), ac.constant(1.0))
 
 
 def test_the_only_function_of_one_trace_is_the_default_signature(folder):

@@ -19,7 +19,7 @@ from autoconv.api.tensors.gather import unsorted_segment_sum
 from autoconv.api.tensors.maths import cumsum, exp, log, sqrt, square
 from autoconv.api.tensors.segments import unsorted_segment_max, unsorted_segment_min, unsorted_segment_prod
 from autoconv.api.tensors.shaping import concat
-from autoconv.graph.dtypes import int32, int64
+from autoconv.graph.dtypes import float32, float64, int32, int64
 from autoconv.runtime.annotations import AxisLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -49,7 +49,13 @@ def ragged_reduce(
     function: Callable[..., Any], value: RaggedTensor, axis: AxisLike | None = None, keepdims: bool | None = False,
     name: str | None = None, **options: Any,
 ) -> Any:  # fmt: skip
-    """Reduce along axes, all by default. Along a dimension of rows of different lengths, the longest one counts."""
+    """Reduce along axes, all by default. Along a dimension of rows of different lengths, the longest one counts.
+
+    Means, variances and the like of integers are floats; those of no elements are nan.
+    """
+    if function in _COMPUTED and value.dtype.is_integer:
+        quotient = float32 if value.dtype.size <= 2 else float64  # the dtype of a / b
+        value = value.with_flat_values(cast(value.flat_values, quotient))
     if axis is None:
         found = function(value.flat_values, None)
         if keepdims:
@@ -113,7 +119,7 @@ def by_segments(reduce: Segments, data: RaggedLike, ids: Tensor, count: Any) -> 
 def _mean(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
     total = _simple(reductions.reduce_sum, value, axes, keepdims)
     count = _simple(reductions.reduce_sum, value.with_flat_values(ones_like(value.flat_values)), axes, keepdims)
-    return _elementwise(lambda a, b: a // b if value.dtype.is_integer else a / b, total, count)
+    return _elementwise(lambda a, b: a / b, total, count)
 
 
 def _variance(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:

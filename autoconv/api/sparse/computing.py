@@ -143,10 +143,11 @@ def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) ->
     >>> autoconv.sparse.mask(rows, [3]).indices.numpy()
     array([5], dtype=int32)
     """
-    dropped = cast(convert_to_tensor(mask_indices), a.indices.dtype)
-    is_among = apply("equal", expand_dims(a.indices, 1), expand_dims(dropped, 0))
+    indices = convert_to_tensor(a.indices)
+    dropped = cast(convert_to_tensor(mask_indices), indices.dtype)
+    is_among = apply("equal", expand_dims(indices, 1), expand_dims(dropped, 0))
     kept = true_rows(apply("logical_not", apply("reduce_any", is_among, axis=(1,), keepdims=False)))
-    return IndexedSlices(gather(a.values, kept), gather(a.indices, kept), a.dense_shape)
+    return IndexedSlices(gather(a.values, kept), gather(indices, kept), a.dense_shape)
 
 
 def sparse_dense_matmul(

@@ -35,7 +35,7 @@ def concrete_leaves(name: str, traced_name: str, type_: FunctionType, args: Any,
     leaves: list[Any] = []
     arguments: dict[str, Any] = {}
     try:
-        bound = inspect.Signature([_parameter(p) for p in type_.parameters]).bind(*args, **kwargs)
+        bound = inspect.Signature(_parameters(type_)).bind(*args, **kwargs)
         bound.apply_defaults()
         arguments = bound.arguments
         aliases: dict[int, int] = {}
@@ -51,6 +51,14 @@ def concrete_leaves(name: str, traced_name: str, type_: FunctionType, args: Any,
         f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
         f"signature: ({shown}).\nFallback to flat signature also failed due to: {by_position}"
     )
+
+
+def _parameters(type_: FunctionType) -> list[inspect.Parameter]:
+    """Return Python's parameters. The only one may be given by position even where it is declared for keywords."""
+    found = [_parameter(parameter) for parameter in type_.parameters]
+    if len(found) == 1:
+        return [found[0].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    return found
 
 
 def _parameter(parameter: Parameter) -> inspect.Parameter:
