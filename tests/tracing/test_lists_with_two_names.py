@@ -134,7 +134,20 @@ def grown_and_replaced_in_a_loop(a: Any, b: Any) -> Any:
     return items[0], other[0], len(other)
 
 
+def grown_and_swapped_in_a_loop(a: Any, b: Any) -> Any:
+    items = [1, a, b]
+    other = items
+    if 0 < b <= 1:
+        items.insert(0, 1)
+    for _ in range(a):
+        items = [v + 1 for v in items]
+        items, other = other, items
+    other[0] = b
+    return items[0], other[0]
+
+
 FUNCTIONS = [
+    grown_and_swapped_in_a_loop,
     grown_and_replaced_in_a_loop,
     named_in_one_arm,
     named_in_both_arms,

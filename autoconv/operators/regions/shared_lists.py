@@ -15,7 +15,7 @@ from autoconv.errors import StagingError
 from autoconv.operators.regions.layout import NEVER, Arms, Layout, Variant, is_container, layout_of
 from autoconv.operators.regions.marshalling import arm_index
 from autoconv.operators.regions.region_body import Recorded
-from autoconv.runtime.objects.containers import PLAIN
+from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import mutable_parts
 
@@ -88,7 +88,7 @@ def freeze_copies(region: Region, value: Any, layout: Layout) -> None:
         given = list(zip(value.layouts, value.values, strict=True))
     for known, part in given:
         if not is_container(known):
-            region.trace.frozen.update({id(inner): inner for inner in mutable_parts(part)})
+            region.trace.frozen.update({id(inner): inner for inner in containers_in(part)})
 
 
 def _at(value: Any, layout: Layout, number: int) -> tuple[Any, Layout]:
@@ -116,7 +116,10 @@ def _slots(
 def containers_in(value: object) -> Iterator[Any]:
     """Yield the lists, dicts and dataclasses in a value, or in each alternative of a variant."""
     for part in value.values if type(value) is Variant else (value,):
-        yield from mutable_parts(part)
+        if type(part) is TracedList and items_of(part) is not None:  # no structure: its items are in the graph
+            yield part
+        else:
+            yield from mutable_parts(part)
 
 
 def _is_new(part: object, region: Region) -> bool:
