@@ -55,8 +55,12 @@ def joined_state(
 
 
 def shared_by(values: Sequence[Any], region: Region) -> frozenset[int]:
-    """Return the positions of values that are or contain a container that another value is or contains."""
-    several = {id(part) for part in _several_times(values, region)}
+    """Return the positions of values that are or contain a container that another value is or contains.
+
+    Under `function`, those from before the loop around which `region` is recorded keep their identity and do not count.
+    """
+    found = _several_times(values, region)
+    several = {id(p) for p in found if region.contract.keeps_identity or not region.is_inside(p._home)}
     parts = _parts_in(region)
     return frozenset(n for n, value in enumerate(values) if any(id(part) in several for part in parts(value)))
 
