@@ -146,7 +146,20 @@ def grown_and_swapped_in_a_loop(a: Any, b: Any) -> Any:
     return items[0], other[0]
 
 
+def grown_and_replaced_where_the_test_assigns(a: Any, b: Any) -> Any:
+    items = [1, a, b]
+    other = items
+    if 0 < b <= 1:
+        items.insert(0, 1)
+    n = 0
+    while (n := n + 1) < a % 5:
+        items = [v + 1 for v in items]
+    other[0] = b
+    return items[0], other[0], len(items)
+
+
 FUNCTIONS = [
+    grown_and_replaced_where_the_test_assigns,
     grown_and_swapped_in_a_loop,
     grown_and_replaced_in_a_loop,
     named_in_one_arm,

@@ -14,7 +14,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.types import ObjectType
-from autoconv.operators.regions.layout import NEVER, Arms, Grown, Layout, Leaf, Variant, is_container, layout_of
+from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Static, Variant, is_container, layout_of
 from autoconv.operators.regions.layout_join import join_layouts, settled_lists
 from autoconv.operators.regions.shared_lists import containers_in
 from autoconv.operators.regions.unsharing import copied
@@ -105,8 +105,10 @@ def _several_times(values: Sequence[Any], region: Region) -> Iterator[Any]:
 
 def _containers(value: object, layout: Layout, region: Region | None = None) -> Iterator[Any]:
     """Yield the containers in a value that the layout rebuilds as new ones."""
-    if type(value) is TracedList and items_of(value) is not None and isinstance(layout, Grown):
-        yield value
+    kept = layout.arms if isinstance(layout, Arms) else (layout,)
+    for part in value.values if type(value) is Variant else (value,):
+        if type(part) is TracedList and items_of(part) is not None and Static(part) not in kept:
+            yield part
     yield from (part for part in copied(value, layout, region) if type(part) in PLAIN)
 
 
