@@ -13,6 +13,7 @@ from autoconv.api.elementwise import BINARY, UNARY
 from autoconv.api.nn import layers
 from autoconv.api.ragged import construction, conversion, indexing, joining, partitions
 from autoconv.api.ragged.broadcasting import elementwise, select
+from autoconv.api.ragged.dynamic_shape import DynamicRaggedShape
 from autoconv.api.ragged.reductions import REDUCTIONS, by_segments, ragged_cumsum, ragged_reduce, ragged_softmax
 from autoconv.api.ragged.rows import coordinates, gather_rows
 from autoconv.api.ragged.tensor import OPERATORS, RaggedLike, RaggedTensor
@@ -69,6 +70,11 @@ def _where(condition: RaggedTensor, x: Any = None, y: Any = None, name: str | No
         return select(condition, x, y)
     at = apply("stack", *(cast(one, int64) for one in coordinates(condition)), axis=1)
     return gather(at, true_rows(condition.flat_values))
+
+
+@handles(shaping.shape, kind=RaggedTensor)
+def _shape(input: RaggedTensor, out_type: DTypeLike | None = None, name: str | None = None) -> DynamicRaggedShape:
+    return DynamicRaggedShape.from_tensor(input).with_dtype(int32 if out_type is None else out_type)
 
 
 @handles(shaping.concat, kind=RaggedTensor)

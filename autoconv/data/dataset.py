@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.data import batching, combining, files, shuffling, sources, transforms
+from autoconv.data import batching, combining, files, grouping, shuffling, sources, transforms
 from autoconv.data.elements import components, element_type
 from autoconv.data.iterables import DatasetV2, Iterable
 from autoconv.data.iterators import IteratorSpec
@@ -288,6 +288,18 @@ class Dataset(Iterable, DatasetV2):
         For elements that are structures, structures of datasets.
         """
         return Dataset(transforms.Window(self.node, size, shift, stride, drop_remainder, DatasetSpec))
+
+    def group_by_window(
+        self, key_func: Callable[..., Any], reduce_func: Callable[..., Any], window_size: Any = None,
+        window_size_func: Callable[[Any], Any] | None = None, name: str | None = None,
+    ) -> Dataset:  # fmt: skip
+        """The elements of the datasets reduce_func(key, group), for groups of `window_size` elements of equal key.
+
+        `window_size_func(key)` may give the size instead. Smaller groups at the end are reduced, too.
+        """
+        return Dataset(
+            grouping.GroupByWindow(self.node, key_func, reduce_func, window_size, window_size_func, DatasetSpec)
+        )
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets map_func(element), one dataset after the other."""

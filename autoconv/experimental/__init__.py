@@ -8,11 +8,12 @@ from autoconv.api.dispatchers import (
     unregister_dispatch_for,
 )
 from autoconv.api.extension_types import BatchableExtensionType, ExtensionType, ExtensionTypeSpec
+from autoconv.api.ragged.dynamic_shape import DynamicRaggedShape
 from autoconv.api.ragged.row_partition import RowPartition
 from autoconv.data.optional import Optional
 
 __all__ = [
-    "BatchableExtensionType", "ExtensionType", "ExtensionTypeSpec", "Optional", "RowPartition",
+    "BatchableExtensionType", "DynamicRaggedShape", "ExtensionType", "ExtensionTypeSpec", "Optional", "RowPartition",
     "dispatch_for_api",
     "dispatch_for_binary_elementwise_apis", "dispatch_for_binary_elementwise_assert_apis",
     "dispatch_for_unary_elementwise_apis", "unregister_dispatch_for",

@@ -246,3 +246,26 @@ def test_the_mean_of_integers_is_a_quotient():
     found = ac.reduce_mean(ids, 1)
     assert found.dtype == ac.float64 and found[0].numpy() == 2.5 and np.isnan(found[1])
     assert ac.reduce_mean(ac.cast(ids, ac.int8), 1).dtype == ac.float32
+
+
+def test_the_shape_of_a_ragged_tensor():
+    shape = ac.shape(ac.ragged.constant([[[1, 2], [3]], [[4]]]))
+    assert shape.static_lengths() == [2, (2, 1), (2, 1, 1)] and shape.rank == 3 and shape.num_row_partitions == 2
+    assert repr(shape) == "<DynamicRaggedShape lengths=[2, (2, 1), (2, 1, 1)] num_row_partitions=2>"
+    assert shape[0].numpy() == 2 and [shape.num_slices_in_dimension(axis).numpy() for axis in (0, 1, -1)] == [2, 3, 4]
+    with pytest.raises(ValueError, match="Index 1 is not uniform"):
+        shape[1]
+    with pytest.raises(IndexError):
+        shape[3]
+    assert [ac.shape(ac.ragged.constant([[1]]), *each)[0].dtype for each in [(), (ac.int64,)]] == [ac.int32, ac.int64]
+    assert ac.function(lambda x: ac.shape(x)[0])(ac.ragged.constant([[1], [], [2]])).numpy() == 3
+
+
+def test_the_shape_of_lengths():
+    shape = ac.experimental.DynamicRaggedShape.from_lengths([2, (2, 1), 4])
+    assert shape.static_lengths() == [2, (2, 1), 4] and shape.num_row_partitions == 1 and shape[2].numpy() == 4
+    assert shape.inner_shape.numpy().tolist() == [3, 4] and [shape.is_uniform(axis) for axis in range(3)] == [1, 0, 1]
+    assert ac.experimental.DynamicRaggedShape.from_lengths([2, 3], num_row_partitions=1)[1].numpy() == 3
+    for bad in ([(2, 1)], [3, (2, 1)], []):
+        with pytest.raises(ValueError):
+            ac.experimental.DynamicRaggedShape.from_lengths(bad)

@@ -49,7 +49,7 @@ def outputs(path: Path, library: str) -> list[dict[str, str]]:
         printed, error = io.StringIO(), ""
         with contextlib.redirect_stdout(printed):
             try:
-                exec(compile(cell, str(path), "exec"), names)
+                exec(compile(cell, str(path), "exec", dont_inherit=True), names)
             except Exception as raised:
                 error = f"{type(raised).__name__}: {raised}"
         found.append({"printed": printed.getvalue(), "error": error})

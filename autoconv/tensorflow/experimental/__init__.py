@@ -3,6 +3,7 @@
 from autoconv.data.optional import Optional
 from autoconv.experimental import (
     BatchableExtensionType,
+    DynamicRaggedShape,
     ExtensionType,
     RowPartition,
     dispatch_for_api,
@@ -13,7 +14,7 @@ from autoconv.experimental import (
 from autoconv.tensorflow.experimental import dtensor, numpy
 
 __all__ = [
-    "BatchableExtensionType", "ExtensionType", "Optional", "RowPartition", "dispatch_for_api",
+    "BatchableExtensionType", "DynamicRaggedShape", "ExtensionType", "Optional", "RowPartition", "dispatch_for_api",
     "dispatch_for_binary_elementwise_apis", "dispatch_for_unary_elementwise_apis", "dtensor", "numpy",
     "unregister_dispatch_for",
 ]  # fmt: skip

@@ -1,0 +1,156 @@
+"""Shapes of tensors with ragged dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.ragged.row_partition import RowPartition
+from autoconv.api.ragged.tensor import RaggedTensor
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.shaping import shape as dense_shape
+from autoconv.graph.dtypes import DType, as_dtype, int64
+from autoconv.runtime.annotations import DTypeLike, IntLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+Lengths = int | Sequence[int]
+
+
+class DynamicRaggedShape:
+    """The shape of a ragged tensor: partitions of the outer dimensions into rows, and the shape of the flat values.
+
+    >>> autoconv.shape(autoconv.ragged.constant([[3, 1], [4]]))
+    <DynamicRaggedShape lengths=[2, (2, 1)] num_row_partitions=1>
+    """
+
+    def __init__(
+        self, row_partitions: Sequence[RowPartition], inner_shape: Any, dtype: DTypeLike | None = None,
+        uniform: Sequence[int | None] | None = None,
+    ) -> None:  # fmt: skip
+        partitions = tuple(row_partitions)
+        wanted = partitions[0].dtype if partitions and dtype is None else as_dtype(dtype or int64)
+        self._partitions = partitions
+        self._inner = cast(convert_to_tensor(inner_shape, dtype_hint=wanted), wanted)
+        self._uniform = tuple(uniform or (None,) * len(partitions))
+
+    @classmethod
+    def from_tensor(cls, t: Any, dtype: DTypeLike | None = None) -> DynamicRaggedShape:
+        """Return the shape of a tensor, ragged or not."""
+        partitions, uniform = [], []
+        while isinstance(t, RaggedTensor):
+            partitions.append(RowPartition.from_row_splits(t.row_splits, validate=False))
+            uniform.append(t.shape[1])
+            t = t.values
+        return cls(partitions, dense_shape(t, int64), dtype, uniform)
+
+    @classmethod
+    def from_lengths(
+        cls, lengths: Sequence[Lengths], num_row_partitions: int | None = None, dtype: DTypeLike = int64
+    ) -> DynamicRaggedShape:
+        """Return the shape of these lengths: an int for a uniform dimension, the lengths of all rows for a ragged one.
+
+        The dimensions up to the last ragged one are partitions, or as many as `num_row_partitions` states.
+        """
+        ragged = [axis for axis, one in enumerate(lengths) if not isinstance(one, (int, np.integer))]
+        count = (ragged[-1] if ragged else 0) if num_row_partitions is None else num_row_partitions
+        if not lengths or ragged[:1] == [0]:
+            raise ValueError("the first length has to be an int: the number of rows")
+        if count < (ragged[-1] if ragged else 0) or count >= max(len(lengths), 1):
+            raise ValueError(f"{count} row partitions do not fit {list(lengths)!r}")
+        rows, partitions, uniform = int(lengths[0]), [], []  # type: ignore[arg-type]
+        for one in lengths[1 : count + 1]:
+            regular = isinstance(one, (int, np.integer))
+            each = np.full(rows, one) if regular else np.asarray(one)
+            if len(each) != rows:
+                raise ValueError(f"{len(each)} lengths are given for {rows} rows: {list(lengths)!r}")
+            partitions.append(RowPartition.from_row_lengths(each.astype(as_dtype(dtype).numpy)))
+            uniform.append(int(one) if regular else None)  # type: ignore[arg-type]
+            rows = int(each.sum())
+        return cls(partitions, np.array([rows, *lengths[count + 1 :]]), dtype, uniform)
+
+    @property
+    def dtype(self) -> DType:
+        return self._inner.dtype
+
+    @property
+    def row_partitions(self) -> tuple[RowPartition, ...]:
+        return self._partitions
+
+    @property
+    def num_row_partitions(self) -> int:
+        return len(self._partitions)
+
+    @property
+    def inner_shape(self) -> Tensor:
+        """The shape of the flat values."""
+        return self._inner
+
+    @property
+    def inner_rank(self) -> int | None:
+        return self._inner.shape[0]
+
+    @property
+    def rank(self) -> int | None:
+        inner = self.inner_rank
+        return None if inner is None else inner + self.num_row_partitions
+
+    def is_uniform(self, axis: int) -> bool:
+        """Return whether all rows of this dimension have the same length by its form."""
+        return not 0 < axis <= self.num_row_partitions or self._uniform[axis - 1] is not None
+
+    def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
+        """Return the lengths as `from_lengths` takes them; None for one that only the run has."""
+        found: list[Any] = []
+        if self._partitions:
+            first = static_value(self._partitions[0].nrows())
+            found.append(None if first is None else int(first))
+        for partition, length in zip(self._partitions, self._uniform, strict=True):
+            lengths = static_value(partition.row_lengths()) if length is None and ragged_lengths else None
+            found.append(length if lengths is None else tuple(np.asarray(lengths).tolist()))
+        inner = static_value(self._inner)
+        if inner is None:
+            return [*found, ...]
+        return [*found, *np.asarray(inner).tolist()[1 if self._partitions else 0 :]]
+
+    def num_slices_in_dimension(self, axis: int) -> Tensor:
+        """Return the number of rows of all dimensions up to this one together."""
+        if axis < 0:
+            if self.rank is None:
+                raise ValueError("a negative axis needs a shape of known rank")
+            axis += self.rank
+        if axis < self.num_row_partitions:
+            return self._partitions[axis].nrows()
+        rows = self._inner[0]
+        for place in range(1, axis - self.num_row_partitions + 1):
+            rows = rows * self._inner[place]
+        return rows
+
+    def with_dtype(self, dtype: DTypeLike) -> DynamicRaggedShape:
+        """Return the shape with lengths of this dtype."""
+        wanted = as_dtype(dtype)
+        rows = [RowPartition.from_row_splits(cast(one.row_splits(), wanted), False) for one in self._partitions]
+        return type(self)(rows, cast(self._inner, wanted), wanted, self._uniform)
+
+    def __getitem__(self, index: IntLike) -> Tensor:
+        """Return the length of a uniform dimension; raises ValueError for a ragged one."""
+        axis = int(static_value(convert_to_tensor(index)))  # type: ignore[call-overload]
+        if axis < 0 and self.rank is not None:
+            axis += self.rank
+        if axis < 0 or (self.rank is not None and axis >= self.rank):
+            raise IndexError(f"the shape of {self.rank} dimensions has no dimension {index!r}")
+        if axis == 0:
+            return self._partitions[0].nrows() if self._partitions else self._inner[0]
+        if axis <= self.num_row_partitions:
+            length = self._uniform[axis - 1]
+            if length is None:
+                raise ValueError(f"Index {axis} is not uniform: its rows have lengths of their own")
+            return convert_to_tensor(np.array(length, self.dtype.numpy))
+        return self._inner[axis - self.num_row_partitions]
+
+    def __repr__(self) -> str:
+        shown = ", ".join("..." if one is ... else str(one) for one in self.static_lengths())
+        return f"<DynamicRaggedShape lengths=[{shown}] num_row_partitions={self.num_row_partitions}>"
