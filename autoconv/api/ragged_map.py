@@ -7,6 +7,7 @@ from typing import Any
 
 from autoconv.api.control.flow import while_loop
 from autoconv.api.control.functional import MAP_ROWS, map_fn
+from autoconv.api.extension_types import BatchableExtensionType
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.joining import ragged_stack
 from autoconv.api.ragged.tensor import RaggedTensor, RaggedTensorSpec
@@ -28,8 +29,9 @@ from autoconv.runtime.tensors.tensor_array import TensorArray
 def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
     """Return fn(row) for each row: ragged where the signature, by default the spec of `elems`, is."""
     leaves, template = flatten(elems, is_composite)
-    if not all(isinstance(leaf, (RaggedTensor, SparseTensor)) or not is_composite(leaf) for leaf in leaves):
-        raise TypeError("map_fn takes tensors, ragged and sparse tensors")
+    taken = (RaggedTensor, SparseTensor, BatchableExtensionType)
+    if not all(isinstance(leaf, taken) or not is_composite(leaf) for leaf in leaves):
+        raise TypeError("map_fn takes tensors, ragged and sparse tensors, and batchable extension types")
     parts = [leaf if is_composite(leaf) else convert_to_tensor(leaf) for leaf in leaves]
     function = call(fn)
 
@@ -37,6 +39,8 @@ def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
         return function(pack(template, [_row(part, number) for part in parts]))
 
     first = parts[0]
+    while isinstance(first, BatchableExtensionType):
+        first = first._type_spec._to_components(first)[0]
     count: Any = first.dense_shape[0] if isinstance(first, SparseTensor) else partitions.count_of(first)
     if signature is None and template is None and isinstance(first, RaggedTensor):
         signature = first._type_spec._unbatch()
@@ -50,6 +54,9 @@ def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
 
 
 def _row(part: Any, number: Any) -> Any:
+    if isinstance(part, BatchableExtensionType):
+        spec = part._type_spec
+        return spec._unbatch()._from_components([_row(one, number) for one in spec._to_components(part)])
     if not isinstance(part, SparseTensor):
         return part[number]
     here = rows_of(part, true_rows(apply("equal", column(part.indices, 0), cast(number, int64))))

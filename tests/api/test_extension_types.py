@@ -173,3 +173,20 @@ def test_handlers_of_public_functions():
         ac.shape(x)
     with pytest.raises(ValueError, match="was not registered"):
         E.unregister_dispatch_for(unary)
+
+
+class _Weighted(ac.experimental.BatchableExtensionType):
+    values: ac.Tensor
+    weight: ac.Tensor
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_map_fn_over_the_rows_of_a_batchable_type(staged):
+    def totals(batch):
+        return ac.map_fn(
+            lambda row: ac.reduce_sum(row.values) * row.weight, batch, fn_output_signature=ac.TensorSpec([], ac.int32)
+        )
+
+    batch = _Weighted([[1, 2], [3, 4], [5, 6]], [1, 10, 100])
+    found = (ac.function(totals) if staged else totals)(batch)
+    assert found.numpy().tolist() == [3, 70, 1100]
