@@ -16,6 +16,9 @@ _GENERATIONS = (50_000, 20, 50)
 _BEFORE = dict(os.environ)
 # Folders whose tests verify each graph after each optimisation. It takes a sixth of the time outside of LLVM.
 _VERIFIED = frozenset(("autodiff", "behaviours", "fuzz", "numpy", "optimise", "programs", "xp"))
+# Folders whose tests run machine code that LLVM has optimised. It takes some ten times as long to make, and the others
+# run the same code of this package without it. All do where the environment names a level.
+_OPTIMISED = frozenset(("backends", "bench", "clibrary", "fuzz", "programs"))
 # Before other files of this kind import the package. Graphs run wherever there is one: which form of a function is
 # quicker depends on the machine. Faults of this package fail, and are no reason to run as plain Python.
 os.environ.setdefault("AUTOCONV_TIERS", "native")
@@ -100,14 +103,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Verifies the graphs of some folders; of all where the environment says so."""
-    if "AUTOCONV_VERIFY" in _BEFORE:
-        return
+    """Verifies graphs, and optimises machine code, for the tests of some folders; of all where the environment does."""
     folder = item.nodeid.split("/")[1:2]
-    if _VERIFIED.isdisjoint(folder):
-        os.environ.pop("AUTOCONV_VERIFY", None)
-    else:
-        os.environ["AUTOCONV_VERIFY"] = "1"
+    if "AUTOCONV_VERIFY" not in _BEFORE:
+        if _VERIFIED.isdisjoint(folder):
+            os.environ.pop("AUTOCONV_VERIFY", None)
+        else:
+            os.environ["AUTOCONV_VERIFY"] = "1"
+    if "AUTOCONV_LLVM_LEVEL" not in _BEFORE:
+        from autoconv.config import SETTINGS
+
+        SETTINGS.llvm_level = 0 if _OPTIMISED.isdisjoint(folder) else 3
+        os.environ["AUTOCONV_LLVM_LEVEL"] = str(SETTINGS.llvm_level)
 
 
 _RECURSION = sys.getrecursionlimit()

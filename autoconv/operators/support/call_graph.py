@@ -46,8 +46,7 @@ def _reaches(
     pending, seen = [start], {start.__code__}
     while pending:
         function = pending.pop()
-        names = set(_names(function.__code__))
-        for value in _values(function, names, classes):
+        for value in _values(function, _names(function.__code__), classes):
             other = _unwrapped(value)
             if other is None:
                 continue
@@ -62,17 +61,20 @@ def _reaches(
     return False
 
 
-def _values(function: types.FunctionType, names: set[str], classes: set[type]) -> Iterator[Any]:
-    for name in names:
-        if name in function.__globals__:
-            value = function.__globals__[name]
-            yield value
-            if isinstance(value, (types.ModuleType, type)):
-                yield from (vars(value).get(attribute) for attribute in names)
-        for cls in classes:
-            for base in cls.__mro__:
-                if name in vars(base):
-                    yield vars(base)[name]
+def _values(function: types.FunctionType, names: frozenset[str], classes: set[type]) -> Iterator[Any]:
+    known = function.__globals__
+    for name in known.keys() & names:
+        value = known[name]
+        yield value
+        if isinstance(value, (types.ModuleType, type)):
+            attributes = vars(value)
+            for attribute in attributes.keys() & names:
+                yield attributes[attribute]
+    for cls in classes:
+        for base in cls.__mro__:
+            attributes = vars(base)
+            for attribute in attributes.keys() & names:
+                yield attributes[attribute]
     for cell in function.__closure__ or ():
         try:
             yield cell.cell_contents

@@ -75,6 +75,7 @@ def make_ready(texts: Mapping[str, int]) -> None:
 
     Raises NoMachineCode.
     """
+    texts = {text: min(level, SETTINGS.llvm_level) for text, level in texts.items()}
     with _LOCK:
         keys = {
             text: hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
