@@ -10,7 +10,7 @@ import click
 from autoconv.errors import AutoconvError, TargetError
 
 from .diagnostics import say
-from .output import refuse_existing
+from .output import Staging, refuse_existing, terminating_cleanly
 from .show_graph import check_arguments, function_of
 from .tracebacks import located
 
@@ -65,7 +65,12 @@ def export(
         say(data.decode(), newline=False)
         return
     assert output is not None
-    output.write_bytes(data)
+    try:
+        with terminating_cleanly(), Staging() as staging:
+            staging.data(output, data)
+            staging.commit()
+    except OSError as error:
+        raise TargetError(f"cannot write {output}: {error.strerror or error}") from error
     say(f"{output}: {len(data)} bytes")
 
 

@@ -67,7 +67,10 @@ class Staging:
 
     def text(self, path: Path, text: str, *, mode_of: Path | None = None) -> None:
         """Stage a UTF-8 file with the permissions of the file it replaces, or else of `mode_of`."""
-        data = text.encode("utf-8")
+        self.data(path, text.encode("utf-8"), mode_of=mode_of)
+
+    def data(self, path: Path, data: bytes, *, mode_of: Path | None = None) -> None:
+        """Stage a file of these bytes, with permissions as for `text`."""
         if path.exists() and not path.is_file():
             path.write_bytes(data)  # a device or a pipe cannot be replaced by renaming
             return

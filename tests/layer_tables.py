@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "data": BASE | {"graph", "ops", "optimise", "backends", "runtime", "operators", "storage", "tracing", "api"},
     "storage": {"errors", "graph"},
     "clibrary": {"errors", "graph", "numpy", "optimise", "backends", "runtime", "operators", "storage", "tracing"},
-    "onnx": BASE | {"graph", "backends", "numpy", "runtime", "tracing"},
+    "onnx": BASE | {"graph", "backends", "numpy", "runtime", "storage", "tracing"},
     "stablehlo": {"backends", "numpy", "tracing"},
     "train": {"errors", "graph", "runtime", "storage", "api"},
     "saved_model": {"errors", "graph", "ops", "runtime", "operators", "storage", "tracing", "api", "train"},

@@ -17,7 +17,6 @@ from autoconv.operators.regions.layout import Grown, Instance, Layout, Leaf, Par
 from autoconv.runtime.objects.variable import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.api.declared_arguments import OpenArgument, Trace
-from autoconv.tracing.execute.compiled_trace import input_leaves
 
 _KEYWORDS = frozenset({
     "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default", "delete", "do", "double",
@@ -40,8 +39,8 @@ class Interface:
 def interface_of(trace: Trace, name: str) -> Interface:
     """Return the C function of a trace. Raises UnsupportedError for arguments or results that C has no form of."""
     concrete = trace.concrete
-    graph = concrete.recorded
-    count = len(input_leaves(concrete.key))
+    graph = trace.graph
+    count = len(graph.parameters) - len(concrete.captures)
     declared = iter([one.shape for one in trace.arguments if isinstance(one, OpenArgument)])
     known = len([one for one in trace.arguments if isinstance(one, OpenArgument)]) == count
     names: set[str] = set()

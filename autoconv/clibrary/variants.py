@@ -24,11 +24,12 @@ _LARGE = 1000  # a size that counts as any
 
 def variants(trace: Trace, interface: Interface) -> list[Graph]:
     """Return the graphs in the order in which a call tries them. Raises UnsupportedError where none takes any size."""
-    graph, contract = trace.concrete.recorded, trace.contract
+    graph, contract = trace.graph, trace.contract
     declared = [one.shape if isinstance(one, Argument) else None for one in interface.form.parameters]
     symbols = list(dict.fromkeys(size for shape in declared for size in shape or () if isinstance(size, Symbol)))
     if not symbols:
-        return [trace.concrete.optimised]
+        known = graph is trace.concrete.recorded
+        return [trace.concrete.optimised if known else optimise(graph, contract=contract)]
     try:
         general = _made(graph, _types(graph, declared, {}), contract)
     except (CannotSpecialise, ValueError, TypeError) as error:

@@ -25,8 +25,8 @@ class Settings:
     strict          internal errors are raised (errors.InternalError), for tests; else such a call runs as plain Python
     helper          LLVM runs in a process of its own, which its assertions end; else in this one
     backend         what runs graphs: "llvm" (native code), "reference" (NumPy, op by op) or "xla" (jaxlib)
-    llvm_level      the highest level at which LLVM optimises: 3 for fast code, 0 for code that is made in a fifth of the
-                    time and runs slowly
+    llvm_level      the highest level at which LLVM optimises: 3 for fast code, 0 for code that is made in a fifth of
+                    the time and runs slowly
     tiers           "measured": under `compile` calls run as a graph or as plain Python, whichever early calls showed to
                     be quicker; "native": as a graph wherever there is one
 

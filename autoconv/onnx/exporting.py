@@ -13,6 +13,7 @@ from autoconv.backends.onnx import to_onnx
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ResourceType
 from autoconv.runtime.objects.variable import Storage
+from autoconv.storage.files import replacing
 from autoconv.tracing.api.declared_arguments import traced
 from autoconv.tracing.views.portable import prepared
 
@@ -22,10 +23,10 @@ def export(
 ) -> Any:
     """Return a function for arguments of these specs as an `onnx.ModelProto`; with `path` write it there, too.
 
-    `specs` are TensorSpecs, texts such as "float32[n,3]", or Python's values; sizes that are None, or names, stay
-    open. A function that is not decorated is put under the contract. Lists that the graph makes have at most
-    `capacity` elements: a longer one sets the error output. Raises GraphUnfit, which names the op and its place, for
-    what ONNX has no form for, and AutoconvError where the package onnx is missing.
+    `specs` are TensorSpecs, texts such as "float32[n,3]", or Python's values, which the model keeps; sizes that are
+    None, or names, stay open. A function that is not decorated is put under the contract. Lists that the graph
+    makes have at most `capacity` elements: a longer one sets the error output. Raises GraphUnfit, which names the
+    op and its place, for what ONNX has no form for, and AutoconvError where the package onnx is missing.
 
     >>> model = autoconv.onnx.export(lambda x: x * 2.0, autoconv.TensorSpec([None], autoconv.float32))
     >>> [output.name for output in model.graph.output]
@@ -33,7 +34,7 @@ def export(
     """
     trace = traced(function, specs, contract)
     concrete = trace.concrete
-    graph = prepared(concrete.recorded, trace.types)
+    graph = prepared(trace.graph, trace.types)
     first = len(graph.parameters) - len(concrete.captures)
     writes = bool(graph.effects & Effects.WRITE)
     constants = {
@@ -43,5 +44,6 @@ def export(
     }
     model = to_onnx(graph, capacity, constants)
     if path is not None:
-        Path(path).write_bytes(model.SerializeToString())
+        with replacing(str(path)) as temporary:
+            Path(temporary).write_bytes(model.SerializeToString())
     return model

@@ -19,11 +19,11 @@ from autoconv.tracing.views.portable import as_stablehlo
 def export(function: Any, *specs: Any, capacity: int = 64, contract: str = "function") -> Module:
     """Return a function for arguments of these specs as a StableHLO module.
 
-    `specs` are TensorSpecs, texts such as "float32[n,3]", or Python's values. Sizes that are None, or names, stay `?`
-    in the text; sizes of one name, and sizes that meet, are taken to be equal. A function that is not decorated is
-    put under the contract. Lists that the graph makes, also those of gradients through loops, have at most `capacity`
-    elements: a longer one sets the error word. Raises GraphUnfit, which names the op and its place, for what has no
-    form.
+    `specs` are TensorSpecs, texts such as "float32[n,3]", or Python's values, which the module keeps. Sizes that
+    are None, or names, stay `?` in the text; sizes of one name, and sizes that meet, are taken to be equal. A
+    function that is not decorated is put under the contract. Lists that the graph makes, also those of gradients
+    through loops, have at most `capacity` elements: a longer one sets the error word. Raises GraphUnfit, which
+    names the op and its place, for what has no form.
 
     >>> @autoconv.function
     ... def halved(x):
@@ -35,7 +35,7 @@ def export(function: Any, *specs: Any, capacity: int = 64, contract: str = "func
       func.func public @main(%arg0: tensor<3xf32>) -> (tensor<3xf32>, tensor<i32>) {
     """
     trace = traced(function, specs, contract)
-    return as_stablehlo(trace.concrete.recorded, capacity, trace.types)
+    return as_stablehlo(trace.graph, capacity, trace.types)
 
 
 __all__ = ["GraphUnfit", "Module", "export"]

@@ -19,6 +19,11 @@ def halved(x, n):
 def doubled(a):
     a *= 2
     return a.sum()
+
+
+@autoconv.compile
+def scaled(a, by, more=1.0):
+    return a * by + more
 """
 
 HEAT = """
@@ -94,3 +99,10 @@ def test_arrays_that_are_written_are_results(command, program):
     done = command("export", "model.py:doubled", "--spec", "float64[3]", cwd=program)
     assert done.returncode == 0, done.stderr
     assert "@main(%arg0: tensor<3xf64>) -> (tensor<f64>, tensor<3xf64>, tensor<i32>)" in done.stdout
+
+
+@pytest.mark.parametrize(("spec", "type_"), [("float64[4] 3.0", "tensor<4xf64>"), ("float64[?] 3", "tensor<?xf64>")])
+def test_numbers_that_are_given_are_part_of_the_module(command, program, spec, type_):
+    done = command("export", "model.py:scaled", "--spec", spec, cwd=program)
+    assert done.returncode == 0, done.stderr
+    assert f"@main(%arg0: {type_}) -> ({type_}, tensor<i32>)" in done.stdout

@@ -223,3 +223,15 @@ def test_sizes_that_cannot_differ_are_named(tmp_path):
 
 def test_headers_say_the_same_for_every_hash_seed(library):
     assert not re.search(r"0x[0-9a-f]{6}", library.header.read_text())
+
+
+def test_numbers_that_are_given_are_part_of_the_library(tmp_path):
+    def padded(values, more, by=0.5):
+        found = np.zeros(values.shape[0] + more)
+        found[more:] = values * by
+        return found
+
+    library = autoconv.clibrary.build(padded, "float64[n] 3", to=tmp_path / "padded", contract="compile")
+    assert "int padded(autoconv_float64_1 *values, padded_result *result);" in library.header.read_text()
+    values = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+    np.testing.assert_array_equal(Caller(library)(values)["value"], padded(values, 3))

@@ -67,19 +67,22 @@ def _values(function: types.FunctionType, names: frozenset[str], classes: set[ty
         value = known[name]
         yield value
         if isinstance(value, (types.ModuleType, type)):
-            attributes = vars(value)
-            for attribute in attributes.keys() & names:
-                yield attributes[attribute]
+            yield from _attributes(value, names)
     for cls in classes:
         for base in cls.__mro__:
-            attributes = vars(base)
-            for attribute in attributes.keys() & names:
-                yield attributes[attribute]
+            yield from _attributes(base, names)
     for cell in function.__closure__ or ():
         try:
             yield cell.cell_contents
         except ValueError:
             continue
+
+
+def _attributes(owner: types.ModuleType | type, names: frozenset[str]) -> Iterator[Any]:
+    """Yield the owner's own attributes of these names."""
+    attributes = vars(owner)
+    for attribute in attributes.keys() & names:
+        yield attributes[attribute]
 
 
 def _unwrapped(value: object) -> types.FunctionType | None:

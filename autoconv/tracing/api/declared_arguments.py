@@ -1,4 +1,4 @@
-"""The arguments for which a function leaves the process, and the trace for them.
+"""The arguments for which a function leaves the process, and the trace for them. Values among them are constants.
 
 Under Python's contract tensors are declared, and arrays and numbers are given: sizes that stay open become so by calls
 with examples of several sizes.
@@ -16,8 +16,12 @@ import numpy as np
 
 from autoconv.errors import TargetError
 from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
+from autoconv.optimise.known_parameters import with_known_parameters
 from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.api.stages import parse_types
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
@@ -25,6 +29,8 @@ from autoconv.tracing.specialise.compile_contract import CompileContract
 from autoconv.tracing.specialise.function_contract import FunctionContract
 
 _CONTRACTS = {kind.name: kind for kind in (FunctionContract, CompileContract)}
+_NUMBERS = (bool, int, float, complex, np.generic)
+_LEAVES = (*_NUMBERS, np.ndarray, EagerTensor)  # what a graph has parameters for
 _EXAMPLES = ((5, 11, 23, 43), (7, 13, 29, 47), (6, 17, 31, 53))  # sizes of three calls, after which sizes are open
 
 
@@ -42,9 +48,13 @@ class OpenArgument:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A trace, with the shapes that its arguments were declared with."""
+    """A trace, with the shapes that its arguments were declared with.
+
+    `graph` is the recorded one with constants in place of the numbers that were given, or are defaults.
+    """
 
     concrete: ConcreteFunction
+    graph: Graph
     arguments: list[Any]
     contract: str
     source: str
@@ -52,7 +62,7 @@ class Trace:
     @property
     def types(self) -> list[Type]:
         """The parameters' types, with the declared sizes: those of one name are equal."""
-        found = [value.type for value in self.concrete.recorded.parameters]
+        found = [value.type for value in self.graph.parameters]
         declared = [one for one in self.arguments if isinstance(one, OpenArgument)]
         if len(declared) + len(self.concrete.captures) != len(found):
             return found
@@ -92,12 +102,28 @@ def traced(function: Callable[..., Any], specs: Sequence[Any], contract: str) ->
     arguments = arguments_of(specs or wrapped.input_signature or ())
     if name == "function":
         given = [one.spec if isinstance(one, OpenArgument) else one for one in arguments]
-        return Trace(wrapped.get_concrete_function(*given), list(arguments), name, _source(wrapped))
+        concrete = wrapped.get_concrete_function(*given)
+        return Trace(concrete, concrete.recorded, list(arguments), name, _source(wrapped))
     rounds = _EXAMPLES if any(isinstance(one, OpenArgument) and _is_open(one) for one in arguments) else _EXAMPLES[:1]
     for sizes in rounds:
         known = dict(zip(_symbols(arguments), itertools.cycle(sizes), strict=False))
-        concrete = wrapped.get_concrete_function(*(_example(one, known) for one in arguments))
-    return Trace(concrete, list(arguments), name, _source(wrapped))
+        examples = [_example(one, known) for one in arguments]
+        concrete = wrapped.get_concrete_function(*examples)
+    numbers = _given_numbers(arguments, wrapped.leaves_for(concrete, examples, {}))
+    graph = with_known_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
+    return Trace(concrete, graph, list(arguments), name, _source(wrapped))
+
+
+def _given_numbers(arguments: Sequence[Any], leaves: Sequence[Any]) -> dict[int, Any]:
+    """Return the numbers among the leaves, by position, but those that stand for declared tensors."""
+    declared = [
+        isinstance(one, OpenArgument)
+        for one in arguments
+        for part in ([one] if isinstance(one, OpenArgument) else flatten(one)[0])
+        if isinstance(part, (OpenArgument, *_LEAVES))
+    ]
+    declared += [False] * (len(leaves) - len(declared))  # of defaults
+    return {i: leaf for i, leaf in enumerate(leaves) if isinstance(leaf, _NUMBERS) and not declared[i]}
 
 
 def _source(function: Function) -> str:

@@ -320,11 +320,12 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
 
     def call_concrete(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> Any:
         """Call one of this function's traces; raises TypeError for arguments of another type."""
-        leaves = self._leaves_for(concrete, args, kwargs)
+        leaves = self.leaves_for(concrete, args, kwargs)
         region = current_region()
         return concrete.record(region, leaves) if region is not None else self._run(concrete, leaves, args, kwargs)
 
-    def _leaves_for(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> list[Any]:
+    def leaves_for(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> list[Any]:
+        """Return the values of a trace's own parameters in a call. Raises TypeError for another signature."""
         if not self._contract.python_numbers:
             name = concrete.name.decode()
             return concrete_leaves(self._signature.name, name, concrete.function_type, args, kwargs)

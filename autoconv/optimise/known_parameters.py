@@ -1,0 +1,35 @@
+"""Parameters whose values are given: constants take their places.
+
+    before   graph f(%x: array<float64[?]>, %steps: int64) { … }
+    after    graph f(%x: array<float64[?]>) {              with steps = 5
+               %steps = constant(value=5)
+               …
+
+Not in the table of optimisations: it is called where a graph leaves the process with some of its arguments fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from autoconv.graph.graph import Graph
+from autoconv.graph.rewriter import Rewriter
+from autoconv.graph.types import TensorType
+from autoconv.ops import OPS
+
+
+def with_known_parameters(graph: Graph, values: Mapping[int, object]) -> Graph:
+    """Return the graph without the parameters at these positions, which are tensors of these values."""
+    rewriter = Rewriter(graph, None)
+    removed = []
+    for position, value in values.items():
+        parameter = graph.parameters[position]
+        assert isinstance(parameter.type, TensorType)
+        array = np.asarray(value, parameter.type.dtype.numpy)
+        constant = rewriter.copy.add(OPS["constant"], (), {"value": array, "weak": parameter.type.weak})
+        removed.append(rewriter.values[parameter])
+        rewriter.values[parameter] = constant.results[0]
+    rewriter.copy.parameters = [one for one in rewriter.copy.parameters if not any(one is other for other in removed)]
+    return rewriter.run()
