@@ -6,6 +6,7 @@ import contextlib
 import gc
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -18,7 +19,7 @@ _BEFORE = dict(os.environ)
 _VERIFIED = frozenset(("autodiff", "behaviours", "fuzz", "numpy", "optimise", "programs", "xp"))
 # Folders whose tests run machine code that LLVM has optimised. It takes some ten times as long to make, and the others
 # run the same code of this package without it. All do where the environment names a level.
-_OPTIMISED = frozenset(("backends", "bench", "clibrary", "fuzz", "programs"))
+_OPTIMISED = frozenset(("backends", "clibrary", "programs"))
 # Before other files of this kind import the package. Graphs run wherever there is one: which form of a function is
 # quicker depends on the machine. Faults of this package fail, and are no reason to run as plain Python.
 os.environ.setdefault("AUTOCONV_TIERS", "native")
@@ -38,6 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
     Where Python is told to write no bytecode, it goes into pytest's own cache: without it, every run compiles all tests
     and the package anew, which takes each process five seconds.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a shell: commands would inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     kept = getattr(config, "cache", None)
     if not hasattr(config, "workerinput"):  # the workers of a run in several processes inherit the folder
         where = str(kept.mkdir("code")) if kept is not None else None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import code
 import contextlib
+import dataclasses
 import importlib.util
 import io
 import linecache
+import os
 import re
 import shlex
 import subprocess
@@ -21,6 +23,7 @@ from autoconv.cli import main
 from click.testing import CliRunner
 
 import autoconv
+from autoconv.config import SETTINGS
 from autoconv.emit.conversion import Options
 from autoconv.emit.module import convert_source
 
@@ -33,11 +36,15 @@ def see(program: Path, scratch: Path) -> str:
     """What the program prints, standard output and then its traceback, with its folder called fixtures/errors."""
     place, arguments = (*_PLACE.findall(program.read_text()), ("script", ""))[0]
     out = io.StringIO()
+    before, variables = dataclasses.replace(SETTINGS), dict(os.environ)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             PLACES[place](program, arguments, scratch, out)
     finally:
-        autoconv.config.run_functions_eagerly(False)
+        os.environ.clear()
+        os.environ.update(variables)
+        for setting in dataclasses.fields(SETTINGS):
+            setattr(SETTINGS, setting.name, getattr(before, setting.name))
         linecache.checkcache()
     text = out.getvalue().replace(str(scratch), SHOWN).replace(str(FOLDER), SHOWN)
     text = re.sub(r"\b0x[0-9a-f]{6,}", "0x…", text)  # addresses, and the numbers of traces
