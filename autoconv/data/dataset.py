@@ -301,6 +301,22 @@ class Dataset(Iterable, DatasetV2):
             grouping.GroupByWindow(self.node, key_func, reduce_func, window_size, window_size_func, DatasetSpec)
         )
 
+    def bucket_by_sequence_length(
+        self, element_length_func: Callable[..., Any], bucket_boundaries: Sequence[int],
+        bucket_batch_sizes: Sequence[int], padded_shapes: Any = None, padding_values: Any = None,
+        pad_to_bucket_boundary: bool = False, no_padding: bool = False, drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:  # fmt: skip
+        """Batches of elements of similar lengths, those between two boundaries, padded as by `padded_batch`.
+
+        There is a batch size for each bucket: one more than boundaries. Raises ValueError for another number of them.
+        """
+        padding = None if no_padding else grouping.Padding(padded_shapes, padding_values, pad_to_bucket_boundary)
+        boundaries, sizes = bucket_boundaries, bucket_batch_sizes
+        return Dataset(
+            grouping.BucketByLength(self.node, element_length_func, boundaries, sizes, padding, drop_remainder)
+        )
+
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets map_func(element), one dataset after the other."""
         return Dataset(combining.Interleave(self.node, map_func, 1, 1, None, "flat_map"))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import bisect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from autoconv.data.batching import Batch, PaddedBatch
 from autoconv.data.elements import spec_leaves
 from autoconv.data.functions import ElementFunction
 from autoconv.data.nodes import Bindings, Bound, Element, Node, number
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.operators.calls.call import call
-from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 
@@ -61,6 +65,69 @@ class GroupByWindow(Node):
     def _reduced(self, reduce: Callable[..., Any], key: int, group: list[Element]) -> Iterator[Element]:
         found: Iterator[Element] = reduce([np.int64(key), Bound(_Group(self.inputs[0].spec, group))])[0].iterate()
         return found
+
+
+@dataclass(frozen=True)
+class Padding:
+    """How the elements of a bucket are padded; `to_boundary`: open sizes to one less than the bucket's upper bound."""
+
+    shapes: Any
+    values: Any
+    to_boundary: bool
+
+
+class BucketByLength(Node):
+    """Batches of elements whose lengths lie between the same two boundaries."""
+
+    name = "bucket_by_sequence_length"
+
+    def __init__(
+        self, source: Node, length: Callable[..., Any], boundaries: Sequence[int], sizes: Sequence[int],
+        padding: Padding | None, drop_remainder: bool,
+    ) -> None:  # fmt: skip
+        if len(sizes) != len(boundaries) + 1:
+            raise ValueError(
+                f"`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1`, found {len(sizes)} and "
+                f"{len(boundaries)}"
+            )
+        self.length = ElementFunction(_integer(length), source.spec, self.name)
+        self.boundaries, self.sizes = [int(one) for one in boundaries], [int(one) for one in sizes]
+        self.padding, self.drop_remainder = padding, drop_remainder
+        super().__init__(self._batched(source, 1, None).spec, [source], self.length.values)
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        length_of = self.length.runner(bindings)
+        groups: dict[int, list[Element]] = {}
+        for element in self.inputs[0].iterate(bindings):
+            bucket = bisect.bisect_right(self.boundaries, int(np.asarray(length_of(element)[0])))
+            group = groups.setdefault(bucket, [])
+            group.append(element)
+            if len(group) >= self.sizes[bucket]:
+                yield from self._bucket(bucket, groups.pop(bucket), bindings)
+        for bucket in sorted(groups):
+            yield from self._bucket(bucket, groups[bucket], bindings)
+
+    def _bucket(self, bucket: int, group: list[Element], bindings: Bindings) -> Iterator[Element]:
+        limit = None
+        if self.padding is not None and self.padding.to_boundary:
+            if bucket == len(self.boundaries):
+                raise InvalidArgumentError(
+                    "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries).", self.place
+                )
+            limit = self.boundaries[bucket] - 1
+        return self._batched(_Group(self.inputs[0].spec, group), self.sizes[bucket], limit).iterate(bindings)
+
+    def _batched(self, source: Node, size: int, limit: int | None) -> Node:
+        if self.padding is None:
+            return Batch(source, size, self.drop_remainder)
+        made = PaddedBatch(source, size, self.padding.shapes, self.padding.values, self.drop_remainder)
+        if limit is not None:
+            made.shapes = [_limited(shape, limit) for shape in made.shapes]
+        return made
+
+
+def _limited(shape: TensorShape, limit: int) -> TensorShape:
+    return shape if shape.rank is None else TensorShape([limit if size is None else size for size in shape.as_list()])
 
 
 def _integer(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -73,3 +73,57 @@ def test_groups_that_are_refused():
         list(data.group_by_window(lambda x: x, lambda key, group: group, 0))
     single = data.group_by_window(lambda x: x, lambda key, group: group, 1)
     assert np.array_equal(list(single.as_numpy_iterator()), [0, 1, 2])
+
+
+LENGTHS = [1, 5, 3, 2, 8, 4, 1, 6, 9, 2]
+
+
+def sequences():
+    return ac.data.Dataset.from_generator(
+        lambda: ([length] * length for length in LENGTHS), output_signature=ac.TensorSpec([None], ac.int32)
+    )
+
+
+def buckets(boundaries, sizes):
+    """Return the lengths of each batch: of full ones in their order, then of the rest by bucket."""
+    return groups(LENGTHS, lambda length: sum(length >= one for one in boundaries), lambda key: sizes[key])
+
+
+def test_buckets_are_padded_to_their_longest():
+    data = sequences().bucket_by_sequence_length(lambda x: ac.shape(x)[0], [3, 6], [2, 2, 3])
+    assert data.element_spec == ac.TensorSpec([None, None], ac.int32)
+    expected = [[[n] * n + [0] * (max(one) - n) for n in one] for one in buckets([3, 6], [2, 2, 3])]
+    assert [batch.numpy().tolist() for batch in data] == expected
+
+
+def test_a_function_goes_over_buckets():
+    @ac.function
+    def total(data):
+        found = 0
+        for batch in data:
+            found += ac.reduce_sum(batch)
+        return found
+
+    data = sequences().bucket_by_sequence_length(lambda x: ac.shape(x)[0], [3, 6], [2, 2, 3])
+    assert total(data) == sum(n * n for n in LENGTHS)
+
+
+def test_buckets_are_padded_to_their_boundary():
+    data = sequences().filter(lambda x: ac.size(x) < 7).bucket_by_sequence_length(
+        lambda x: ac.size(x), [3, 7], [2, 2, 2], padding_values=-1, pad_to_bucket_boundary=True, drop_remainder=True
+    )
+    widths = [batch.numpy().shape for batch in data]
+    assert sorted(widths) == [(2, 2), (2, 2), (2, 6), (2, 6)]
+    longest = sequences().bucket_by_sequence_length(lambda x: ac.size(x), [3], [2, 2], pad_to_bucket_boundary=True)
+    with pytest.raises(ac.errors.InvalidArgumentError, match=r"must have length < max\(bucket_boundaries\)"):
+        list(longest)
+
+
+def test_buckets_of_one_shape_need_no_padding():
+    data = ac.data.Dataset.range(6).bucket_by_sequence_length(lambda x: x, [3], [2, 2], no_padding=True)
+    assert [batch.numpy().tolist() for batch in data] == [[0, 1], [3, 4], [2], [5]]
+
+
+def test_each_bucket_has_a_size():
+    with pytest.raises(ValueError, match=r"must equal `len\(bucket_boundaries\) \+ 1`"):
+        ac.data.Dataset.range(6).bucket_by_sequence_length(lambda x: x, [3], [2])
