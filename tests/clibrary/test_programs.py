@@ -28,7 +28,8 @@ def test_agrees_with_numpy(name: str, tmp_path: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     mine, its = module.make(0), module.make(0)
-    library = autoconv.clibrary.build(module.program, *module.make(0), to=tmp_path / name, contract="compile")
+    specs = [x if isinstance(x, np.ndarray) else autoconv.TensorSpec([], np.asarray(x).dtype) for x in module.make(0)]
+    library = autoconv.clibrary.build(module.program, *specs, to=tmp_path / name, contract="compile")
     found, expected = Caller(library)(*mine), module.program(*its)
     for one, other in zip(leaves(found), leaves(expected), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
