@@ -17,7 +17,7 @@ _GENERATIONS = (50_000, 20, 50)
 _BEFORE = dict(os.environ)
 # Folders whose tests verify each graph after each optimisation. It takes a sixth of the time outside of LLVM.
 _VERIFIED = frozenset(("autodiff", "behaviours", "fuzz", "numpy", "optimise", "programs", "xp"))
-# Folders whose tests run machine code that LLVM has optimised. It takes some ten times as long to make, and the others
+# Folders whose tests run machine code that LLVM has optimised. It takes some five times as long to make, and the others
 # run the same code of this package without it. All do where the environment names a level.
 _OPTIMISED = frozenset(("backends", "clibrary", "programs"))
 # Before other files of this kind import the package. Graphs run wherever there is one: which form of a function is

@@ -49,22 +49,16 @@ class GroupByWindow(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         key_of, reduce, size_of = (each.runner(bindings) for each in (self.key, self.reduce, self.size_of))
-        groups: dict[int, list[Element]] = {}
-        for element in self.inputs[0].iterate(bindings):
-            key = int(np.asarray(key_of(element)[0]))
-            group = groups.setdefault(key, [])
-            size = int(np.asarray(size_of([np.int64(key)])[0]))
-            if size < 1:
-                raise ValueError(f"the window of key {key} has to be a positive number, found {size}")
-            group.append(element)
-            if len(group) >= size:
-                yield from self._reduced(reduce, key, groups.pop(key))
-        for key in sorted(groups):
-            yield from self._reduced(reduce, key, groups[key])
 
-    def _reduced(self, reduce: Callable[..., Any], key: int, group: list[Element]) -> Iterator[Element]:
-        found: Iterator[Element] = reduce([np.int64(key), Bound(_Group(self.inputs[0].spec, group))])[0].iterate()
-        return found
+        def size(key: int) -> int:
+            found = int(np.asarray(size_of([np.int64(key)])[0]))
+            if found < 1:
+                raise ValueError(f"the window of key {key} has to be a positive number, found {found}")
+            return found
+
+        elements = self.inputs[0].iterate(bindings)
+        for key, group in _windows(elements, lambda element: int(np.asarray(key_of(element)[0])), size):
+            yield from reduce([np.int64(key), Bound(_Group(self.inputs[0].spec, group))])[0].iterate()
 
 
 @dataclass(frozen=True)
@@ -97,15 +91,13 @@ class BucketByLength(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         length_of = self.length.runner(bindings)
-        groups: dict[int, list[Element]] = {}
-        for element in self.inputs[0].iterate(bindings):
-            bucket = bisect.bisect_right(self.boundaries, int(np.asarray(length_of(element)[0])))
-            group = groups.setdefault(bucket, [])
-            group.append(element)
-            if len(group) >= self.sizes[bucket]:
-                yield from self._bucket(bucket, groups.pop(bucket), bindings)
-        for bucket in sorted(groups):
-            yield from self._bucket(bucket, groups[bucket], bindings)
+
+        def bucket_of(element: Element) -> int:
+            return bisect.bisect_right(self.boundaries, int(np.asarray(length_of(element)[0])))
+
+        elements = self.inputs[0].iterate(bindings)
+        for bucket, group in _windows(elements, bucket_of, self.sizes.__getitem__):
+            yield from self._bucket(bucket, group, bindings)
 
     def _bucket(self, bucket: int, group: list[Element], bindings: Bindings) -> Iterator[Element]:
         limit = None
@@ -124,6 +116,21 @@ class BucketByLength(Node):
         if limit is not None:
             made.shapes = [_limited(shape, limit) for shape in made.shapes]
         return made
+
+
+def _windows(
+    elements: Iterator[Element], key_of: Callable[[Element], int], size_of: Callable[[int], int]
+) -> Iterator[tuple[int, list[Element]]]:
+    """Yield each group, with its key, when it has as many elements as its size; those left at the end by their keys."""
+    groups: dict[int, list[Element]] = {}
+    for element in elements:
+        key = key_of(element)
+        size = size_of(key)
+        group = groups.setdefault(key, [])
+        group.append(element)
+        if len(group) >= size:
+            yield key, groups.pop(key)
+    yield from sorted(groups.items(), key=lambda item: item[0])
 
 
 def _limited(shape: TensorShape, limit: int) -> TensorShape:
