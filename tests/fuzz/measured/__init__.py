@@ -1,0 +1,1 @@
+"""Measurements of random programs, in a process of their own."""
