@@ -3,6 +3,7 @@
     {"do": "load", "file": …, "peer": …, "tiny": …}   import the peer and make the function; returns its version
     {"do": "first", "seed": …}                          make the first call; returns its seconds, and bytes of memory
     {"do": "round", "seed": …, "seconds": …}            repeat calls for so many seconds; returns the best time of one
+        "clock": "processor", "check": false            … in processor time; without a look at the results
 
 The results of the last two are compared with NumPy's, outside of the measured time. The module runs as a script under
 the peer's own Python, where autoconv need not be installed, so it does not import autoconv by name.
@@ -74,13 +75,18 @@ class Bench:
         self._check(seed, arrays, found)
         return {"seconds": seconds, "memory": peak, "risen": max(peak - before, 0), "kernels": self._kernels()}
 
-    def round(self, seed: int, seconds: float) -> dict[str, Any]:
+    def round(self, seed: int, seconds: float, clock: str = "", check: bool = True) -> dict[str, Any]:
         """Measure the best time of a call, over batches of calls."""
         arrays = self.inputs(seed)
         arguments = tuple(map(self.give, arrays))
         names = {f"a{i}": argument for i, argument in enumerate(arguments)}
         call = f"f({', '.join(names)})"
-        timer = timeit.Timer(call if self.wait is None else f"wait({call})", globals={**names, **self._called()})
+        clocks = {"processor": time.process_time}
+        timer = timeit.Timer(
+            call if self.wait is None else f"wait({call})",
+            timer=clocks.get(clock, time.perf_counter),
+            globals={**names, **self._called()},
+        )
         timer.timeit(1)  # a call with a new shape may compile
         gc.collect()  # garbage of that call, possibly a whole trace, must not count
         end = time.perf_counter() + seconds
@@ -92,7 +98,8 @@ class Bench:
                 break
             if taken < _BATCH:
                 number = max(number * 2, int(number * _BATCH / max(taken, 1e-7)))
-        self._check(seed, arrays, None if self._is_program else self._once(arguments))
+        if check:
+            self._check(seed, arrays, None if self._is_program else self._once(arguments))
         return {"seconds": best}
 
     def _called(self) -> dict[str, Any]:

@@ -37,7 +37,8 @@ class Calls(FunctionPass):
         self.generic(node)
         if isinstance(function, gast.Name) and function.id in FRAME_CALLS:
             lists = function.id in _LISTING and not node.args and not node.keywords
-            return build.wrapped("users_names", node) if lists and self.context.at_run_time else node
+            if lists or function.id != "dir":  # `dir` of an argument is a call like any other
+                return build.wrapped("users_names", node) if lists and self.context.at_run_time else node
         if (
             isinstance(function, gast.Attribute)
             and isinstance(function.value, gast.Name)

@@ -22,6 +22,7 @@ import random
 import re
 import sys
 import time
+import types
 import warnings
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from grammar.effects import Program, pairs, product, sample
 
+_NAMES = ("SEEN", "LOG", "BOX", "TABLE", "NESTED", "OTHER", "NAMES", "POINTS", "GRID", "QUEUE")
 CALLS = ((1.5, 2), (2.5, 3), (-1.0, 1), (3, 3), (2.0, 2), (4.5, 4))
 
 
@@ -42,7 +44,8 @@ def run(program: Program, compiles: bool) -> tuple[list[Any], Any]:
     name = f"<{', '.join(program)}>"
     source = program.source()
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    namespace: dict[str, Any] = {"__name__": "effects_program"}
+    module = sys.modules["effects_program"] = types.ModuleType("effects_program")  # dataclasses ask for it
+    namespace: dict[str, Any] = vars(module)
     random.seed(5)
     np.random.seed(5)
     exec(compile(source, name, "exec"), namespace)
@@ -76,6 +79,9 @@ def change(namespace: dict[str, Any]) -> None:
     """What somebody else does to the objects between two calls."""
     namespace["SEEN"] += 3
     namespace["LOG"].append("outside")
+    namespace["OTHER"].part += 2
+    namespace["GRID"][0] += 4
+    namespace["NAMES"]["n"] = namespace["NAMES"].get("n", 0) + 6
     for made in namespace["MADE"]:
         if type(made) is namespace.get("Counter"):
             held = object.__getattribute__(made, "__dict__")
@@ -85,12 +91,12 @@ def change(namespace: dict[str, Any]) -> None:
             held["array"] += 1
             type(made).total += 7
         elif isinstance(made, list):
-            made.append(made[0])
+            made.extend(made[:1])
 
 
 def state(namespace: dict[str, Any]) -> Any:
     """What is to be seen of the program's objects, and of Python's."""
-    names = [name for name in ("SEEN", "LOG", "BOX", "TABLE", "NESTED") if name in namespace]
+    names = [name for name in _NAMES if name in namespace]
     held = [described(made) for made in namespace["MADE"]]
     total = getattr(namespace.get("Counter"), "total", None)
     streams = hash(random.getstate()), hash(np.random.get_state()[1].tobytes()), np.random.get_state()[2]
@@ -105,7 +111,7 @@ def described(value: Any, depth: int = 5) -> Any:
     if isinstance(value, dict):
         return kind, [(described(key), described(part)) for key, part in value.items()]
     if isinstance(value, np.ndarray):
-        return kind, value.dtype.name, value.tolist()
+        return kind, value.dtype.name, described(value.tolist())
     if isinstance(value, np.random.RandomState):
         return kind, value.get_state()[1].tobytes(), value.get_state()[2]
     if isinstance(value, np.random.Generator):
@@ -131,8 +137,15 @@ def check(program: Program) -> tuple[str, str, str]:
     reasons = [line.strip() for line in told.splitlines() if "plain Python:" in line]
     if wanted != found:
         turn = next(i for i, (a, b) in enumerate(zip(wanted, found, strict=True)) if a != b)
-        return "WRONG", f"call {turn}\nwanted {wanted[turn]}\nfound  {found[turn]}", reasons[0] if reasons else ""
+        return "WRONG", f"call {turn}: {difference(wanted[turn], found[turn])}", reasons[0] if reasons else ""
     return ("plain" if reasons else "same"), "", reasons[0] if reasons else ""
+
+
+def difference(wanted: Any, found: Any) -> str:
+    """The innermost parts that differ, the first ones."""
+    if isinstance(wanted, (list, tuple)) and isinstance(found, (list, tuple)) and len(wanted) == len(found):
+        return next(difference(a, b) for a, b in zip(wanted, found, strict=True) if a != b)
+    return f"wanted {wanted}, found {found}"
 
 
 def checked(program: Program) -> tuple[Program, tuple[str, str, str]]:
@@ -146,7 +159,7 @@ def checked(program: Program) -> tuple[Program, tuple[str, str, str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, default=0, help="so many programs, drawn from all of them")
-    parser.add_argument("--whole", action="store_true", help="all of them, which are some ten million")
+    parser.add_argument("--whole", action="store_true", help="all of them, which are some fifty million")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="programs whose names hold this text")
     parser.add_argument("--jobs", type=int, default=1)

@@ -496,3 +496,87 @@ def test_a_try_that_changes_an_object_which_holds_itself():
         one, other = Linked(1, Linked(5)), Linked(1, Linked(5))
         assert compiled(other, [0], k) == change(one, [0], k)
         assert (other.value, other.next.next is other) == (one.value, True)
+
+
+class Reading(collections.UserDict):
+    def __getitem__(self, key):
+        bump()
+        return super().__getitem__(key)
+
+
+class Sized(list):
+    def __len__(self):
+        bump()
+        return super().__len__()
+
+
+class Listed:
+    __match_args__ = ("hits",)
+
+    def __init__(self):
+        self.n = 0
+
+    @property
+    def hits(self):
+        self.n += 1
+        return self.n
+
+    def __dir__(self):
+        self.n += 1
+        return ["b", "a"]
+
+
+LISTED = Listed()
+LISTEDS = [Listed(), LISTED]
+
+
+def matched_by_name(x):
+    match LISTED:
+        case Listed(hits=0):
+            return x
+        case Listed(hits=h) if x > 2:
+            return h
+        case Listed(h):
+            return -h
+
+
+def matched_in_a_list(x):
+    match sorted(LISTEDS, key=lambda q: 1):
+        case [Listed(h), Listed(hits=i)]:
+            return h, i, x
+
+
+def matched_mapping(x, given=None):
+    match Reading(a=1, b=2):
+        case {"a": 3}:
+            return x
+        case {"a": a, "b": b}:
+            return a, b, N, x
+
+
+def matched_sequence(x):
+    match Sized([1, 2]):
+        case [a]:
+            return x
+        case [a, b]:
+            return a, b, N, x
+
+
+def listed(x):
+    return dir(LISTED), x
+
+
+def listed_of_many(x):
+    return len(dir(sorted(LISTEDS, key=lambda q: 1)[1])) + x
+
+
+@pytest.mark.parametrize(
+    "function", [matched_by_name, matched_in_a_list, matched_mapping, matched_sequence, listed, listed_of_many]
+)
+def test_patterns_and_dir_run_what_they_read_once(function):
+    global N
+    found = []
+    for run in (function, autoconv.compile(function)):
+        N = LISTED.n = LISTEDS[0].n = 0
+        found.append(([run(x) for x in (1.5, 2.5, 3.5)], N, LISTED.n, LISTEDS[0].n))
+    assert found[0] == found[1]

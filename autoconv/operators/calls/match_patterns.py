@@ -1,13 +1,26 @@
-"""Tests that the patterns of a match statement apply to their subject."""
+"""Tests that the patterns of a match statement apply to their subject.
+
+Python reads each item and attribute of a pattern once; here the test reads it, and what is matched against it again.
+Where methods of the program with other effects are read by, `compile` refuses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+import types
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from autoconv.errors import StagingError
 from autoconv.operators.calls.call import call
 from autoconv.operators.control.conditionals import and_, not_
+from autoconv.operators.regions.layout import Variant
+from autoconv.operators.support.read_only_methods import only_reads
 from autoconv.operators.values.comparisons import in_
+from autoconv.operators.values.instances import is_written
+from autoconv.ops.python.attribute_access import computes, runs_code
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.tensor import Tensor
 
 # Classes whose single positional pattern matches the whole subject.
@@ -19,12 +32,14 @@ def is_sequence(subject: object, count: int, or_more: bool = False) -> Any:
     """Return whether a sequence pattern with that many items can match."""
     if isinstance(subject, Tensor) and not subject.weak:
         return False
+    _read_once(subject, ("__len__", "__getitem__", "__iter__"))
     size = lambda: call(len)(subject) >= count if or_more else call(len)(subject) == count
     return and_(call(isinstance)(subject, Sequence), lambda: _is_no_text(subject), size)
 
 
 def is_mapping(subject: object, keys: tuple[Any, ...]) -> Any:
     """Return whether the subject is a mapping with all the keys."""
+    _read_once(subject, ("get", "__contains__", "__getitem__", "keys", "__iter__"))
     return and_(call(isinstance)(subject, Mapping), *[_has(subject, key) for key in keys])
 
 
@@ -38,7 +53,37 @@ def is_instance(subject: object, cls: Any, attributes: tuple[str, ...] = (), pos
         if positional > len(names):
             raise TypeError(f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({positional} given)")
         attributes = (*names[:positional], *attributes)
+    _read_once(subject, (), attributes)
     return and_(call(isinstance)(subject, cls), *[_has_attribute(subject, name) for name in attributes])
+
+
+def _read_once(subject: object, methods: Iterable[str], attributes: Iterable[str] = ()) -> None:
+    """Raise StagingError under `compile` if reading parts of the subject runs methods that do more than read."""
+    region = current_region()
+    if region is None or not region.contract.effects_each_call:
+        return
+    for value in subject.values if type(subject) is Variant else (subject,):
+        kind = type(value)
+        names = [name for name in methods if _has_effects(getattr(kind, name, None))]
+        names += [name for name in attributes if _computes_with_effects(kind, name)]
+        if names:
+            raise StagingError(
+                f"a pattern reads {names[0]!r} of a {kind.__name__}, which may do more than read", current_place(),
+                "an attribute, or if statements",
+            )  # fmt: skip
+
+
+def _has_effects(method: Any) -> bool:
+    """Return whether this is a method of the program's that may do more than read."""
+    method = getattr(method, "__autoconv_asked__", method)
+    return is_written(method) and not only_reads(method)
+
+
+def _computes_with_effects(kind: type, name: str) -> bool:
+    found = inspect.getattr_static(kind, name, None)
+    if isinstance(found, property):
+        return _has_effects(found.fget)
+    return not isinstance(found, types.FunctionType) and (runs_code(kind, name) or computes(kind, name))
 
 
 def match_argument(subject: object, cls: Any, position: int) -> Any:

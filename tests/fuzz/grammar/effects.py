@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 # How something is reached: what is set up, the expression, and what puts another one in its place ("" for nothing).
+# In the last ones `@q` is what is done to the variable `q`, with its value.
 PATHS: dict[str, tuple[str, str, str]] = {
     "global": ("O = new()", "O", "O = new()"),
     "item": ("BOX = [new(), new()]", "BOX[1]", "BOX[1] = new()"),
@@ -55,6 +56,29 @@ PATHS: dict[str, tuple[str, str, str]] = {
     "argument": ("", "o", ""),
     "item of an argument": ("", "many[1]", ""),
     "comprehension of an argument": ("", "[q for q in many][0]", ""),
+    "dataclass": ("HOLDER = Record(new())", "HOLDER.part", "HOLDER.part = new()"),
+    "frozen dataclass": ("HOLDER = Frozen(new())", "HOLDER.part", "HOLDER = Frozen(new())"),
+    "named tuple": ("PAIR = Pair(new(), new())", "PAIR.second", "PAIR = Pair(new(), new())"),
+    "deque": ("BOX = collections.deque([new(), new()])", "BOX[1]", "BOX[1] = new()"),
+    "default dict": ("TABLE = collections.defaultdict(new)", "TABLE[k % 2]", "TABLE[0] = new()"),
+    "array of objects": ("BOX = np.array([new(), None])", "BOX[0]", "BOX[0] = new()"),
+    "either": ("BOX = [new(), new()]", "(BOX[0] if x > 2 else BOX[1])", "BOX[1] = new()"),
+    "weak reference": ("O = new()\nREF = weakref.ref(O) if hasattr(O, '__weakref__') else lambda: O", "REF()", ""),
+    "inner class": ("class Outer:\n    class Inner:\n        part = new()", "Outer.Inner.part", ""),
+    "in a comprehension": ("BOX = [new(), new()]", "[@q for q in BOX][1]", "BOX[1] = new()"),
+    "in a comprehension over pairs": ("BOX = [new(), new()]", "[@q for i, q in enumerate(BOX)][1]", "BOX[1] = new()"),
+    "in a comprehension of items": ("TABLE = {'k': new()}", "[@q for n, q in TABLE.items()][0]", "TABLE['k'] = new()"),
+    "in a set comprehension": ("BOX = [new(), new()]", "len({(id(q), repr(@q)) for q in BOX})", "BOX[1] = new()"),
+    "in a dict comprehension": ("BOX = [new(), new()]", "{i: @q for i, q in enumerate(BOX)}[1]", "BOX[1] = new()"),
+    "in a generator": ("BOX = [new(), new()]", "list(@q for q in BOX)[1]", "BOX[1] = new()"),
+    "in a condition": ("BOX = [new(), new()]", "len([q for q in BOX if @q])", "BOX[1] = new()"),
+    "in a lambda": ("BOX = [new(), new()]", "(lambda q: @q)(BOX[1])", "BOX[1] = new()"),
+    "in a map": ("BOX = [new(), new()]", "list(map(lambda q: @q, BOX))[1]", "BOX[1] = new()"),
+    "in a filter": ("BOX = [new(), new()]", "len(list(filter(lambda q: @q, BOX)))", "BOX[1] = new()"),
+    "in a key": ("BOX = [new(), new()]", "len(sorted(BOX, key=lambda q: str(@q)))", "BOX[1] = new()"),
+    "in star arguments": ("BOX = [new(), new()]", "(lambda p, *q: @q[0])(*BOX)", "BOX[1] = new()"),
+    "in named arguments": ("TABLE = {'q': new()}", "(lambda q: @q)(**TABLE)", "TABLE['q'] = new()"),
+    "in a comprehension of an argument": ("", "[@q for q in many][1]", ""),
 }
 ARGUMENTS = ("none", "beside", "used")  # whether objects come in besides
 
@@ -67,6 +91,7 @@ class Kind(NamedTuple):
     expression: str = ""
     statement: str = ""
     make: str = ""
+    base: str = "object"
 
 
 def _of(signature: str, answer: str, expression: str = "", statement: str = "", before: str = "") -> Kind:
@@ -157,6 +182,85 @@ KINDS: dict[str, Kind] = {
     "math": _of("__float__(self)", "return float(N)", "math.floor(math.sqrt(OBJECT))"),
     "floor": _of("__floor__(self)", "return N", "math.floor(OBJECT)"),
     "array": _of("__array__(self, dtype=None, copy=None)", "return np.array([1.0, N])", "float(np.sum(OBJECT))"),
+    "method of x": _of("hit(self, y)", "return N + y", "OBJECT.hit(x)"),
+    "method as key": _of("hit(self, y)", "return N * 0 + y", "sorted([2, 1], key=OBJECT.hit)[0]"),
+    "method mapped": _of("hit(self, y)", "return N + y", "sum(map(OBJECT.hit, [1, 2]))"),
+    "method by partial": _of("hit(self, y)", "return N + y", "functools.partial(OBJECT.hit, 2)()"),
+    "method by methodcaller": _of("hit(self, y)", "return N + y", "operator.methodcaller('hit', 2)(OBJECT)"),
+    "method by its class": _of("hit(self, y)", "return N + y", "Counter.hit(OBJECT, 2)"),
+    "method of super": Kind("def hit(self):\n    return super().said() + 1", "OBJECT.hit()", base="Parent"),
+    "property of super": Kind("@property\ndef hit(self):\n    return super().hits + 1", "OBJECT.hit", base="Parent"),
+    "generator method": _of("hits(self)", "yield N\n    yield N", "list(OBJECT.hits())[-1]"),
+    "next of a generator method": _of("hits(self)", "yield N\n    yield N", "next(OBJECT.hits())"),
+    "yield from": _of("__iter__(self)", "yield from (N, 2)", "max(OBJECT)"),
+    "getitem of x": _of("__getitem__(self, i)", "return N + i", "OBJECT[x]"),
+    "getitem of a slice": _of("__getitem__(self, i)", "return N", "OBJECT[1:k]"),
+    "call of x": _of("__call__(self, y)", "return N + y", "OBJECT(x)"),
+    "x in": _of("__contains__(self, y)", "return N % 2 == 0", "(2 if x in OBJECT else 3)"),
+    "x <": _of("__gt__(self, y)", "return N % 2 == 0", "(2 if x < OBJECT else 3)"),
+    "x ==": _of("__eq__(self, y)", "return N % 2 == 0", "(2 if x == OBJECT else 3)"),
+    "x **": _of("__rpow__(self, y)", "return N", "x ** OBJECT"),
+    "k @": _of("__rmatmul__(self, y)", "return N", "(k @ OBJECT)"),
+    "%": _of("__mod__(self, y)", "return N", "OBJECT % k"),
+    "<<": _of("__lshift__(self, y)", "return N", "(OBJECT << 1)"),
+    "~": _of("__invert__(self)", "return N", "~OBJECT"),
+    "&": _of("__and__(self, y)", "return N", "(OBJECT & x)"),
+    "|": _of("__ror__(self, y)", "return N", "(3 | OBJECT)"),
+    "operator.add": _of("__add__(self, y)", "return N", "operator.add(OBJECT, x)"),
+    "operator.lt": _of("__lt__(self, y)", "return N", "operator.lt(OBJECT, x)"),
+    "operator.getitem": _of("__getitem__(self, y)", "return N", "operator.getitem(OBJECT, 2)"),
+    "NotImplemented": _of("__add__(self, y)", "return NotImplemented\ndef __radd__(self, y):\n    return 3",
+                          "(OBJECT + OBJECT if False else 2 + OBJECT)"),
+    "== of lists": _of("__eq__(self, y)", "return N % 2 == 0", "([OBJECT] == [1])"),
+    "< of tuples": _of("__lt__(self, y)", "return N % 2 == 0", "((OBJECT, 1) < (1, 2))"),
+    "count by ==": _of("__eq__(self, y)", "return N % 2 == 0", "[1, OBJECT, 1].count(2)"),
+    "get by hash": _of("__hash__(self)", "return int(N)", "{1: 2}.get(OBJECT, 3)"),
+    "set by hash": _of("__hash__(self)", "return int(N)", "len({OBJECT, OBJECT})"),
+    "complex": _of("__complex__(self)", "return complex(N)", "complex(OBJECT).real"),
+    "trunc": _of("__trunc__(self)", "return int(N)", "math.trunc(OBJECT)"),
+    "ceil": _of("__ceil__(self)", "return N", "math.ceil(OBJECT)"),
+    "bytes": _of("__bytes__(self)", "return bytes([int(N) % 9])", "bytes(OBJECT)[0]"),
+    "fspath": _of("__fspath__(self)", "return str(N)", "os.fspath(OBJECT)"),
+    "dir": _of("__dir__(self)", "return ['a', str(N)]", "len(dir(OBJECT)[-1])"),
+    "copy": _of("__copy__(self)", "return N", "copy.copy(OBJECT)"),
+    "deepcopy": _of("__deepcopy__(self, memo)", "return N", "copy.deepcopy(OBJECT)"),
+    "text by format": _of("__str__(self)", "return str(N)", "'{} of'.format(OBJECT)"),
+    "printed": _of("__str__(self)", "return str(N)", statement="print(OBJECT, x)\nv = 1"),
+    "enumerate": _of("__iter__(self)", "return iter((N, 2))", "list(enumerate(OBJECT))[0][1]"),
+    "chain": _of("__iter__(self)", "return iter((N, 2))", "list(itertools.chain(OBJECT, [1]))[0]"),
+    "accumulate": _of("__call__(self, a, b)", "return N + a + b", "list(itertools.accumulate([1, 2], OBJECT))[-1]"),
+    "extend by": _of("__iter__(self)", "return iter((N, 2))", "", "ys = [1]\nys.extend(OBJECT)\nv = ys[1]"),
+    "all": _of("__iter__(self)", "return iter((N, 2))", "all(OBJECT)"),
+    "starred display": _of("__iter__(self)", "return iter((N, 2))", "[1, *OBJECT][1]"),
+    "starred target": _of("__iter__(self)", "return iter((N, 2))", "", "v, *rest = OBJECT"),
+    "fromkeys": _of("__iter__(self)", "return iter((N, 2))", "len(dict.fromkeys(OBJECT))"),
+    "array + x": _of("__array__(self, dtype=None, copy=None)", "return np.array([1.0, N])",
+                     "(np.asarray(OBJECT) + x).tolist()[1]"),
+    "ufunc": _of("__array_ufunc__(self, ufunc, method, *a, **named)", "return N", "np.add(OBJECT, 1.0)"),
+    "ufunc of x": _of("__array_ufunc__(self, ufunc, method, *a, **named)", "return N", "np.multiply(x, OBJECT)"),
+    "array +": _of("__array_ufunc__(self, ufunc, method, *a, **named)", "return N", "np.ones(2) + OBJECT"),
+    "array function": _of("__array_function__(self, f, kinds, a, named)", "return N", "np.sum(OBJECT)"),
+    "context manager": _of("held(self)", "yield N", "", "with OBJECT.held() as v:\n    pass",
+                           "@contextlib.contextmanager\n"),
+    "match": _of("h(self)", "return N", "", "match OBJECT:\n    case Counter(h=h):\n        v = h", "@property\n"),
+    "match of positions": _of(
+        "hits(self)", "return N\n__match_args__ = ('hits',)", "", "match OBJECT:\n    case Counter(h):\n        v = h",
+        "@property\n"),
+    "delattr": _of("__delattr__(self, name)", "pass", "", "del OBJECT.w\nv = 1"),
+    "del of a property": Kind("@property\ndef v(self):\n    return N\n@v.deleter\ndef v(self):\n    EFFECT", "",
+                              "del OBJECT.v\nv = 1"),
+    "cached by lru_cache": _of("hit(self)", "return N", "OBJECT.hit()", before="@functools.lru_cache\n"),
+    "decorated": _of("hit(self)", "return N", "OBJECT.hit()", before="@passed\n"),
+    "instance's function": Kind("def __getattr__(self, name):\n    def hit():\n        EFFECT\n        return N\n"
+                                "    return hit", "OBJECT.any_of_them()"),
+    "__missing__": _of("__missing__(self, key)", "return N", "OBJECT['absent']")._replace(base="dict"),
+    "getitem of a list": _of("__getitem__(self, i)", "return N", "OBJECT[0]")._replace(base="list"),
+    "len of a list": _of("__len__(self)", "return N", "len(OBJECT)")._replace(base="list"),
+    "append of a list": _of("append(self, v)", "super().append(v)", "", "OBJECT.append(3)\nv = len(OBJECT)")._replace(
+        base="list"),
+    "iter of a dict": _of("__iter__(self)", "return iter((N, 2))", "list(OBJECT)[0]")._replace(base="dict"),
+    "float's subclass": _of("__add__(self, y)", "return N", "(OBJECT + 1)")._replace(base="float"),
+    "str's subclass": _of("__str__(self)", "return str(N)", 'f"{OBJECT}"')._replace(base="str"),
     "isinstance": Kind("", "isinstance(OBJECT, Counted)"),
     "with": Kind("def __enter__(self):\n    EFFECT\n    return N\ndef __exit__(self, *_):\n    EFFECT", "",
                  "with OBJECT as v:\n    pass"),
@@ -210,6 +314,41 @@ KINDS: dict[str, Kind] = {
     "RandomState": Kind(make="np.random.RandomState(4)", statement="v = OBJECT.rand()"),
     "Generator": Kind(make="np.random.default_rng(4)", statement="v = float(OBJECT.random())"),
     "file": Kind(make="io.StringIO()", statement="OBJECT.write('a')\nv = 1"),
+    "insert": _writing("[1, 2]", "OBJECT.insert(1, x)"),
+    "remove": _writing("[1, 2] * 20", "OBJECT.remove(1)"),
+    "clear": _writing("[1, 2]", "OBJECT.clear()"),
+    "reverse": _writing("[1, 2, 3]", "OBJECT.reverse()"),
+    "+= of a list": _writing("[1, 2]", "OBJECT += [x]"),
+    "*= of a list": _writing("[1]", "OBJECT *= 2"),
+    "delete": _writing("list(range(60))", "del OBJECT[0]"),
+    "delete of a slice": _writing("list(range(60))", "del OBJECT[:2]"),
+    "swap": _writing("[1, 2]", "OBJECT[0], OBJECT[1] = OBJECT[1], OBJECT[0]"),
+    "setdefault": _writing("{'a': 1}", "OBJECT.setdefault('b', []).append(x)"),
+    "pop of a dict": _writing("{'a': 1, 'b': 2}", "OBJECT.pop('a', None)"),
+    "popitem": _writing("{i: i for i in range(60)}", "OBJECT.popitem()"),
+    "|= of a dict": _writing("{'a': 1}", "OBJECT |= {'b': x}"),
+    "|= of a set": _writing("{1, 2}", "OBJECT |= {len(OBJECT)}"),
+    "discard": _writing("{1, 2}", "OBJECT.discard(1)"),
+    "OrderedDict": _writing("collections.OrderedDict(a=1, b=2)", "OBJECT.move_to_end('a')"),
+    "heap": _writing("[1, 2]", "heapq.heappush(OBJECT, 0)"),
+    "insort": _writing("[1, 2]", "bisect.insort(OBJECT, x)"),
+    "setitem by operator": _writing("[1, 2]", "operator.setitem(OBJECT, 0, x)"),
+    "array out": _writing("np.arange(3.0)", "np.add(OBJECT, x, out=OBJECT)"),
+    "array at": _writing("np.arange(3.0)", "np.add.at(OBJECT, [0, 0], 1)"),
+    "array fill": _writing("np.arange(3.0)", "OBJECT.fill(x)"),
+    "array sort": _writing("np.array([3.0, 1.0])", "OBJECT.sort()"),
+    "array of a view": _writing("np.arange(4.0)", "w = OBJECT[1:]\nw[0] += 1"),
+    "two-dimensional array": _writing("np.zeros((2, 3))", "OBJECT[1] += x"),
+    "array.array": _writing("array.array('d', [1.0])", "OBJECT.append(x)"),
+    "memoryview": _writing("memoryview(bytearray(b'ab'))", "OBJECT[0] = 7"),
+    "choice of Generator": Kind(make="np.random.default_rng(4)", statement="v = int(OBJECT.choice([1, 2, 3]))"),
+    "shuffle of Generator": Kind(make="np.random.default_rng(4)", statement="w = [1, 2]\nOBJECT.shuffle(w)\nv = w[0]"),
+    "send": Kind(make="sent()", statement="next(OBJECT)\nv = OBJECT.send(2)"),
+    "cycle": Kind(make="itertools.cycle([1, 2, 3])", statement="v = next(OBJECT)"),
+    "taken by for": Kind(make="iter(range(100))", statement="for v in OBJECT:\n    break"),
+    "taken by zip": Kind(make="iter(range(100))", statement="v = list(zip([1, 2], OBJECT))[-1][1]"),
+    "taken by in": Kind(make="iter(range(100))", statement="v = 3 in OBJECT"),
+    "taken by islice": Kind(make="iter(range(100))", statement="v = list(itertools.islice(OBJECT, 2))[1]"),
 }  # fmt: skip
 
 # What the method does, and what it is then counted by.
@@ -223,6 +362,16 @@ EFFECTS: dict[str, tuple[str, str]] = {
     "global list": ("LOG.append(len(LOG))", "len(LOG)"),
     "class": ("Counter.total += 1", "Counter.total"),
     "array": ("self.array[0] += 1", "int(self.array[0])"),
+    "other object": ("OTHER.part = OTHER.part + 1", "OTHER.part"),
+    "global dict": ("NAMES['n'] = NAMES.get('n', 0) + 1", "NAMES['n']"),
+    "global set": ("POINTS.add(len(POINTS))", "len(POINTS)"),
+    "global array": ("GRID[0] += 1", "int(GRID[0])"),
+    "deque": ("QUEUE.append(1); QUEUE.popleft()", "len(QUEUE)"),
+    "new attribute": ("self.fresh = getattr(self, 'fresh', 0) + 1", "self.fresh"),
+    "pop": ("self.log.append(1); self.log.pop(0); self.count += 1", "self.count"),
+    "caught": ("self.count += 1\ntry:\n    raise KeyError(1)\nexcept KeyError:\n    self.kept += 2", "self.kept"),
+    "loop": ("for step in range(3):\n    self.count += step", "self.count"),
+    "mutable default": ("self.gather()", "len(self.log)"),
     "print": ("print('touched')", "self.count"),
     "draw": ("drawn = random.randint(1, 5)", "drawn"),
     "draw of NumPy": ("drawn = int(np.random.randint(1, 5))", "drawn"),
@@ -244,21 +393,35 @@ CONTEXTS: dict[str, str] = {
     "branches": "if x > 2:\n    DO\n    y = v\nelse:\n    DO\n    y = x\nreturn y, v",
     "loop": "y = [x]\nfor i in range(k):\n    DO\n    y.append(v)\nreturn y",
     "known loop": "y = [x]\nfor i in range(3):\n    DO\n    y.append(v)\nreturn y",
+    "array loop": "y = 0\nfor e in np.arange(3.0) * x:\n    DO\n    y += e\nreturn y, v",
+    "list loop": "y = []\nfor e in [x, 2, k]:\n    DO\n    y.append((e, v))\nreturn y",
+    "continue": "y = [x]\nfor i in range(k):\n    if i % 2:\n        continue\n    DO\n    y.append(v)\nreturn y",
+    "for else": "for i in range(k):\n    if i * x > 4:\n        break\nelse:\n    DO\n    return v\nreturn x",
+    "loop in a loop": "y = 0\nfor i in range(k):\n    for j in range(2):\n        DO\n        y += j * x\nreturn y, k",
+    "branch in a loop": "y = 0\nfor i in range(k):\n    if y < x:\n        DO\n    y += 1\nreturn y",
     "while": "n = 0\nlast = None\nwhile n < k:\n    DO\n    last = v\n    n += 1\nreturn n, last",
     "break": "last = None\nfor i in range(5):\n    DO\n    last = v\n    if i >= k - 1:\n        break\nreturn last, x",
     "early": "if x > 2:\n    DO\n    return v\nreturn x",
     "try": "try:\n    DO\n    if x < 2: raise ValueError('low')\nexcept ValueError as e:\n    v = str(e)\nreturn v",
     "handler": "v = 0\ntry:\n    if x < 2:\n        raise ValueError('low')\nexcept ValueError:\n    DO\nreturn v, x",
     "finally": "try:\n    y = x\n    if x < 2:\n        return y\nfinally:\n    DO\nreturn v",
+    "try in a loop": "y = 0\nfor i in range(k):\n    try:\n        DO\n        if i * x > 3: raise KeyError(i)\n"
+    "    except KeyError:\n        y -= 1\n    finally:\n        y += x\nreturn y",
+    "try with all": "try:\n    DO\n    if x < 2: raise KeyError(1)\nexcept KeyError:\n    DO\nelse:\n    DO\n"
+    "finally:\n    DO\nreturn v",
     "callee": "def inner(x):\n    DO\n    return v\nreturn inner(x), inner(x)",
     "method": "class Local:\n    def run(self, x):\n        DO\n        return v\nreturn Local().run(x)",
     "recursion": "def down(n, x):\n    if n <= 0: return 0\n    DO\n    return 1 + down(n - 1, x)\nreturn down(k, x)",
     "known recursion": "def down(n):\n    if not n: return []\n    DO\n    return [v] + down(n - 1)\nreturn down(2), x",
     "comprehension": "return [(VALUE, i) for i in range(k)], x",
     "known comprehension": "return [(VALUE, i) for i in range(2)], x",
+    "set comprehension": "return sorted({(repr(VALUE), i) for i in range(2)}), x",
+    "dict comprehension": "return {i: VALUE for i in range(k)}, x",
+    "nested comprehension": "return [[(VALUE, i, j) for i in range(2)] for j in range(2)], x",
     "condition of a comprehension": "return [i for i in range(3) if VALUE], x",
     "generator expression": "return list((VALUE, x) for i in range(2))",
     "generator function": "def many():\n    for i in range(2):\n        DO\n        yield v\nreturn list(many()), x",
+    "inner function": "def outer():\n    def run():\n        DO\n        return v\n    return run\nreturn outer()(), x",
     "map": "return list(map(lambda e: (VALUE, e), [x, 2]))",
     "filter": "return list(filter(lambda e: VALUE, [x, 2]))",
     "key": "return sorted([x, 1, 3], key=lambda e: (VALUE is None, e))",
@@ -286,18 +449,37 @@ CONTEXTS: dict[str, str] = {
 }  # fmt: skip
 
 _HEAD = '''
-import collections, contextlib, copy, functools, io, itertools, math, operator, os, random, time, types
+import array, bisect, collections, contextlib, copy, dataclasses, functools, heapq, io, itertools, math, operator, os
+import random, time, types, weakref
 import numpy as np
 
 SEEN = 0
 LOG = []
 MADE = []
 STREAM = itertools.count()
+NAMES = {}
+POINTS = set()
+GRID = np.zeros(2)
+QUEUE = collections.deque([1])
+Pair = collections.namedtuple("Pair", ("first", "second"))
 
 
 class Holder:
     def __init__(self, part):
         self.part = part
+
+
+OTHER = Holder(0)
+
+
+@dataclasses.dataclass
+class Record:
+    part: object
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    part: object
 
 
 class Giving(Holder):
@@ -318,6 +500,19 @@ class Slotted:
 
 def pick(many, i):
     return many[i]
+
+
+def passed(function):
+    @functools.wraps(function)
+    def wrapper(*given):
+        return function(*given)
+    return wrapper
+
+
+def sent():
+    taken = 0
+    while True:
+        taken = yield taken
 
 '''
 _CLASSES = '''
@@ -343,7 +538,15 @@ class Counted(metaclass=Asked):
     pass
 
 
-class Counter:
+class Parent:
+    def said(self):
+        EFFECT
+        return N
+
+    hits = property(said)
+
+
+class Counter(BASE):
     total = 0
 
     def __init__(self):
@@ -355,6 +558,10 @@ class Counter:
 
     def helper(self):
         self.count += 1
+
+    def gather(self, given=[]):
+        given.append(1)
+        self.log.append(len(given))
 
     @property
     def kept_v(self):
@@ -382,14 +589,15 @@ class Program(NamedTuple):
     def source(self) -> str:
         setup, reached, replacement = PATHS[self.path]
         kind = KINDS[self.kind]
-        lines = [_HEAD, "" if kind.make else self._classes(kind.method)]
+        lines = [_HEAD, "" if kind.make else self._classes(kind.method).replace("BASE", kind.base)]
         lines += [f"def new():\n    MADE.append({kind.make or 'Counter()'})\n    return MADE[-1]\n", setup, ""]
         if kind.statement:
             lines.append(f"def done(o, x):\n{_indented(kind.statement.replace('OBJECT', 'o'), 1)}\n    return v\n")
-            value, named = f"done({reached}, x)", kind.statement.replace("OBJECT", "o_")
+            value, named = _applied(reached, "done(OBJECT, x)"), kind.statement.replace("OBJECT", "o_")
             inline, on_argument = f"o_ = {reached}\n{named}", f"o_ = o\n{named}"
+            inline = f"v = {value}" if "@" in reached else inline
         else:
-            value = kind.expression.replace("OBJECT", reached)
+            value = _applied(reached, kind.expression)
             inline, on_argument = f"v = {value}", f"v = {kind.expression.replace('OBJECT', 'o')}"
         body = _put(CONTEXTS[self.context].replace("VALUE", value), "DO", inline)
         body = f"{on_argument}\n{body}" if self.arguments == "used" else body
@@ -445,6 +653,14 @@ def _differs(program: Program) -> bool:
     """Whether the effect is part of the program, or there is one such program for all effects."""
     kind = KINDS[program.kind].method
     return program.effect == "count" or "EFFECT" in kind or "Described" in kind
+
+
+def _applied(reached: str, expression: str) -> str:
+    """The expression on what is reached."""
+    if "@" not in reached:
+        return expression.replace("OBJECT", reached)
+    name = re.search(r"@(q(\[0\])?)", reached)[1]
+    return reached.replace(f"@{name}", f"({expression.replace('OBJECT', name)})")
 
 
 def _put(text: str, mark: str, statements: str) -> str:

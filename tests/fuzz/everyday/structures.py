@@ -1,0 +1,438 @@
+"""Objects with state, dataclasses, queues, sets, trees, generators."""
+
+from __future__ import annotations
+
+import bisect
+import collections
+import contextlib
+import dataclasses
+import enum
+import functools
+import heapq
+import itertools
+
+from everyday import floats, ints, program, words
+
+
+@dataclasses.dataclass
+class Item:
+    name: str
+    weight: int
+    price: float
+    tags: list = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Point:
+    x: int
+    y: int
+
+    def __add__(self, other):
+        return Point(self.x + other.x, self.y + other.y)
+
+
+class Account:
+    def __init__(self, owner, balance=0):
+        self.owner, self.balance, self.history = owner, balance, []
+
+    def deposit(self, amount):
+        if amount <= 0:
+            raise ValueError("amount")
+        self.balance += amount
+        self.history.append(("in", amount))
+
+    def withdraw(self, amount):
+        if amount > self.balance:
+            raise ValueError("balance")
+        self.balance -= amount
+        self.history.append(("out", amount))
+
+
+class Node:
+    def __init__(self, key, left=None, right=None):
+        self.key, self.left, self.right = key, left, right
+
+
+class Colour(enum.Enum):
+    RED = 1
+    GREEN = 2
+    BLUE = 3
+
+
+def items(draws, count):
+    return [Item(w, draws.randint(1, 20), draws.uniform(1, 50), [w[:1]]) for w in words(draws, count)]
+
+
+def tree(keys):
+    root = None
+    for key in keys:
+        if root is None:
+            root = Node(key)
+            continue
+        node = root
+        while True:
+            side = "left" if key < node.key else "right"
+            below = getattr(node, side)
+            if below is None:
+                setattr(node, side, Node(key))
+                break
+            node = below
+    return root
+
+
+def graph(draws, count):
+    return {i: [draws.randrange(count) for _ in range(3)] for i in range(count)}
+
+
+@program(lambda r, n: (items(r, n), r.randint(1, 20)))
+def heavy(found, least):
+    return [item.name for item in found if item.weight > least]
+
+
+@program(lambda r, n: (items(r, n),))
+def invoice(found):
+    total = 0.0
+    for item in found:
+        total += item.weight * item.price * (0.9 if item.weight > 10 else 1.0)
+    return round(total, 2)
+
+
+@program(lambda r, n: (items(r, n),))
+def by_tags(found):
+    groups = collections.defaultdict(list)
+    for item in found:
+        for tag in item.tags:
+            groups[tag].append(item.price)
+    return {tag: sum(prices) / len(prices) for tag, prices in groups.items()}
+
+
+@program(lambda r, n: (items(r, n),))
+def cheapest(found):
+    heaviest = max(found, key=lambda item: item.weight)
+    return [item.name for item in sorted(found, key=lambda item: item.price)[:3]], heaviest.name
+
+
+@program(lambda r, n: (items(r, n), 1.0 + r.random()))
+def inflated(found, factor):
+    for item in found:
+        item.price *= factor
+    return [dataclasses.replace(item, weight=0) for item in found[:2]]
+
+
+@program(lambda r, n: (items(r, 1 + n // 4), r.randint(5, 60)))
+def knapsack(found, room):
+    best = [0.0] * (room + 1)
+    for item in found:
+        for w in range(room, item.weight - 1, -1):
+            best[w] = max(best[w], best[w - item.weight] + item.price)
+    return best[room]
+
+
+@program(lambda r, n: ([r.randint(-50, 100) for _ in range(n)],))
+def banking(amounts):
+    account, errors = Account("me", 10), 0
+    for amount in amounts:
+        try:
+            if amount >= 0:
+                account.deposit(amount)
+            else:
+                account.withdraw(-amount)
+        except ValueError:
+            errors += 1
+    return account.balance, errors, len(account.history)
+
+
+@program(lambda r, n: (Account("her", 50), [r.randint(-50, 100) for _ in range(n)]))
+def booked(account, amounts):
+    for amount in amounts:
+        with contextlib.suppress(ValueError):
+            account.deposit(amount) if amount > 0 else account.withdraw(-amount)
+    return account.balance
+
+
+@program(lambda r, n: (tree(ints(r, n)),))
+def in_order(root):
+    out, stack, node = [], [], root
+    while stack or node:
+        while node:
+            stack.append(node)
+            node = node.left
+        node = stack.pop()
+        out.append(node.key)
+        node = node.right
+    return out
+
+
+@program(lambda r, n: (tree(ints(r, n)),))
+def depth(root):
+    def below(node):
+        return 0 if node is None else 1 + max(below(node.left), below(node.right))
+
+    return below(root)
+
+
+@program(lambda r, n: (tree(ints(r, n)), r.randint(0, 1000)))
+def found_in_tree(root, key):
+    steps = 0
+    while root is not None and root.key != key:
+        root = root.left if key < root.key else root.right
+        steps += 1
+    return root is not None, steps
+
+
+@program(lambda r, n: (ints(r, n),))
+def linked(values):
+    head = None
+    for value in values:
+        head = Node(value, head)
+    before = None
+    while head:
+        head.left, before, head = before, head, head.left
+    out = []
+    while before:
+        out.append(before.key)
+        before = before.left
+    return out
+
+
+@program(lambda r, n: (graph(r, n), 0))
+def breadth_first(edges, start):
+    seen, queue, order = {start}, collections.deque([start]), []
+    while queue:
+        node = queue.popleft()
+        order.append(node)
+        for other in edges[node]:
+            if other not in seen:
+                seen.add(other)
+                queue.append(other)
+    return order
+
+
+@program(lambda r, n: (graph(r, n),))
+def components(edges):
+    seen, count = set(), 0
+
+    def visit(node):
+        seen.add(node)
+        for other in edges[node]:
+            if other not in seen:
+                visit(other)
+
+    for node in edges:
+        if node not in seen:
+            visit(node)
+            count += 1
+    return count
+
+
+@program(lambda r, n: ({i: {r.randrange(n): r.randint(1, 9) for _ in range(3)} for i in range(n)}, 0))
+def dijkstra(edges, start):
+    distances, queue = {start: 0}, [(0, start)]
+    while queue:
+        distance, node = heapq.heappop(queue)
+        if distance > distances.get(node, 10**9):
+            continue
+        for other, length in edges[node].items():
+            new = distance + length
+            if new < distances.get(other, 10**9):
+                distances[other] = new
+                heapq.heappush(queue, (new, other))
+    return distances
+
+
+@program(lambda r, n: (n, [(r.randrange(n), r.randrange(n)) for _ in range(n)]))
+def union_find(count, pairs):
+    parent = list(range(count))
+
+    def find(i):
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    for a, b in pairs:
+        parent[find(a)] = find(b)
+    return len({find(i) for i in range(count)})
+
+
+@program(lambda r, n: ({w: set(words(r, 2)) for w in words(r, n)},))
+def topological(needs):
+    done, order = set(), []
+    pending = list(needs)
+    while pending:
+        ready = [name for name in pending if not (needs[name] & set(pending)) - {name}]
+        if not ready:
+            break
+        order += ready
+        done.update(ready)
+        pending = [name for name in pending if name not in done]
+    return order
+
+
+@program(lambda r, n: ([r.choice(["push", "pop", "top"]) for _ in range(n)],))
+def stack_machine(orders):
+    stack, out = [], []
+    for i, order in enumerate(orders):
+        match order:
+            case "push":
+                stack.append(i)
+            case "pop" if stack:
+                out.append(stack.pop())
+            case "top":
+                out.append(stack[-1] if stack else None)
+            case _:
+                out.append("empty")
+    return out, stack
+
+
+@program(lambda r, n: (ints(r, n, 30), r.randint(2, 9)))
+def least_recently_used(keys, room):
+    cache, hits = collections.OrderedDict(), 0
+    for key in keys:
+        if key in cache:
+            hits += 1
+            cache.move_to_end(key)
+        else:
+            cache[key] = True
+            if len(cache) > room:
+                cache.popitem(last=False)
+    return hits
+
+
+@program(lambda r, n: (ints(r, n), r.randint(2, 9)))
+def sliding_maximum(values, width):
+    queue, out = collections.deque(), []
+    for i, value in enumerate(values):
+        while queue and values[queue[-1]] <= value:
+            queue.pop()
+        queue.append(i)
+        if queue[0] <= i - width:
+            queue.popleft()
+        if i >= width - 1:
+            out.append(values[queue[0]])
+    return out
+
+
+@program(lambda r, n: (floats(r, n),))
+def running_median(values):
+    ordered, out = [], []
+    for value in values:
+        bisect.insort(ordered, value)
+        out.append(ordered[len(ordered) // 2])
+    return out
+
+
+@program(lambda r, n: ([(r.randint(0, 99), r.randint(1, 9), w) for w in words(r, n)],))
+def schedule(tasks):
+    heap, clock, order = [], 0, []
+    for start, length, name in sorted(tasks):
+        heapq.heappush(heap, (length, start, name))
+    while heap:
+        length, start, name = heapq.heappop(heap)
+        clock = max(clock, start) + length
+        order.append((clock, name))
+    return order[-1]
+
+
+@program(lambda r, n: (n % 40,))
+def fibonacci_with_memo(n):
+    memo = {}
+
+    def of(i):
+        if i < 2:
+            return i
+        if i not in memo:
+            memo[i] = of(i - 1) + of(i - 2)
+        return memo[i]
+
+    return of(n)
+
+
+@program(lambda r, n: (sorted(set(ints(r, 5, 40))), n))
+def coins(values, amount):
+    @functools.cache
+    def ways(left, kinds):
+        if left == 0:
+            return 1
+        if left < 0 or kinds == 0:
+            return 0
+        return ways(left - max(values[kinds - 1], 1), kinds) + ways(left, kinds - 1)
+
+    return ways(amount, len(values))
+
+
+@program(lambda r, n: (n,))
+def primes(n):
+    def candidates():
+        found = []
+        for i in itertools.count(2):
+            if all(i % p for p in found):
+                found.append(i)
+                yield i
+
+    return list(itertools.islice(candidates(), n))[-1]
+
+
+@program(lambda r, n: (ints(r, n),))
+def pipeline(values):
+    def even(source):
+        for value in source:
+            if value % 2 == 0:
+                yield value
+
+    def pairs(source):
+        last = None
+        for value in source:
+            if last is not None:
+                yield last + value
+            last = value
+
+    return list(pairs(even(values)))
+
+
+@program(lambda r, n: (ints(r, n), ints(r, n)))
+def set_algebra(a, b):
+    one, other = set(a), set(b)
+    return len(one & other), len(one | other), sorted(one ^ other)[:3], one <= other
+
+
+@program(lambda r, n: ([Point(r.randint(-5, 5), r.randint(-5, 5)) for _ in range(n)],))
+def centre(points):
+    total = Point(0, 0)
+    for point in points:
+        total = total + point
+    return total, min(points), len(set(points))
+
+
+@program(lambda r, n: ([r.choice(list(Colour)) for _ in range(n)],))
+def colours(found):
+    counts = dict.fromkeys(Colour, 0)
+    for colour in found:
+        counts[colour] += 1
+    return {colour.name: count for colour, count in counts.items()}
+
+
+@program(lambda r, n: ([ints(r, r.randint(0, 4)) for _ in range(n)],))
+def flat(nested):
+    def inner(value):
+        if isinstance(value, list):
+            return [x for part in value for x in inner(part)]
+        return [value]
+
+    return inner(nested)
+
+
+@program(lambda r, n: (words(r, n), ints(r, n)))
+def zipped(names, values):
+    return {name: value for name, value in zip(names, values, strict=True) if value % 3}, list(enumerate(names))[:2]
+
+
+@program(lambda r, n: (ints(r, 1 + n % 7),))
+def permutations(values):
+    return sum(1 for p in itertools.permutations(values[:5]) if all(a != b for a, b in zip(p, values, strict=False)))
+
+
+@program(lambda r, n: ([ints(r, 3, 99) for _ in range(n)],))
+def sorted_rows(rows):
+    rows.sort(key=lambda row: (row[1], -row[0]))
+    return rows[0], [row for row in rows if row[2] > 50][:2]
