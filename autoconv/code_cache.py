@@ -113,7 +113,8 @@ class CodeCache:
 
 NATIVE = CodeCache("native", "pieces of machine code", 256 << 20)
 FUNCTIONS = CodeCache("functions", "converted functions", 64 << 20)
-CACHES = (NATIVE, FUNCTIONS)
+XLA = CodeCache("xla", "modules compiled by XLA", 256 << 20)
+CACHES = (NATIVE, FUNCTIONS, XLA)
 
 
 def _content(path: Path, limit: int) -> bytes:

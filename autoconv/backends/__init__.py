@@ -1,42 +1,78 @@
 """Backends, each of which compiles graphs to functions; `protocol.py` has what they offer.
 
-`BACKENDS` maps the names in the settings to backends. `compile_graph` uses the configured one.
+`BACKENDS` maps names to backends. A function names the one that it wants; the others use the configured one.
 """
 
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.interpreter import Interpreter
 from autoconv.backends.llvm.backend import NativeBackend
 from autoconv.backends.protocol import Backend, CompiledGraph, LibraryCode, SymbolicCode, Unsupported
 from autoconv.config import SETTINGS
+from autoconv.config.devices import ACCELERATORS
+from autoconv.config.placement import ACCELERATOR
 from autoconv.graph.graph import Graph
 
 REFERENCE = Interpreter()
 _NATIVE = NativeBackend()
 BACKENDS: dict[str, Backend] = {"llvm": _NATIVE, "reference": REFERENCE}
+_OTHER_NAMES = {"native": "llvm"}
+_LOADED_LATER = ("xla",)
 
 
-def current() -> Backend:
-    """Return the configured backend; `xla` is loaded when it is first asked for."""
-    name = SETTINGS.backend
-    if name == "xla" and name not in BACKENDS:
-        made: Backend = import_module("autoconv.backends.xla").XlaBackend(_NATIVE)
-        BACKENDS[name] = made
-    return BACKENDS[name]
+def backend_named(name: str | None = None) -> Backend:
+    """Return the backend of that name, without a name the configured one; `xla` is loaded when it is first asked for.
+
+    Raises ValueError for an unknown name, and ImportError where a package is missing.
+    """
+    known = _OTHER_NAMES.get(name or SETTINGS.backend, name or SETTINGS.backend)
+    if known not in BACKENDS:
+        if known.partition(":")[0] not in _LOADED_LATER:
+            names = sorted({*_OTHER_NAMES, *_LOADED_LATER, *BACKENDS} - set(_OTHER_NAMES.values()))
+            raise ValueError(f"there is no backend {known!r}: there are {', '.join(names)}")
+        made: Backend = import_module("autoconv.backends.xla").XlaBackend(_NATIVE, known.partition(":")[2])
+        BACKENDS[known] = made
+    return BACKENDS[known]
 
 
-def compile_graph(graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:
-    """Compile by the configured backend; where it does not run, warn once and use the reference from then on."""
+def compile_graph(
+    graph: Graph, form: CallForm | None = None, pool: int = 0, backend: str | None = None
+) -> CompiledGraph:
+    """Compile by a backend, the configured one if it is None.
+
+    Where it does not run, warn once, and use native code from then on, or the reference in its place.
+    """
+    used = backend_named(backend)
     try:
-        return current().compile(graph, form, pool)
+        return used.compile(graph, form, pool)
     except Unsupported as error:
-        warnings.warn(f"graphs run without native code: {error}", RuntimeWarning, stacklevel=2)
-        BACKENDS[SETTINGS.backend] = REFERENCE
-        return REFERENCE.compile(graph)
+        other = REFERENCE if used is _NATIVE else _NATIVE
+        warnings.warn(f"graphs run without the backend {used.name}: {error}", RuntimeWarning, stacklevel=2)
+        BACKENDS.update({name: other for name, found in BACKENDS.items() if found is used})
+        return compile_graph(graph, form, pool, backend)
+
+
+@cache
+def accelerators() -> tuple[str, ...]:
+    """Return the names of the accelerators that a runtime of this process has, such as `GPU:0`."""
+    return import_module("autoconv.backends.xla").accelerators() if find_spec("jaxlib") else ()  # type: ignore[no-any-return]
+
+
+@cache
+def accelerator(name: str) -> Any:
+    """Return an accelerator, which compiles graphs for itself."""
+    return import_module("autoconv.backends.xla").Accelerator(backend_named(f"xla:{name}"))
+
+
+ACCELERATORS.set(accelerators)
+ACCELERATOR.set(accelerator)
 
 
 def library_code() -> LibraryCode:
@@ -49,4 +85,4 @@ def symbolic_code() -> SymbolicCode:
     return next(found for backend in BACKENDS.values() if (found := backend.symbolic) is not None)
 
 
-__all__ = ["BACKENDS", "REFERENCE", "compile_graph", "current", "library_code", "symbolic_code"]
+__all__ = ["BACKENDS", "REFERENCE", "compile_graph", "library_code", "backend_named", "symbolic_code"]

@@ -74,7 +74,11 @@ class RayTask:
         """Start a run of a graph in the worker, and return its results as RayArrays."""
         if self._is_lost:
             self.wait_until_ready()
-        given = [argument.reference if isinstance(argument, RayArray) else argument for argument in arguments]
+        given = [
+            argument.reference if isinstance(argument, RayArray)
+            else argument.fetch() if hasattr(argument, "fetch") else argument
+            for argument in arguments
+        ]  # fmt: skip
         found = self._actor.run.options(num_returns=len(types)).remote(sent, *given)
         references = [found] if len(types) == 1 else found or []
         place = current_place()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from autoconv.hooks import Hook
+
 
 @dataclass(frozen=True, slots=True)
 class PhysicalDevice:
@@ -49,10 +51,11 @@ class LogicalDeviceConfiguration:
     experimental_device_ordinal: int | None = None
 
 
+ACCELERATORS = Hook("autoconv.backends")  # the names of those that a runtime of this process has, such as "GPU:0"
 _CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 _LOGICAL: dict[PhysicalDevice, tuple[LogicalDeviceConfiguration, ...]] = {}
 _STARTED: list[LogicalDevice] = []
-_VISIBLE: list[PhysicalDevice] = [_CPU]
+_HIDDEN: list[PhysicalDevice] = []
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -61,7 +64,10 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     >>> autoconv.config.list_physical_devices("CPU")
     [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
     """
-    return [_CPU] if device_type in (None, "CPU") else []
+    found = [_CPU] if device_type in (None, "CPU") else []
+    if device_type != "CPU":  # without asking for accelerators where none is meant, as jax is imported for them
+        found += [PhysicalDevice(f"/physical_device:{name}", name.partition(":")[0]) for name in ACCELERATORS()]
+    return [device for device in found if device_type in (None, device.device_type)]
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
@@ -70,15 +76,19 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     >>> [device.name for device in autoconv.config.list_logical_devices("CPU")]
     ['/device:CPU:0']
     """
-    if not _STARTED and _CPU in _VISIBLE:
+    if not _STARTED and _CPU not in _HIDDEN:
         count = len(_LOGICAL.get(_CPU, ())) or 1
         _STARTED.extend(LogicalDevice(f"/device:CPU:{number}", "CPU") for number in range(count))
-    return [device for device in _STARTED if device_type in (None, device.device_type)]
+    found = [device for device in _STARTED if device_type in (None, device.device_type)]
+    if device_type != "CPU":
+        others = [device for device in list_physical_devices(device_type) if device not in (_CPU, *_HIDDEN)]
+        found += [LogicalDevice(one.name.replace("physical_", ""), one.device_type) for one in others]
+    return found
 
 
 def add_logical_device(name: str) -> None:
     """Add the device of a cluster's task."""
-    list_logical_devices()
+    list_logical_devices("CPU")
     _STARTED.append(LogicalDevice(name, "CPU"))
 
 
@@ -115,11 +125,11 @@ def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     >>> autoconv.config.get_visible_devices("GPU")
     []
     """
-    return [device for device in _VISIBLE if device_type in (None, device.device_type)]
+    return [device for device in list_physical_devices(device_type) if device not in _HIDDEN]
 
 
 def set_visible_devices(devices: PhysicalDevice | list[PhysicalDevice], device_type: str | None = None) -> None:
-    """Choose the devices that programs may use, of that type or all. Ops run on the CPU in any case.
+    """Choose the devices that programs may use, of that type or all.
 
     Raises ValueError for an unknown device, and RuntimeError once devices are in use.
 
@@ -130,12 +140,14 @@ def set_visible_devices(devices: PhysicalDevice | list[PhysicalDevice], device_t
         _check(device)
         if device_type not in (None, device.device_type):
             raise ValueError(f"Unrecognized device: {device!r}")
-    kept = [] if device_type is None else [device for device in _VISIBLE if device.device_type != device_type]
-    if kept + wanted == _VISIBLE:
+    hidden = [device for device in list_physical_devices(device_type) if device not in wanted]
+    if device_type is not None:
+        hidden += [device for device in _HIDDEN if device.device_type != device_type]
+    if set(hidden) == set(_HIDDEN):
         return
     if _STARTED:
         raise RuntimeError("Visible devices cannot be modified after being initialized")
-    _VISIBLE[:] = kept + wanted
+    _HIDDEN[:] = hidden
 
 
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:

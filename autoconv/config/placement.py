@@ -13,23 +13,25 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from autoconv.config.device_spec import DeviceSpec
-from autoconv.config.devices import add_logical_device, list_logical_devices
+from autoconv.config.devices import add_logical_device, get_visible_devices, list_logical_devices
 from autoconv.config.settings import DETOUR, SETTINGS
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
+from autoconv.hooks import Hook
 
 HOST = "/job:localhost/replica:0/task:0"
 DEFAULT_DEVICE = f"{HOST}/device:CPU:0"
 
 
 class Task(Protocol):
-    """A process of a cluster."""
+    """What runs graphs elsewhere: a process of a cluster, or an accelerator."""
 
     def compile(self, graph: object) -> Callable[[Sequence[object]], list[object]]:
         """Send a graph; return what runs it there on a list of arguments."""
 
 
 TASKS: dict[tuple[str, int], Task] = {}
+ACCELERATOR = Hook("autoconv.backends")  # the Task of an accelerator, by a name such as "GPU:0"
 
 
 def add_task(job: str, number: int, task: Task) -> None:
@@ -140,7 +142,7 @@ def full_name(request: str) -> str:
     spec = DeviceSpec.from_string(request)
     if spec.job not in (None, "localhost") or spec.task not in (None, 0):
         return _remote(spec)
-    found, known = _here(spec), _local()
+    found, known = _here(spec), _local(spec.device_type)
     if found in known or SETTINGS.soft_placement:
         return found if found in known else DEFAULT_DEVICE
     raise InvalidArgumentError(
@@ -152,20 +154,20 @@ def full_name(request: str) -> str:
 def has_device(request: str) -> bool:
     """Return whether this process has the device of a request itself."""
     spec = DeviceSpec.from_string(request)
-    return spec.job in (None, "localhost") and not spec.task and _here(spec) in _local()
+    return spec.job in (None, "localhost") and not spec.task and _here(spec) in _local(spec.device_type)
 
 
 def _here(spec: DeviceSpec) -> str:
     return f"{HOST}/device:{spec.device_type or 'CPU'}:{spec.device_index or 0}"
 
 
-def _local() -> list[str]:
-    """Return the full names of this process's devices."""
-    return [f"{HOST}{DeviceSpec(device_type='CPU', device_index=i).to_string()}" for i in range(_count())]
-
-
-def _count() -> int:
-    return sum(not device.name.startswith("/job:") or device.name.startswith(HOST) for device in list_logical_devices())
+def _local(kind: str | None) -> list[str]:
+    """Return the full names of this process's devices: the processor's, and those of a kind."""
+    own = [device for device in list_logical_devices("CPU") if device.name.startswith(("/device:", HOST))]
+    names = [f"{HOST}{DeviceSpec(device_type='CPU', device_index=i).to_string()}" for i in range(len(own))]
+    if kind not in (None, "CPU"):
+        names += [f"{HOST}/{device.name.removeprefix('/physical_')}" for device in get_visible_devices(kind)]
+    return names
 
 
 def _remote(spec: DeviceSpec) -> str:
@@ -177,9 +179,12 @@ def _remote(spec: DeviceSpec) -> str:
 
 
 def task_of(name: str) -> Task | None:
-    """Return the task of a cluster that a full name is of; None for this process."""
+    """Return the task of a cluster, or the accelerator, that a full name is of; None for this process."""
     spec = DeviceSpec.from_string(name)
-    return TASKS.get((spec.job or "", spec.task or 0))
+    found = TASKS.get((spec.job or "", spec.task or 0))
+    if found is None and spec.device_type not in (None, "CPU") and name in _local(spec.device_type):
+        found = ACCELERATOR(f"{spec.device_type}:{spec.device_index or 0}")
+    return found
 
 
 def pool_of(name: str) -> int:
@@ -188,6 +193,7 @@ def pool_of(name: str) -> int:
 
 
 __all__ = [
-    "DEFAULT_DEVICE", "HOST", "TASKS", "Task", "add_task", "as_replica", "away", "eager_device", "full_name",
-    "has_device", "is_default", "merged", "placed", "pool_of", "replica", "requested", "requesting", "task_of",
+    "ACCELERATOR", "DEFAULT_DEVICE", "HOST", "TASKS", "Task", "add_task", "as_replica", "away", "eager_device",
+    "full_name", "has_device", "is_default", "merged", "placed", "pool_of", "replica", "requested", "requesting",
+    "task_of",
 ]  # fmt: skip

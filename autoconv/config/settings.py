@@ -24,7 +24,7 @@ class Settings:
     logs            what goes to standard error: retraces, graph, passes
     strict          internal errors are raised (errors.InternalError), for tests; else such a call runs as plain Python
     helper          LLVM runs in a process of its own, which its assertions end; else in this one
-    backend         what runs graphs: "llvm" (native code), "reference" (NumPy, op by op) or "xla" (jaxlib)
+    backend         what runs graphs: "llvm" or "native" (LLVM), "reference" (NumPy, op by op) or "xla" (jaxlib)
     llvm_level      the highest level at which LLVM optimises: 3 for fast code, 0 for code that is made in a fifth of
                     the time and runs slowly
     tiers           "measured": under `compile` calls run as a graph or as plain Python, whichever early calls showed to
@@ -69,7 +69,7 @@ def _from_environment() -> Settings:
         strict=os.environ.get("AUTOCONV_STRICT", "") not in ("", "0"),
         helper=os.environ.get("AUTOCONV_HELPER", "1") != "0",
         llvm_level=int(_one_of("AUTOCONV_LLVM_LEVEL", ("3", "2", "1", "0"))),
-        backend=os.environ.get("AUTOCONV_BACKEND", "llvm"),
+        backend=_one_of("AUTOCONV_BACKEND", ("llvm", "native", "reference", "xla")),
         tiers=_one_of("AUTOCONV_TIERS", ("measured", "native")),
         threads=_count_of_threads(os.environ.get("AUTOCONV_NUM_THREADS", "")),
     )

@@ -110,6 +110,25 @@ def _parameters(concrete, arguments):
     return [np.array(x, type_.dtype.numpy) for x, type_ in zip(found, types, strict=True)]
 
 
+def assert_numpy_program(name, run):
+    """Compare a program of fixtures/numpy with plain NumPy, what it changes included.
+
+    `run(graph, arrays)` returns the values, how many of them are results, and the positions of the changed arguments,
+    whose new contents follow.
+    """
+    module, graph, arrays, expected, after = numpy_program(name)
+    found, count, written = run(graph, [x.copy() for x in arrays])
+    assert_program(found, count, written, expected, after, module.TOLERANCE)
+
+
+def executed(text, arrays, types):
+    """Run a StableHLO module by XLA: its results, of these types, and the error word."""
+    client = importlib.import_module("autoconv.backends.xla.client")
+    executable = importlib.import_module("autoconv.backends.xla.executable")
+    given = [TensorType(as_dtype(np.asarray(x).dtype), np.shape(x)) for x in arrays]
+    return executable.Executable(text, client.place(), given, types)(arrays)
+
+
 def integers_of(arrays):
     return {i: int(x) for i, x in enumerate(arrays) if x.shape == () and x.dtype.kind == "i"}
 

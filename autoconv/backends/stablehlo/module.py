@@ -23,6 +23,7 @@ class Module:
     written         positions of the parameters (variables, arrays) whose new contents are results
     places          what the error word counts from 1: an op and its place in the program
     shares          whether a result is, or is part of, an argument or another result: here it is a copy
+    types           of the results and the written ones
 
     >>> module = autoconv.stablehlo.export(lambda x: x * 2.0, autoconv.TensorSpec([4], autoconv.float32))
     >>> module.results, module.written, module.places
@@ -34,6 +35,7 @@ class Module:
     written: tuple[int, ...]
     places: tuple[str, ...]
     shares: bool = False
+    types: tuple[TensorType, ...] = ()
 
 
 def to_stablehlo(graph: Graph, capacity: int = 64, numbers: Mapping[int, int] | None = None) -> Module:
@@ -58,6 +60,7 @@ def to_stablehlo(graph: Graph, capacity: int = 64, numbers: Mapping[int, int] | 
         tuple(position for position, _ in lowered.written),
         tuple(writer.places),
         lowered.shares,
+        tuple(TensorType(term.dtype, term.shape) for term in outputs[:-1]),
     )
 
 

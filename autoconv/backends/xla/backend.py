@@ -6,6 +6,7 @@ to the kernel: the native code then runs the same call, and answers or raises at
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,30 +18,36 @@ from autoconv.backends.portable.types import contents
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.backends.protocol import Backend, CompiledGraph, Dispatch, OpenSizes, SymbolicCode
 from autoconv.backends.stablehlo import Module, to_stablehlo
-from autoconv.backends.xla.client import Executable
+from autoconv.backends.xla.client import Place, is_installed, place
+from autoconv.backends.xla.entry import make_entry
+from autoconv.backends.xla.executable import DeviceArray, Executable
 from autoconv.graph.graph import Graph, Node, Span
 from autoconv.graph.types import ArrayType, ResourceType, Symbol
 
 MOST_VALUES = 16  # compilations for values of integers that sizes depend on
+_Made = tuple[Module, Executable]
 
 
 class XlaGraph:
-    """A graph compiled by XLA."""
+    """A graph compiled by XLA for a device."""
 
-    entry = None
     keeps_nothing = True
     sizes = None
 
-    def __init__(self, graph: Graph, native: Callable[[], CompiledGraph]) -> None:
+    def __init__(
+        self, graph: Graph, form: CallForm | None, native: Callable[[], CompiledGraph], device: Place
+    ) -> None:
+        self.entry: Callable[..., Any] | None = None
         self.notes: list[str] = ["compiled by XLA"]
         self._graph = graph
         self._make_native = native
         self._native: CompiledGraph | None = None
-        self._dtypes = [contents(value.type).dtype.numpy for value in graph.parameters]
+        self._process = os.getpid()
+        self._device = device
         self._numbers: tuple[int, ...] = ()
-        self._made: dict[tuple[int, ...], tuple[Module, Executable] | None] = {}
+        self._made: dict[tuple[int, ...], _Made | None] = {}
         try:
-            self._made[()] = _compiled(graph, None)
+            self._made[()] = self._compiled(None)
         except GraphUnfit as error:
             if error.reason != SIZE_OF_A_VALUE:
                 raise
@@ -51,56 +58,71 @@ class XlaGraph:
             )  # fmt: skip
             if not self._numbers:
                 raise
+        else:
+            if form is not None and device.is_host:
+                self.entry = make_entry(graph, form, self._by_xla)
 
     @property
     def kernel_calls(self) -> Sequence[tuple[str, Span | None]]:
         return ()
 
     def __call__(self, arguments: Sequence[Any], /) -> list[Any]:
-        made = self._for(tuple(int(arguments[i]) for i in self._numbers))
-        if made is None:
-            return self._natively(arguments)
-        module, run = made
-        given = [
-            np.asarray(x.value if hasattr(x, "value") and not isinstance(x, np.ndarray) else x, dtype)
-            for x, dtype in zip(arguments, self._dtypes, strict=True)
-        ]
-        found = run(given)
-        if found.pop():
-            return self._natively(arguments)
-        results = found[: module.results]
-        for position, value in zip(module.written, found[module.results :], strict=True):
-            target = arguments[position]
-            if isinstance(target, np.ndarray):
-                target[...] = value
-            else:
-                target.value = value
-        return list(results)
+        return self.run(arguments)
 
-    def _for(self, values: tuple[int, ...]) -> tuple[Module, Executable] | None:
+    def run(self, arguments: Sequence[Any], keeps: bool = False) -> list[Any]:
+        """Run the graph; with `keeps`, results stay in the memory of an accelerator."""
+        found = self._by_xla(arguments, keeps)
+        return self._natively(arguments) if found is None else found
+
+    def _by_xla(self, arguments: Sequence[Any], keeps: bool = False) -> list[Any] | None:
+        """Run the graph by XLA; return None, without any effect, where the native code has to run it."""
+        made = self._for(tuple(int(arguments[i]) for i in self._numbers)) if self._numbers else self._made[()]
+        if made is None or os.getpid() != self._process:  # the threads of XLA are not in a forked process
+            return None
+        module, run = made
+        found, word = run([x.value if hasattr(x, "__autoconv_resource__") else x for x in arguments], keeps)
+        if word:
+            return None
+        if module.written:
+            _write(arguments, module.written, found[module.results :])
+            del found[module.results :]
+        return found
+
+    def _for(self, values: tuple[int, ...]) -> _Made | None:
         """Return the code for these values of integers; None where there is none."""
         if values not in self._made and len(self._made) < MOST_VALUES:
             try:
-                self._made[values] = _compiled(self._graph, dict(zip(self._numbers, values, strict=True)))
+                self._made[values] = self._compiled(dict(zip(self._numbers, values, strict=True)))
             except GraphUnfit as error:
                 self._made[values] = None
                 self.notes.append(f"not by XLA: {error}")
         return self._made.get(values)
 
+    def _compiled(self, numbers: Mapping[int, int] | None) -> _Made:
+        module = to_stablehlo(self._graph, numbers=numbers)
+        if module.shares:
+            raise GraphUnfit("return", "a result that is an argument, or a part of one")
+        parameters = [contents(value.type) for value in self._graph.parameters]
+        try:
+            return module, Executable(module.text, self._device, parameters, module.types)
+        except RuntimeError as error:  # XLA's own refusal
+            raise GraphUnfit("module", f"XLA refuses it: {str(error).splitlines()[0]}") from None
+
     def _natively(self, arguments: Sequence[Any]) -> list[Any]:
         if self._native is None:
             self._native = self._make_native()
-        return self._native(arguments)
+        return self._native([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
 
 
-def _compiled(graph: Graph, numbers: Mapping[int, int] | None) -> tuple[Module, Executable]:
-    module = to_stablehlo(graph, numbers=numbers)
-    if module.shares:
-        raise GraphUnfit("return", "a result that is an argument, or a part of one")
-    try:
-        return module, Executable(module.text)
-    except RuntimeError as error:  # XLA's own refusal
-        raise GraphUnfit("module", f"XLA refuses it: {str(error).splitlines()[0]}") from None
+def _write(arguments: Sequence[Any], positions: Sequence[int], values: Sequence[Any]) -> None:
+    """Store new contents in arrays and variables."""
+    for position, value in zip(positions, values, strict=True):
+        target = arguments[position]
+        held = value.fetch() if isinstance(value, DeviceArray) else value
+        if isinstance(target, np.ndarray):
+            target[...] = held
+        else:
+            target.value = held
 
 
 class _ShapeByShape:
@@ -123,14 +145,18 @@ class XlaBackend:
     """Compiles graphs by XLA, and by `native` what has no form in StableHLO."""
 
     name = "xla"
+    library = None
     symbolic: SymbolicCode | None = _ShapeByShape()
 
-    def __init__(self, native: Backend) -> None:
+    def __init__(self, native: Backend, device: str = "") -> None:
+        if not is_installed():
+            raise ImportError("the backend xla needs the package jaxlib: pip install 'autoconv[xla]'")
         self._native = native
+        self._device = device
 
     def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:
         try:
-            return XlaGraph(graph, lambda: self._native.compile(graph, None, pool))
+            return XlaGraph(graph, form, lambda: self._native.compile(graph, None, pool), place(self._device))
         except GraphUnfit as error:
             return _Noted(self._native.compile(graph, form, pool), f"not by XLA: {error}")
 

@@ -1,50 +1,92 @@
-"""XLA's client, of the package jaxlib: compiles text, and runs it on arrays.
+"""XLA's clients, of the package jaxlib: the processor, and the accelerators for which jax has a plug-in.
 
-Nothing of jaxlib's modules is a stable interface: all that is used of them is in this file. Where jax is installed, its
-default backend is taken, which may be a GPU; else jaxlib's own client for the CPU.
+Nothing of jaxlib's modules is a stable interface: all that is used of them is in this folder. The processor has a
+client of its own, which works without jax and runs each call to its end before it returns.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import Any
-
-import numpy as np
 
 from autoconv.backends.protocol import Unsupported
 
+KINDS = ("GPU", "TPU")
 
-class Executable:
-    """A compiled module: a function of arrays."""
 
-    def __init__(self, text: str) -> None:
-        self._client, self._device = _client()
-        xla = import_module("jaxlib.xla_client")
-        devices = xla.DeviceList((self._device,))
-        self._run = self._client.compile_and_load(text, devices, xla.CompileOptions())
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A device of a client. `is_host` is True where the device computes in the memory of this process."""
 
-    def __call__(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Run on arrays of the parameters' dtypes and shapes. The results are new arrays."""
-        return [np.array(found) for found in self._run.execute([self._buffer(x) for x in arguments])]
+    client: Any
+    device: Any
+    is_host: bool
 
-    def _buffer(self, array: np.ndarray) -> Any:
-        """Copy an array to the device: where XLA reads memory in place, later writes would be seen."""
-        own = np.array(array, order="C")
-        return import_module("jaxlib._jax").dlpack_managed_tensor_to_buffer(
-            own.__dlpack__(), self._device, None, None
-        )
+
+def place(name: str = "") -> Place:
+    """Return the device of a name such as `GPU:0`; without a name the first accelerator, else the processor.
+
+    Raises Unsupported where jaxlib is missing or another one, and after a fork: a child has none of the threads.
+    """
+    found = _place(name, os.getpid())
+    if found is None:
+        raise Unsupported("XLA was started before this process was forked")
+    return found
+
+
+_STARTED: list[int] = []  # the process in which there are clients
 
 
 @cache
-def _client() -> tuple[Any, Any]:
-    """Return the client and its first device; raises Unsupported where jaxlib is missing or another one."""
+def _place(name: str, process: int) -> Place | None:
+    if _STARTED and _STARTED[0] != process:
+        return None
+    _STARTED[:] = [process]
+    names = accelerators()
+    if not name and not names:
+        return Place(*_processor(), True)
+    kind, _, number = (name or names[0]).partition(":")
+    return Place(*devices(kind)[int(number)], False)
+
+
+def _processor() -> tuple[Any, Any]:
     try:
-        client = import_module("jax.extend.backend").get_backend()
-    except ImportError:
-        try:
-            client = import_module("jaxlib.xla_client").make_cpu_client(asynchronous=False)
-        except (ImportError, AttributeError, TypeError) as error:
-            raise Unsupported(f"the backend xla needs jaxlib: {error}; pip install 'autoconv[xla]'") from None
+        client = import_module("jaxlib.xla_client").make_cpu_client(asynchronous=False)
+    except (ImportError, AttributeError, TypeError) as error:
+        raise Unsupported(f"the backend xla needs jaxlib: {error}; pip install 'autoconv[xla]'") from None
     return client, client.devices()[0]
+
+
+@cache
+def accelerators() -> tuple[str, ...]:
+    """Return the names of the accelerators, `GPU:0` and so on; jax is imported only where it has a plug-in."""
+    if find_spec("jax") is None or not (find_spec("jax_plugins") or find_spec("libtpu") or _has_entry_points()):
+        return ()
+    return tuple(f"{kind}:{number}" for kind in KINDS for number, _ in enumerate(devices(kind)))
+
+
+def _has_entry_points() -> bool:
+    return bool(entry_points(group="jax_plugins"))
+
+
+def devices(kind: str) -> Sequence[tuple[Any, Any]]:
+    """Return the client and device of each accelerator of a kind; jax has the clients, so memory is shared with it."""
+    try:
+        client = import_module("jax.extend.backend").get_backend(kind.lower())
+    except (ImportError, RuntimeError):
+        return ()
+    return [(client, device) for device in client.devices()]
+
+
+def is_installed() -> bool:
+    """Return whether there is a package jaxlib."""
+    return find_spec("jaxlib") is not None
+
+
+__all__ = ["KINDS", "Place", "accelerators", "devices", "is_installed", "place"]

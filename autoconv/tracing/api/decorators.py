@@ -28,6 +28,7 @@ class Options(TypedDict, total=False):
     experimental_compile: bool | None
     experimental_follow_type_hints: bool | None
     donate: Donate
+    backend: str | None
 
 
 class Decorator(Protocol):
@@ -70,6 +71,7 @@ def function(
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
     donate: Donate = (),
+    backend: str | None = None,
 ) -> Any:
     """Run a Python function as graphs under TensorFlow's contract, with one trace per signature of tensors.
 
@@ -83,6 +85,10 @@ def function(
     failed. Arrays and variables stay valid, and so does everything in a call that a tape records or that is part
     of another trace. ValueError for an unknown parameter.
 
+    `backend` names what runs the graphs: "native" (LLVM), "xla" (the extra of that name) or "reference" (NumPy, op by
+    op); without it, the setting decides. A function that is part of another's trace runs with that one. ValueError for
+    an unknown name, ImportError where a package is missing.
+
     >>> @autoconv.function
     ... def larger(x, y):
     ...     if autoconv.reduce_sum(x) > autoconv.reduce_sum(y):
@@ -95,7 +101,7 @@ def function(
     def decorate(inner: Callable[..., Any]) -> Any:
         relaxes = bool(reduce_retracing or experimental_relax_shapes)
         hints = bool(experimental_follow_type_hints)
-        given = input_signature, autograph, relaxes, None, hints, donate
+        given = input_signature, autograph, relaxes, None, hints, donate, backend
         made = switched_off if SETTINGS.disabled else Function
         return made(inner, FunctionContract, *given)
 
@@ -103,20 +109,23 @@ def function(
 
 
 @overload
-def compile(func: Callable[P, R], donate: Donate = ()) -> Function[P, R]: ...
+def compile(func: Callable[P, R], donate: Donate = (), backend: str | None = None) -> Function[P, R]: ...
 
 
 @overload
-def compile(func: None = None, donate: Donate = ()) -> Decorator: ...
+def compile(func: None = None, donate: Donate = (), backend: str | None = None) -> Decorator: ...
 
 
 @presented
-def compile(func: Callable[..., Any] | None = None, donate: Donate = ()) -> Any:
+def compile(
+    func: Callable[..., Any] | None = None, donate: Donate = (), backend: str | None = None
+) -> Any:
     """Run a Python function as graphs under Python's contract: with the plain function's results and exceptions.
 
     Numbers are inputs, so one trace serves all of their values. Code that cannot be part of a graph runs as plain
-    Python; `f.explain()` shows the line and the reason. `donate` is that of `function`; a call that runs as plain
-    Python donates nothing.
+    Python; `f.explain()` shows the line and the reason. `donate` and `backend` are those of `function`; a call
+    that runs as plain Python donates nothing. Where a backend is named, calls run as graphs wherever there is one,
+    whether or not plain Python is quicker.
 
     >>> @autoconv.compile
     ... def collatz(n):
@@ -130,7 +139,7 @@ def compile(func: Callable[..., Any] | None = None, donate: Donate = ()) -> Any:
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
-        given = CompileContract, None, True, False, None, False, donate
+        given = CompileContract, None, True, False, None, False, donate, backend
         return switched_off(inner, *given) if SETTINGS.disabled else Function(inner, *given)
 
     return presented(decorate) if func is None else decorate(func)

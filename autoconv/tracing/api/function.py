@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, overload
 
+from autoconv.backends import BACKENDS, backend_named
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, OpError
 from autoconv.operators.calls.call import converted
@@ -93,6 +94,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         name: str | None = None,
         follow_type_hints: bool = False,
         donate: Donate = (),
+        backend: str | None = None,
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
@@ -105,6 +107,9 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         self._autograph = autograph
         self._reduce_retracing = reduce_retracing
         self._follow_type_hints = follow_type_hints
+        if backend is not None or SETTINGS.backend not in BACKENDS:
+            backend_named(backend)  # raises where there is no such backend
+        self.backend = backend
         name = name or str(getattr(python_function, "__name__", "function"))
         self._signature = Signature(python_function, contract, input_signature, name, follow_type_hints)
         self.donate = donated_names(donate, self._signature.python.parameters, self._signature.name) if donate else ()
@@ -115,7 +120,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
         self._explanation = Explanation(self._signature.name)
         self._learning = CallProfile(self._signature, self._explanation)
-        is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate
+        is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and backend is None
         if is_timed:
             self._bailout.storm.most = BY_VALUE
         self._begin_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
@@ -130,6 +135,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         Function.__init__(
             self, decorator(self.python_function), self._contract, self._input_signature, self._autograph,
             self._reduce_retracing, self._signature.name, self._follow_type_hints, tuple(self.donate),
+            self.backend,
         )  # fmt: skip
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -341,7 +347,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
     def options(self) -> tuple[Any, ...]:
         """The further arguments of its class with which the function was made, for making another one."""
         options = (self._input_signature, self._autograph, self._reduce_retracing)
-        return (self._contract, *options, None, self._follow_type_hints, tuple(sorted(self.donate)))
+        return (self._contract, *options, None, self._follow_type_hints, tuple(sorted(self.donate)), self.backend)
 
     @overload
     def __get__(self, instance: None, owner: type[Any] | None = None) -> Function[P, R]: ...

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoconv.backends import current
+from autoconv.backends import backend_named
 from autoconv.errors import TargetError
 from autoconv.graph.attribute_parser import parse_type
 from autoconv.graph.graph import Graph
@@ -52,7 +52,7 @@ def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool 
         keep(name, to_text(graph, spans))
 
     optimised = optimise(concrete.recorded, contract=target.contract, dump=dump)
-    keep(NATIVE, "\n".join(current().describe(optimised)) + "\n")
+    keep(NATIVE, "\n".join(backend_named(target.backend).describe(optimised)) + "\n")
     return found
 
 

@@ -36,6 +36,7 @@ from autoconv.tracing.execute.call_form import call_form, has_python_guards, wit
 from autoconv.tracing.execute.differentiable import Derivable
 from autoconv.tracing.execute.donation import donated_leaves
 from autoconv.tracing.execute.graph_collection import collect
+from autoconv.tracing.execute.graph_weight import graph_weight
 from autoconv.tracing.execute.placed_graphs import PlacedGraph, compiled
 from autoconv.tracing.execute.rollback import can_run_again, taking_back
 from autoconv.tracing.execute.run_values import run_value, taped_input
@@ -49,7 +50,6 @@ from autoconv.tracing.outputs.aliases import aliased_outputs
 from autoconv.tracing.views.func_graph import FuncGraph
 from autoconv.tracing.views.function_type import FunctionType
 
-_NODE_BYTES = 1100  # bytes per node, measured: the node, its values, and the backend's data for it
 _INPUTS = (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)  # the leaves that are parameters of the graph
 
 
@@ -111,7 +111,7 @@ class ConcreteFunction:
         self.may_raise_float_errors = any(map(computes_typed_numbers, optimised.walk()))
         # Whether tensors are among the inputs; plain Python computes with these by rules of their own.
         self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(isinstance(c, Storage) for c in captures)
-        self.weight = _weight(graph) + _weight(optimised)
+        self.weight = graph_weight(graph) + graph_weight(optimised)
         self._arrays_out = (
             contract.python_exceptions
             and (arrays or key.memory)
@@ -128,14 +128,14 @@ class ConcreteFunction:
             form_key, donated = unpacked.key, [i for i, at in enumerate(unpacked.places) if at in donated]
         what = (form_key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
         form = call_form(*what, donated, self.function_name, len(spots))
-        self._compiled: CompiledGraph = compiled(optimised, contract.name, form)
+        self._compiled: CompiledGraph = compiled(optimised, contract.name, form, owner.backend)
         self._elsewhere: dict[str, PlacedGraph] = {}  # by the device of the block around the call
         self._run: Any = self._compiled
         # The entry for calls with only tensors, arrays and numbers; whether its guards are checked before in Python.
         self.entry: Callable[..., Any] | None = self._compiled.entry
         self.checks_guards_in_python = self.entry is not None and has_python_guards(guards)
         self._copies = not self._compiled.keeps_nothing  # whether arrays are copied: the program may change them
-        self._is_native = SETTINGS.backend != "reference"
+        self._is_native = (owner.backend or SETTINGS.backend) != "reference"
         self.can_run_again = can_run_again(optimised)  # whether a run that met its limits has no side effects
         if contract.python_exceptions and not self.can_run_again:
             self._run, self.entry = taking_back(optimised, self._run, self.entry, input_leaves(form_key))
@@ -267,8 +267,14 @@ class ConcreteFunction:
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
 
     def _on(self, device: str) -> Callable[[Sequence[Any]], list[Any]]:
-        placed = self._elsewhere.get(device) or PlacedGraph(self.optimised, self.contract.name, device)
+        placed = self._elsewhere.get(device) or self._placed(device)
         return self._elsewhere.setdefault(device, placed) if device else self._run
+
+    def _placed(self, device: str) -> PlacedGraph:
+        return PlacedGraph(self.optimised, self.contract.name, device, self._owner.backend)
+
+    def _derivable_of(self, graph: Graph, run: Any = None) -> Derivable:
+        return Derivable(graph, self.recorded.name, self.contract.name, run, self._owner.backend)
 
     def _call_taped(self, leaves: Sequence[Any]) -> Any:
         """Run a call that tapes record as one differentiable op."""
@@ -287,7 +293,7 @@ class ConcreteFunction:
             if variable is not None:
                 tape_recorders.note_variable(variable)
         if self._derivable is None:
-            self._derivable = Derivable(self.optimised, self.recorded.name, self.contract.name, self._run)
+            self._derivable = self._derivable_of(self.optimised, self._run)
         if self.contract.python_exceptions and (reason := self._derivable.refusal(inputs)):
             raise NotDifferentiable(reason)
         results = self._derivable.call(inputs)
@@ -311,7 +317,7 @@ class ConcreteFunction:
             except StagingError as error:
                 raise NotDifferentiable(error.message) from None
             graph = optimise(graph, contract=self.contract.name)
-            self._derivable = Derivable(graph, self.recorded.name, self.contract.name)
+            self._derivable = self._derivable_of(graph)
         if reason := self._derivable.refusal(inputs):
             raise NotDifferentiable(reason)
         results = self._derivable.call(inputs)
@@ -389,12 +395,6 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):x}>"
-
-
-def _weight(graph: Graph) -> int:
-    """Estimate the bytes of a graph, its constants included."""
-    held = (node.attributes.get("value") for node in graph.walk())
-    return sum(_NODE_BYTES + (x.nbytes if isinstance(x, (np.ndarray, np.generic)) else 0) for x in held)
 
 
 __all__ = ["ConcreteFunction"]

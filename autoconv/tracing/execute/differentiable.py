@@ -27,11 +27,14 @@ class Derivable:
     The contract is the one for which the graph was optimised: the forward pass raises the same errors.
     """
 
-    def __init__(self, graph: Graph, name: str, contract: str, run: Any = None) -> None:
+    def __init__(
+        self, graph: Graph, name: str, contract: str, run: Any = None, backend: str | None = None
+    ) -> None:
         self.graph = graph
         self.name = name
         self.contract = contract
-        self.run = compiled(graph, contract) if run is None else run
+        self.backend = backend
+        self.run = compiled(graph, contract, backend=backend) if run is None else run
         self._parts: dict[tuple[tuple[int, ...], int | None], Parts] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:
@@ -129,10 +132,10 @@ class Parts:
     """The forward and backward part of a graph, compiled."""
 
     def __init__(self, parts: Split, whole: Derivable) -> None:
-        name, contract = whole.name, whole.contract
+        name, contract, backend = whole.name, whole.contract, whole.backend
         self.split = parts
-        self.forward = Derivable(optimise(parts.forward, contract=contract), name, contract)
-        self.backward = Derivable(optimise(parts.backward), f"{name}_back", "function")
+        self.forward = Derivable(optimise(parts.forward, contract=contract), name, contract, backend=backend)
+        self.backward = Derivable(optimise(parts.backward), f"{name}_back", "function", backend=backend)
 
     def pull(self, given: Sequence[Any], kept: Sequence[Any], results: Sequence[Any], count: int) -> list[Any]:
         """Return the cotangents of the inputs, of which there are `count`, None where nothing flows."""

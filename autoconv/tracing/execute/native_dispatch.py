@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.backends import current
+from autoconv.backends import backend_named
 from autoconv.backends.protocol import Dispatch
 from autoconv.config import DETOUR
 from autoconv.forks import new_lock
@@ -28,7 +28,7 @@ def straight(
 
     It is empty where one of these does not have the memory layout that native code expects.
     """
-    if not current().can_dispatch((cell, gate), entries):
+    if not backend_named().can_dispatch((cell, gate), entries):
         return ()
     with _LOCK:
         if not _INSTALLED:
@@ -45,7 +45,7 @@ def _install(owner: Any) -> bool:
     slot = _offset(owner)
     if slot is None:
         return False
-    call = current().dispatching(
+    call = backend_named().dispatching(
         Dispatch(
             owner=owner, slot=slot, slow=owner.__call__, failed=owner._failed, detour=DETOUR, busy=BUSY,
             variable=VARIABLE, default=DEFAULT,

@@ -19,11 +19,13 @@ from autoconv.optimise.partition import Part, partition, places
 from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
 
 
-def compiled(graph: Graph, contract: str, form: CallForm | None = None) -> CompiledGraph:
-    """Compile a graph: by device, by shape, or as it is."""
+def compiled(graph: Graph, contract: str, form: CallForm | None = None, backend: str | None = None) -> CompiledGraph:
+    """Compile a graph: by device, by shape, or as it is. `backend` is the name of one, None for the configured one."""
     if not all(map(is_default, places(graph))):
-        return PlacedGraph(graph, contract)
-    return ByShape(graph, contract, form) if needs_shapes(graph) else compile_graph(graph, form)
+        return PlacedGraph(graph, contract, backend=backend)
+    if needs_shapes(graph, backend):
+        return ByShape(graph, contract, form, backend=backend)
+    return compile_graph(graph, form, backend=backend)
 
 
 class PlacedGraph:
@@ -38,10 +40,11 @@ class PlacedGraph:
     keeps_nothing = False
     sizes = None
 
-    def __init__(self, graph: Graph, contract: str, device: str = "") -> None:
+    def __init__(self, graph: Graph, contract: str, device: str = "", backend: str | None = None) -> None:
         self._graph = graph
         self._contract = contract
         self._device = device
+        self._backend = backend
         self._stages: list[list[tuple[Part, Callable[[Sequence[Any]], list[Any]]]]] | None = None
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
@@ -77,9 +80,10 @@ class PlacedGraph:
         graph = optimise(part.graph, contract=self._contract)
         if task is not None:
             return task.compile(graph)
-        if needs_shapes(graph):
-            return ByShape(graph, self._contract, None, pool_of(part.place))
-        return compile_graph(graph, None, pool_of(part.place))
+        pool = pool_of(part.place)
+        if needs_shapes(graph, self._backend):
+            return ByShape(graph, self._contract, None, pool, self._backend)
+        return compile_graph(graph, None, pool, self._backend)
 
 
 def _can_be_sent(node: Node) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends import compile_graph, current
+from autoconv.backends import backend_named, compile_graph
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.protocol import CompiledGraph, OpenSizes, UnknownSize
 from autoconv.graph.graph import Graph, Span
@@ -32,9 +32,9 @@ MOST_TRIES = 4  # shapes of a pattern that an op refuses, before the pattern has
 MOST_SEEN = 256  # shapes that are remembered to notice when they recur
 
 
-def needs_shapes(graph: Graph) -> bool:
+def needs_shapes(graph: Graph, backend: str | None) -> bool:
     """Return whether a graph, traced for arguments of more than one shape, needs code by shape."""
-    return current().symbolic is not None and any(not is_static(value.type) for value in graph.parameters)
+    return backend_named(backend).symbolic is not None and any(not is_static(value.type) for value in graph.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,14 @@ class ByShape:
     keeps_nothing = False
     sizes = None
 
-    def __init__(self, graph: Graph, contract: str, form: CallForm | None, pool: int = 0) -> None:
+    def __init__(
+        self, graph: Graph, contract: str, form: CallForm | None, pool: int = 0, backend: str | None = None
+    ) -> None:
         self._graph = graph
         self._contract = contract
         self._form = form
         self._pool = pool
+        self._backend = backend
         self._for_all: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
         self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes
         self._open = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
@@ -166,7 +169,7 @@ class ByShape:
 
     def _made_general(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
         """Return code for any size or None; raises CannotSpecialise where these shapes are inconclusive."""
-        code = current().symbolic
+        code = backend_named(self._backend).symbolic
         if code is None:
             return None
         try:
@@ -218,11 +221,11 @@ class ByShape:
 
     def _compiled(self, graph: Graph) -> CompiledGraph:
         self.compilations += 1
-        return compile_graph(graph, self._form, self._pool)
+        return compile_graph(graph, self._form, self._pool, self._backend)
 
     def _for_any(self) -> CompiledGraph:
         if self._any is None:
-            self._any = compile_graph(self._graph, None, self._pool)
+            self._any = compile_graph(self._graph, None, self._pool, self._backend)
         return self._any
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from autoconv.backends import current
+from autoconv.backends import backend_named
 from autoconv.emit.converted import ABOUT_TO_CONVERT
 from autoconv.forks import TRACE, new_lock, undone_in_children
 from autoconv.graph.graph import Graph
@@ -45,7 +45,7 @@ LOCK = new_lock(waited=TRACE)
 def _expect_graphs() -> None:
     """Prepare the backend once: a function that no earlier process converted has no cached native code either."""
     if current_region() is not None:
-        current().make_ready()
+        backend_named().make_ready()
         if _expect_graphs in ABOUT_TO_CONVERT:
             ABOUT_TO_CONVERT.remove(_expect_graphs)
 

@@ -1,0 +1,51 @@
+"""Accelerators as places of work: eager ops and graphs that a block of `device` sends there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.protocol import CompiledGraph
+from autoconv.backends.xla.backend import XlaBackend, XlaGraph
+from autoconv.backends.xla.executable import DeviceArray
+from autoconv.graph.graph import Graph
+from autoconv.graph.text import to_text
+from autoconv.graph.types import TensorType, Type
+
+_MOST = 1024  # graphs whose code is kept
+
+
+class Accelerator:
+    """A device of XLA's. What it computes stays in its memory until it is fetched."""
+
+    def __init__(self, backend: XlaBackend) -> None:
+        self._backend = backend
+        self._made: dict[str, CompiledGraph] = {}
+
+    def compile(self, graph: object) -> Callable[[Sequence[Any]], list[Any]]:
+        """Return what runs a graph there, or natively where it has no form for XLA."""
+        assert isinstance(graph, Graph)
+        text = to_text(graph)
+        made = self._made.get(text)
+        if made is None:
+            made = self._backend.compile(graph)
+            if len(self._made) < _MOST and "<opaque" not in text:
+                self._made[text] = made
+        types = [value.type for value in graph.outputs]
+
+        def run(arguments: Sequence[Any]) -> list[Any]:
+            if isinstance(made, XlaGraph):
+                found = made.run(arguments, True)
+            else:
+                found = made([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
+            return [_kept(value, type_) for value, type_ in zip(found, types, strict=True)]
+
+        return run
+
+
+def _kept(value: Any, type_: Type) -> Any:
+    """Return an array that native code made in the form of those that are elsewhere."""
+    is_here = isinstance(value, (np.ndarray, np.generic)) and isinstance(type_, TensorType)
+    return DeviceArray(None, type_, None, np.asarray(value)) if is_here else value

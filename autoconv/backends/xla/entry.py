@@ -1,0 +1,188 @@
+"""The entry of a graph compiled by XLA: it takes a user's call as its CallForm describes it.
+
+Each argument and each guard has a check, made once, and the result a function that builds it. Where a check fails the
+entry returns NotImplemented, before anything has run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.call_form import (
+    ABSENT,
+    CallForm,
+    Captured,
+    CellGuard,
+    ConstantResult,
+    ContainerResult,
+    Guard,
+    OutputResult,
+    ResultForm,
+)
+from autoconv.graph.graph import Graph, Value
+from autoconv.graph.types import ArrayType, TensorType
+
+Run = Callable[[Sequence[Any]], list[Any] | None]
+_KINDS: dict[str, type] = {"b": bool, "i": int, "f": float}
+
+
+class _NoEntry(Exception):
+    """Calls of this form take the longer way."""
+
+
+def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | None:
+    """Return the entry, or None where calls of this form take the longer way.
+
+    `run` gives the results for the graph's arguments, or None where it cannot; nothing has changed then.
+    """
+    try:
+        takers = [_taker(form, graph, i) for i in range(len(form.parameters))]
+        build = _builder(form.result, graph, form.tensor_class)
+        guards = [check for guard in form.guards for check in _checks(guard)]
+        if form.donated or any(type(value) is float for _, value in form.exact):
+            return None
+    except _NoEntry:
+        return None
+    exact = dict(form.exact)
+    places = [i for i in range(len(form.parameters) + len(exact)) if i not in exact]
+    given_takers = [take for take, one in zip(takers, form.parameters, strict=True) if not isinstance(one, Captured)]
+    captured = [one.value for one in form.parameters if isinstance(one, Captured)]
+    count, pairs, busy = len(given_takers) + len(exact), list(zip(places, given_takers, strict=False)), form.busy
+
+    def entry(*given: Any) -> Any:
+        if len(given) != count or busy.value:
+            return NotImplemented
+        for i, value in exact.items():
+            if type(given[i]) is not type(value) or given[i] != value:
+                return NotImplemented
+        for check in guards:
+            if not check():
+                return NotImplemented
+        arguments = []
+        for i, take in pairs:
+            argument = take(given[i])
+            if argument is None:
+                return NotImplemented
+            arguments.append(argument)
+        found = run([*arguments, *captured])
+        return NotImplemented if found is None else build(found)
+
+    return entry
+
+
+# ---- arguments
+
+
+def _taker(form: CallForm, graph: Graph, position: int) -> Callable[[Any], Any]:
+    """Return a function that gives the graph's argument for a user's, or None where it does not fit."""
+    kind, type_ = form.parameters[position], graph.parameters[position].type
+    if isinstance(kind, Captured):
+        return lambda given: given
+    if not isinstance(kind, str) or not isinstance(type_, (TensorType, ArrayType)) or type_.dtype.is_string:
+        raise _NoEntry
+    dtype, shape = np.dtype(type_.dtype.numpy), type_.shape
+    if kind == "number":
+        return _number(dtype)
+    if kind == "array":
+        return lambda given: (
+            given if type(given) is np.ndarray and given.dtype == dtype and given.shape == shape else None
+        )
+    if kind == "memory":
+        if sum(one == "memory" for one in form.parameters) > 1:
+            raise _NoEntry  # two of them may be one array
+        return _memory(type_)
+    tensor_class: Any = form.tensor_class
+    weak = form.weak[sum(one == "tensor" for one in form.parameters[:position])]
+
+    def tensor(given: Any) -> Any:
+        if type(given) is not tensor_class or given._weak is not weak:
+            return None
+        array = given._array
+        return array if array.dtype == dtype and array.shape == shape else None
+
+    return tensor
+
+
+def _number(dtype: np.dtype) -> Callable[[Any], Any]:
+    number = _KINDS.get(dtype.kind)
+    if number is None:
+        raise _NoEntry
+    least, most = -(2**63), 2**63 - 1
+    if number is int:
+        return lambda given: given if type(given) is int and least <= given <= most else None
+    return lambda given: given if type(given) is number else None
+
+
+def _memory(type_: TensorType | ArrayType) -> Callable[[Any], Any]:
+    if not isinstance(type_, ArrayType) or type_.shared or type_.read_only or not type_.is_dense:
+        raise _NoEntry
+    dtype, shape = np.dtype(type_.dtype.numpy), type_.shape
+
+    def memory(given: Any) -> Any:
+        fits = type(given) is np.ndarray and given.base is None and given.dtype == dtype and given.shape == shape
+        return given if fits and given.flags.carray else None
+
+    return memory
+
+
+def _checks(guard: Guard) -> list[Callable[[], bool]]:
+    """Return the conditions of a guard."""
+    value = guard.value
+    found: list[Callable[[], bool]] = []
+    if isinstance(guard, CellGuard):
+        cell = guard.cell
+
+        def holds() -> bool:
+            try:
+                return cell.cell_contents is value
+            except ValueError:
+                return False
+
+        found.append(holds)
+    else:
+        read, name = guard.namespace.get, guard.name
+        found.append(lambda: read(name, ABSENT) is value)
+    for offset, held in guard.words:
+        word, wanted = ctypes.c_void_p.from_address(id(value) + offset), None if held is None else id(held)
+        found.append(lambda word=word, wanted=wanted: word.value == wanted)  # type: ignore[misc]
+    if guard.empty is not None:
+        found.append(lambda empty=guard.empty: not empty)  # type: ignore[misc]
+    return found
+
+
+# ---- results
+
+
+def _builder(form: ResultForm, graph: Graph, tensor_class: type) -> Callable[[Sequence[Any]], Any]:
+    """Return a function that builds the user's result from the graph's."""
+    if isinstance(form, ConstantResult):
+        return lambda found: form.value
+    if isinstance(form, OutputResult):
+        return _leaf(form, graph.outputs[form.position], tensor_class)
+    if isinstance(form, ContainerResult):
+        parts = [_builder(part, graph, tensor_class) for part in form.parts]
+        if form.kind is dict:
+            keys = form.keys or ()
+            return lambda found: {key: part(found) for key, part in zip(keys, parts, strict=True)}
+        kind = form.kind
+        return lambda found: kind([part(found) for part in parts])
+    arms = [_builder(arm, graph, tensor_class) for arm in form.arms]
+    return lambda found: arms[int(found[form.tag])](found)
+
+
+def _leaf(form: OutputResult, output: Value, tensor_class: type) -> Callable[[Sequence[Any]], Any]:
+    kind, position = form.kind, form.position
+    if kind == "tensor" and isinstance(output.type, TensorType):
+        weak = output.type.weak
+        return lambda found: tensor_class(found[position], weak)
+    if kind == "number":
+        return lambda found: found[position].item()
+    if kind == "array" and getattr(output.type, "shape", None) == ():
+        return lambda found: found[position][()]
+    if kind in ("array", "memory"):
+        return lambda found: found[position]
+    raise _NoEntry

@@ -1,0 +1,229 @@
+"""Modules compiled by XLA, and the exchange of arrays with them.
+
+On the processor memory is shared: XLA reads an argument in place where it is contiguous and aligned, else from a copy
+in a staging area that calls share; a large result is an array over XLA's own memory. Accelerators get copies, and
+results stay there until they are fetched.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.target.cpu import instructions
+from autoconv.backends.xla.client import Place
+from autoconv.code_cache import XLA
+from autoconv.graph.types import TensorType
+
+_ALIGNMENT = 64  # bytes: memory that XLA reads in place
+_SMALL = 1 << 16  # bytes: smaller arrays are copied, which takes less time than sharing their memory
+_MOST_STAGED = 1 << 26  # bytes of a staging area that is kept for later calls
+
+
+class Executable:
+    """A compiled module, whose last result is an int32, the error word."""
+
+    def __init__(
+        self, text: str | bytes, place: Place, parameters: Sequence[TensorType], results: Sequence[TensorType]
+    ) -> None:
+        self._place = place
+        compiled = _compiled(text, place)
+        self._run = _runner(compiled, place, results)
+        self._parameters = [_Form(type_) for type_ in parameters]
+        self._results = [_Form(type_) for type_ in results]
+        self._types = list(results)
+        self._areas: list[list[_Area]] = []
+
+    def __call__(self, arguments: Sequence[Any], keeps: bool = False) -> tuple[list[Any], int]:
+        """Run on arrays of the parameters' dtypes and shapes, or DeviceArrays; return the results and the error word.
+
+        With `keeps`, results of an accelerator are DeviceArrays.
+        """
+        if not self._place.is_host:
+            return self._run_elsewhere(arguments, keeps)
+        try:
+            areas = self._areas.pop()  # those of a call that has ended
+        except IndexError:
+            areas = list(map(_Area, self._parameters))
+        *found, word = self._run(
+            [area.buffer(argument, self._place.device) for area, argument in zip(areas, arguments, strict=True)]
+        )
+        self._areas.append(areas)
+        number = ctypes.c_int32.from_address(word.unsafe_buffer_pointer()).value
+        return [_over(buffer, form) for buffer, form in zip(found, self._results, strict=True)], number
+
+    def _run_elsewhere(self, arguments: Sequence[Any], keeps: bool) -> tuple[list[Any], int]:
+        given = [
+            x.buffer if isinstance(x, DeviceArray) and x.place is self._place
+            else _sent(np.asarray(x, form.dtype), self._place.device)
+            for x, form in zip(arguments, self._parameters, strict=True)
+        ]  # fmt: skip
+        *found, word = self._run(given)
+        kept = [DeviceArray(buffer, type_, self._place) for buffer, type_ in zip(found, self._types, strict=True)]
+        return (kept if keeps else [one.fetch() for one in kept]), int(np.asarray(word))
+
+
+class DeviceArray:
+    """An array in the memory of an accelerator; `array` is its copy here, if there is one, with no `place` the only."""
+
+    def __init__(self, buffer: Any, type_: Any, place: Place | None, array: np.ndarray | None = None) -> None:
+        self.buffer = buffer
+        self.type = type_
+        self.place = place
+        self.shape = type_.shape
+        self._array = array
+
+    def fetch(self) -> np.ndarray:
+        """Return the array, copied to this process at the first time."""
+        if self._array is None:
+            self._array = np.array(self.buffer)
+        return self._array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.fetch(), dtype, copy=copy)
+
+
+class _Form:
+    """The dtype, shape and size in bytes of an array."""
+
+    __slots__ = ("dtype", "shape", "size")
+
+    def __init__(self, type_: TensorType) -> None:
+        self.dtype = np.dtype(type_.dtype.numpy)
+        self.shape = tuple(int(size) for size in type_.shape or ())  # type: ignore[arg-type]
+        self.size = self.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
+
+
+class _Area:
+    """Aligned memory for copies of one argument, and XLA's buffer over it."""
+
+    __slots__ = ("_array", "_buffer", "_form")
+
+    def __init__(self, form: _Form) -> None:
+        self._form = form
+        self._array: np.ndarray | None = None
+        self._buffer: Any = None
+
+    def buffer(self, argument: Any, device: Any) -> Any:
+        """Return a buffer with an argument's elements: over its own memory, or over a copy."""
+        form = self._form
+        array = argument if isinstance(argument, np.ndarray) else np.asarray(argument, form.dtype)
+        if form.size >= _SMALL and _is_shared(array, form):
+            return _imported(array, device)
+        if self._array is None:
+            own = _aligned(form)
+            buffer = _imported(own, device)
+            if form.size <= _MOST_STAGED:
+                self._array, self._buffer = own, buffer
+        else:
+            own, buffer = self._array, self._buffer
+        own[...] = array
+        return buffer
+
+
+def _is_shared(array: np.ndarray, form: _Form) -> bool:
+    flags = array.flags
+    return (
+        array.dtype == form.dtype and flags.c_contiguous and flags.writeable and array.ctypes.data % _ALIGNMENT == 0
+    )
+
+
+def _aligned(form: _Form) -> np.ndarray:
+    raw = np.empty(form.size + _ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % _ALIGNMENT
+    return raw[start : start + form.size].view(form.dtype).reshape(form.shape)
+
+
+def _imported(array: np.ndarray, device: Any) -> Any:
+    """Return XLA's buffer over an array's memory."""
+    if array.dtype.isbuiltin != 1:  # XLA takes any buffer of the right size, and DLPack only NumPy's own dtypes
+        array = array.view(f"u{array.dtype.itemsize}")
+    return import_module("jaxlib._jax").dlpack_managed_tensor_to_buffer(array.__dlpack__(), device, None, None)
+
+
+def _sent(array: np.ndarray, device: Any) -> Any:
+    """Copy an array to an accelerator. Unless told otherwise, jax makes 32 bits of 64."""
+    jax = import_module("jax")
+    wide = jax.enable_x64 if hasattr(jax, "enable_x64") else import_module("jax.experimental").enable_x64
+    with wide(True):
+        return jax.device_put(array, device)
+
+
+class _Memory:
+    """Memory of XLA's as an array: NumPy keeps this object, and with it the buffer."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, owner: Any, address: int, size: int) -> None:
+        self.owner = owner
+        self.__array_interface__ = {"data": (address, False), "shape": (size,), "typestr": "|u1", "version": 3}
+
+
+def _over(buffer: Any, form: _Form) -> np.ndarray:
+    """Return a result as an array: a small one is copied, a large one stays where it is."""
+    if form.size == 0:
+        return np.empty(form.shape, form.dtype)
+    address = buffer.unsafe_buffer_pointer()
+    if form.size >= _SMALL:
+        return np.asarray(_Memory(buffer, address, form.size)).view(form.dtype).reshape(form.shape)
+    array = np.empty(form.shape, form.dtype)
+    ctypes.memmove(array.ctypes.data, address, form.size)
+    return array
+
+
+# ---- compilation
+
+
+def _runner(compiled: Any, place: Place, results: Sequence[TensorType]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """Return what runs an executable on buffers: the way of jax itself where there is jax, which takes half as long."""
+    try:
+        core, make = import_module("jax.core"), import_module("jaxlib._jax").array_result_handler
+        sharding = import_module("jax.sharding").SingleDeviceSharding(place.device)
+        types = [(tuple(type_.shape or ()), np.dtype(type_.dtype.numpy)) for type_ in results]
+        types.append(((), np.dtype("int32")))
+        made = [make(core.ShapedArray(*type_), sharding, committed=True, _skip_checks=True) for type_ in types]
+        run = compiled.execute_sharded
+        return lambda given: run(given).consume_with_handlers(made)
+    except (ImportError, AttributeError, TypeError):  # no jax, or one of other interfaces
+        return compiled.execute  # type: ignore[no-any-return]
+
+
+def _compiled(text: str | bytes, place: Place) -> Any:
+    """Compile a module, text or bytecode, or take the executable that an earlier process kept. Raises RuntimeError."""
+    xla = import_module("jaxlib.xla_client")
+    on, options = xla.DeviceList((place.device,)), xla.CompileOptions()
+    options.device_assignment = xla.DeviceAssignment.create(np.array([[place.device.id]]))
+    found = hashlib.sha256("\0".join(_versions(place)).encode())
+    found.update(b"\0" + (text.encode() if isinstance(text, str) else text))
+    key = found.hexdigest()
+    stored = XLA.load(key)
+    if stored is not None:
+        try:
+            return place.client.deserialize_executable(stored, on, options)
+        except (RuntimeError, TypeError):
+            pass
+    made = place.client.compile_and_load(text, on, options)
+    try:
+        data = made.serialize() if hasattr(made, "serialize") else place.client.serialize_executable(made)
+    except (RuntimeError, AttributeError):  # a plug-in without this
+        return made
+    XLA.store(key, data)
+    return made
+
+
+@cache
+def _versions(place: Place) -> tuple[str, ...]:
+    """Return what an executable depends on besides its module."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    client = place.client.platform, place.client.platform_version, place.device.device_kind, place.device.id
+    return (*map(str, client), import_module("jaxlib").__version__, flags, *sorted(instructions()))
+
+
+__all__ = ["DeviceArray", "Executable"]

