@@ -9,10 +9,12 @@ from autoconv.ops.control import (  # noqa: F401 (registers its records)
 from autoconv.ops.elementwise import (  # noqa: F401 (registers its records)
     activations,
     arithmetic,
+    bessel,
     bitwise,
     casts,
     comparison,
     complexes,
+    incomplete,
     logic,
     maths,
     python_complex,

@@ -98,6 +98,7 @@ class Traits:
     prints          it prints for Python's `print`: output that is counted, so that a rerun suppresses it
     irreversible    it has an effect outside of the program that nothing records: printing, calls of Python
     costly          an element takes longer to compute than to load: divisions and elementary functions
+    native_eagerly  the kernel takes many times as long as native code: eager calls on large arrays are compiled
     reduction       how elements along axes are folded
     indexing        how operands with positions select the elements that are read or written
     scatter         how indexed elements are written; None for ops that read them
@@ -123,6 +124,7 @@ class Traits:
     prints: bool = False
     irreversible: bool = False
     costly: bool = False
+    native_eagerly: bool = False
     reduction: Reduction | None = None
     indexing: Indexing | None = None
     scatter: Scatter | None = None

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autoconv.api.tensors.arguments import static_int
 from autoconv.runtime.annotations import AxisLike, TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
@@ -299,13 +303,20 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
 
 
 def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
-    """The derivative of digamma of order `a`, an int known while tracing.
+    """The derivative of digamma of order `a`, an int from 0 on: a number, or one for each element.
 
     >>> autoconv.math.polygamma(1, 1.0).numpy().round(3)
     np.float32(1.645)
     """
-    order = static_int(a, "the order of polygamma")
-    return apply("polygamma", x, order=order, name=name) if order else digamma(x, name)
+    known = static_value(a)
+    if known is not None and np.ndim(known) == 0 and known == int(known) and known >= 0:
+        return apply("polygamma", x, order=int(known), name=name) if known else digamma(x, name)
+    x = convert_to_tensor(x)
+    order = apply("add", apply("cast", convert_to_tensor(a), dtype=x.dtype), 1.0)
+    sign = apply("cos", apply("multiply", order, np.pi))  # -1 for even derivatives
+    size = apply("multiply", apply("exp", apply("lgamma", order)), apply("zeta", order, x))
+    found = apply("multiply", apply("round", sign), size)
+    return apply("select", apply("equal", order, 1.0), digamma(x), found, name=name)
 
 
 def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:

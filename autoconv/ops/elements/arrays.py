@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.graph.dtypes import DType, as_dtype, float64
 from autoconv.ops.elements.registry import Rule
 
-_BLOCK = 8192  # elements, which stay in the processor's cache
+BLOCK = 8192  # elements, which stay in the processor's cache
 
 
 def kernel_of(rule: Rule) -> Callable[..., Any]:
@@ -22,9 +22,9 @@ def kernel_of(rule: Rule) -> Callable[..., Any]:
         flat = given.reshape(-1)
         found = np.empty(flat.shape, given.dtype)
         with np.errstate(all="ignore"):
-            for start in range(0, flat.size, _BLOCK):
-                block = flat[start : start + _BLOCK].astype(np.float64)
-                found[start : start + _BLOCK] = rule(_ELEMENTS, Element(block, float64)).array
+            for start in range(0, flat.size, BLOCK):
+                block = flat[start : start + BLOCK].astype(np.float64)
+                found[start : start + BLOCK] = rule(_ELEMENTS, Element(block, float64)).array
         return found.reshape(given.shape)
 
     return run

@@ -1,8 +1,8 @@
-"""Element rules of special functions: normal quantiles, the inverse error function, log-gamma.
+"""Element rules of special functions: normal quantiles, the inverse error function, log-gamma and its derivative.
 
 The rational functions of the complementary error function are those of Cephes (Moshier, 1992), of the normal quantile
 those of algorithm AS 241 (Wichura, 1988); the series of log-gamma are NIST's Digital Library of Mathematical
-Functions, 5.7.3 (around 2) and 5.11.1 (large arguments).
+Functions, 5.7.3 (around 2) and 5.11.1 (large arguments), and of its derivative 5.11.2.
 """
 
 from __future__ import annotations
@@ -122,6 +122,40 @@ def lgamma(b: Elements, x: Any) -> Any:
     sine = b.intrinsic("fabs", apply(b, "sin", fraction * math.pi))
     found = b.select(negative, b.constant(math.log(math.pi), x.dtype) - apply(b, "log", sine) - found, found)
     return b.select(b.intrinsic("fabs", x).same(float("inf")), float("inf"), found)
+
+
+# B(2j) / 2j, the highest j first; the length of the series and the argument from which it is exact, by dtype
+_DIGAMMA = tuple(
+    bernoulli / (2 * j)
+    for j, bernoulli in reversed(
+        list(enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798), 1))
+    )
+)
+_DIGAMMA_FROM = {float32: (4, 6), float64: (9, 12)}
+
+
+@element("digamma")
+def digamma(b: Elements, x: Any) -> Any:
+    """Use reflection for negative numbers, then recurrence up to where the asymptotic series is exact."""
+    if x.dtype not in _DIGAMMA_FROM:
+        return None
+    terms, start = _DIGAMMA_FROM[x.dtype]
+    negative = x < 0.0
+    z = b.select(negative, 1.0 - x, x)
+    shift = b.constant(0.0, x.dtype)
+    for _ in range(start):
+        below = z < float(start)
+        shift = b.select(below, shift - 1.0 / z, shift)
+        z = b.select(below, z + 1.0, z)
+    inverse = 1.0 / z
+    square = inverse * inverse
+    found = shift + apply(b, "log", z) - inverse * 0.5 - horner(b, square, _DIGAMMA[-terms:]) * square
+    # π·cot(πx) from the fractional part, which is exact even for large |x|
+    fraction = x - b.intrinsic("floor", x + 0.5)
+    angle = fraction * math.pi
+    reflected = found - math.pi * (apply(b, "cos", angle) / apply(b, "sin", angle))
+    found = b.select(negative, reflected, found)
+    return b.select(negative & (fraction.same(0.0) | x.same(float("-inf"))), float("nan"), found)
 
 
 _ERFC_FAR = (

@@ -22,6 +22,7 @@ from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.value_names import display_name, out_of_scope
 from autoconv.runtime.support.spans import current_place, current_span
+from autoconv.runtime.tensors import native_eager
 from autoconv.runtime.tensors.conversion import (
     APPLY,
     as_tensor,
@@ -335,7 +336,9 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     if any(isinstance(array, np.ndarray) and array.dtype.kind == "c" for array in arrays):
         _check_complex(op, values, arrays, attributes)
     try:
-        results = op.kernel(*arrays, **attributes)
+        results = (
+            native_eager.run(op, arrays, attributes) if op.traits.native_eagerly else op.kernel(*arrays, **attributes)
+        )
     except InvalidArgumentError as error:
         if error.place is None:
             error.place = current_place()

@@ -1,0 +1,79 @@
+"""Element rules of modified Bessel functions, by the power series (NIST's Digital Library, 10.25.2) and, for large
+arguments, Hankel's expansion (10.40.1)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from autoconv.graph.dtypes import float32, float64
+from autoconv.ops.elements.maths import apply, horner
+from autoconv.ops.elements.registry import Elements, Rule, element
+
+# The argument from which Hankel's expansion is exact: there its smallest term is below the precision.
+_HANKEL_FROM = {float32: 10.0, float64: 24.0}
+_MOST_TERMS = 64
+_PRECISION = {float32: 1e-9, float64: 1e-17}
+
+
+def _series(order: int) -> Iterator[float]:
+    """Yield the coefficients of I(x) / (x/2)^order in x²/4."""
+    for k in itertools.count():
+        yield 1.0 / (math.factorial(k) * math.factorial(k + order))
+
+
+def _hankel(order: int) -> Iterator[float]:
+    """Yield the coefficients of I(x)·sqrt(2πx) / e^x in 1/x."""
+    term = 1.0
+    for k in itertools.count(1):
+        yield term
+        term *= ((2 * k - 1) ** 2 - 4 * order**2) / (8.0 * k)
+
+
+def _until_exact(coefficients: Iterator[float], x: float, precision: float) -> tuple[float, ...]:
+    """Return the coefficients of a power series that count at x, the highest power first."""
+    found: list[float] = []
+    total = 0.0
+    for power, coefficient in enumerate(coefficients):
+        term = coefficient * x**power
+        if power > _MOST_TERMS or (power and abs(term) < precision * abs(total)):
+            break
+        found.append(coefficient)
+        total += term
+    return tuple(reversed(found))
+
+
+def _scaled(order: int) -> Rule:
+    """Return the rule of e^-|x|·I(x)."""
+    near, far = {}, {}
+    for dtype, start in _HANKEL_FROM.items():
+        near[dtype] = _until_exact(_series(order), start**2 / 4, _PRECISION[dtype])
+        far[dtype] = _until_exact(_hankel(order), 1.0 / start, _PRECISION[dtype])
+
+    def rule(b: Elements, x: Any) -> Any:
+        if x.dtype not in _HANKEL_FROM:
+            return None
+        size = b.intrinsic("fabs", x)
+        small = horner(b, size * size * 0.25, near[x.dtype]) * apply(b, "exp", -size)
+        if order:
+            small = small * (size * 0.5)
+        large = horner(b, 1.0 / size, far[x.dtype]) / b.intrinsic("sqrt", size * (2.0 * math.pi))
+        found = b.select(size >= _HANKEL_FROM[x.dtype], large, small)
+        return b.select(x < 0.0, -found, found) if order else found
+
+    return rule
+
+
+def _whole(scaled: Rule) -> Rule:
+    def rule(b: Elements, x: Any) -> Any:
+        if x.dtype not in _HANKEL_FROM:
+            return None
+        return scaled(b, x) * apply(b, "exp", b.intrinsic("fabs", x))
+
+    return rule
+
+
+i0e, i1e = element("bessel_i0e")(_scaled(0)), element("bessel_i1e")(_scaled(1))
+i0, i1 = element("bessel_i0")(_whole(i0e)), element("bessel_i1")(_whole(i1e))

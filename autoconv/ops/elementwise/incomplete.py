@@ -1,0 +1,271 @@
+"""The incomplete gamma and beta functions, and Hurwitz' zeta function.
+
+Formulas: NIST Digital Library of Mathematical Functions, 8.11.4 (series of the gamma function), 8.9.2 (its continued
+fraction), 8.17.22 (that of the beta function) and 25.11.5 (zeta by the Euler-Maclaurin formula).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.types import TensorType
+from autoconv.ops.elements import special
+from autoconv.ops.elements.arrays import BLOCK, kernel_of
+from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.elementwise.maths import floating_rule
+from autoconv.ops.gradients import unbroadcast
+from autoconv.ops.record import Builder, define, no_gradient, sample
+from autoconv.ops.rules import broadcast
+
+_MOST_TERMS = 20_000
+_TINY = 1e-300  # in the place of a denominator that is 0
+_LARGE = 2.0**64  # numerators and denominators of continued fractions are scaled below it
+_ZETA_FROM, _ZETA_FURTHEST = 10.0, 30.0
+_EULER_MACLAURIN = (  # (2j)! / B(2j) for j = 1 …
+    12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1307674368000 / 691, 74724249600.0, -10670622842880000 / 3617,
+)  # fmt: skip
+
+_log_gamma, _digamma = kernel_of(special.lgamma), kernel_of(special.digamma)
+
+
+def _by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel: broadcast the operands, and compute in float64, some thousand elements at a time."""
+
+    def run(*operands: Any) -> Any:
+        given = np.broadcast_arrays(*map(np.asarray, operands))
+        precision = 2.0**-52 if given[0].dtype == np.float64 else 2.0**-30
+        flat = [x.reshape(-1) for x in given]
+        found = np.empty(given[0].size, given[0].dtype)
+        for start in range(0, found.size, BLOCK):
+            found[start : start + BLOCK] = function(
+                *(x[start : start + BLOCK].astype(np.float64) for x in flat), precision
+            )
+        return found.reshape(given[0].shape)
+
+    return quiet(run)
+
+
+# ---- gamma
+
+
+def _gamma_parts(a: Any, x: Any, precision: float, with_slope: bool = False) -> tuple[Any, Any, Any]:
+    """Return P and Q, the lower and the upper part of the gamma function of `a` at x, and dP/da if that is asked for.
+
+    For x below a + 1 the series gives P, else the continued fraction Q.
+    """
+    lower, upper, slope = (np.full_like(x, np.nan) for _ in range(3))
+    valid = (x >= 0) & (a >= 0) & ~((a == 0) & (x == 0))
+    ends = valid & ((x == 0) | (a == 0) | np.isinf(x))
+    one = ends & (x != 0)
+    lower[ends], slope[ends] = 0.0, 0.0
+    lower[one] = 1.0
+    inner = valid & ~ends & np.isfinite(a)
+    lower[valid & np.isinf(a) & np.isfinite(x)] = 0.0
+    upper = 1.0 - lower
+    series = np.flatnonzero(inner & (x <= a + 1.0))
+    if series.size:
+        lower[series], slope[series] = _gamma_series(a[series], x[series], precision, with_slope)
+        upper[series] = 1.0 - lower[series]
+    fraction = np.flatnonzero(inner & (x > a + 1.0))
+    if fraction.size:
+        upper[fraction], slope[fraction] = _gamma_fraction(a[fraction], x[fraction], precision, with_slope)
+        lower[fraction] = 1.0 - upper[fraction]
+    return lower, upper, slope
+
+
+def _gamma_series(a: Any, x: Any, precision: float, with_slope: bool) -> tuple[Any, Any]:
+    """Return P and dP/da."""
+    total, slope = np.ones_like(x), np.zeros_like(x)
+    term, decline, going = np.ones_like(x), np.zeros_like(x), np.arange(x.size)
+    here_a, here_x = a, x
+    for n in range(1, _MOST_TERMS):
+        term = term * (here_x / (here_a + n))
+        total[going] += term
+        left = term
+        if with_slope:
+            decline = decline - 1.0 / (here_a + n)
+            slope[going] += term * decline
+            left = term * np.maximum(1.0, -decline)
+        more = left > precision * total[going]
+        if not more.any():
+            break
+        if np.count_nonzero(more) < 0.75 * more.size:
+            going, term, decline = going[more], term[more], decline[more]
+            here_a, here_x = here_a[more], here_x[more]
+    scale = np.exp(a * np.log(x) - x - _log_gamma(a + 1.0))
+    return scale * total, scale * (slope + total * (np.log(x) - _digamma(a + 1.0))) if with_slope else slope
+
+
+def _gamma_fraction(a: Any, x: Any, precision: float, with_slope: bool) -> tuple[Any, Any]:
+    """Return Q and dP/da: numerators and denominators of the continued fraction, and their derivatives by a."""
+    found, found_slope = np.zeros_like(x), np.zeros_like(x)
+    going, here = np.arange(x.size), (a, x)
+    # [numerator, denominator] of the convergent before the last one and of the last one; then their derivatives.
+    parts = [np.stack([np.ones_like(x), x]), np.stack([x + 1.0, (x + 2.0 - a) * x])]
+    if with_slope:
+        parts += [np.zeros_like(parts[0]), np.stack([np.zeros_like(x), -x])]
+    for n in range(1, _MOST_TERMS):
+        y = 1.0 - here[0] + n
+        z, factor = here[1] + y + 1.0 + n, y * n
+        before, last = parts[:2]
+        following = [last, last * z - before * factor]
+        value = following[1][0] / following[1][1]
+        more = np.abs(value - found[going]) > precision * value
+        found[going] = value
+        if with_slope:
+            before_slope, last_slope = parts[2:]
+            following += [last_slope, last_slope * z - last - before_slope * factor + before * n]
+            slope = (following[3][0] - value * following[3][1]) / following[1][1]
+            more |= np.abs(slope - found_slope[going]) > 64 * precision * np.abs(slope)
+            found_slope[going] = slope
+        if not more.any():
+            break
+        if np.count_nonzero(more) < 0.75 * more.size:
+            going, here = going[more], (here[0][more], here[1][more])
+            following = [part[:, more] for part in following]
+        scale = np.where(np.abs(following[1][1]) > _LARGE, 1.0 / _LARGE, 1.0)
+        parts = [part * scale for part in following]
+    scale = np.exp(a * np.log(x) - x - _log_gamma(a))
+    return scale * found, -scale * (found_slope + found * (np.log(x) - _digamma(a))) if with_slope else found_slope
+
+
+# ---- beta
+
+
+def _beta(a: Any, b: Any, x: Any, precision: float) -> Any:
+    """Return the regularised incomplete beta function, by the continued fraction on the side where it converges."""
+    result = np.full_like(x, np.nan)
+    valid = (a > 0) & (b > 0) & (x >= 0) & (x <= 1)
+    result[valid & (x == 0)], result[valid & (x == 1)] = 0.0, 1.0
+    inner = np.flatnonzero(valid & (x > 0) & (x < 1))
+    if inner.size:
+        a, b, x = a[inner], b[inner], x[inner]
+        turned = x > (a + 1.0) / (a + b + 2.0)
+        first, second = np.where(turned, b, a), np.where(turned, a, b)
+        place = np.where(turned, 1.0 - x, x)
+        log_scale = _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b) + a * np.log(x) + b * np.log1p(-x)
+        part = np.exp(log_scale) * _beta_fraction(first, second, place, precision) / first
+        result[inner] = np.where(turned, 1.0 - part, part)
+    return result
+
+
+def _beta_fraction(a: Any, b: Any, x: Any, precision: float) -> Any:
+    """Evaluate the continued fraction by Lentz' method."""
+    found, going = np.ones_like(x), np.arange(x.size)
+    upper = np.ones_like(x)
+    lower = 1.0 / _not_zero(1.0 - (a + b) * x / (a + 1.0))
+    value = lower.copy()
+    for m in range(1, _MOST_TERMS):
+        for factor in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            lower = 1.0 / _not_zero(1.0 + factor * lower)
+            upper = _not_zero(1.0 + factor / upper)
+            change = lower * upper
+            value = value * change
+        found[going] = value
+        more = np.abs(change - 1.0) > precision
+        if not more.any():
+            break
+        if not more.all():
+            going, value, lower, upper = going[more], value[more], lower[more], upper[more]
+            a, b, x = a[more], b[more], x[more]
+    return found
+
+
+def _not_zero(x: Any) -> Any:
+    return np.where(np.abs(x) < _TINY, _TINY, x)
+
+
+# ---- zeta
+
+
+def _zeta(x: Any, q: Any, precision: float) -> Any:
+    """Return the sum of (q + k)^-x over all k from 0, for x > 1."""
+    whole = q == np.floor(q)
+    undefined = np.isnan(x) | np.isnan(q) | (x < 1) | ((q <= 0) & ~whole & (x != np.floor(x)))
+    infinite = (x == 1) | ((q <= 0) & whole)
+    place = np.where(undefined | infinite, 1.0, q)
+    power = np.where(undefined | infinite, 2.0, x)
+    total = np.zeros_like(place)
+    start = np.clip(power, _ZETA_FROM, _ZETA_FURTHEST)  # the formula's terms fall where it exceeds the power
+    while True:
+        small = place < start
+        if not small.any():
+            break
+        term = place**-power
+        total = np.where(small, total + term, total)
+        start = np.where(term < 0.125 * precision * total, 0.0, start)  # the rest does not count
+        place = np.where(small, place + 1.0, place)
+    term = place**-power
+    total = total + term * place / (power - 1.0) + 0.5 * term
+    factor, term, square = power, term / place, 1.0 / (place * place)
+    for j, divisor in enumerate(_EULER_MACLAURIN):
+        total = total + factor * term / divisor
+        factor = factor * (power + 2 * j + 1) * (power + 2 * j + 2)
+        term = term * square
+    return np.where(undefined, np.nan, np.where(infinite, np.inf, total))
+
+
+# ---- the ops
+
+
+def _density(b: Builder, a: Any, x: Any) -> Any:
+    """Return x^(a-1)·e^-x / Γ(a), the slope of the lower part."""
+    return b.exp(b.subtract(b.subtract(b.xlogy(b.subtract(a, b.ones_like(a)), x), x), b.lgamma(a)))
+
+
+def _gamma_gradient(sign: int) -> Any:
+    def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+        a, x = inputs
+        given = cotangents[0] if sign > 0 else b.negative(cotangents[0])
+        by_a = b.multiply(given, b.igamma_slope(a, x))
+        return unbroadcast(b, by_a, a), unbroadcast(b, b.multiply(given, _density(b, a, x)), x)
+
+    return gradient
+
+
+def _beta_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    one, other, x = inputs
+    ones = b.ones_like(x)
+    logarithm = b.add(b.xlogy(b.subtract(one, b.ones_like(one)), x),
+                      b.xlogy(b.subtract(other, b.ones_like(other)), b.subtract(ones, x)))  # fmt: skip
+    scale = b.subtract(b.lgamma(b.add(one, other)), b.add(b.lgamma(one), b.lgamma(other)))
+    return None, None, unbroadcast(b, b.multiply(cotangents[0], b.exp(b.add(logarithm, scale))), x)
+
+
+def _zeta_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    x, q = inputs
+    slope = b.negative(b.multiply(x, b.zeta(b.add(x, b.ones_like(x)), q)))
+    return None, unbroadcast(b, b.multiply(cotangents[0], slope), q)
+
+
+def _define(name: str, graphdef: str, function: Callable[..., Any], gradient: Any, *samples: Any) -> None:
+    def result(*inputs: TensorType, **_: Any) -> TensorType:
+        floating = floating_rule(name, complex_too=False)
+        return broadcast(*map(floating, inputs))
+
+    define(
+        name=name, graphdef=graphdef, result=result, kernel=_by_blocks(function), gradient=gradient, unify="all",
+        elementwise=True, costly=True, samples=samples,
+    )  # fmt: skip
+
+
+_A, _X = np.array([0.5, 2.0, 9.5]), np.array([0.75, 3.5, 8.0])
+_FRACTIONS = np.array([0.25, 0.5, 0.875])
+_GAMMA_SAMPLE = sample(_A, _X, differentiable=(1,))  # second derivatives by the parameter are refused
+_define("igamma", "Igamma", lambda *given: _gamma_parts(*given)[0], _gamma_gradient(1), _GAMMA_SAMPLE)
+_define("igammac", "Igammac", lambda *given: _gamma_parts(*given)[1], _gamma_gradient(-1), _GAMMA_SAMPLE)
+_define(
+    "igamma_slope", "IgammaGradA", lambda a, x, precision: _gamma_parts(a, x, precision, True)[2],
+    no_gradient("the second derivative of igamma by its first operand is not written"), sample(_A, _X),
+)  # fmt: skip
+_define(
+    "betainc", "Betainc", _beta, _beta_gradient,
+    sample(np.array([0.5, 2.0, 9.5]), np.array([3.0, 0.75, 4.0]), _FRACTIONS, differentiable=(2,)),
+)  # fmt: skip
+_define("zeta", "Zeta", _zeta, _zeta_gradient, sample(np.array([1.5, 2.0, 6.0]), _X, differentiable=(1,)))

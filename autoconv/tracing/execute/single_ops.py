@@ -1,0 +1,52 @@
+"""Native code of a single elementwise op, for eager calls on arrays of any length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends import compile_graph, current
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.graph import Graph
+from autoconv.graph.types import Symbol, TensorType
+from autoconv.ops.record import Op
+from autoconv.runtime.tensors import native_eager
+
+_LENGTH = Symbol("n")
+_codes: dict[Any, Callable[..., Any] | None] = {}
+
+
+def single_op(
+    op: Op, attributes: Mapping[str, Any], operands: tuple[tuple[str, bool], ...]
+) -> Callable[[Sequence[Any]], Any] | None:
+    """Return a function of vectors and numbers; None if the op has no native code for these dtypes.
+
+    `operands` are the names of the dtypes, and whether an operand is a vector or a number.
+    """
+    key = current(), op.name, tuple(attributes.items()), operands
+    if key not in _codes:
+        _codes[key] = _compiled(op, attributes, operands) if current().symbolic is not None else None
+    return _codes[key]
+
+
+def _compiled(
+    op: Op, attributes: Mapping[str, Any], operands: tuple[tuple[str, bool], ...]
+) -> Callable[[Sequence[Any]], Any] | None:
+    graph = Graph(op.name)
+    inputs = [
+        graph.add_parameter(TensorType(as_dtype(dtype), (_LENGTH,) if vector else ())) for dtype, vector in operands
+    ]
+    graph.outputs = list(graph.add(op, inputs, attributes).results)
+    code = compile_graph(graph)
+    if code.kernel_calls is None or code.kernel_calls:
+        return None
+
+    def run(arrays: Sequence[Any]) -> Any:
+        return np.asarray(code(arrays)[0])
+
+    return run
+
+
+native_eager.set_compiler(single_op)
