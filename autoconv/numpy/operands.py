@@ -240,6 +240,11 @@ def check(condition: TensorLike, message: str) -> None:
     apply("assert_true", condition, message=(message,), kind="check")
 
 
+def require(condition: TensorLike, message: str) -> None:
+    """Record a condition for which the graph was recorded: where it fails, the call reruns as plain Python."""
+    apply("assert_true", condition, message=(message,), kind="another")
+
+
 def sizes_of(x: Tensor) -> tuple[Any, ...]:
     """Return the shape: ints, and weak scalars for sizes known only at run time."""
     if x.type.shape is None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.numpy.kernels import by_kernel, whole_call
+from autoconv.numpy.kernels import whole_call
 from autoconv.numpy.operands import (
     NOTHING,
     axes_of,
@@ -32,7 +32,6 @@ from autoconv.numpy.writes import write_into
 from autoconv.ops.rules import element_count
 from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
 from autoconv.runtime.tensors.dispatch import apply
-from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
@@ -234,34 +233,6 @@ def _count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     return reduced("sum", tensor(a, bool), axis, keepdims, None)
 
 
-@computes("median")
-def _median(
-    a: TensorLike, axis: Any = None, out: OutLike | None = None, overwrite_input: bool = False, keepdims: bool = False
-) -> Any:
-    if static_value(overwrite_input) is None or static_value(overwrite_input):
-        refuse("may sort its argument")
-    x = tensor(a)
-    axes = axes_of(axis, rank_of(x))
-    if len(axes) == rank_of(x) and rank_of(x) != 1:
-        line, at = apply("reshape", x, shape=(-1,)), 0
-    elif len(axes) == 1:
-        line, at = x, axes[0]
-    else:
-        refuse("is given several axes")
-    count = size_of(line, (at,))
-    if not isinstance(count, int) or not count or x.dtype.is_bool:
-        return whole_call("median", False, x, axis=axis, keepdims=_flag(keepdims))
-    ordered = apply("sort", line, axis=at)
-    middle = apply("gather", ordered, np.arange((count - 1) // 2, count // 2 + 1), axis=at)
-    found = apply("numpy_mean", middle, axis=at)
-    if x.dtype.is_floating or x.dtype.is_complex:  # nans are sorted to the end
-        last = apply("gather", ordered, np.array(count - 1), axis=at)
-        found = apply("select", apply("is_nan", last), last, found)
-    if _flag(keepdims):
-        found = apply("reshape", found, shape=tuple(1 if i in axes else d for i, d in enumerate(known_shape(x))))
-    return found if out is None else write_into(out, found)
-
-
 @computes("average")
 def _average(
     a: object, axis: Any = None, weights: object = None, returned: bool = False, *, keepdims: Any = False
@@ -292,5 +263,3 @@ def _average(
         found = apply("divide", reduced("sum", apply("multiply", x, by), axis, keepdims, None), scale)
     return (found, scale) if returned else found
 
-
-by_kernel("percentile", "quantile")

@@ -66,6 +66,8 @@ def may_be_another(node: Node) -> bool:
     """Return whether the node may meet a Python number of another kind than the graph was traced for."""
     if node.op.name == "raise":
         return isinstance(node.attributes["exception"], OtherKindError)
+    if node.op.name == "assert_true":
+        return node.attributes.get("kind") == "another"
     if node.op.name == "python_power":
         return not any(_is_complex(value) for value in node.inputs)
     if node.op.name == "object_unbox":

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import AssertionFailedError, InvalidArgumentError
+from autoconv.errors import AssertionFailedError, InvalidArgumentError, OtherKindError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.gradients import flat
@@ -25,6 +25,8 @@ def _assert_true(
 ) -> tuple[Any, ...]:
     if np.all(condition):
         return ()
+    if kind == "another":
+        raise OtherKindError(_message(message, data, summarize))
     if kind == "check":
         raise InvalidArgumentError(_message(message, data, summarize))
     raise AssertionFailedError(f"assertion failed: {_message(message, data, summarize)}".rstrip())

@@ -17,6 +17,7 @@ from autoconv.backends.llvm.legalize.decompose import expand
 from autoconv.backends.llvm.legalize.interchange_loops import interchange
 from autoconv.backends.llvm.legalize.lent_loads import mark_lent_loads
 from autoconv.backends.llvm.legalize.loads_of_views import load_views
+from autoconv.backends.llvm.legalize.order_statistics import select_order_statistics
 from autoconv.backends.llvm.legalize.promote_handler_cells import with_cells
 from autoconv.backends.llvm.legalize.rotate_loops import rotate
 from autoconv.backends.llvm.legalize.unroll_short_axes import split_components
@@ -38,6 +39,7 @@ LEGALISATIONS = (
     Legalisation(name="array_statements", transform=with_statements),  # array_reductions as well
     Legalisation(name="rotate_loops", transform=rotate),  # before loops are interchanged: their tests become scalars
     Legalisation(name="interchange_loops", transform=interchange),
+    Legalisation(name="order_statistics", transform=select_order_statistics),
     Legalisation(name="computed_sizes", transform=name_computed_sizes),  # last of those that copy regions
     Legalisation(name="unroll_short_axes", transform=split_components),
     Legalisation(name="lent_loads", transform=mark_lent_loads),  # marks nodes that no pass but the next one copies

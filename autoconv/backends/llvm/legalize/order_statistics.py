@@ -1,0 +1,137 @@
+"""Select elements of sorted rows without sorting them: extremes, medians, quantiles.
+
+    before   %sorted = sort(%x, axis=-1): float64[1000]; %middle = gather(%sorted, %places, axis=0): float64[2]
+    after    %middle = order_statistics(%x, %places, axis=0): float64[2]
+
+A sort whose result is only read at a few positions takes linear time. Short rows of known length are sorted, which is
+as quick.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.ir.types import is_narrow, is_native
+from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
+from autoconv.backends.llvm.target.machine import current_target
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, clone
+from autoconv.graph.types import TensorType
+from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.index_spec import INPUT, At
+from autoconv.ops.record import Op, no_gradient
+from autoconv.ops.rules import normalised_axis
+
+_SHORT = 256  # elements of a row of known length that are sorted
+_MOST_READERS = 2
+_MOST_PLACES = 8
+
+
+def select_order_statistics(graph: Graph) -> Graph:
+    """Return the graph, regions included, with selections in the place of sorts that are read at few positions."""
+    readers: Counter[Value] = Counter()
+    picks: Counter[Value] = Counter()
+    for inner in _graphs(graph):
+        readers.update(inner.outputs)
+        for node in inner.nodes:
+            readers.update(node.inputs)
+            picks.update(node.inputs[:1] if _picks(node) else ())
+    if not any(_is_selected(value, readers, picks) for value in picks):
+        return graph
+
+    def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        if not _picks(node) or not _is_selected(node.inputs[0], readers, picks):
+            return None
+        sort = inputs[0].node
+        assert sort is not None
+        places = inputs[1] if len(inputs) > 1 else _place(copy, node)
+        axis = normalised_axis(sort.attributes["axis"], len(sort.results[0].shape or ()))
+        made = copy.add(
+            ORDER_STATISTICS, [sort.inputs[0], places], {"axis": axis}, types=[node.results[0].type], span=node.span
+        )
+        return made.results
+
+    copy = clone(graph, rewrite)
+    for inner in _graphs(copy):
+        remove_dead_nodes(inner)
+    return copy
+
+
+def _graphs(graph: Graph) -> list[Graph]:
+    found = [graph]
+    for node in graph.walk():
+        found += [region for region in node.regions if region not in found]
+    return found
+
+
+def _is_selected(value: Value, readers: Counter[Value], picks: Counter[Value]) -> bool:
+    """Return whether the value is sorted, and read at few positions alone."""
+    node = value.node
+    if node is None or node.op.name != "sort" or node.attributes.get("descending"):
+        return False
+    dtype, shape = value.dtype, value.shape
+    if shape is None or not is_native(dtype) or is_narrow(dtype) or dtype.is_bool or dtype.numpy.kind == "V":
+        return False
+    size = shape[normalised_axis(node.attributes["axis"], len(shape))]
+    if isinstance(size, int) and size <= _SHORT:
+        return False
+    return readers[value] == picks[value] <= _MOST_READERS and current_target().has_libraries
+
+
+def _picks(node: Node) -> bool:
+    """Return whether a node reads a few positions along the axis by which its first operand was sorted."""
+    source = node.inputs[0].node if node.inputs else None
+    if source is None or source.op.name != "sort":
+        return False
+    shape = node.inputs[0].shape
+    if shape is None:
+        return False
+    axis = normalised_axis(source.attributes["axis"], len(shape))
+    if node.op.name == "get_item":
+        spec = node.attributes["spec"]
+        entry = spec[0] if len(spec) == len(shape) == 1 else None
+        return isinstance(entry, At) and (entry.index == INPUT or _is_within(entry.index, shape[0]))
+    if node.op.name != "gather" or node.attributes.get("batch_dims"):
+        return False
+    places = node.inputs[1]
+    if places.shape is None or len(places.shape) > 1 or not places.dtype.is_integer:
+        return False
+    few = not places.shape or (isinstance(places.shape[0], int) and 0 < places.shape[0] <= _MOST_PLACES)
+    return few and normalised_axis(node.attributes["axis"], len(shape)) == axis
+
+
+def _is_within(index: Any, size: Any) -> bool:
+    return not isinstance(size, int) or -size <= index < size
+
+
+def _place(copy: Graph, node: Node) -> Value:
+    """Return the constant position that a node reads; a negative one counts from the end."""
+    (entry,), (size,) = node.attributes["spec"], node.inputs[0].shape or (0,)
+    index = entry.index + size if entry.index < 0 and isinstance(size, int) else entry.index
+    return GraphBuilder(copy, node.span).constant(value=np.asarray(index, np.int64))  # type: ignore[no-any-return]
+
+
+def _kernel(x: Any, places: Any, *, axis: int) -> Any:
+    """Take positions of the sorted rows; those out of range raise NumPy's IndexError."""
+    ordered = np.sort(x, axis=axis, kind="stable")
+    if ordered.ndim == 1 and np.ndim(places) == 0:
+        return np.asarray(ordered[int(places)])
+    return np.take(ordered, places, axis=axis)
+
+
+def _type(x: TensorType, places: TensorType, *, axis: int) -> TensorType:
+    assert x.shape is not None and places.shape is not None
+    return x.with_shape((*x.shape[:axis], *places.shape, *x.shape[axis + 1 :]))
+
+
+# The elements at some positions of each sorted row.
+ORDER_STATISTICS = Op(
+    name="order_statistics", graphdef="OrderStatistics", kernel=_kernel, effects=Effects.RAISE, result=_type,
+    gradient=no_gradient("made by the native backend"),
+)  # fmt: skip
+
+__all__ = ["ORDER_STATISTICS", "select_order_statistics"]

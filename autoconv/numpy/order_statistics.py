@@ -1,0 +1,160 @@
+"""Order statistics: medians, percentiles and quantiles, by elements of sorted rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, float64
+from autoconv.numpy.kernels import whole_call
+from autoconv.numpy.operands import (
+    axes_of,
+    cast,
+    computes,
+    known_shape,
+    rank_of,
+    refuse,
+    require,
+    size_of,
+    tensor,
+)
+from autoconv.numpy.ufuncs import call_ufunc
+from autoconv.numpy.writes import write_into
+from autoconv.runtime.annotations import OutLike, TensorLike
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+@computes("median")
+def _median(
+    a: TensorLike, axis: Any = None, out: OutLike | None = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
+    if static_value(overwrite_input) is None or static_value(overwrite_input):
+        refuse("may sort its argument")
+    x = tensor(a)
+    line, at, axes = _line(x, axis)
+    count = size_of(line, (at,))
+    if x.dtype.numpy.kind not in "biufc" or (isinstance(count, int) and not count):
+        return whole_call("median", False, x, axis=axis, keepdims=bool(keepdims))
+    if not isinstance(count, int):
+        require(count > 0, "the median of no elements")
+    line = cast(line, np.uint8) if x.dtype.is_bool else line
+    low, high, last = at_order(line, [(count - 1) // 2, count // 2, count - 1], at)
+    both = apply("stack", low, high, axis=0)
+    mean = apply("numpy_mean", both, axis=0)
+    is_odd = count % 2 == 1  # the sum of an element and itself may overflow
+    found = low if is_odd is True else mean if is_odd is False else apply("select", is_odd, low, mean)
+    found = cast(found, mean.dtype)
+    if x.dtype.is_floating or x.dtype.is_complex:  # nans are sorted to the end
+        found = apply("select", apply("is_nan", last), last, found)
+    if bool(keepdims):
+        found = apply("reshape", found, shape=tuple(1 if i in axes else d for i, d in enumerate(known_shape(x))))
+    return found if out is None else write_into(out, found)
+
+
+def at_order(line: Tensor, places: Sequence[Any], axis: int) -> list[Tensor]:
+    """Return the elements at positions of the sorted rows, nans last."""
+    known = [static_value(place) for place in places]
+    if any(place is None for place in known):
+        at = apply("stack", *(cast(tensor(place), np.int64) for place in places), axis=0)
+    else:
+        at = np.array(known, np.int64)
+    found = apply("gather", apply("sort", line, axis=axis), at, axis=axis)
+    return [apply("gather", found, np.array(i), axis=axis) for i in range(len(places))]
+
+
+def _line(x: Tensor, axis: Any) -> tuple[Tensor, int, tuple[int, ...]]:
+    """Return rows to sort, their axis in them, and the axes of `x` that they hold."""
+    axes = tuple(axes_of(axis, rank_of(x)))
+    if len(axes) == rank_of(x) and rank_of(x) != 1:
+        return apply("reshape", x, shape=(-1,)), 0, axes
+    if len(axes) != 1:
+        refuse("is given several axes")
+    return x, axes[0], axes
+
+
+@computes("percentile")
+def _percentile(a: TensorLike, q: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+    found = None if args else _quantiles(a, q, 100, axis, **kwargs)
+    return whole_call("percentile", False, a, q, axis, *args, **kwargs) if found is None else found
+
+
+@computes("quantile")
+def _quantile(a: TensorLike, q: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+    found = None if args else _quantiles(a, q, 1, axis, **kwargs)
+    return whole_call("quantile", False, a, q, axis, *args, **kwargs) if found is None else found
+
+
+def _quantiles(a: TensorLike, q: Any, whole: int, axis: Any, **options: Any) -> Tensor | None:
+    """Interpolate between two elements of the sorted rows; None for what NumPy computes as a whole.
+
+    The order of operations is NumPy's, so that results agree to the last bit.
+    """
+    wanted = q if isinstance(q, (list, tuple)) else [q]
+    weak = wanted is not q and (type(q) in (int, float) or (isinstance(q, Tensor) and q.type.weak and not q.type.shape))
+    known = [static_value(one) for one in wanted]
+    if options or not 0 < len(wanted) <= _MOST or not (weak or all(type(one) in (int, float) for one in known)):
+        return None
+    x = tensor(a)
+    kind = x.dtype.numpy.kind
+    if kind not in "iuf" or x.dtype.size < 4 or (x.dtype is not float64 and kind == "f" and not weak):
+        return None
+    if whole == 1 and any(type(one) is int for one in known):
+        return None
+    if any(one is not None and not 0 <= one / whole <= 1 for one in known):
+        return None
+    line, at, _ = _line(x, axis)
+    count = size_of(line, (at,))
+    if isinstance(count, int) and not count:
+        return None
+    if not isinstance(count, int):
+        require(count > 0, "the quantile of no elements")
+    shares = [_Share(line.dtype, count, one, whole, weak) for one in wanted]
+    places = [place for share in shares for place in (share.low, share.high)]
+    *found, end = at_order(line, [*places, count - 1], at)
+    results = [share.between(*found[2 * i : 2 * i + 2]) for i, share in enumerate(shares)]
+    if line.dtype.is_floating:  # nans are sorted to the end
+        results = [apply("select", apply("is_nan", end), end, one) for one in results]
+    return results[0] if wanted is not q else apply("stack", *results, axis=0)
+
+
+_MOST = 3  # quantiles that are computed together
+
+
+class _Share:
+    """Two neighbours in a sorted row of `count` elements, and the weight of the second one."""
+
+    def __init__(self, dtype: DType, count: Any, q: Any, whole: int, weak: bool) -> None:
+        self._kind = np.dtype(dtype.numpy if weak and dtype.is_floating else np.float64)
+        static = static_value(q)
+        share = static / whole if static is not None else q / whole if whole > 1 else q
+        if static is None:
+            require((share >= 0) & (share <= 1), "a quantile out of range")
+        place, last = (count - 1) * share, count - 1
+        if isinstance(place, (int, float)):
+            is_above = place >= last
+            self.low: Any = last if is_above else int(np.floor(place))
+            self.high: Any = last if is_above else self.low + 1
+            self._part: Any = place - (-1 if is_above else self.low)
+            return
+        place, last = cast(tensor(place), np.float64), tensor(last, np.int64)
+        is_above = apply("greater_equal", place, cast(last, np.float64))
+        floor = apply("floor", place)
+        self.low = apply("select", is_above, last, cast(floor, np.int64))
+        self.high = apply("select", is_above, last, apply("add", self.low, tensor(1, np.int64)))
+        self._part = apply("subtract", place, apply("select", is_above, tensor(-1.0, np.float64), floor))
+
+    def between(self, low: Tensor, high: Tensor) -> Tensor:
+        """Interpolate from the nearer one, as NumPy does."""
+        gap = call_ufunc(np.subtract, high, low)
+        if isinstance(self._part, float):
+            near = self._part >= 0.5
+            step = call_ufunc(np.multiply, gap, tensor(1 - self._part if near else self._part, self._kind))
+            return call_ufunc(np.subtract, high, step) if near else call_ufunc(np.add, low, step)
+        rest = apply("subtract", tensor(1.0, np.float64), self._part)
+        up = call_ufunc(np.add, low, call_ufunc(np.multiply, gap, cast(self._part, self._kind)))
+        down = call_ufunc(np.subtract, high, call_ufunc(np.multiply, gap, cast(rest, self._kind)))
+        return apply("select", apply("greater_equal", self._part, tensor(0.5, np.float64)), down, up)

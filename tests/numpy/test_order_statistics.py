@@ -1,0 +1,73 @@
+"""Medians, percentiles and elements of sorted arrays: the same as NumPy's to the last bit, and no sort behind them."""
+
+import numpy as np
+import pytest
+
+import autoconv
+
+
+def medians(v):
+    return np.median(v), np.median(v[v > 0]), np.median(v.reshape(-1, 2), axis=0), np.median(v[1:], keepdims=True)
+
+
+def percentiles(v):
+    return np.percentile(v, 30), np.percentile(v, 100), np.quantile(v, [0.1, 0.5, 0.9]), np.percentile(v[1:], 99.5)
+
+
+def ordered(v):
+    w = np.sort(v)
+    return w[0], w[-1], np.sort(v[v >= 0])[3], np.sort(v.reshape(2, -1), axis=1)[:, 2]
+
+
+def windows(v):
+    out = np.zeros(len(v) - 7)
+    for i in range(len(out)):
+        out[i] = np.median(v[i : i + 7]) + np.percentile(v[: i + 2], 75)
+    return out
+
+
+def numbers(dtype, size, seed):
+    draw = np.random.default_rng(seed)
+    found = draw.normal(0, 3, size).round(1 if seed else 9).astype(dtype)
+    if np.dtype(dtype).kind == "f" and seed == 2:
+        found[[0, 3, 5]] = -0.0, 0.0, -np.inf
+    return found
+
+
+@pytest.mark.parametrize("function", [medians, percentiles, ordered, windows])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int16"])
+def test_as_numpy(function, dtype):
+    compiled = autoconv.compile(function)
+    for size in (600, 40, 602):
+        for seed in range(3):
+            given = numbers(dtype, size, seed)
+            for mine, its in zip(compiled(given.copy()), function(given), strict=True):
+                np.testing.assert_array_equal(mine, its)
+                assert type(mine) is type(its) and mine.dtype == its.dtype
+
+
+def test_nans_and_empty_arrays():
+    compiled = autoconv.compile(medians)
+    given = numbers("float64", 600, 1)
+    given[7] = np.nan
+    assert np.isnan(compiled(given)[0]) and np.isnan(compiled(given)[3]) and not np.isnan(compiled(given)[1])
+    with pytest.warns(RuntimeWarning, match="empty"):
+        assert np.isnan(compiled(-np.abs(given))[1])
+
+
+def test_quantiles_given_as_arguments():
+    compiled = autoconv.compile(lambda v, q: np.percentile(v, q))
+    given = numbers("float64", 500, 0)
+    for q in (30.0, 50.0, 99.9, 100.0, 0.0, 12.5):
+        assert compiled(given, q) == np.percentile(given, q)
+    with pytest.raises(ValueError, match=r"\[0, 100\]"):
+        compiled(given, 101.0)
+
+
+def test_gradients():
+    given = numbers("float64", 300, 0)
+    (gradient,) = (np.flatnonzero(autoconv.grad(lambda v: np.percentile(v, 100))(given)),)
+    assert list(gradient) == [int(np.argmax(given))]
+    middle = autoconv.grad(lambda v: np.median(v))(given)
+    places = np.argsort(given)[[149, 150]]
+    assert sorted(np.flatnonzero(middle)) == sorted(places) and np.allclose(middle[places], 0.5)
