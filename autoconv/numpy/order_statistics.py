@@ -95,16 +95,8 @@ def _quantiles(a: TensorLike, q: Any, whole: int, axis: Any, **options: Any) -> 
     """
     wanted = q if isinstance(q, (list, tuple)) else [q]
     weak = wanted is not q and (type(q) in (int, float) or (isinstance(q, Tensor) and q.type.weak and not q.type.shape))
-    known = [static_value(one) for one in wanted]
-    if options or not 0 < len(wanted) <= _MOST or not (weak or all(type(one) in (int, float) for one in known)):
-        return None
     x = tensor(a)
-    kind = x.dtype.numpy.kind
-    if kind not in "iuf" or x.dtype.size < 4 or (x.dtype is not float64 and kind == "f" and not weak):
-        return None
-    if whole == 1 and any(type(one) is int for one in known):
-        return None
-    if any(one is not None and not 0 <= one / whole <= 1 for one in known):
+    if options or not _are_shares(wanted, whole, weak) or not _is_interpolated(x.dtype, weak):
         return None
     line, at, _ = _line(x, axis)
     count = size_of(line, (at,))
@@ -119,6 +111,21 @@ def _quantiles(a: TensorLike, q: Any, whole: int, axis: Any, **options: Any) -> 
     if line.dtype.is_floating:  # nans are sorted to the end
         results = [apply("select", apply("is_nan", end), end, one) for one in results]
     return results[0] if wanted is not q else apply("stack", *results, axis=0)
+
+
+def _are_shares(wanted: Sequence[Any], whole: int, weak: bool) -> bool:
+    """Return whether these are a few floats between 0 and 1, or percentages, or one number of the program."""
+    known = [static_value(one) for one in wanted]
+    if not 0 < len(wanted) <= _MOST or not (weak or all(type(one) in (int, float) for one in known)):
+        return False
+    if whole == 1 and any(type(one) is int for one in known):
+        return False  # an index, without interpolation
+    return all(one is None or 0 <= one / whole <= 1 for one in known)
+
+
+def _is_interpolated(dtype: DType, weak: bool) -> bool:
+    """Return whether results have the dtype of the elements, or float64."""
+    return dtype.numpy.kind in "iuf" and dtype.size >= 4 and (dtype is float64 or dtype.is_integer or weak)
 
 
 _MOST = 3  # quantiles that are computed together

@@ -220,15 +220,6 @@ def _sorted(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     return sizes.of_shape(node, inputs, shape_of(x)) if is_dense(x.type) and len(shape_of(x)) == 1 else None
 
 
-@rule("order_statistics")
-def _order_statistics(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    if not _are_dense(inputs):
-        return None
-    axis, places = node.attributes["axis"], inputs[1].shape or ()
-    shape = shape_of(inputs[0])
-    return sizes.of_shape(node, inputs, (*shape[:axis], *places, *shape[axis + 1 :]))
-
-
 @rule("reverse", "zeros_like", "ones_like")
 def _same(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     return sizes.of_shape(node, inputs, shape_of(inputs[0])) if _are_dense(inputs) else None

@@ -15,7 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
 from autoconv.backends.llvm.ir.types import is_narrow, is_native
+from autoconv.backends.llvm.legalize.computed_size_rules import rule
+from autoconv.backends.llvm.legalize.computed_sizes import NamedSizes
 from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.effects import Effects
@@ -113,6 +116,15 @@ def _place(copy: Graph, node: Node) -> Value:
     (entry,), (size,) = node.attributes["spec"], node.inputs[0].shape or (0,)
     index = entry.index + size if entry.index < 0 and isinstance(size, int) else entry.index
     return GraphBuilder(copy, node.span).constant(value=np.asarray(index, np.int64))  # type: ignore[no-any-return]
+
+
+@rule("order_statistics")
+def _of_computed_sizes(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    x, places = inputs
+    if not is_dense(x.type) or x.shape is None or not (is_scalar(places.type) or is_dense(places.type)):
+        return None
+    axis = node.attributes["axis"]
+    return sizes.of_shape(node, inputs, (*x.shape[:axis], *(places.shape or ()), *x.shape[axis + 1 :]))
 
 
 def _kernel(x: Any, places: Any, *, axis: int) -> Any:
