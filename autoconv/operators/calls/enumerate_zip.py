@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import builtins
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.operators.control.conditionals import Cells, if_exp, if_stmt, or_
+from autoconv.operators.control.conditionals import if_exp, if_stmt, or_
+from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK, NORMAL
@@ -26,21 +27,8 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-Body = Callable[..., Any]
 # Types that are read by position beside a generator expression.
 _BY_POSITION = (str, bytes, list, tuple, range)
-
-
-@dataclass(slots=True)
-class Loop:
-    """A loop over `lazy` that implements another one; its first `count` variables are additional."""
-
-    lazy: GeneratorExpression
-    body: Body
-    state: tuple[Any, ...]
-    names: tuple[str, ...]
-    exit: str
-    count: int
 
 
 class Enumerated:
@@ -49,11 +37,13 @@ class Enumerated:
     def __init__(self, lazy: GeneratorExpression, start: object) -> None:
         self.lazy, self.start = lazy, start
 
-    def loop(self, body: Body, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None) -> Loop:
-        def step(item: object, position: int, *values: Any) -> Any:
-            return (position + 1, *(body((position, item), *values) or ()))
+    def loop(self, body: LoopBody) -> tuple[LoopBody, tuple[Any, ...]]:
+        """Return the body of the loop over `lazy`, and the initial values of its additional variables."""
 
-        return Loop(self.lazy, step, (self.start, *state), ("position of the loop", *names), exit, 1)
+        def step(item: object, position: int, *values: Any) -> Any:
+            return (position + 1, *body.step((position, item), values))
+
+        return replace(body, run=step, names=("position of the loop", *body.names)), (self.start,)
 
     def rest(self, position: int) -> Iterator[Any]:
         """Iterator for Python from that position on."""
@@ -74,27 +64,27 @@ class Zipped:
     def __init__(self, before: Sequence[Any], lazy: GeneratorExpression, after: Sequence[Any]) -> None:
         self.before, self.lazy, self.after = before, lazy, after
 
-    def loop(self, body: Body, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None) -> Loop:
-        code = names.index(exit) if exit else -1
-        own = ("position of the loop", "end of the zip", *names)
+    def loop(self, body: LoopBody) -> tuple[LoopBody, tuple[Any, ...]]:
+        """Return the body of the loop over `lazy`, and the initial values of its additional variables."""
+        own = ("position of the loop", "end of the zip", *body.names)
 
         def step(item: object, position: int, end: object, *values: Any) -> Any:
             def goes_on(end: object, *values: Any) -> Any:
                 first = [get_item(part, position) for part in self.before]
                 last = [get_item(part, position) for part in self.after]
-                found = body((*first, item, *last), *values) or ()
+                found = body.step((*first, item, *last), values)
                 over = _ends(self.before, position + 1)
-                left = over if code < 0 else or_(over, lambda: found[code] >= BREAK)
+                left = or_(over, lambda: body.exit_code(found) >= BREAK) if body.exit else over
                 return (_code(left), *found)
 
             def stops(end: object, *values: Any) -> Any:
                 return (BREAK, *values)
 
             short = _ends(self.after, position)
-            found = if_stmt(short, stops, goes_on, (end, *values), own[1:], cells=cells)
+            found = if_stmt(short, stops, goes_on, (end, *values), own[1:], cells=body.cells)
             return (position + 1, *found)
 
-        return Loop(self.lazy, step, (0, _code(self.is_over()), *state), own, own[1], 2)
+        return replace(body, run=step, names=own, exit=own[1]), (0, _code(self.is_over()))
 
     def is_over(self) -> Any:
         """Return whether the zip ends before the generator expression is first advanced."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators.control.conditionals import is_staged
+from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.regions.raised_errors import is_about_program
 from autoconv.operators.support.generator_expressions import Generated, GeneratorExpression
 from autoconv.operators.support.protected_names import BREAK
@@ -39,11 +40,9 @@ def generating(function: Callable[..., Any], convert: Callable[[Any], Any]) -> C
     return start
 
 
-def for_generated(
-    source: Generated, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], exit: str
-) -> tuple[Any, ...]:
-    """Loop over a generator: `state = body(item, *state)`, left when the state variable named `exit` requests it."""
-    consumer = Consumer(body, state, names, exit, source.is_held)
+def for_generated(source: Generated, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Loop over a generator."""
+    consumer = Consumer(body, state, source.is_held)
     source.handing(consumer, *source.args, **source.kwargs)
     return tuple(consumer.state)
 
@@ -53,15 +52,12 @@ class Consumer:
 
     __autoconv_function__ = True
 
-    def __init__(
-        self, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], exit: str, is_held: Any
-    ) -> None:
+    def __init__(self, body: LoopBody, state: tuple[Any, ...], is_held: Any) -> None:
         self.body = body
         self.is_held = is_held
         self.state = list(state)
-        self.code = names.index(exit) if exit else -1
         home = current_region()
-        self.spots = [self._spot(position, name, home) for position, name in enumerate(names)]
+        self.spots = [self._spot(position, name, home) for position, name in enumerate(body.names)]
 
     def _spot(self, position: int, name: str, home: object) -> Location:
         def write(value: object) -> None:
@@ -78,7 +74,7 @@ class Consumer:
         region = current_region()
         mark = region.graph.mark() if region is not None else None
         try:
-            after = self.body(item, *self.state) or ()
+            after = self.body.step(item, tuple(self.state))
         except Exception as error:
             if around and not is_about_program(error):
                 raise _refused() from None
@@ -90,9 +86,7 @@ class Consumer:
             for spot in self.spots:
                 journal.note(spot)
         self.state[:] = after
-        if self.code < 0:
-            return False
-        code = self.state[self.code]
+        code = self.body.exit_code(after)
         if around and (is_staged(code) or code >= BREAK) and (around == "kept" or self.is_held()):
             raise _refused()
         return code >= BREAK if is_staged(code) else bool(code >= BREAK)

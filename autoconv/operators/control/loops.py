@@ -13,16 +13,15 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.operators.control.conditionals import (
     Cells,
-    and_,
     condition_value,
     if_stmt,
     is_staged,
-    note_cells,
     with_cells,
 )
 from autoconv.operators.control.for_loops import stage_for, stage_for_object, stage_for_stream
 from autoconv.operators.control.generators import for_generated
 from autoconv.operators.control.iterables import StagedIterator, as_staged, is_staged_iterable
+from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.unrolling import unrolled
@@ -31,7 +30,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.dataset_protocol import is_stream
 from autoconv.operators.support.generator_expressions import Generated, GeneratorExpression, Source
 from autoconv.operators.support.held_iterators import HeldIterator
-from autoconv.operators.support.protected_names import BREAK, NORMAL
+from autoconv.operators.support.protected_names import BREAK
 from autoconv.operators.support.speculation import attempt
 from autoconv.runtime.objects.containers import heap_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
@@ -58,34 +57,29 @@ def while_stmt(
 
     Iterations run in Python until a tensor decides; from there on the loop is part of the graph.
     """
-    code = names.index(exit) if exit else -1
+    loop = LoopBody(body, names, exit, cells)  # without items
     peeling = _Peeling()
     while True:
-        if code >= 0 and not is_staged(state[code]) and state[code] >= BREAK:
+        if loop.has_left(state):
             return state
-        if code >= 0 and is_staged(state[code]):
-            return _stage_while(test, body, state, names, code, cells)
+        if is_staged(loop.exit_code(state)):
+            return _stage_while(test, loop, state)
         over = peeling.is_over()
         decision = attempt(
             lambda: condition_value(test(*state)),  # noqa: B023
             lambda found: is_staged(found) or (over and bool(found)),  # noqa: B023
         )
         if is_staged(decision) or (decision and over):
-            return _stage_while(test, body, state, names, code, cells)
+            return _stage_while(test, loop, state)
         if not decision:
             return state
         state = body(*state) or ()
 
 
-def _stage_while(
-    test: Any, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], code: int, cells: Cells | None
-) -> tuple[Any, ...]:
-    def goes_on(*values: Any) -> Any:
-        if code < 0:
-            return test(*values)
-        return and_(values[code] < BREAK, lambda: test(*values))
-
-    return stage_loop(goes_on, _with_noted_cells(body, cells), state, names)
+def _stage_while(test: Callable[..., Any], body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+    return stage_loop(
+        lambda *values: body.goes_on(values, lambda: test(*values)), body.noted().run, state, body.names
+    )
 
 
 class _Peeling:
@@ -113,61 +107,8 @@ def for_stmt(
     exit: str = "",
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
-    """`for item in iterable: state = body(item, *state)`."""
-    code = names.index(exit) if exit else -1
-    if current_region() is not None:
-        if type(iterable) is Variant:
-            return _for_variant(iterable, body, state, names, exit, cells)
-        iterates = getattr(getattr(type(iterable), "__iter__", None), "__autoconv_iterates__", None)
-        if iterates is not None:  # a user-defined iterable
-            iterable = iterates()(iterable)
-        if type(iterable) is GeneratorExpression:
-            return for_source(iterable, body, state, names, exit, cells)
-        counted = iterable.take() if type(iterable) is HeldIterator else None
-        if counted is not None:
-            return _for_counted(iterable, counted, body, state, names, exit, cells)
-        if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
-            return stage_for_object(iterable, body, state, names, code, cells)
-        if is_stream(iterable):
-            return stage_for_stream(iterable, body, state, names, code, cells)
-        staged = as_staged(iterable)
-        if isinstance(staged, StagedIterator):
-            staged.begin()
-            final = stage_for(staged, body, state, names, code, cells)
-            staged.end(final[code] < BREAK if code >= 0 else True)
-            return final
-        if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
-            return stage_for(staged, body, state, names, code, cells)
-        return unrolled(iterable, body, state, names, code, cells)
-    for item in iterable:
-        state = body(item, *state) or ()
-        if code >= 0 and state[code] >= BREAK:
-            break
-    return state
-
-
-def _is_long(iterable: object) -> bool:
-    """Return whether a range is better a graph loop than unrolled: only where the results are the same."""
-    region = current_region()
-    if not isinstance(iterable, range) or region is None or not region.contract.stages_long_loops:
-        return False
-    return len(iterable) > (_MOST_UNROLLED if region.trace.memory else _PEEL)
-
-
-def _for_variant(
-    iterable: Variant, body: Callable[..., Any], state: tuple[Any, ...], names: tuple[str, ...], exit: str,
-    cells: Cells | None
-) -> tuple[Any, ...]:
-    """A loop over a variant: one loop for each alternative."""
-    known = defined(iterable)
-    if type(known) is not Variant:
-        return for_stmt(known, body, state, names, exit, cells)
-
-    def over(value: object) -> Callable[..., Any]:
-        return lambda *values: for_stmt(value, body, values, names, exit, cells)
-
-    arms = [with_cells(over(value), cells) for value in known.values]
-    return stage_arms(known.tag, arms, state, names)
+    """`for item in iterable: state = body(item, *state)`, left as `while_stmt` is."""
+    return _for(iterable, LoopBody(body, names, exit, cells), state)
 
 
 def for_source(
@@ -179,47 +120,100 @@ def for_source(
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
     """Loop over a comprehension's source or a generator expression; early exits are those of a for statement."""
+    return _for_source(source, LoopBody(body, names, exit, cells), state)
+
+
+def _for(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+    if current_region() is None:
+        run, code = body.run, body.code
+        for item in iterable:
+            state = run(item, *state) or ()
+            if code >= 0 and state[code] >= BREAK:
+                break
+        return state
+    if type(iterable) is Variant:
+        return _for_variant(iterable, body, state)
+    iterates = getattr(getattr(type(iterable), "__iter__", None), "__autoconv_iterates__", None)
+    if iterates is not None:  # a user-defined iterable
+        iterable = iterates()(iterable)
+    if type(iterable) is GeneratorExpression:
+        return _for_source(iterable, body, state)
+    counted = iterable.take() if type(iterable) is HeldIterator else None
+    if counted is not None:
+        return _for_counted(iterable, counted, body, state)
+    if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
+        return stage_for_object(iterable, body, state)
+    if is_stream(iterable):
+        return stage_for_stream(iterable, body, state)
+    staged = as_staged(iterable)
+    if isinstance(staged, StagedIterator):
+        staged.begin()
+        final = stage_for(staged, body, state)
+        staged.end(body.exit_code(final) < BREAK)
+        return final
+    if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
+        return stage_for(staged, body, state)
+    return unrolled(iterable, body, state)
+
+
+def _is_long(iterable: object) -> bool:
+    """Return whether a range is better a graph loop than unrolled: only where the results are the same."""
+    region = current_region()
+    if not isinstance(iterable, range) or region is None or not region.contract.stages_long_loops:
+        return False
+    return len(iterable) > (_MOST_UNROLLED if region.trace.memory else _PEEL)
+
+
+def _for_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A loop over a variant: one loop for each alternative."""
+    known = defined(iterable)
+    if type(known) is not Variant:
+        return _for(known, body, state)
+
+    def over(value: object) -> Callable[..., Any]:
+        return with_cells(lambda *values: _for(value, body, values), body.cells)
+
+    return stage_arms(known.tag, [over(value) for value in known.values], state, body.names)
+
+
+def _for_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     if type(source) is GeneratorExpression:
-        final = for_source(source.take(), body, state, names, exit, cells)
-        code = final[names.index(exit)] if exit else NORMAL
+        final = _for_source(source.take(), body, state)
+        code = body.exit_code(final)
         if not is_staged(code):
             source.leave(everything=code < BREAK)
         return final
     if type(source) is Generated:
-        return for_generated(source, _with_noted_cells(body, cells), state, names, exit)
+        return for_generated(source, body.noted(), state)
     if type(source) is not Source:
-        return for_stmt(source, body, state, names, exit, cells)
+        return _for(source, body, state)
 
-    def step(item: object, *values: Any) -> Any:
-        return _where_conditions_hold(source, source.conditions, source.unpack(item), body, values, names, exit, cells)
+    def run(item: object, *values: Any) -> Any:
+        return _where_conditions_hold(source, source.conditions, source.unpack(item), body, values)
 
+    step = body.with_run(run)
     if type(source.iterable) in (range, _RANGE_ITERATOR):
-        return _over_range(iter(source.iterable), step, state, names, exit, cells)
-    return for_stmt(_as_python_items(source.iterable), step, state, names, exit, cells)
+        return _over_range(iter(source.iterable), step, state)
+    return _for(_as_python_items(source.iterable), step, state)
 
 
-def _over_range(
-    numbers: Any, step: Any, state: tuple[Any, ...], names: tuple[str, ...], exit: str, cells: Cells | None
-) -> tuple[Any, ...]:
+def _over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a comprehension's range: a graph loop after some peeled iterations, if those record ops."""
     region = current_region()
     if region is None or not region.contract.stages_long_loops or operator.length_hint(numbers) <= 2 * _PEEL:
-        return for_stmt(numbers, step, state, names, exit, cells)
+        return _for(numbers, body, state)
     nodes = len(region.graph.nodes)
-    state = for_stmt(itertools.islice(numbers, _PEEL), step, state, names, exit, cells)
-    code = state[names.index(exit)] if exit else NORMAL
-    if not is_staged(code) and code >= BREAK:
+    state = _for(itertools.islice(numbers, _PEEL), body, state)
+    if body.has_left(state):
         return state
-    if is_staged(code) or len(region.graph.nodes) == nodes:
-        return for_stmt(numbers, step, state, names, exit, cells)
+    if is_staged(body.exit_code(state)) or len(region.graph.nodes) == nodes:
+        return _for(numbers, body, state)
     _, (whole,), *position = numbers.__reduce__()
     numbers.__setstate__(sys.maxsize)  # exhaust the iterator
-    return for_stmt(whole[position[0] or 0 :], step, state, names, exit, cells)
+    return _for(whole[position[0] or 0 :], body, state)
 
 
-def _for_counted(
-    iterator: HeldIterator, counted: Any, body: Callable[..., Any], state: Any, names: Any, exit: str, cells: Any
-) -> tuple[Any, ...]:
+def _for_counted(iterator: HeldIterator, counted: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over `enumerate` or `zip` of a generator expression."""
     over = counted.is_over()
     if is_staged(over) and counted.lazy.is_generated:
@@ -229,49 +223,37 @@ def _for_counted(
         )  # fmt: skip
     if not is_staged(over) and over:
         return tuple(state)
-    loop = counted.loop(body, state, names, exit, cells)
-    final = for_source(loop.lazy, loop.body, loop.state, loop.names, loop.exit, cells)
-    code = final[loop.names.index(loop.exit)] if loop.exit else NORMAL
+    loop, begin = counted.loop(body)
+    final = _for_source(counted.lazy, loop, (*begin, *state))
+    code = loop.exit_code(final)
     if is_staged(code) or (code >= BREAK and is_staged(final[0])):
         iterator.leave()
     else:
         iterator.go_on(iter(()) if code < BREAK else counted.rest(final[0]))
-    return final[loop.count :]
+    return final[len(begin) :]
 
 
 def _where_conditions_hold(
     source: Source,
     conditions: tuple[Callable[..., Any], ...],
     parts: tuple[Any, ...],
-    body: Callable[..., Any],
+    body: LoopBody,
     state: tuple[Any, ...],
-    names: tuple[str, ...],
-    exit: str,
-    cells: Cells | None,
 ) -> tuple[Any, ...]:
     """Run the body for one item if the remaining conditions hold."""
     for number, condition in enumerate(conditions):
         value = condition(*parts)
         if is_staged(value):
-            return _where_tensor_holds(value, source, conditions[number + 1 :], parts, body, state, names, exit, cells)
+            rest = conditions[number + 1 :]
+            arm = lambda *values: _where_conditions_hold(source, rest, parts, body, values)  # noqa: B023
+            return tuple(if_stmt(value, arm, None, state, body.names, cells=body.cells))
         if not value:
             return state
     element = source.element(*parts)
     if type(element) is Source:
         source.is_nested = True
-        return for_source(element, body, state, names, exit, cells)
-    return body(element, *state) or ()
-
-
-def _where_tensor_holds(
-    test: object, source: Any, rest: Any, parts: Any, body: Any, state: Any, names: Any, exit: str, cells: Any
-) -> tuple[Any, ...]:
-    """`_where_conditions_hold` where a tensor decides the condition before the `rest`."""
-
-    def arm(*values: Any) -> tuple[Any, ...]:
-        return _where_conditions_hold(source, rest, parts, body, values, names, exit, cells)
-
-    return tuple(if_stmt(test, arm, None, state, names, cells=cells))
+        return _for_source(element, body, state)
+    return body.step(element, state)
 
 
 def _as_python_items(iterable: object) -> Any:
@@ -294,17 +276,6 @@ def is_symbolic_iterable(iterable: object) -> bool:
         return False
     length = staged.length()
     return not isinstance(length, (int, np.integer)) or bool(length > _PEEL and region.contract.stages_long_loops)
-
-
-def _with_noted_cells(body: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
-    if cells is None:
-        return body
-
-    def run(*values: Any) -> Any:
-        note_cells(cells)
-        return body(*values)
-
-    return run
 
 
 def iterate(iterable: object) -> Any:

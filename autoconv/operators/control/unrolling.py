@@ -11,9 +11,10 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
-from autoconv.operators.control.conditionals import Cells, if_stmt, is_staged, note_cells
+from autoconv.operators.control.conditionals import if_stmt, is_staged, note_cells
 from autoconv.operators.control.for_loops import stage_for, stage_for_object
 from autoconv.operators.control.iterables import StagedList, as_staged
+from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.range_warning import warn_of_unrolling
 from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator
@@ -54,14 +55,7 @@ class _ChangedError(BaseException):
     """Unwind a loop over a container whose contents have become known only at run time."""
 
 
-def unrolled(
-    iterable: Iterable[Any],
-    body: Callable[..., Any],
-    state: tuple[Any, ...],
-    names: tuple[str, ...],
-    code: int,
-    cells: Cells | None,
-) -> tuple[Any, ...]:
+def unrolled(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Unroll a loop over a Python iterable under trace, until a tensor decides whether it continues.
 
     If the loop changes its own container in a way known only at run time, its effects are undone. It then becomes a
@@ -70,10 +64,10 @@ def unrolled(
     owner, view = _gone_over(iterable)
     region = current_region()
     if owner is None or region is None:
-        return _in_python(iterable, body, state, names, code, cells)
+        return _in_python(iterable, body, state)
     if not region.contract.objects_in_graph:
         try:
-            return _in_python(iterable, body, state, names, code, cells)
+            return _in_python(iterable, body, state)
         except _ChangedError:
             kind = PLAIN[type(owner)].__name__
             raise StagingError(
@@ -82,14 +76,14 @@ def unrolled(
             ) from None
     trial = Attempt()
     try:
-        if cells is not None:
-            note_cells(cells)
-        found = _in_python(iterable, body, state, names, code, cells)
+        if body.cells is not None:
+            note_cells(body.cells)
+        found = _in_python(iterable, body, state)
     except _ChangedError:
         trial.undo()
         materialise(owner)
         source = apply_object(_REVERSED, owner) if view == _REVERSED else iterable
-        return stage_for_object(source, body, state, names, code, cells)
+        return stage_for_object(source, body, state)
     except BaseException:
         trial.keep()
         raise
@@ -106,42 +100,32 @@ def _gone_over(iterable: object) -> tuple[Any, str]:
     return (iterable.reversed_list() if type(iterable) is HeldIterator else None), _REVERSED
 
 
-def _in_python(
-    iterable: Iterable[Any],
-    body: Callable[..., Any],
-    state: tuple[Any, ...],
-    names: tuple[str, ...],
-    code: int,
-    cells: Cells | None,
-) -> tuple[Any, ...]:
+def _in_python(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Run the body for each item, until a tensor decides or the iterated container moves into the graph."""
     iterator = _iterator(iterable)
-    if code >= 0 and is_staged(state[code]):  # the loop may end before its first iteration
-        return _rest(iterable, iterator, 0, body, state, names, code, cells)
+    if is_staged(body.exit_code(state)):  # the loop may end before its first iteration
+        return _rest(iterable, iterator, 0, body, state)
     region = current_region()
     contract = current_contract()
-    done, most = 0, _most_turns(iterable)
+    most = _most_turns(iterable)
     nodes = 0 if region is None else len(region.graph.nodes)
-    for item in iterator:
+    for done, item in enumerate(iterator, 1):
         contract.spend(TURN)
-        if done == most:
+        if done == most + 1:
             raise _ChangedError
-        if done == _MOST_GIVEN and isinstance(iterable, types.GeneratorType) and current_region() is not None:
+        if done > _MOST_GIVEN and isinstance(iterable, types.GeneratorType) and current_region() is not None:
             words = f"a generator gives more than {_MOST_GIVEN} values while tracing, and may be endless"
             raise StagingError(words, current_place())
-        state = body(item, *state) or ()
-        done += 1
+        state = body.step(item, state)
         if done == 1:
             warn_of_unrolling(iterable, region, nodes)
-        if heap_of(iterable) is not None and type(iterable) is TracedList and not _has_left(state, code):
-            return stage_for_object(iterable, body, state, names, code, cells, done)
-        if items_of(iterable) is not None and not _has_left(state, code):
-            return stage_for(StagedList(iterable, done), body, state, names, code, cells)
-        if code < 0:
-            continue
-        if is_staged(state[code]):
-            return _rest(iterable, iterator, done, body, state, names, code, cells)
-        if state[code] >= BREAK:
+        if heap_of(iterable) is not None and type(iterable) is TracedList and not body.has_left(state):
+            return stage_for_object(iterable, body, state, done)
+        if items_of(iterable) is not None and not body.has_left(state):
+            return stage_for(StagedList(iterable, done), body, state)
+        if is_staged(body.exit_code(state)):
+            return _rest(iterable, iterator, done, body, state)
+        if body.has_left(state):
             break
     return state
 
@@ -200,24 +184,13 @@ def _same(a: object, b: object) -> bool:
     return a is b or (type(a) is type(b) and a == b)
 
 
-def _has_left(state: tuple[Any, ...], code: int) -> bool:
-    return code >= 0 and not is_staged(state[code]) and state[code] >= BREAK
-
-
 def _rest(
-    iterable: object,
-    iterator: object,
-    done: int,
-    body: Callable[..., Any],
-    state: tuple[Any, ...],
-    names: tuple[str, ...],
-    code: int,
-    cells: Cells | None,
+    iterable: object, iterator: object, done: int, body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """Record the rest of a Python iterable after a tensor decides whether the loop continues; `done` items are over."""
     region = current_region()
     if type(iterable) is TracedList and region is not None and not region.contract.objects_in_graph:
-        return _rest_of_list(iterable, done, body, state, names, code, cells)
+        return _rest_of_list(iterable, done, body, state)
     sources = _sources(iterable)
     before = [contents(source) for source in sources]
     items = _taken(iterator)
@@ -225,31 +198,30 @@ def _rest(
         iterable.leave()
     staged = as_staged(items) if len(items) > _UNROLL else None
     if staged is not None:
-        state = stage_for(staged, body, state, names, code, cells)
+        state = stage_for(staged, body, state)
         _check_unchanged(iterable, sources, before)
         return state
     for item in items:
-        state = if_stmt(
-            state[code] < BREAK, lambda *values, item=item: body(item, *values), None, state, names, cells=cells
-        )
+        state = _if_stays(body, state, lambda: item)  # noqa: B023
         _check_unchanged(iterable, sources, before)
-        if not is_staged(state[code]) and state[code] >= BREAK:
+        if body.has_left(state):
             break
     return state
 
 
-def _rest_of_list(
-    owner: TracedList,
-    done: int,
-    body: Callable[..., Any],
-    state: tuple[Any, ...],
-    names: tuple[str, ...],
-    code: int,
-    cells: Cells | None,
-) -> tuple[Any, ...]:
+def _if_stays(body: LoopBody, state: tuple[Any, ...], item: Callable[[], Any]) -> tuple[Any, ...]:
+    """Record one iteration, if the loop has not been left before."""
+    return if_stmt(
+        body.exit_code(state) < BREAK,
+        lambda *values: body.run(item(), *values),
+        None, state, body.names, cells=body.cells,
+    )  # fmt: skip
+
+
+def _rest_of_list(owner: TracedList, done: int, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Record the rest of a loop over a list, whose items are read when their turn comes."""
     if items_of(owner) is None and list.__len__(owner) - done > _UNROLL:
-        staged = _rest_unchanged(owner, done, body, state, names, code, cells)
+        staged = _rest_unchanged(owner, done, body, state)
         if staged is not None:
             return staged
         TracedList.grow(owner)
@@ -257,25 +229,15 @@ def _rest_of_list(
     while items_of(owner) is None:
         if position >= list.__len__(owner):
             return state
-        state = if_stmt(
-            state[code] < BREAK,
-            lambda *values, place=position: body(list.__getitem__(owner, place), *values),
-            None, state, names, cells=cells,
-        )  # fmt: skip
-        if not is_staged(state[code]) and state[code] >= BREAK:
+        state = _if_stays(body, state, lambda: list.__getitem__(owner, position))  # noqa: B023
+        if body.has_left(state):
             return state
         position += 1
-    return stage_for(StagedList(owner, position), body, state, names, code, cells)
+    return stage_for(StagedList(owner, position), body, state)
 
 
 def _rest_unchanged(
-    owner: TracedList,
-    done: int,
-    body: Callable[..., Any],
-    state: tuple[Any, ...],
-    names: tuple[str, ...],
-    code: int,
-    cells: Cells | None,
+    owner: TracedList, done: int, body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...] | None:
     """Record the rest of a list as one loop over its items; None if they have no common type or the loop changes it."""
     staged = as_staged(list(owner)[done:])
@@ -283,7 +245,7 @@ def _rest_unchanged(
         return None
     trial, before = Attempt(), contents(owner)
     try:
-        state = stage_for(staged, body, state, names, code, cells)
+        state = stage_for(staged, body, state)
     except BaseException:
         trial.keep()
         raise

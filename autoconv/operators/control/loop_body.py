@@ -1,0 +1,61 @@
+"""The body of a loop, with its state variables and how it is left early."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from autoconv.operators.control.conditionals import Cells, and_, is_staged, note_cells
+from autoconv.operators.support.protected_names import BREAK, NORMAL
+
+
+@dataclass(slots=True)
+class LoopBody:
+    """The body of a for statement: `run(item, *state)` returns the state after an iteration, or None without state.
+
+    The state variable named `exit` holds the exit code; without a name, no iteration leaves the loop. `cells` are
+    names that the body writes in place.
+    """
+
+    run: Callable[..., Any]
+    names: tuple[str, ...] = ()
+    exit: str = ""
+    cells: Cells | None = None
+    code: int = field(init=False)  # the position of the exit code in the state; -1 without one
+
+    def __post_init__(self) -> None:
+        self.code = self.names.index(self.exit) if self.exit else -1
+
+    def step(self, item: object, state: tuple[Any, ...]) -> tuple[Any, ...]:
+        return self.run(item, *state) or ()
+
+    def exit_code(self, state: tuple[Any, ...]) -> Any:
+        return NORMAL if self.code < 0 else state[self.code]
+
+    def has_left(self, state: tuple[Any, ...]) -> bool:
+        """Return whether an iteration has left the loop; False while a tensor decides."""
+        return self.code >= 0 and not is_staged(state[self.code]) and bool(state[self.code] >= BREAK)
+
+    def goes_on(self, state: tuple[Any, ...], has_next: Callable[[], Any]) -> Any:
+        """Return the condition of the next iteration: no early exit, and then `has_next()`."""
+        return has_next() if self.code < 0 else and_(state[self.code] < BREAK, has_next)
+
+    def with_run(self, run: Callable[..., Any]) -> LoopBody:
+        """Return this body with other code of the same state."""
+        return replace(self, run=run)
+
+    def noted(self) -> LoopBody:
+        """Return this body with its cells noted in the journal before each iteration."""
+        cells = self.cells
+        if cells is None:
+            return self
+
+        def run(*values: Any) -> Any:
+            note_cells(cells)
+            return self.run(*values)
+
+        return self.with_run(run)
+
+
+__all__ = ["LoopBody"]
