@@ -33,11 +33,11 @@ def test_files_are_short():
 
 # Figures that only fall: who lowers one lowers it here.
 BUDGETS = {
-    "functions over 60 lines": 5,
-    "functions of a complexity over 25": 28,
-    "functions of more than 8 parameters": 12,
-    "lines of LLVM text outside of ir": 192,
-    "types of LLVM in text outside of ir": 524,
+    "functions over 60 lines": 3,
+    "functions of a complexity over 25": 26,
+    "functions of more than 8 parameters": 10,
+    "lines of LLVM text outside of ir": 184,
+    "types of LLVM in text outside of ir": 519,
     "tables by op outside of rules": 33,
 }
 _BRANCHES = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 from autoconv.graph.types import ObjectType
@@ -54,65 +55,87 @@ def stage_arms(
     """
     parent = current_region()
     assert parent is not None
-    count = len(names)
     frozen = dict(parent.trace.frozen)
-    while True:
+    found = None
+    while found is None:
         parent.trace.frozen = dict(frozen)  # this recording freezes objects anew
-        recorded = _record_arms(parent, index, arms, inputs, count)
-        spots: dict[tuple[Any, ...], Location] = {}
-        for arm in recorded:
-            spots.update(arm.spots)
-        titles = [*names, *(spot.name for spot in spots.values())]
-        columns = [[arm.results[i] for arm in recorded] for i in range(count)]
-        columns += [aligned(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots.values()]
-        shared = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
-        raised = move_raised(parent, recorded)
-        if any(shared) or raised or move_parts(parent, dict(zip(names, columns, strict=False))):
-            continue
-        before = set(parent.trace.frozen)
-        layouts, apart = _joined_as_left(columns, recorded, titles, [None] * count + list(spots.values()))
-        joined = list(layouts)
-        same = shared_identities(columns, [arm.region for arm in recorded])
-        for position in same:
-            layouts[position] = NEVER
-        alone = [column if n not in same else [NEVER] * len(column) for n, column in enumerate(columns)]
-        layouts = frozen_where_shared(layouts, alone, [arm.region for arm in recorded])
-        refuse_changed_copies(parent, spots.values(), apart - before)
-        if move_into_graph(parent, [*columns], layouts, list(spots.values()), count):
-            continue
-        if parent.contract.keeps_identity:
-            for position, name in enumerate(names):
-                for body, arm in zip(arms, recorded, strict=True):
-                    check_alias(parent, body, arm.results[position], joined[position], name)
-        try:
-            give(recorded, alone, layouts, as_left=bool(apart))
-        except UnmovedError as unmoved:
-            box(unmoved.container)
-        else:
-            break
-    twins = shared_lists(alone, layouts, recorded)
-    captures = unify_captures([arm.region for arm in recorded])
-    types = [leaf for layout in layouts for leaf in leaf_types(layout)]
+        found = _settled(parent, index, arms, inputs, names)
+    regions = [arm.region for arm in found.recorded]
+    twins = shared_lists(found.columns, found.layouts, found.recorded)
+    captures = unify_captures(regions)
     node = parent.record(
         "cond",
         [index.value_in_graph, *captures],
         {},
-        regions=[arm.region.graph for arm in recorded],
-        types=types,
+        regions=[region.graph for region in regions],
+        types=[leaf for layout in found.layouts for leaf in leaf_types(layout)],
         shown="cond",
     )
-    if all(arm.diverges for arm in recorded) and any(arm.suspended for arm in recorded):
+    if all(arm.diverges for arm in found.recorded) and any(arm.suspended for arm in found.recorded):
         raise Suspended(parent)
-    note_results(node, [arm.region for arm in recorded])
+    note_results(node, regions)
     values = iter(node.results)
-    rebuilt = [rebuild(layout, values) for layout in layouts]
-    share(rebuilt, layouts, twins, parent)
-    for position, first in same.items():
+    rebuilt = [rebuild(layout, values) for layout in found.layouts]
+    share(rebuilt, found.layouts, twins, parent)
+    for position, first in found.same.items():
         rebuilt[position] = rebuilt[first]
-    for position, (spot, value) in enumerate(zip(spots.values(), rebuilt[count:], strict=True), count):
-        if layouts[position] is not NEVER or position in same:  # otherwise the code that follows is unreachable
+    count = len(names)
+    for position, (spot, value) in enumerate(zip(found.spots, rebuilt[count:], strict=True), count):
+        if found.layouts[position] is not NEVER or position in found.same:  # else the code that follows is unreachable
             write_spot(spot, value)
     return tuple(rebuilt[:count])
+
+
+@dataclass(slots=True)
+class _Settled:
+    """The recorded arms of a condition, whose results and `spots` have layouts that hold those of every arm.
+
+    `same` maps the position of a result to an earlier one that is the same object in every arm.
+    """
+
+    recorded: list[Recorded]
+    spots: list[Location]
+    columns: list[list[Any]]
+    layouts: list[Layout]
+    same: dict[int, int]
+
+
+def _settled(
+    parent: Region, index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], names: Sequence[str]
+) -> _Settled | None:
+    """Record the arms and emit their outputs; None if a container has moved into the graph meanwhile."""
+    count = len(names)
+    recorded = _record_arms(parent, index, arms, inputs, count)
+    regions = [arm.region for arm in recorded]
+    spots = list({key: spot for arm in recorded for key, spot in arm.spots.items()}.values())
+    columns = [[arm.results[i] for arm in recorded] for i in range(count)]
+    columns += [aligned(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots]
+    shared = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
+    raised = move_raised(parent, recorded)
+    if any(shared) or raised or move_parts(parent, dict(zip(names, columns, strict=False))):
+        return None
+    before = set(parent.trace.frozen)
+    titles = [*names, *(spot.name for spot in spots)]
+    joined, apart = _joined_as_left(columns, recorded, titles, [*[None] * count, *spots])
+    layouts = list(joined)
+    same = shared_identities(columns, regions)
+    for position in same:
+        layouts[position] = NEVER
+    alone = [column if n not in same else [NEVER] * len(column) for n, column in enumerate(columns)]
+    layouts = frozen_where_shared(layouts, alone, regions)
+    refuse_changed_copies(parent, spots, apart - before)
+    if move_into_graph(parent, [*columns], layouts, spots, count):
+        return None
+    if parent.contract.keeps_identity:
+        for position, name in enumerate(names):
+            for body, arm in zip(arms, recorded, strict=True):
+                check_alias(parent, body, arm.results[position], joined[position], name)
+    try:
+        give(recorded, alone, layouts, as_left=bool(apart))
+    except UnmovedError as unmoved:
+        box(unmoved.container)
+        return None
+    return _Settled(recorded, spots, alone, layouts, same)
 
 
 def give(

@@ -1,0 +1,270 @@
+"""One while loop under trace: its test and body, recorded for layouts of the state that are widened in rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.errors import StagingError
+from autoconv.graph.dtypes import bool_
+from autoconv.graph.graph import Value
+from autoconv.graph.types import TensorType
+from autoconv.operators.control.conditionals import has_code, truth
+from autoconv.operators.control.staging import aligned
+from autoconv.operators.regions.container_promotion import (
+    is_moved,
+    move_into_graph,
+    move_new_into_graph,
+    move_shared,
+    refuse_changed_copies,
+    same_items,
+    unnoted_changes,
+)
+from autoconv.operators.regions.layout import (
+    NEVER,
+    Grown,
+    Layout,
+    Leaf,
+    Parts,
+    Static,
+    Variant,
+    is_object_layout,
+    layout_of,
+    leaf_types,
+    state_layout,
+)
+from autoconv.operators.regions.layout_join import join_layouts, joined_lists
+from autoconv.operators.regions.loop_aliases import joined_state, shared_by
+from autoconv.operators.regions.marshalling import emit, rebuild
+from autoconv.operators.regions.region_body import Body, Recorded, as_tuple, record_body, unify_captures, write_spot
+from autoconv.operators.regions.shared_identity import frozen_where_shared
+from autoconv.operators.regions.shared_lists import freeze_copies
+from autoconv.runtime.objects.containers import TracedList, heap_of
+from autoconv.runtime.objects.symbolic_objects import box
+from autoconv.runtime.recording.journal import Location
+from autoconv.runtime.recording.regions import Region, current_region, recording
+from autoconv.runtime.support.spans import current_place
+
+
+class LoopRecording:
+    """A while loop, recorded once for each set of layouts until an iteration preserves them.
+
+    The state is that of the variables `names`, and behind it the contents of `spots`. Attributes of the last recording:
+    `checked` and `stepped` are the regions of test and body, `initial` and `after` the state before the loop and at the
+    end of an iteration, `new` the spots that this recording was the first to write, `shown` its deferred prints.
+    """
+
+    checked: Recorded
+    stepped: Recorded
+    shown: list[Callable[[], None]]
+    initial: list[Any]
+    after: list[Any]
+    new: dict[tuple[Any, ...], Location]
+
+    def __init__(
+        self,
+        test: Callable[..., Any],
+        body: Body,
+        state: Sequence[Any],
+        names: Sequence[str],
+        spots: dict[tuple[Any, ...], Location],
+    ) -> None:
+        parent = current_region()
+        assert parent is not None
+        move_shared(parent, None, state)
+        self.parent, self.test, self.body, self.state, self.names, self.spots = parent, test, body, state, names, spots
+        self.count = len(names)
+        self.layouts: list[Layout] = [state_layout(value, parent) for value in state]
+        self.twins: frozenset[int] = frozenset()  # positions of state that holds containers with another name
+        self._bound_with = self.twins
+        self._frozen = dict(parent.trace.frozen)
+
+    def record(self) -> None:
+        """Record the test and the body for the present layouts."""
+        parent = self.parent
+        parent.trace.frozen = dict(self._frozen)  # this recording freezes objects anew
+        self.initial = [*self.state, *(spot.read() for spot in self.spots.values())]
+        self.layouts += [state_layout(value, parent) for value in self.initial[len(self.layouts) :]]
+        for position, value in enumerate(self.state):
+            # The list has moved into the graph since.
+            if heap_of(value) is not None and not is_object_layout(self.layouts[position]):
+                self.layouts[position] = state_layout(value, parent)
+        self._bound_with = self.twins
+        with unnoted_changes(self.body, self.state, current_place()):
+            self._record_iteration()
+        found = {**self.checked.spots, **self.stepped.spots}
+        self.new = {key: spot for key, spot in found.items() if key not in self.spots}
+        self.after = [*self.stepped.results, *(self.stepped.value_of(spot) for spot in self.spots.values())]
+
+    def _record_iteration(self) -> None:
+        trace = self.parent.trace
+        outer_output, trace.pending_output = trace.pending_output, []
+        try:
+            bound: dict[Any, Any] = {}
+            checked = record_body(self.parent, "while_cond", lambda region: [self._tested(region, bound)], 1)
+            checked.wrote = any(
+                key not in bound or not _same_contents(checked.written[key], bound[key]) for key in checked.spots
+            )
+            steps = lambda region: as_tuple(self.body(*self._bind(region)))
+            self.checked, self.stepped = checked, record_body(self.parent, "while_body", steps, self.count)
+        finally:
+            shown, trace.pending_output = trace.pending_output, outer_output
+        self.shown = shown or []
+
+    def _bind(self, region: Region) -> list[Any]:
+        """Create parameters for the state, as Python values; write those of spots to them."""
+        values = []
+        for layout in self.layouts:
+            leaves = [region.graph.add_parameter(x, f"{region.trace.scope}Placeholder") for x in leaf_types(layout)]
+            values.append(rebuild(layout, iter(leaves)))
+        for spot, value in zip(self.spots.values(), values[self.count :], strict=True):
+            write_spot(spot, value)
+        for position in self.twins:
+            freeze_copies(region, values[position], self.layouts[position])
+        return values[: self.count]
+
+    def _tested(self, region: Region, bound: dict[Any, Any]) -> Any:
+        """Evaluate the test for state of the layouts; `bound` receives the contents of its spots before."""
+        values = self._bind(region)
+        bound.update((key, spot.read()) for key, spot in self.spots.items())
+        attributes = [(part, dict(vars(part))) for part in _objects_in(values)]
+        decides = truth(self.test(*values), "while loop")
+        if any(not _are_same(vars(part), before) for part, before in attributes):
+            raise StagingError(
+                "the test of a loop changes an object, and which one depends on a tensor", current_place()
+            )
+        return decides
+
+    def widened(self) -> list[Layout]:
+        """Return layouts that hold the state both before the loop and after the recorded iteration."""
+        joined = self._joined_variables()
+        found = [joined[position] for position in range(self.count)]
+        contents = zip(self.spots.values(), self.layouts[self.count :], strict=True)
+        for position, (spot, layout) in enumerate(contents, self.count):
+            if position in joined:
+                found.append(joined[position])
+                continue
+            before = self.initial[position]
+            self.initial[position], self.after[position] = aligned(spot, [before, self.after[position]], self.parent)
+            if self.initial[position] is not before:
+                layout = _with_keys(layout, state_layout(self.initial[position], self.parent))
+            found.append(_widened_contents(spot, layout, self.after[position], self.stepped.region))
+        return found
+
+    def _joined_variables(self) -> dict[int, Layout]:
+        """Return the joined layouts of variables, and under `compile` of attributes and cells, by position.
+
+        Containers among them that have another name are added to the twins.
+        """
+        spots = [*self.spots.values()]
+        bound = [*range(self.count)]
+        if not self.parent.contract.keeps_identity:
+            bound += [n for n, spot in enumerate(spots, self.count) if spot.kind in ("cell", "attribute")]
+        titles = [*self.names, *(spot.name for spot in spots)]
+        layouts, first, last, names = (
+            [column[n] for n in bound] for column in (self.layouts, self.initial, self.after, titles)
+        )
+        found = joined_state(self.parent, self.stepped.region, layouts, first, last, names, self.spots)
+        self.twins |= {bound[n] for n in shared_by(last, self.parent)}
+        return dict(zip(bound, found, strict=True))
+
+    def settle(self, widened: list[Layout], moved: bool) -> bool:
+        """Return whether the recorded iteration preserves its layouts; otherwise the next one uses the wider ones.
+
+        `moved`: a container has moved into the graph since the recording.
+        """
+        count, parent = self.count, self.parent
+        widened = frozen_where_shared(widened, [[value] for value in self.after], [self.stepped.region])
+        columns = [[*pair] for pair in zip(self.initial[:count], self.after[:count], strict=True)]
+        columns += [[value] for value in self.initial[count:]]
+        moved |= move_into_graph(parent, columns, widened, list(self.spots.values()), count)
+        moved |= move_new_into_graph(parent, self.stepped, list(self.new.values()))
+        if moved:
+            self.spots = {key: spot for key, spot in self.spots.items() if not is_moved(spot.owner)}
+            self.new = {key: spot for key, spot in self.new.items() if not is_moved(spot.owner)}
+            widened = widened[:count]
+        refuse_changed_copies(parent, [*self.spots.values(), *self.new.values()])
+        if not self.new and not moved and widened == self.layouts and self.twins == self._bound_with:
+            return True
+        self.layouts = widened
+        self.spots.update(self.new)
+        return False
+
+    def move(self, container: Any) -> None:
+        """Move a container into the graph, where the next recording finds it."""
+        box(container)
+        self.spots = {key: spot for key, spot in self.spots.items() if spot.owner is not container}
+        self.layouts = self.layouts[: self.count]
+
+    def finished(self) -> tuple[Any, ...]:
+        """Record the `while` node for the settled layouts; write the spots and return the variables after the loop."""
+        first = self._emitted(self.initial, self.parent)
+        with recording(self.checked.region):
+            condition = emit(self.checked.results[0], Leaf(TensorType(bool_, (), True)), self.checked.region)
+            self.checked.region.graph.outputs = condition
+        with recording(self.stepped.region):
+            self.stepped.region.graph.outputs = self._emitted(self.after, self.stepped.region)
+        captures = unify_captures([self.checked.region, self.stepped.region], len(first))
+        node = self.parent.record(
+            "while",
+            [*first, *captures],
+            {"state": len(first)},
+            regions=[self.checked.region.graph, self.stepped.region.graph],
+            types=[leaf for layout in self.layouts for leaf in leaf_types(layout)],
+            shown="while",
+        )
+        values = iter(node.results)
+        rebuilt = [rebuild(layout, values) for layout in self.layouts]
+        for spot, value in zip(self.spots.values(), rebuilt[self.count :], strict=True):
+            write_spot(spot, value)
+        for position in self.twins:
+            freeze_copies(self.parent, rebuilt[position], self.layouts[position])
+        return tuple(rebuilt[: self.count])
+
+    def _emitted(self, state: Sequence[Any], region: Region) -> list[Value]:
+        return [x for value, layout in zip(state, self.layouts, strict=True) for x in emit(value, layout, region)]
+
+
+def _widened_contents(spot: Location, layout: Layout, value: object, region: Region) -> Layout:
+    """Join the layouts of a spot's contents before the loop and after an iteration."""
+    later = NEVER if value is NEVER else layout_of(value, region)
+    if type(spot.owner) is TracedList and not region.contract.objects_in_graph:
+        grown = isinstance(layout, Grown) or isinstance(later, Grown)
+        if grown or (isinstance(value, tuple) and _length(layout) != len(value)):
+            return joined_lists([x for x in (layout, later) if x is not NEVER], spot.name, region.contract)
+    return join_layouts(layout, later, spot.name, region.contract)
+
+
+def _with_keys(layout: Layout, wanted: Layout) -> Layout:
+    """Extend the layout of a dict's contents by the additional keys of `wanted`."""
+    assert isinstance(wanted, Parts)
+    known = {_key(pair): pair for pair in (layout.parts if isinstance(layout, Parts) else ())}
+    return Parts(tuple, None, tuple(known.get(_key(pair), pair) for pair in wanted.parts))
+
+
+def _key(pair: Layout) -> Any:
+    if isinstance(pair, Static):
+        return pair.value[0]
+    assert isinstance(pair, Parts) and isinstance(pair.parts[0], Static)
+    return pair.parts[0].value
+
+
+def _length(layout: Layout) -> int:
+    return len(layout.parts) if isinstance(layout, Parts) else len(layout.value) if isinstance(layout, Static) else -1
+
+
+def _objects_in(values: Sequence[Any]) -> list[Any]:
+    """Return the objects in variants of the state whose truth a user-defined method decides."""
+    arms = [arm for value in values if type(value) is Variant for arm in value.values]
+    return [arm for arm in arms if has_code(arm) and hasattr(arm, "__dict__")]
+
+
+def _are_same(now: dict[str, Any], before: dict[str, Any]) -> bool:
+    return now.keys() == before.keys() and all(now[name] is before[name] for name in now)
+
+
+def _same_contents(now: Any, before: object) -> bool:
+    return same_items(now, before) or (type(now) is type(before) is frozenset and now == before)
+
+
+__all__ = ["LoopRecording"]
