@@ -45,8 +45,8 @@ class Minimum(Symbol):
 def plus(first: Dimension, second: Dimension) -> Dimension:
     if first is None or second is None:
         return None
-    total = dict(_terms(first))
-    for monomial, count in _terms(second):
+    total = dict(monomials(first))
+    for monomial, count in monomials(second):
         total[monomial] = total.get(monomial, 0) + count
     return _dimension(total)
 
@@ -55,8 +55,8 @@ def times(first: Dimension, second: Dimension) -> Dimension:
     if first is None or second is None:
         return None
     total: dict[Monomial, int] = {}
-    for mine, many in _terms(first):
-        for yours, more in _terms(second):
+    for mine, many in monomials(first):
+        for yours, more in monomials(second):
             monomial = tuple(sorted((*mine, *yours), key=_name))
             total[monomial] = total.get(monomial, 0) + many * more
     return _dimension(total)
@@ -117,12 +117,12 @@ def quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
     """Return the exact quotient by an int or one product; None where it does not divide every term."""
     if dividend is None or divisor is None or divisor == 0:
         return None
-    terms = _terms(divisor)
+    terms = monomials(divisor)
     if len(terms) != 1:
         return None
     ((by, many),) = terms
     total: dict[Monomial, int] = {}
-    for monomial, count in _terms(dividend):
+    for monomial, count in monomials(dividend):
         left = list(monomial)
         for symbol in by:
             if symbol not in left:
@@ -246,7 +246,8 @@ def _factor(dimension: int | Symbol) -> str:
     return f"({dimension})" if isinstance(dimension, Sum) else str(dimension)
 
 
-def _terms(dimension: int | Symbol) -> tuple[tuple[Monomial, int], ...]:
+def monomials(dimension: int | Symbol) -> tuple[tuple[Monomial, int], ...]:
+    """Return the products of symbols in a dimension, with their coefficients."""
     if isinstance(dimension, int):
         return (((), dimension),) if dimension else ()
     return dimension.terms if isinstance(dimension, Sum) else (((dimension,), 1),)

@@ -39,6 +39,8 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
+_MOST_ELEMENTS = 2**62  # no array has as many
+
 
 def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """`computes` for functions that always return new arrays."""
@@ -219,7 +221,8 @@ def _arithmetic(start: TensorLike, stop: TensorLike, step: TensorLike, dtype: np
         return apply("range", *(tensor(v, dtype) for v in (start, stop, step)))
     # As in NumPy, the bounds determine the number of elements, and steps are added by multiplication.
     first, last, each = (tensor(v, dtype) for v in (start, stop, step))
-    count = cast(apply("ceil", apply("divide", apply("subtract", last, first), each)), np.int64)
+    steps, most = apply("ceil", apply("divide", apply("subtract", last, first), each)), tensor(_MOST_ELEMENTS, dtype)
+    count = cast(apply("select", apply("less_equal", steps, most), steps, most), np.int64)  # nan is refused, too
     numbers = apply("range", tensor(0, np.int64), count, tensor(1, np.int64))
     delta = apply("subtract", apply("add", first, each), first)
     return apply("add", first, apply("multiply", cast(numbers, dtype), delta))
@@ -330,7 +333,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     if sparse:
         return tuple(shaped)
     vector, static = shape_argument(tuple(sizes_of(axes[order.index(i)])[0] for i in range(len(axes))))
-    return tuple(apply("broadcast_to", x, *vector, shape=static) for x in shaped)
+    spread = [apply("broadcast_to", x, *vector, shape=static) for x in shaped]
+    return tuple(apply("numpy_copy", x, how="copy", number=0) if copy else x for x in spread)
 
 
 @creates("indices")

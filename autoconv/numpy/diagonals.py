@@ -37,10 +37,10 @@ def eye(
     check_order(order)
     refuse_column_major(order, 2)
     if any(static_value(n) is None and as_tensor(n) is not None for n in (N, M)):
-        across = apply("expand_dims", counted(N if M is None else M), axis=0)
-        down = apply("expand_dims", apply("add", counted(N), tensor(integer(k), np.int64)), axis=1)
         kind = numpy_dtype(dtype)
         zeros = filled((N, N if M is None else M), 0, kind)  # raises for impossible sizes, also where nothing is used
+        across = apply("expand_dims", counted(N if M is None else M), axis=0)
+        down = apply("expand_dims", apply("add", counted(N), tensor(integer(k), np.int64)), axis=1)
         return apply("select", apply("equal", across, down), tensor(1, kind), zeros)
     rows, columns = integer(N), integer(N if M is None else M)
     return tensor(np.eye(rows, columns, integer(k), numpy_dtype(dtype)))

@@ -234,7 +234,14 @@ def flipud(m: TensorLike) -> Tensor:
 @computes("rot90")
 def rot90(m: TensorLike, k: Any = 1, axes: Any = (0, 1)) -> Tensor:
     x = tensor(m)
-    first, second = (axis_of(axis, rank_of(x)) for axis in axes)
+    if len(axes) != 2:
+        raise ValueError("len(axes) must be 2.")
+    one, other = integer(axes[0]), integer(axes[1])
+    if one == other or abs(one - other) == rank_of(x):
+        raise ValueError("Axes must be different.")
+    if not all(-rank_of(x) <= axis < rank_of(x) for axis in (one, other)):
+        raise ValueError(f"Axes={tuple(axes)} out of range for array of ndim={rank_of(x)}.")
+    first, second = axis_of(one, rank_of(x)), axis_of(other, rank_of(x))
     turns = integer(k) % 4
     if turns == 0:
         return x

@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, is_recursive
@@ -35,6 +35,12 @@ def dead(graph: Graph, contract: str = "function") -> Graph:
     return copy
 
 
+def unused_nodes(graph: Graph, contract: str) -> Iterator[Node]:
+    """Iterate over the nodes that `dead` would remove, in regions too."""
+    live = _Liveness(graph, contract)
+    return (node for node in graph.walk() if node not in live.nodes)
+
+
 def _is_trimmed(node: Node) -> bool:
     """Return whether results and captures are removed one by one; the calls of a recursive function need them all."""
     return node.op.name in ("cond", "while", "call") and not is_recursive(node)
@@ -47,17 +53,29 @@ class _Liveness:
         self.nodes: set[Node] = set()
         self.values: set[Value] = set()
         self._owners: dict[Graph, list[Node]] = {}
+        self._places: dict[Node, Graph] = {}
         self._pending: list[Value] = []
         nodes = list(graph.walk())
         for node in nodes:
             for region in node.regions:
                 self._owners.setdefault(region, []).append(node)
+                self._places.update((inner, region) for inner in region.nodes)
         for node in nodes:
             if _must_run(node, contract):
-                self._use_node(node)
+                self._run(node)
         self._use(*graph.outputs)
         while self._pending:
             self._visit(self._pending.pop())
+
+    def _run(self, node: Node) -> None:
+        """Mark a node that must run live, and the nodes in whose regions it is."""
+        pending = [node]
+        while pending:
+            node = pending.pop()
+            if node in self.nodes:
+                continue
+            self._use_node(node)
+            pending.extend(self._owners.get(self._places.get(node), ()))  # type: ignore[arg-type]
 
     def _use(self, *values: Value) -> None:
         fresh = [value for value in values if value not in self.values]

@@ -11,8 +11,8 @@ _SIZES = frozenset({"constant", "shape", "array_size", "common_size", "dimension
 
 def has_computed_sizes(node: Node) -> bool:
     """Return whether the program computes sizes of the result: they may be negative, or more than memory holds."""
-    sizes = node.op.traits.sizes
-    positions = node.op.traits.counted_by if sizes is None else (sizes.position,)
+    traits = node.op.traits
+    positions = traits.counted_by if traits.sizes is None else (traits.sizes.position, *traits.counted_by)
     return any(_is_computed(node.inputs[at]) for at in positions if at < len(node.inputs))
 
 

@@ -37,7 +37,7 @@ def as_value(value: object, type_: ArrayType) -> Tensor:
 
 def check_depth(value: Any, rank: int) -> None:
     """Raise NumPy's ValueError for a nested list with more dimensions than the place that it is assigned to."""
-    if isinstance(value, (list, tuple)) and 0 < rank < _depth(value):
+    if isinstance(value, (list, tuple)) and rank < _depth(value):
         words = f"The requested array would exceed the maximum number of dimension of {rank}."
         raise as_program_error(ValueError(f"setting an array element with a sequence. {words}"))
 

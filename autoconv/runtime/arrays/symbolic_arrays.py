@@ -220,7 +220,7 @@ class SymbolicArray(TensorMethods):
             return  # x[i] += y has updated the view already
         if is_basic(spec):
             view = self._view(spec, operands)
-            if self.ndim and len(spec) == self.ndim and is_fixed(spec, At):
+            if (self.ndim or index == ()) and len(spec) == self.ndim and is_fixed(spec, At):
                 check_element(value, self.dtype)
             view.store(value)
             return

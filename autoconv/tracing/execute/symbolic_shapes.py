@@ -17,8 +17,10 @@ import numpy as np
 from autoconv.backends import backend_named, compile_graph
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.protocol import CompiledGraph, OpenSizes, UnknownSize
+from autoconv.errors import OpError
 from autoconv.graph.graph import Graph, Span
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
+from autoconv.ops.analysis.array_growth import is_too_large, size_limits
 from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
 from autoconv.optimise.symbolic.bounds import with_known_bounds
@@ -174,6 +176,8 @@ class ByShape:
             return None
         try:
             graph, needs = generalise(self._graph, self._types(pattern))
+            if self._contract == "compile":
+                needs += dict.fromkeys(size_limits(graph))
             graph = optimise(graph, contract=self._contract)
             graph.needs = tuple(needs)
             sizes = code.sizes(graph, needs)
@@ -201,7 +205,12 @@ class ByShape:
 
     def _run_for(self, shapes: Shapes) -> CompiledGraph:
         try:
-            narrow = optimise(specialise(self._graph, self._types(shapes)), contract=self._contract)
+            narrow = specialise(self._graph, self._types(shapes))
+            if self._contract == "compile" and any(map(is_too_large, narrow.walk())):
+                error = OpError("an array may be larger than memory")
+                error.__dict__.update(_autoconv_undone=True)  # nothing has run: the call can run plain
+                raise error
+            narrow = optimise(narrow, contract=self._contract)
         except CannotSpecialise:
             run = self._for_any()
         else:

@@ -39,6 +39,7 @@ from autoconv.tracing.guards.python_contract import ATTEMPT, RunPlain, Specialis
 from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
 from autoconv.tracing.key.signature import Call, Signature
 from autoconv.tracing.outputs.aliases import aliased_outputs, parts_leave, share_memory
+from autoconv.tracing.outputs.growing_arrays import refuse_growing_arrays
 from autoconv.tracing.outputs.unknown_writes import refuse_unknown_writes
 from autoconv.tracing.specialise.deciding_arguments import DecidingArguments
 from autoconv.tracing.specialise.tracing_contract import TracingContract
@@ -166,6 +167,7 @@ class CompileContract(TracingContract):
         self._note_tensors()
         self._check_writes(arguments)
         self._check_memory()
+        refuse_growing_arrays(graph)
         if guards.unnamed_frozensets and any(map(_makes_a_set, graph.walk())):
             raise RunPlain(
                 "a set that the graph changes may be combined with a frozenset, a class that the code never names: "

@@ -22,7 +22,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.index_spec import INPUT
 
-_MOST = 1 << 40  # elements along one dimension
+_MOST = 1 << 37  # elements: arrays with more are left to NumPy
 
 SIZES.update(dict.fromkeys(("stretched", "resized", "reshaped", "counted_range"), "view"))
 SIZES.update(dict.fromkeys(("sizes_of", "sizes_forgotten"), "memory"))
@@ -143,10 +143,17 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
 
 @lowering("number_sizes")
 def _write_number_sizes(region: LoweringContext, node: Node) -> None:
+    """Take numbers of the program as sizes; none, nor the product of two, may exceed what memory holds."""
+    before: Position = 1
     for symbol, value in zip(node.attributes["defines"], node.inputs, strict=True):
         number = _number(region, value)
         region.refuse(node, region.out.icmp("ugt", number, _MOST))
         _define(region, symbol, number)
+        if before != 1:
+            most = region.out.op("udiv", _MOST, region.out.intrinsic("umax", before, 1))
+            region.refuse(node, region.out.icmp("ugt", number, most))
+            number = region.out.mul(before, number)
+        before = number
 
 
 @lowering("common_sizes")

@@ -1,0 +1,102 @@
+"""Arrays that may be larger than memory although all arrays that they are computed from fit.
+
+NumPy makes every intermediate array, and raises where memory does not hold it. A graph fuses intermediate arrays or
+removes unused ones. So these are found before, and what is beyond `MOST_BYTES` is left to NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from autoconv.graph.dimensions import monomials, plus, product, quotient, times
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ArrayType, Symbol, TensorType
+
+MOST_BYTES = 2**40  # of one array
+MOST_UNREAD_BYTES = 2**30  # of one array that nothing reads
+_BROADCASTS = frozenset({"broadcast_to", "broadcast_to_shape_of"})  # views in NumPy
+
+
+def may_outgrow(node: Node) -> bool:
+    """Return whether a result is a new array in NumPy that may be larger than the arrays behind the inputs.
+
+    That is where it has more open dimensions than each of them, or numbers decide how often elements are repeated.
+    """
+    if not _is_new(node):
+        return False
+    if any(_is_open(node.inputs[at]) for at in node.op.traits.counted_by if at < len(node.inputs)):
+        return True
+    most = max((_open(value) for value in node.results), default=0)
+    return most > 0 and most > max((_open(_base(value)) for value in node.inputs), default=0)
+
+
+def is_too_large(node: Node, most: int = MOST_BYTES) -> bool:
+    """Return whether a result is a new array in NumPy of more than so many bytes, all its dimensions being known."""
+    return _is_new(node) and any(_bytes(value) > most for value in node.results)
+
+
+def _is_new(node: Node) -> bool:
+    return not node.op.traits.view and not node.regions and node.op.name not in _BROADCASTS
+
+
+def _base(value: Value) -> Value:
+    """Return the array that was broadcast to the value, or to what it is a view of; the value if there is none."""
+    base = value
+    while value.node is not None and not value.node.regions and not _is_new(value.node):
+        is_broadcast = value.node.op.name in _BROADCASTS
+        value = value.node.inputs[0]
+        base = value if is_broadcast else base
+    return base
+
+
+def size_limits(graph: Graph) -> Iterator[Symbol]:
+    """Return expressions that must not be negative for all results to have at most `MOST_BYTES`.
+
+    Only results that are larger than each input by an open factor are considered.
+    """
+    for node in graph.walk():
+        if not may_outgrow(node):
+            continue
+        for value in node.results:
+            shape = value.type.shape if isinstance(value.type, TensorType) else None
+            size = None if shape is None else product(shape)
+            if isinstance(size, Symbol) and _is_of_arguments(size) and not _is_bounded(size, node):
+                assert isinstance(value.type, TensorType)
+                limit = plus(MOST_BYTES // value.type.dtype.size, times(size, -1))
+                assert isinstance(limit, Symbol)
+                yield limit
+
+
+def _is_of_arguments(size: Symbol) -> bool:
+    """Return whether a size is a polynomial over sizes of arguments, of degree 2 or more."""
+    factors = [factor for factor, _ in monomials(size)]
+    plain = all(type(symbol) is Symbol for each in factors for symbol in each)
+    return plain and max(map(len, factors)) > 1
+
+
+def _is_bounded(size: Symbol, node: Node) -> bool:
+    types = [_base(value).type for value in node.inputs]
+    shapes = [type_.shape for type_ in types if isinstance(type_, (TensorType, ArrayType)) and type_.shape]
+    return any(isinstance(quotient(size, product(shape)), int) for shape in shapes)
+
+
+def _is_open(value: Value) -> bool:
+    return value.node is None or value.node.op.name != "constant"
+
+
+def _open(value: Value) -> int:
+    shape = value.type.shape if isinstance(value.type, (TensorType, ArrayType)) else None
+    return sum(not isinstance(size, int) for size in shape or ())
+
+
+def _bytes(value: Value) -> int:
+    """Return the size of an array whose dimensions are known, else 0."""
+    type_ = value.type
+    if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None:
+        return 0
+    sizes = [size for size in type_.shape if isinstance(size, int)]
+    return math.prod(sizes) * type_.dtype.size if len(sizes) == len(type_.shape) else 0
+
+
+__all__ = ["MOST_BYTES", "MOST_UNREAD_BYTES", "is_too_large", "may_outgrow", "size_limits"]

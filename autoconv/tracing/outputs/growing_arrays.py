@@ -1,0 +1,41 @@
+"""Refusal of arrays that memory may not hold, where the graph would not make them as NumPy does."""
+
+from __future__ import annotations
+
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.ops.analysis.array_growth import MOST_UNREAD_BYTES, is_too_large, may_outgrow
+from autoconv.ops.analysis.reads import read_inputs
+from autoconv.optimise.dead import unused_nodes
+from autoconv.tracing.guards.python_contract import RunPlain
+
+
+def refuse_growing_arrays(graph: Graph) -> None:
+    """Raise RunPlain for an array that is too large.
+
+    One that nothing reads may also be of more open sizes than its inputs. Code for open sizes checks those that are
+    read, see `size_limits`.
+    """
+    growing = []
+    for node in graph.walk():
+        if is_too_large(node):
+            raise RunPlain(f"an array{_place(node)} may be larger than memory")
+        if may_outgrow(node) or is_too_large(node, MOST_UNREAD_BYTES):
+            growing.append(node)
+    read = _read_values(graph) if growing else set()
+    for node in growing:
+        if read.isdisjoint(node.results):
+            raise RunPlain(f"an array{_place(node)} that nothing reads may be larger than memory")
+
+
+def _read_values(graph: Graph) -> set[Value]:
+    """Return the values whose elements the program may use."""
+    found, unused = set(graph.outputs), set(unused_nodes(graph, "compile"))
+    for node in reversed(list(graph.walk())):
+        if node not in unused and not (node.op.traits.allocates and found.isdisjoint(node.results)):
+            found.update(node.inputs if node.regions else read_inputs(node))
+            found.update(value for region in node.regions for value in region.outputs)
+    return found
+
+
+def _place(node: Node) -> str:
+    return "" if node.span is None else f" in line {node.span.line}"
