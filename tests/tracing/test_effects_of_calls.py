@@ -8,6 +8,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import gc
 import itertools
 import linecache
 import operator
@@ -580,3 +581,82 @@ def test_patterns_and_dir_run_what_they_read_once(function):
         N = LISTED.n = LISTEDS[0].n = 0
         found.append(([run(x) for x in (1.5, 2.5, 3.5)], N, LISTED.n, LISTEDS[0].n))
     assert found[0] == found[1]
+
+
+class Dropped:
+    def __del__(self):
+        bump()
+
+
+@dataclasses.dataclass
+class Defaults:
+    n: int = dataclasses.field(default_factory=lambda: bump())
+    kept: object = dataclasses.field(default_factory=Kept, init=False)
+    items: list = dataclasses.field(default_factory=lambda: [bump()])
+    last: int = dataclasses.field(default=3, kw_only=True)
+
+
+class Answering(type):
+    def __getattr__(cls, name):
+        return bump()
+
+
+class Answered(metaclass=Answering):
+    pass
+
+
+def counted_yields():
+    try:
+        for i in range(3):
+            bump()
+            yield i
+    finally:
+        bump()
+
+
+def dropped(x):
+    Dropped()
+    return x, N
+
+
+def by_factories(x):
+    one, other = Defaults(), Defaults(7, [x])
+    one.items.append(x)
+    return one.n, one.items, other.n, other.items, other.last, N
+
+
+def of_a_metaclass(x):
+    return Answered.anything + x
+
+
+def closed_by_hand(x):
+    numbers = counted_yields()
+    next(numbers)
+    numbers.close()
+    return x, N
+
+
+def given_up(x):
+    numbers = counted_yields()
+    first = next(numbers)
+    os.getpid()
+    return first, x, N
+
+
+def left_early(x):
+    for i in counted_yields():
+        if i == 1:
+            break
+    return x, N
+
+
+@pytest.mark.parametrize("function", [dropped, by_factories, of_a_metaclass, closed_by_hand, given_up, left_early])
+def test_what_python_runs_by_itself_has_its_effects_once(function):
+    global N
+    found = []
+    for run in (function, autoconv.compile(function)):
+        N = 0
+        found.append(([run(x) for x in (1.5, 2.5, 3)], N))
+        gc.collect()
+        assert found[-1][1] == N
+    assert repr(found[0]) == repr(found[1])

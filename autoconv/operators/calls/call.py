@@ -23,6 +23,7 @@ from autoconv.emit.converted import (
 from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.calls import object_operators as _by_class  # noqa: F401 - registers the operators of objects
+from autoconv.operators.calls.dataclass_fields import made_by_factories, trace_defaults
 from autoconv.operators.calls.iterable_consumers import extending
 from autoconv.operators.calls.methods_by_name import of_known_values, refuse_special
 from autoconv.operators.calls.object_calls import graph_call, is_in_graph, on_objects
@@ -42,7 +43,7 @@ from autoconv.operators.values.builtins import CALL, called, override_for
 from autoconv.operators.values.instances import DESCRIBING, is_written, move_eagerly
 from autoconv.operators.values.items import about_to_call
 from autoconv.ops.python.objects import LIBRARY
-from autoconv.runtime.objects.containers import PLAIN, items_of, traced_result
+from autoconv.runtime.objects.containers import PLAIN, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import is_object
 from autoconv.runtime.recording.contracts import EAGER, Contract
@@ -262,16 +263,23 @@ def _class(cls: type, contract: Contract) -> Any:
     plain = type(cls) is type and cls.__new__ is object.__new__ and not issubclass(cls, BaseException)
     own = isinstance(init, types.FunctionType) and is_user_code(init)
     written = own and not (dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>")
+    if contract.effects_each_call and is_written(getattr(cls, "__del__", None)):
+        raise StagingError(
+            f"a {cls.__name__} is made, whose __del__ Python calls once nothing refers to it", current_place(),
+            "a with statement, or a method with a name of its own",
+        )  # fmt: skip
     exception = type(cls) is type and issubclass(cls, BaseException) and own and not is_written(cls.__new__)
     if exception or (plain and (own or (init is object.__init__ and is_user_code(cls)))):
 
         def construct(*args: Any, **kwargs: Any) -> Any:
             made: Any = cls.__new__(cls, *args, **kwargs) if exception else object.__new__(cls)
             _register(made)
+            if own and not written:
+                kwargs = {**made_by_factories(cls, args, kwargs, call), **kwargs}
             if own:
                 (_function(init, contract) if written else init)(made, *args, **kwargs)
             if own and not written:
-                _trace_defaults(made, args, kwargs)
+                trace_defaults(made, args, kwargs)
             move_eagerly(made)
             return made
 
@@ -284,15 +292,6 @@ def _class(cls: type, contract: Contract) -> Any:
     if cls.__module__ in _LOOKING_INTO and current_region() is not None and not contract.objects_in_graph:
         return cls if issubclass(cls, BaseException) else _without_lists(cls)
     return cls
-
-
-def _trace_defaults(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Track the lists, dicts and sets that a dataclass created with its default factories."""
-    names = [field.name for field in dataclasses.fields(made) if field.init]
-    given = {*names[: len(args)], *kwargs}
-    for field in dataclasses.fields(made):
-        if field.default_factory is not dataclasses.MISSING and field.name not in given:
-            object.__setattr__(made, field.name, traced_result(getattr(made, field.name), 1))
 
 
 def _register(made: Any) -> None:
@@ -341,7 +340,7 @@ def is_user_code(function: object) -> bool:
     module = getattr(function, "__module__", None) or ""
     if module == "__main__" or not module:
         return True
-    code = getattr(function, "__code__", None)
+    code = None if isinstance(function, type) else getattr(function, "__code__", None)  # a metaclass may compute it
     if isinstance(code, types.CodeType) and is_own_file(code.co_filename):
         return False
     return _module_entered(module)

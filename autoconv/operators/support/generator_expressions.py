@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 import types
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
@@ -153,6 +154,8 @@ class GeneratorExpression:
     def _native(self) -> Iterator[Any]:
         if self._iterator is None:
             self._iterator = self._values(self._source)
+            if self._home is not None and isinstance(self._iterator, types.GeneratorType):
+                self._home.trace.generators.append(weakref.ref(self._iterator))
         return self._iterator
 
     def _check_region(self) -> None:

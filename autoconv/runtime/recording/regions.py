@@ -10,7 +10,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -81,6 +82,7 @@ class Trace:
     read_only: values that NumPy returns read-only
     inherited: name of a written attribute -> (classes written, owners that get their own in place of the class's)
     uses_tensors: True if functions of this package were called that return tensors outside of traces
+    generators: weak references to the generators that the traced code made
     scope, device: the present name prefix and the requested device
     controls: the graph and the names of nodes that have to run before what is recorded into it
     """
@@ -122,6 +124,7 @@ class Trace:
     identifies: bool = False
     read_only: set[Value] = field(default_factory=set)
     inherited: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
+    generators: list[weakref.ref[Generator[Any, Any, Any]]] = field(default_factory=list)
     scope: str = ""
     device: str = ""
     controls: tuple[Graph | None, tuple[str, ...]] = (None, ())

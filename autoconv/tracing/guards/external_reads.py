@@ -13,6 +13,7 @@ import copy
 import dataclasses
 import dis
 import functools
+import inspect
 import itertools
 import types
 import typing
@@ -230,9 +231,12 @@ class Reads:
         if kind in self._classes:
             return
         bases = [base for base in kind.__mro__ if base not in _WITHOUT_CODE]
-        for base in bases if getattr(kind, "_is_protocol", False) else ():  # isinstance reads a protocol's attributes
+        # The class itself is not asked: its metaclass may compute attributes.
+        is_protocol = inspect.getattr_static(kind, "_is_protocol", False)
+        for base in bases if is_protocol else ():  # isinstance reads a protocol's attributes
             self._names.update(vars(base), vars(base).get("__annotations__", ()))
-        self._classes[kind] = bool(bases) and not dataclasses.is_dataclass(kind) and all(map(_is_closed_class, bases))
+        is_dataclass = any("__dataclass_fields__" in vars(base) for base in bases)
+        self._classes[kind] = bool(bases) and not is_dataclass and all(map(_is_closed_class, bases))
 
 
 def _is_closed_class(kind: type) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,7 +102,7 @@ class TraceSession:
         with undone_in_children(undo):
             try:
                 self._prepare()
-                with LOCK, recording(self.trace.root):
+                with LOCK, recording(self.trace.root), self._closing_generators():
                     result = self._run_converted()
                     layout = self._settle_outputs(result)
                 self._check()
@@ -112,6 +113,18 @@ class TraceSession:
                 undo()
                 self.contract.close(self.trace)
         return Traced(concrete, self.created)
+
+    @contextlib.contextmanager
+    def _closing_generators(self) -> Iterator[None]:
+        """Close the generators of a trace that is given up, while what they do in `finally` is still undone."""
+        try:
+            yield
+        except BaseException:
+            for generator in (reference() for reference in self.trace.generators):
+                with contextlib.suppress(Exception, AbandonTrace):
+                    if generator is not None:
+                        generator.close()
+            raise
 
     def _prepare(self) -> None:
         """Make the arguments: placeholders for the leaves, in structures like the caller's."""

@@ -1,0 +1,46 @@
+"""Fields of dataclasses that the program leaves to default factories when it makes an object under trace."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.runtime.objects.containers import traced_result
+from autoconv.runtime.recording.regions import current_region
+
+
+def made_by_factories(
+    cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Callable[[Any], Callable[..., Any]]
+) -> dict[str, Any]:
+    """Return the values that functions and classes of the program make for fields that are not given.
+
+    Those for fields that the constructor does not take are made by the constructor itself: they must have no effects.
+    """
+    made = {}
+    for field in _not_given(cls, args, kwargs):
+        factory = field.default_factory
+        if getattr(factory, "__module__", "") == "builtins":
+            continue
+        if field.init:
+            made[field.name] = call(factory)()
+        elif (region := current_region()) is not None:
+            region.contract.before_call(factory)
+    return made
+
+
+def trace_defaults(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Track the lists, dicts and sets that a dataclass created with its default factories."""
+    for field in _not_given(made, args, kwargs):
+        object.__setattr__(made, field.name, traced_result(getattr(made, field.name), 1))
+
+
+def _not_given(of: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dataclasses.Field[Any]]:
+    """Return the fields with a factory that the arguments of the constructor leave out."""
+    fields = dataclasses.fields(of)
+    names = [field.name for field in fields if field.init and not field.kw_only]
+    given = {*names[: len(args)], *kwargs}
+    return [field for field in fields if field.default_factory is not dataclasses.MISSING and field.name not in given]
+
+
+__all__ = ["made_by_factories", "trace_defaults"]
