@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import zlib
 
 import pytest
 
@@ -17,9 +18,11 @@ _GENERATIONS = (50_000, 20, 50)
 _BEFORE = dict(os.environ)
 # Folders whose tests verify each graph after each optimisation. It takes a sixth of the time outside of LLVM.
 _VERIFIED = frozenset(("autodiff", "behaviours", "fuzz", "numpy", "optimise", "programs", "xp"))
-# Folders whose tests run machine code that LLVM has optimised. It takes some five times as long to make, and the others
-# run the same code of this package without it. All do where the environment names a level.
-_OPTIMISED = frozenset(("backends", "clibrary", "programs"))
+# Folders whose tests run machine code that LLVM has optimised. It takes some eight times as long to make, and the
+# others run the same code of this package without it. All do where the environment names a level.
+_OPTIMISED = frozenset(("clibrary", "programs"))
+# The folder of which one test in so many does, and those with the mark `optimised`.
+_PARTLY_OPTIMISED, _ONE_IN = "backends", 4
 # Before other files of this kind import the package. Graphs run wherever there is one: which form of a function is
 # quicker depends on the machine. Faults of this package fail, and are no reason to run as plain Python.
 os.environ.setdefault("AUTOCONV_TIERS", "native")
@@ -106,7 +109,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Verifies graphs, and optimises machine code, for the tests of some folders; of all where the environment does."""
+    """Verifies graphs, and optimises machine code, for some of the tests; for all where the environment does."""
     folder = item.nodeid.split("/")[1:2]
     if "AUTOCONV_VERIFY" not in _BEFORE:
         if _VERIFIED.isdisjoint(folder):
@@ -116,7 +119,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if "AUTOCONV_LLVM_LEVEL" not in _BEFORE:
         from autoconv.config import SETTINGS
 
-        SETTINGS.llvm_level = 0 if _OPTIMISED.isdisjoint(folder) else 3
+        is_drawn = _PARTLY_OPTIMISED in folder and zlib.crc32(item.nodeid.encode()) % _ONE_IN == 0
+        is_marked = item.get_closest_marker("optimised") is not None
+        SETTINGS.llvm_level = 3 if is_drawn or is_marked or not _OPTIMISED.isdisjoint(folder) else 0
         os.environ["AUTOCONV_LLVM_LEVEL"] = str(SETTINGS.llvm_level)
 
 

@@ -16,7 +16,10 @@ from autoconv.backends.llvm.jit import engine as jit_engine
 from autoconv.backends.llvm.jit.helper import Ended
 from autoconv.config import SETTINGS
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="there, LLVM runs in this process")
+pytestmark = [
+    pytest.mark.optimised,
+    pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="there, LLVM runs in this process"),
+]
 GOOD = "define i64 @answer() {\n  ret i64 42\n}\n"
 FATAL = 'define void @f() gc "nothing" {\n  ret void\n}\n'  # LLVM's report_fatal_error
 DEEP = "@g = global i64 " + "add (i64 " * 100_000 + "0" + ", i64 1)" * 100_000  # a stack that ends

@@ -13,6 +13,8 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
 
+pytestmark = pytest.mark.optimised
+
 mpmath = pytest.importorskip("mpmath")
 
 # Name, the exact function, and the range within which random arguments are drawn besides bits drawn at random.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import autoconv as ac
 from autoconv.backends.llvm.analysis.induction import turns_of, weight
 from autoconv.graph.graph import Graph, Node
+
+pytestmark = pytest.mark.optimised
 
 
 def loops_of(graph: Graph) -> list[Node]:

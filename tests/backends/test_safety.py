@@ -13,6 +13,8 @@ import pytest
 
 import autoconv
 
+pytestmark = pytest.mark.optimised
+
 
 def test_a_callback_calls_the_function_that_it_is_called_from():
     depths = []

@@ -11,7 +11,10 @@ import pytest
 import autoconv
 from autoconv.backends.llvm.target.machine import this_machine
 
-pytestmark = pytest.mark.skipif(not this_machine().has_pool, reason="the pool is written for POSIX threads")
+pytestmark = [
+    pytest.mark.optimised,
+    pytest.mark.skipif(not this_machine().has_pool, reason="the pool is written for POSIX threads"),
+]
 
 PROGRAM = """
 import hashlib

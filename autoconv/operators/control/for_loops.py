@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.operators.control.conditionals import and_
 from autoconv.operators.control.iterables import Staged
 from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.support.dataset_protocol import stream_of
+from autoconv.operators.support.protected_names import BREAK
 from autoconv.runtime.objects.symbolic_objects import record_object
 
 
@@ -19,7 +21,7 @@ def stage_for(items: Staged, body: LoopBody, state: tuple[Any, ...]) -> tuple[An
 
     def stays(position: Any, *values: Any) -> Any:
         inside = position < (items.length() if items.is_live else length)
-        return body.goes_on(values, lambda: inside)
+        return and_(inside, lambda: body.exit_code(values) < BREAK) if body.exit else inside
 
     def step(position: int, *values: Any) -> tuple[Any, ...]:
         return (position + 1, *noted.step(items.item(position), values))
