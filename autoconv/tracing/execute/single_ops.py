@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends import compile_graph, current
+from autoconv.backends import backend_named, compile_graph
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import Symbol, TensorType
@@ -25,9 +25,10 @@ def single_op(
 
     `operands` are the names of the dtypes, and whether an operand is a vector or a number.
     """
-    key = current(), op.name, tuple(attributes.items()), operands
+    backend = backend_named()
+    key = backend, op.name, tuple(attributes.items()), operands
     if key not in _codes:
-        _codes[key] = _compiled(op, attributes, operands) if current().symbolic is not None else None
+        _codes[key] = _compiled(op, attributes, operands) if backend.symbolic is not None else None
     return _codes[key]
 
 
