@@ -21,12 +21,13 @@ from autoconv.numpy.operands import (
     refuse,
     refuse_options,
     select_operands,
+    size_of,
     tensor,
 )
 from autoconv.numpy.shaping import WHOLE
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
-from autoconv.ops.index_spec import At, Gather, Rest
+from autoconv.ops.index_spec import At, Gather, Mask, Rest, Slice
 from autoconv.runtime.annotations import AxisLike, OutLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -328,8 +329,46 @@ def sort_complex(a: TensorLike) -> Tensor:
     return sort(x)
 
 
+@computes("unique")
+def unique(
+    ar: TensorLike, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+    axis: AxisLike | None = None, **options: Any,
+) -> Any:  # fmt: skip
+    """Keep the elements of a sorted row that differ from the ones before them."""
+    x = tensor(ar)
+    wants = (return_index, return_inverse, return_counts)
+    count = size_of(x)
+    fits = x.dtype.numpy.kind in "iuf" and x.dtype.size >= 4 and isinstance(count, int) and count > 0
+    if axis is not None or options or not fits or not all(isinstance(want, bool) for want in wants):
+        return whole_call("unique", True, x, *wants, axis, **options)
+    line, order = apply("reshape", x, shape=(-1,)), None
+    if return_index or return_inverse:
+        order = argsort(line, kind="stable" if return_index else None)
+        ordered = apply("gather", line, order, axis=0)
+    else:
+        ordered = apply("sort", line, axis=0)
+    behind, before = (apply("get_item", ordered, spec=(part,)) for part in _NEIGHBOURS)
+    differs = apply("not_equal", behind, before)
+    if x.dtype.is_floating:  # nans are sorted to the end, and count as one
+        differs = apply("logical_and", differs, apply("logical_not", apply("is_nan", before)))
+    is_first = apply("concat", np.ones(1, bool), differs, axis=0)
+    found = [apply("get_item", ordered, is_first, spec=(Mask(),))]
+    if return_index:
+        found.append(apply("get_item", order, is_first, spec=(Mask(),)))
+    if return_inverse:
+        ranks = apply("subtract", apply("cumsum", cast(is_first, np.int64), axis=0), tensor(1, np.int64))
+        found.append(apply("reshape", apply("ungather", ranks, order, order, axis=0), shape=known_shape(x)))
+    if return_counts:
+        starts = apply("concat", flatnonzero(is_first), np.array([count]), axis=0)
+        parts = (apply("get_item", starts, spec=(part,)) for part in _NEIGHBOURS)
+        found.append(apply("subtract", *parts))
+    return tuple(found) if any(wants) else found[0]
+
+
+_NEIGHBOURS = (Slice(1, None, None), Slice(None, -1, None))
+
 by_kernel("partition", "argpartition", "lexsort", "ravel_multi_index", "in1d")
 by_kernel(
-    "unique", "unique_values", "unique_counts", "unique_inverse", "unique_all", "union1d", "intersect1d", "setdiff1d",
+    "unique_values", "unique_counts", "unique_inverse", "unique_all", "union1d", "intersect1d", "setdiff1d",
     "setxor1d", by_values=True,
 )  # fmt: skip

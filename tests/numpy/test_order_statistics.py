@@ -71,3 +71,35 @@ def test_gradients():
     middle = autoconv.grad(lambda v: np.median(v))(given)
     places = np.argsort(given)[[149, 150]]
     assert sorted(np.flatnonzero(middle)) == sorted(places) and np.allclose(middle[places], 0.5)
+
+
+def distinct(v):
+    return (np.unique(v), *np.unique(v, return_index=True, return_inverse=True, return_counts=True), len(np.unique(v)))
+
+
+def arranged(v):
+    k = len(v) // 3
+    rows = v.reshape(-1, 2)
+    parts = np.partition(v, k), np.argpartition(v, 5), np.partition(rows, 3, axis=0), np.argsort(v)
+    return (*parts, np.argsort(rows, axis=0), np.argsort(v[v > 0]), np.sort(v), np.sort(rows, axis=0))
+
+
+@pytest.mark.parametrize("function", [distinct, arranged])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32", "int16"])
+def test_orders_as_numpy(function, dtype):
+    compiled = autoconv.compile(function)
+    for size in (3000, 40, 3000, 602):
+        for seed in range(3):
+            given = numbers(dtype, size, seed)
+            if seed == 1 and given.dtype.kind == "f":
+                given[[3, 8]] = np.nan
+            for mine, its in zip(compiled(given.copy()), function(given), strict=True):
+                np.testing.assert_array_equal(mine, its)
+                assert type(mine) is type(its) and np.asarray(mine).dtype == np.asarray(its).dtype
+
+
+def test_positions_out_of_range():
+    compiled = autoconv.compile(lambda v, k: np.partition(v, k))
+    np.testing.assert_array_equal(compiled(np.arange(9.0), -2), np.arange(9.0))
+    with pytest.raises(ValueError, match="out of bounds"):
+        compiled(np.arange(9.0), 9)

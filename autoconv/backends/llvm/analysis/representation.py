@@ -68,6 +68,11 @@ def is_complex(type_: Type) -> TypeGuard[TensorType]:
     return is_dense(type_) and type_.dtype.is_complex
 
 
+def is_ranked_complex(type_: Type) -> bool:
+    """Return whether values are complex numbers of known rank: dense arrays, and those whose sizes the run decides."""
+    return isinstance(type_, TensorType) and type_.shape is not None and type_.dtype.is_complex
+
+
 def sizes(type_: Type) -> tuple[int, ...]:
     """Return the dimensions of a scalar or dense type; open dimensions are Sizes, which name registers."""
     assert isinstance(type_, TensorType) and type_.shape is not None

@@ -29,6 +29,7 @@ import autoconv.backends.llvm.codegen.objects.ops
 import autoconv.backends.llvm.codegen.random.numpy_generator
 import autoconv.backends.llvm.codegen.random.ops
 import autoconv.backends.llvm.codegen.scalars
+import autoconv.backends.llvm.codegen.sort.numpy_routines
 import autoconv.backends.llvm.codegen.sort.ops
 import autoconv.backends.llvm.codegen.sort.order_statistics
 import autoconv.backends.llvm.codegen.sort.searchsorted

@@ -220,7 +220,7 @@ def _sorted(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     return sizes.of_shape(node, inputs, shape_of(x)) if is_dense(x.type) and len(shape_of(x)) == 1 else None
 
 
-@rule("reverse", "zeros_like", "ones_like")
+@rule("reverse", "zeros_like", "ones_like", "real", "imag")
 def _same(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     return sizes.of_shape(node, inputs, shape_of(inputs[0])) if _are_dense(inputs) else None
 
@@ -376,6 +376,8 @@ def _size_of_array(sizes: NamedSizes, x: Value, axis: int) -> Dimension:
 def _described(x: Value, axis: int) -> tuple[Any, ...]:
     """Return a key that is equal for arrays that are sliced alike from dimensions of equal size."""
     node = x.node
+    if node is not None and node.op.name == "array_part":
+        return _described(node.inputs[0], axis)
     if node is not None and node.op.name == "array_view":
         source: Any = node.inputs[0].type
         result = 0

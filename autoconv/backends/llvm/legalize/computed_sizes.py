@@ -67,7 +67,12 @@ def _types(graph: Graph) -> Sequence[Type]:
 
 def _is_unknown(type_: Type) -> bool:
     """Return whether the type is a tensor of known rank whose elements fit registers, with an unknown dimension."""
-    return isinstance(type_, TensorType) and type_.shape is not None and None in type_.shape and is_native(type_.dtype)
+    return (
+        isinstance(type_, TensorType)
+        and type_.shape is not None
+        and None in type_.shape
+        and (is_native(type_.dtype) or type_.dtype.is_complex)
+    )
 
 
 @dataclass

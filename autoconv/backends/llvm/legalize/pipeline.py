@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from autoconv.backends.llvm.legalize import computed_size_rules  # noqa: F401  (its import registers the rules)
 from autoconv.backends.llvm.legalize.array_statements import with_statements
+from autoconv.backends.llvm.legalize.complex import paired_sizes  # noqa: F401
 from autoconv.backends.llvm.legalize.complex.split import split_complex
 from autoconv.backends.llvm.legalize.computed_sizes import name_computed_sizes
 from autoconv.backends.llvm.legalize.decompose import expand

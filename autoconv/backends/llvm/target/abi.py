@@ -65,8 +65,8 @@ SINGLETONS: dict[str, Any] = {
 # Positions in the table of NumPy's C API.
 _NUMPY = {
     "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_NewCopy": 85, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
-    "PyArray_EquivTypes": 182, "PyArray_Empty": 184, "PyArray_SetBaseObject": 282, "PyArray_Partition": 296,
-    "PyDataMem_SetHandler": 304,
+    "PyArray_EquivTypes": 182, "PyArray_Empty": 184, "PyArray_SetBaseObject": 282, "PyArray_ArgSort": 130,
+    "PyArray_Partition": 296, "PyArray_ArgPartition": 297, "PyDataMem_SetHandler": 304,
 }  # fmt: skip
 _BLAS = {
     "cblas_sgemm": "scipy_cblas_sgemm64_", "cblas_dgemm": "scipy_cblas_dgemm64_",

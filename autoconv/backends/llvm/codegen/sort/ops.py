@@ -24,7 +24,6 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
 _WORK = 60  # cost of one element, in units of 0.05 ns
-_VECTORISED = 2048  # elements up to which NumPy's vectorised sort of 32 and 64 bits is faster
 _FEW = 32  # largest k for which the k best are kept in order during one pass
 
 
@@ -85,7 +84,9 @@ def _finish(region: LoweringContext, node: Node, rows: _Rows, sort_first: bool =
         _sort_by_numpy(region, node)
     pointers = [f"ptr {region.data(value)}" for value in (node.inputs[0], *node.results)]
     held = []
-    if not isinstance(rows.size, int):
+    if sort_first:
+        pointers += ["ptr null", "ptr null"]
+    elif not isinstance(rows.size, int):
         for dtype in (rows.sorter.dtype, uint32):
             made = region.body.new_counted(dtype, (times(region.out, rows.size, 2),))
             held.append((made.slot or "", TensorType(dtype, (None,))))
@@ -123,16 +124,28 @@ def _sorts_open(node: Node) -> bool:
     return len(node.inputs) == 1 and all(is_dense(value.type) for value in (*node.inputs, *node.results))
 
 
+def _is_vectorised(node: Node) -> bool:
+    """Return whether NumPy sorts rows without their positions: its sorts of 32 and 64 bits use vector registers."""
+    type_: Any = node.inputs[0].type
+    size = sizes(type_)[node.attributes.get("axis", -1)]
+    if not current_target().has_libraries or node.op.name != "sort":
+        return False
+    return not isinstance(size, int) or (size > BY_INSERTION and type_.dtype.size >= 4)
+
+
 def _work(node: Node) -> int:
     """Estimate the work in a single thread; 0 where threads share short rows, or the halves of a single one."""
     shape, axis = sizes(node.inputs[0].type), node.attributes.get("axis", -1)
-    return _WORK * math.prod(shape) if shape[axis] > ON_STACK and not _in_halves(node) else 0
+    alone = shape[axis] > ON_STACK and not _in_halves(node) and not _is_vectorised(node)
+    return _WORK * math.prod(shape) if alone else 0
 
 
 def _in_halves(node: Node) -> bool:
     type_: Any = node.inputs[0].type
     shape = sizes(type_)
     size = shape[node.attributes.get("axis", -1)]
+    if _is_vectorised(node):
+        return False
     return is_known(shape) and math.prod(shape) == size and is_worthwhile(size, type_.dtype, _WORK * size)
 
 
@@ -168,9 +181,7 @@ def write_sort(region: LoweringContext, node: Node) -> None:
         return
     rows = _Rows(region, node, 1, ordered=False)
     out, b, dtype = rows.routine.out, rows.routine.b, rows.dtype
-    vectorised = current_target().has_libraries and (
-        not isinstance(rows.size, int) or (BY_INSERTION < rows.size < _VECTORISED and dtype.size >= 4)
-    )
+    vectorised = _is_vectorised(node)
 
     def write(row: Position, column: Position) -> None:
         if vectorised:

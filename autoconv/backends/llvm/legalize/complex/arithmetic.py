@@ -19,7 +19,7 @@ _MOST = 100  # exponents below it are lowered to products
 
 def product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
     """Multiply as NumPy does: arrays as its loops do, scalars as NumPy's and Python's scalars do."""
-    arrays = any(sizes(value.type) for value in (x[0], y[0]))
+    arrays = any(value.shape for value in (x[0], y[0]))
     return fused_product(b, x, y) if arrays else plain_product(b, x, y)
 
 

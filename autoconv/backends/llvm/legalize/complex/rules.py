@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.analysis.fft_radices import radices
-from autoconv.backends.llvm.analysis.representation import is_complex, sizes
+from autoconv.backends.llvm.analysis.representation import is_ranked_complex, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.complex import elementary as functions
 from autoconv.backends.llvm.legalize.complex.arithmetic import fused_product, power, prod, product, quotient
@@ -150,7 +150,7 @@ _LINEAR = (
 
 def _linear(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
-        if any(not is_complex(value.type) for value in node.results):
+        if any(not is_ranked_complex(value.type) for value in node.results):
             return None
         found: list[Any] = []
         attributes = _real_attributes(node)
@@ -182,11 +182,11 @@ def _has_real_values(node: Node) -> bool:
     if name == "pad":
         return bool(node.attributes.get("constant_values", 0)) or len(node.inputs) > 1
     if name in ("set_item", "add_at_item", "set_diag"):
-        return not all(is_complex(value.type) for value in node.inputs[:2])
+        return not all(is_ranked_complex(value.type) for value in node.inputs[:2])
     if name in ("tensor_scatter_nd_update", "tensor_scatter_nd_add", "tensor_scatter_nd_sub", "ungather_nd"):
         return False
     if name in ("numpy_sum", "numpy_mean", "numpy_cumsum", "numpy_copy"):
-        return not is_complex(node.inputs[0].type)
+        return not is_ranked_complex(node.inputs[0].type)
     return False
 
 
@@ -286,6 +286,15 @@ RULES: dict[str, Rule] = {
     "numpy_prod": prod, **PYTHON, **REDUCTIONS,
 }  # fmt: skip
 
+# Ops whose rules take arrays of sizes that only the run decides.
+OF_ANY_SIZE = frozenset({
+    "add", "subtract", "negative", "multiply", "square", "divide", "reciprocal", "conjugate", "real", "imag", "abs",
+    "angle", "cast", "equal", "not_equal", "is_nan", "is_inf", "is_finite", "select", "sqrt", "exp", "log", "sin",
+    "cos", "complex", "zeros_like", "ones_like", "get_item", "expand_dims", "squeeze", "transpose", "reverse", "concat",
+    "reduce_sum", "reduce_mean", "numpy_sum", "numpy_mean", "cumsum", "numpy_cumsum", "matmul", "size", "shape", "rank",
+    "dimension", "fill", "gather",
+})  # fmt: skip
+
 
 # ---- arrays in memory
 
@@ -324,4 +333,4 @@ MEMORY_RULES: dict[str, Rule] = {
     "array_load": _load, "array_store": _write("array_store"), "array_set": _write("array_set"), "array_new": _new,
 }  # fmt: skip
 
-__all__ = ["MEMORY_RULES", "RULES", "Parts"]
+__all__ = ["MEMORY_RULES", "OF_ANY_SIZE", "RULES", "Parts"]

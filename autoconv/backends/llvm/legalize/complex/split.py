@@ -20,8 +20,14 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.analysis.classify import lowering_class
-from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_memory, is_scalar
-from autoconv.backends.llvm.legalize.complex.rules import MEMORY_RULES, RULES, Parts
+from autoconv.backends.llvm.analysis.representation import (
+    is_dense,
+    is_memory,
+    is_ranked_complex,
+    is_scalar,
+)
+from autoconv.backends.llvm.ir.types import is_native
+from autoconv.backends.llvm.legalize.complex.rules import MEMORY_RULES, OF_ANY_SIZE, RULES, Parts
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
 from autoconv.graph.region_flow import state_size
@@ -51,11 +57,20 @@ def is_split(node: Node) -> bool:
         kinds = [value.type for value in (*node.inputs[:1], *node.results[:1])]
         there = any(isinstance(kind, ArrayType) and kind.dtype.is_complex for kind in kinds)
         values = (*node.inputs, *node.results)
-        return there and all(is_dense(v.type) or is_scalar(v.type) or is_memory(v.type) for v in values)
+        return there and all(_is_ranked(v.type) or is_memory(v.type) for v in values)
     if node.op.name not in RULES or node.effects not in (Effects.PURE, Effects.RAISE) or node.regions:
         return False
     types = [value.type for value in (*node.inputs, *node.results)]
-    return any(map(is_complex, types)) and all(is_dense(t) or is_scalar(t) for t in types)
+    if not any(map(is_ranked_complex, types)) or not all(map(_is_ranked, types)):
+        return False
+    return node.op.name in OF_ANY_SIZE or all(is_dense(t) or is_scalar(t) for t in types)
+
+
+def _is_ranked(type_: Type) -> bool:
+    """Return whether the type is a tensor of numbers with a known rank."""
+    return (
+        isinstance(type_, TensorType) and type_.shape is not None and (is_native(type_.dtype) or type_.dtype.is_complex)
+    )
 
 
 def remove_dead_nodes(graph: Graph) -> None:
@@ -74,7 +89,7 @@ def remove_dead_nodes(graph: Graph) -> None:
 
 def _has_complex(graph: Graph) -> bool:
     values = [*graph.parameters, *(value for node in graph.walk() for value in node.results)]
-    return any(is_complex(v.type) or (is_memory(v.type) and v.dtype.is_complex) for v in values)
+    return any(is_ranked_complex(v.type) or (is_memory(v.type) and v.dtype.is_complex) for v in values)
 
 
 class _Held:
@@ -160,7 +175,7 @@ class _Writer:
 
     def _write_split(self, node: Node) -> None:
         b = GraphBuilder(self.graph, node.span)
-        operands = [self.parts(v) if is_complex(v.type) else self.whole(v) for v in node.inputs]
+        operands = [self.parts(v) if is_ranked_complex(v.type) else self.whole(v) for v in node.inputs]
         found = (MEMORY_RULES.get(node.op.name) or RULES[node.op.name])(b, node, operands)
         if found is None:
             made = copy_node(self.graph, node, [self.whole(value) for value in node.inputs])
@@ -171,7 +186,7 @@ class _Writer:
     # ---- control flow
 
     def _write_control(self, node: Node) -> None:
-        touched = any(is_complex(v.type) for v in (*node.inputs, *node.results))
+        touched = any(is_ranked_complex(v.type) for v in (*node.inputs, *node.results))
         if not touched and not any(map(_has_complex, node.regions)):
             made = copy_node(self.graph, node, [self.whole(v) for v in node.inputs])
             for value, result in zip(node.results, made.results, strict=True):
@@ -225,11 +240,11 @@ class _Writer:
             values += [node.inputs[i], *(region.parameters[i] for region in node.regions), node.regions[1].outputs[i]]
         else:
             values += [region.outputs[i] for region in node.regions]
-        return all(is_complex(v.type) for v in values) and len({v.shape for v in values}) == 1
+        return all(is_ranked_complex(v.type) for v in values) and len({v.shape for v in values}) == 1
 
     def _parameter(self, graph: Graph, value: Value, outer: Value, carried: bool, is_loop: bool) -> _Held:
         """Return the form of a region's parameter; a loop takes parts before it, other regions where they are used."""
-        if not is_complex(value.type):
+        if not is_ranked_complex(value.type):
             return _Held(Value(graph, value.type, graph.unique_name(value.name)))
         held = _Held(None)
         held.forms_read = set()

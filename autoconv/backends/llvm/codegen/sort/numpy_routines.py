@@ -1,0 +1,95 @@
+"""Lower calls of NumPy's functions that order elements to its C routines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, sizes
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.registry import native
+from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
+from autoconv.backends.llvm.ir.index_arith import element_count, is_known, product
+from autoconv.backends.llvm.target.machine import current_target
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import TensorType
+
+_SORTS = {None: 0, "quicksort": 0, "heapsort": 1}
+_SELECTIONS = ("partition", "argpartition")
+
+
+def _fits(node: Node) -> bool:
+    x, *rest = (value.type for value in node.inputs)
+    if not current_target().has_libraries or not is_dense(x) or is_complex(x) or not all(map(is_scalar, rest)):
+        return False
+    if len(node.results) != 1 or not is_dense(node.results[0].type):
+        return False
+    function, given = node.attributes["function"], _given(node)
+    if given.get("a") != ("input", 0) or given.pop("axis", ("value", -1))[0] != "value":
+        return False
+    if function == "argsort":
+        kind = given.pop("kind", ("value", None))
+        return kind[0] == "value" and kind[1] in _SORTS and len(given) == 1
+    if function not in _SELECTIONS or given.keys() != {"a", "kth"}:
+        return False
+    place = given["kth"]
+    return type(place[1]) is int if place[0] == "value" else place[0] == "number" and node.inputs[1].dtype.is_integer
+
+
+def _given(node: Node) -> dict[str, Any]:
+    """Return the arguments by name."""
+    names = ("a", "axis", "kind") if node.attributes["function"] == "argsort" else ("a", "kth", "axis")
+    arguments = node.attributes["arguments"]
+    if len(arguments) > len(names):
+        return {}
+    return {**dict(zip(names, arguments, strict=False)), **dict(node.attributes.get("keywords", ()))}
+
+
+@native("numpy_call", fits=_fits, of_open=_fits)
+def write_numpy_routine(region: LoweringContext, node: Node) -> None:
+    """Call the routine; its results are those of the function, in the order of equal elements as well."""
+    out, (x, *_), (result,) = region.out, node.inputs, node.results
+    shape, given, function = sizes(x.type), _given(node), node.attributes["function"]
+    axis = given.get("axis", ("value", -1))[1] % len(shape)
+    array = None if function == "partition" else _array(region, x)
+    made = None
+    if array is None:
+        made = region.new_array(x.type) if is_known(shape) else region.body.new_counted(x.dtype, shape)
+        out.copy(region.address(made), region.data(x), product(out, element_count(out, shape), x.dtype.size))
+        array = made
+    if function == "argsort":
+        kind = _SORTS[given.get("kind", ("value", None))[1]]
+        found = out.call_c("PyArray_ArgSort", "ptr", "ptr, i32, i32", array.ir, axis, kind)
+    else:
+        found = _select(region, node, array.ir, axis)
+    if function == "partition":
+        region.set(result, array)
+        return
+    region.body.check(out.is_null(found))
+    region.set(result, region.body.own(found))
+    if made is not None:
+        region.body.release_or_keep(made.slot, x.type if is_known(shape) else TensorType(x.dtype, (None,)))
+
+
+def _array(region: LoweringContext, x: Value) -> Object | None:
+    """Return the array object of a value; None for a value that has none of its own."""
+    if region.is_view(x) or region.is_lent(x):
+        return None
+    found = region.object(x)
+    return None if found.memory or found.original_type is not None else found
+
+
+def _select(region: LoweringContext, node: Node, array: str, axis: int) -> Any:
+    """Call the selection for one position; return what it returns, with the error that it raises."""
+    out, vector, place = region.out, TensorType(int64, (1,)), _given(node)["kth"]
+    wanted = region.new_array(vector)
+    b = RegisterWriter(region)
+    number = place[1] if place[0] == "value" else b.cast(region.number(node.inputs[1]), int64).ir
+    out.store("i64", number, region.address(wanted))
+    if node.attributes["function"] == "partition":
+        found = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array, wanted.ir, axis, 0)
+        region.body.check(out.icmp("slt", found, 0))
+    else:
+        found = out.call_c("PyArray_ArgPartition", "ptr", "ptr, ptr, i32, i32", array, wanted.ir, axis, 0)
+    region.body.release_or_keep(wanted.slot, vector)
+    return found

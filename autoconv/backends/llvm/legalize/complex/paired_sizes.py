@@ -1,0 +1,16 @@
+"""Name the computed sizes of complex arrays that are put together from their parts."""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
+from autoconv.backends.llvm.legalize.computed_size_rules import rule
+from autoconv.backends.llvm.legalize.computed_sizes import NamedSizes
+from autoconv.graph.graph import Node, Value
+
+
+@rule("complex")
+def _paired(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    if not all(is_scalar(value.type) or is_dense(value.type) for value in inputs):
+        return None
+    found = sizes.broadcast(node, inputs)
+    return None if found is None else sizes.of_shape(node, *found)
