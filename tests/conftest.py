@@ -125,6 +125,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.environ["AUTOCONV_LLVM_LEVEL"] = str(SETTINGS.llvm_level)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _without_earlier_objects(request: pytest.FixtureRequest) -> None:
+    """Takes what earlier tests have left out of the garbage collections of modules that ask for some."""
+    if getattr(request.module, "gc", None) is gc:
+        gc.collect()
+        gc.freeze()
+
+
 _RECURSION = sys.getrecursionlimit()
 
 
