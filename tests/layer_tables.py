@@ -84,7 +84,7 @@ WITHIN = {
 }  # fmt: skip
 BELOW = {
     "runtime": {"annotations", "protocols"},
-    "ops": {"record", "rules", "gradients", "index_spec", "builder", "traits"},
+    "ops": {"record", "rule_table", "rules", "gradients", "index_spec", "builder", "traits"},
     "optimise": {
         "common", "dead", "fold", "hoist", "inline", "list_elements", "memory_to_value", "overflow", "promote_arrays",
         "simplify",

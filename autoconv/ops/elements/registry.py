@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from autoconv.graph.dtypes import DType
+from autoconv.ops.rule_table import RuleTable
 
 Rule = Callable[..., Any]
 
@@ -35,17 +36,7 @@ class Elements(Protocol):
     def fail(self, condition: Any) -> None: ...
 
 
-ELEMENTS: dict[str, Rule] = {}
+ELEMENTS: RuleTable[Rule] = RuleTable("element rule")
+element = ELEMENTS.of
 
-
-def element(*names: str) -> Callable[[Rule], Rule]:
-    """Register a function as the rule of these ops; raises ValueError when one has a rule already."""
-
-    def register(rule: Rule) -> Rule:
-        for name in names:
-            if name in ELEMENTS:
-                raise ValueError(f"the op {name!r} has two element rules")
-            ELEMENTS[name] = rule
-        return rule
-
-    return register
+__all__ = ["ELEMENTS", "Elements", "Rule", "element"]

@@ -12,36 +12,19 @@ from autoconv.backends.llvm.analysis.classify import BY_LIBRARY, COMPLEX, COUNTE
 from autoconv.backends.llvm.analysis.representation import is_held, is_of_open
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.graph.graph import Node
+from autoconv.ops.rule_table import RuleTable
 
 Lowering = Callable[[LoweringContext, Node], None]
 Fits = Callable[[Node], bool]
-BY_CLASS: dict[str, Lowering] = {}
-BY_OP: dict[str, Lowering] = {}  # of the classes that have no lowering of their own
+BY_CLASS: RuleTable[Lowering] = RuleTable("lowering of a class")
+BY_OP: RuleTable[Lowering] = RuleTable("lowering")  # of the classes that have no lowering of their own
+class_lowering = BY_CLASS.of  # registers a function as the lowering of all nodes of these classes
+lowering = BY_OP.of  # registers a function as the lowering of these ops, whose class is determined elsewhere
 
 
 def lower(region: LoweringContext, node: Node, kind: str) -> None:
     """Write a node of a lowering class: by the lowering of the class, or else of the op."""
     (BY_CLASS.get(kind) or BY_OP[node.op.name])(region, node)
-
-
-def class_lowering(*classes: str) -> Callable[[Lowering], Lowering]:
-    """Register a function as the lowering of all nodes of these classes."""
-
-    def register(write: Lowering) -> Lowering:
-        BY_CLASS.update(dict.fromkeys(classes, write))
-        return write
-
-    return register
-
-
-def lowering(*names: str) -> Callable[[Lowering], Lowering]:
-    """Register a function as the lowering of these ops, whose class is determined elsewhere."""
-
-    def register(write: Lowering) -> Lowering:
-        BY_OP.update(dict.fromkeys(names, write))
-        return write
-
-    return register
 
 
 def native(

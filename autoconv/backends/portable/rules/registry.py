@@ -8,21 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Rule = Callable[..., Any]
-RULES: dict[str, Rule] = {}
+from autoconv.ops.rule_table import RuleTable
 
-
-def lowers(*names: str) -> Callable[[Rule], Rule]:
-    """Register a function as the rule of these ops; raises ValueError when one has a rule already."""
-
-    def register(rule: Rule) -> Rule:
-        for name in names:
-            if name in RULES:
-                raise ValueError(f"the op {name!r} has two rules")
-            RULES[name] = rule
-        return rule
-
-    return register
+RULES: RuleTable[Callable[..., Any]] = RuleTable("rule for other runtimes")
+lowers = RULES.of
 
 
 def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
