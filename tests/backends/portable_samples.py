@@ -92,14 +92,19 @@ def numpy_program(name):
     concrete = compiled.concrete_functions[0]
     expected_arguments = copy.deepcopy(arguments)
     expected = module.program(*expected_arguments)
-    graph = concrete.recorded
+    graph, arrays = graph_and_arrays(concrete, arguments)
+    expected = [np.asarray(x) for x in flatten(expected)[0] if x is not None]
+    return module, graph, arrays, expected, _parameters(concrete, expected_arguments)
+
+
+def graph_and_arrays(concrete, arguments):
+    """The graph of a trace for the sizes of these arguments, as writers take it, and its arguments."""
     arrays = _parameters(concrete, arguments)
     types = [
         replace(v.type, shape=x.shape) if isinstance(v.type, ArrayType) else v.type.with_shape(x.shape)
-        for v, x in zip(graph.parameters, arrays, strict=True)
+        for v, x in zip(concrete.recorded.parameters, arrays, strict=True)
     ]
-    expected = [np.asarray(x) for x in flatten(expected)[0] if x is not None]
-    return module, prepared(graph, types), arrays, expected, _parameters(concrete, expected_arguments)
+    return prepared(concrete.recorded, types), arrays
 
 
 def _parameters(concrete, arguments):

@@ -76,10 +76,31 @@ def test_the_identity_of_results_is_kept():
         return x, x[1:]
 
     x = np.arange(4.0)
-    same, part = f(x)
-    assert same is x
-    assert np.shares_memory(part, x)
-    assert "not by XLA" in f.explain()
+    for _ in range(2):
+        same, part = f(x)
+        assert same is x
+        assert np.shares_memory(part, x)
+    assert "compiled by XLA" in f.explain()
+
+
+def test_results_that_are_parts_of_arrays():
+    def plain(x, k):
+        x += 1.0
+        z = np.zeros((3, 4))
+        z[0] = k
+        w = x * 2.0
+        return x[1:], x[k : k + 2], z, z.T, z[k], w[k:], x.sum()
+
+    f = autoconv.compile(plain)
+    for k in (1, 2, 0, -1):
+        x, y = np.arange(6.0), np.arange(6.0)
+        found, expected = f(x, k), plain(y, k)
+        for one, other in zip(found, expected, strict=True):
+            assert type(one) is type(other) and one.tolist() == other.tolist()
+        assert [np.shares_memory(a, b) for a in (*found[:-1], x) for b in found[:-1]] == [
+            np.shares_memory(a, b) for a in (*expected[:-1], y) for b in expected[:-1]
+        ]
+    assert "compiled by XLA" in f.explain()
 
 
 def test_arguments_that_overlap_run_natively():
@@ -106,6 +127,19 @@ def test_an_array_that_a_branch_chooses_is_an_argument():
     x, y = np.zeros(2), np.ones(2)
     assert f(x, y) is y
     assert f(y, x) is y
+
+
+def test_an_array_that_a_loop_exchanges_is_an_argument():
+    @autoconv.compile
+    def f(a, b, n):
+        for _ in range(n):
+            a[0] += b[1]
+            a, b = b, a
+        return a
+
+    x, y = np.ones(2), np.full(2, 5.0)
+    for n in (0, 1, 2, 3):
+        assert f(x, y, n) is (x, y)[n % 2]
 
 
 def test_a_branch_gives_an_array_as_it_leaves_it():

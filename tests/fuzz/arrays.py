@@ -8,7 +8,8 @@ A program is run on inputs that take different paths. Compared are the results, 
 (after an error, too), and which arrays share memory. What is assigned is what was there before: NumPy's own copies of
 vectors over each other with unlike steps (`x[::2] = x[:3]`) read what they have just written, so plain NumPy is given
 `x[::2] = x[:3].copy()`. The summary counts programs by what became of them: "memory" ran
-with arrays as memory, "objects" as Python objects, "plain" as plain Python.
+with arrays as memory, "objects" as Python objects, "plain" as plain Python. With AUTOCONV_BACKEND=xla it also counts
+those that XLA ran, and why not the others.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import ast
 import collections
 import linecache
 import random
+import re
 import sys
 
 import numpy as np
@@ -308,16 +310,22 @@ def main() -> int:
     parser.add_argument("--held", action="store_true", help="the arrays are attributes or global names")
     options = parser.parse_args()
     counts: collections.Counter[str] = collections.Counter()
+    by_xla: collections.Counter[str] = collections.Counter()
     for number in range(options.seed, options.seed + options.programs):
         generator = Generator(number)
         source = generator.program()
         kind, details = check(source, number, generator.dtype, options.held)
         counts[kind] += 1
+        if SETTINGS.backend == "xla":
+            reasons = re.findall(r"not by XLA: (?:\S+:\d+:\d+: )?(\w+: [^\n(]*)", details)
+            by_xla[reasons[0].strip() if reasons else "run by XLA" if "compiled by XLA" in details else kind] += 1
         if kind == "WRONG":
             print(f"--- program {number}\n{source}\n{details}\n")
         elif options.show and kind != "memory":
             print(f"--- program {number}: {' / '.join(details.splitlines()[1:])}")
     print(", ".join(f"{kind}: {count}" for kind, count in sorted(counts.items())))
+    for reason, count in by_xla.most_common():
+        print(f"  {count} {reason}")
     return 1 if counts["WRONG"] else 0
 
 

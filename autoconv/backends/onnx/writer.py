@@ -48,10 +48,19 @@ class Writer(ShapeWriter):
         for axis in range(depth):
             shape = [box.shape[axis] if a == axis else 1 for a in range(depth)]
             place = self.iota(shape, axis, int64, [sizes[axis] if a == axis else 1 for a in range(depth)])
-            columns.append(place + self.cast(starts[axis], int64))
+            columns.append(place + self._fitting(starts[axis], self.sizes(x)[axis], sizes[axis]))
         wide = self.broadcast(*columns)
         indices = [self.reshape(c, (*c.shape, 1), [*self.sizes(c), 1]) for c in wide]
         return self.scatter_nd(x, self.concatenate(indices, depth), box, None)
+
+    def _fitting(self, start: Term, whole: Any, size: Any) -> Term:
+        """Return a start at which a box fits: the error word has told others, and ONNX Runtime would refuse them."""
+        start = self.cast(start, int64)
+        if start.known is not None:
+            return start
+        whole, size = (self.cast(one, int64) if isinstance(one, Term) else one for one in (whole, size))
+        last = self.constant(whole - size, int64) if isinstance(whole, int) and isinstance(size, int) else whole - size
+        return self.binary("maximum", self.binary("minimum", start, last), self.constant(0, int64))
 
     def reduce(self, x: Term, axes: Sequence[int], op: str, start: Any) -> Term:
         if not axes:

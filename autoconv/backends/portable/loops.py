@@ -122,6 +122,9 @@ class LoopState:
                 operand.term = self._memory.w.select(tag.same(i), self.items[j].cell.term, operand.term)
             operand.moved = operand.argument is None
             self.items[i].cell.frozen = True
+            for j in self._turned:  # the array has the memory of one of them
+                self.items[i].cell.twins.append(self._operands[j].cell)
+                self._operands[j].cell.twins.append(self.items[i].cell)
 
 
 def _exchanged(body: Graph, operands: Sequence[Item], count: int) -> set[int]:

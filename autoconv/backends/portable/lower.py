@@ -25,11 +25,15 @@ from autoconv.ops.index_spec import At
 
 @dataclass
 class Lowered:
-    """What a graph became: terms of its results, and of the cells among its parameters that it writes."""
+    """What a graph became: terms of its results, and of the cells among its parameters that it writes.
+
+    With `views` the results of arrays are the contents of their cells, and these views lead from there.
+    """
 
     results: list[Term]
     written: list[tuple[int, Term]] = field(default_factory=list)
     shares: bool = False  # whether a result is, or is part of, an argument or another result
+    views: list[View | None] = field(default_factory=list)
 
 
 class Lowering(Memory):
@@ -37,8 +41,11 @@ class Lowering(Memory):
 
     # ---- whole graphs
 
-    def graph(self, graph: Graph, arguments: Sequence[Term]) -> Lowered:
-        """Write a graph for these arguments; those of variables and arrays are their contents."""
+    def graph(self, graph: Graph, arguments: Sequence[Term], in_place: bool = False) -> Lowered:
+        """Write a graph for these arguments; those of variables and arrays are their contents.
+
+        With `in_place`, results that share memory are given by views, where that is possible.
+        """
         items: list[Item] = []
         for position, (parameter, term) in enumerate(zip(graph.parameters, arguments, strict=True)):
             if isinstance(parameter.type, (ResourceType, ArrayType)):
@@ -54,7 +61,11 @@ class Lowering(Memory):
         ]
         cells = [item.cell for item in outputs if isinstance(item, View)]
         shares = len(set(cells)) < len(cells) or any(cell.argument is not None or cell.twins for cell in cells)
-        return Lowered([self._result(item) for item in outputs], written, shares)
+        parts = shares or any(isinstance(item, View) and item.chain for item in outputs)
+        if not (in_place and parts) or any(cell.twins for cell in cells):
+            return Lowered([self._result(item) for item in outputs], written, shares)
+        results = [self._result(View(item.cell) if isinstance(item, View) else item) for item in outputs]
+        return Lowered(results, written, shares, [item if isinstance(item, View) else None for item in outputs])
 
     def _result(self, item: Item) -> Term:
         if isinstance(item, View):

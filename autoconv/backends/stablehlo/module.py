@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from autoconv.backends.portable.lower import Lowering
+from autoconv.backends.portable.cells import Cell, View
+from autoconv.backends.portable.lower import Lowered, Lowering
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.types import contents
 from autoconv.backends.stablehlo.types import tensor_type
 from autoconv.backends.stablehlo.writer import Writer
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A result that is a part of an array: of an argument, or of one of the module's results, by position.
+
+    `chain` leads there from the array: kernels of ops with their attributes, and with the positions of results that are
+    further operands.
+    """
+
+    position: int
+    of_argument: bool
+    chain: tuple[tuple[Callable[..., Any], Mapping[str, Any], tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +39,7 @@ class Module:
     places          what the error word counts from 1: an op and its place in the program
     shares          whether a result is, or is part of, an argument or another result: here it is a copy
     types           of the results and the written ones
+    parts           of a module in place: where the graph's results come from, if some of them share memory
 
     >>> module = autoconv.stablehlo.export(lambda x: x * 2.0, autoconv.TensorSpec([4], autoconv.float32))
     >>> module.results, module.written, module.places
@@ -36,12 +52,17 @@ class Module:
     places: tuple[str, ...]
     shares: bool = False
     types: tuple[TensorType, ...] = ()
+    parts: tuple[Part, ...] = ()
 
 
-def to_stablehlo(graph: Graph, capacity: int = 64, numbers: Mapping[int, int] | None = None) -> Module:
+def to_stablehlo(
+    graph: Graph, capacity: int = 64, numbers: Mapping[int, int] | None = None, in_place: bool = False
+) -> Module:
     """Return a graph as a StableHLO module; `capacity` bounds the lists of the graph.
 
-    `numbers` are values of integer parameters, by position: the module is for them, as sizes may depend on them.
+    `numbers` are values of integer parameters, by position: the module is for them, as sizes may depend on them. With
+    `in_place`, results that share memory are described by `Module.parts`, and not copied: the caller puts new contents
+    into the arguments, and takes the parts.
 
     Raises GraphUnfit, which names the op and its place, for what has no form.
     """
@@ -52,16 +73,47 @@ def to_stablehlo(graph: Graph, capacity: int = 64, numbers: Mapping[int, int] | 
         parameters.append(Term(writer, f"%arg{i}", kind.dtype, _shape(kind)))
         if numbers and i in numbers:
             parameters[-1].known = numbers[i]
-    lowered = Lowering(writer).graph(graph, parameters)
-    outputs = [*lowered.results, *(term for _, term in lowered.written), writer.sure(writer.word)]
+    lowered = Lowering(writer).graph(graph, parameters, in_place)
+    values, operands, parts = _shared(lowered) if lowered.views else (lowered.results, [], ())
+    outputs = [*values, *(term for _, term in lowered.written), *operands, writer.sure(writer.word)]
     return Module(
         _text(graph, parameters, outputs, writer.lines),
-        len(lowered.results),
+        len(values),
         tuple(position for position, _ in lowered.written),
         tuple(writer.places),
-        lowered.shares,
+        lowered.shares and not parts,
         tuple(TensorType(term.dtype, term.shape) for term in outputs[:-1]),
+        parts,
     )
+
+
+def _shared(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part, ...]]:
+    """Return the values of a module's results, further values, and the graph's results as parts of these."""
+    values: list[Term] = []
+    operands: list[Term] = []
+    bases: dict[Cell, int] = {}
+    found: list[tuple[int, bool, View | None]] = []
+    for view, term in zip(lowered.views, lowered.results, strict=True):
+        if view is not None and view.cell.argument is not None:
+            found.append((view.cell.argument, True, view))
+        elif view is not None and view.cell in bases:
+            found.append((bases[view.cell], False, view))
+        else:
+            found.append((len(values), False, view))
+            if view is not None:
+                bases[view.cell] = len(values)
+            values.append(term)
+    first = len(values) + len(lowered.written)
+    parts = []
+    for position, of_argument, view in found:
+        chain = []
+        for node, given in view.chain if view is not None else ():
+            assert node.op.kernel is not None
+            chain.append((node.op.kernel, node.attributes, tuple(range(first, first + len(given)))))
+            operands += given
+            first += len(given)
+        parts.append(Part(position, of_argument, tuple(chain)))
+    return values, operands, tuple(parts)
 
 
 def _shape(kind: TensorType) -> tuple[int | None, ...]:

@@ -17,7 +17,7 @@ from autoconv.backends.portable.cells import SIZE_OF_A_VALUE
 from autoconv.backends.portable.types import contents
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.backends.protocol import Backend, CompiledGraph, Dispatch, OpenSizes, SymbolicCode
-from autoconv.backends.stablehlo import Module, to_stablehlo
+from autoconv.backends.stablehlo import Module, Part, to_stablehlo
 from autoconv.backends.xla.client import Place, is_installed, place
 from autoconv.backends.xla.entry import make_entry
 from autoconv.backends.xla.executable import DeviceArray, Executable
@@ -31,7 +31,6 @@ _Made = tuple[Module, Executable]
 class XlaGraph:
     """A graph compiled by XLA for a device."""
 
-    keeps_nothing = True
     sizes = None
 
     def __init__(
@@ -63,6 +62,10 @@ class XlaGraph:
                 self.entry = make_entry(graph, form, self._by_xla)
 
     @property
+    def keeps_nothing(self) -> bool:
+        return not any(part.of_argument for made in self._made.values() if made for part in made[0].parts)
+
+    @property
     def kernel_calls(self) -> Sequence[tuple[str, Span | None]]:
         return ()
 
@@ -85,8 +88,9 @@ class XlaGraph:
             return None
         if module.written:
             _write(arguments, module.written, found[module.results :])
-            del found[module.results :]
-        return found
+        if module.parts:
+            return [_taken(part, arguments, found) for part in module.parts]
+        return found[: module.results] if module.written else found
 
     def _for(self, values: tuple[int, ...]) -> _Made | None:
         """Return the code for these values of integers; None where there is none."""
@@ -99,7 +103,7 @@ class XlaGraph:
         return self._made.get(values)
 
     def _compiled(self, numbers: Mapping[int, int] | None) -> _Made:
-        module = to_stablehlo(self._graph, numbers=numbers)
+        module = to_stablehlo(self._graph, numbers=numbers, in_place=True)
         if module.shares:
             raise GraphUnfit("return", "a result that is an argument, or a part of one")
         parameters = [contents(value.type) for value in self._graph.parameters]
@@ -114,9 +118,17 @@ class XlaGraph:
         return self._native([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
 
 
+def _taken(part: Part, arguments: Sequence[Any], found: Sequence[Any]) -> Any:
+    """Return a result that shares memory: an array, or a view of it."""
+    array = arguments[part.position] if part.of_argument else found[part.position]
+    for kernel, attributes, operands in part.chain:
+        array = kernel(array, *(found[i] for i in operands), **attributes)
+    return array
+
+
 def _write(arguments: Sequence[Any], positions: Sequence[int], values: Sequence[Any]) -> None:
     """Store new contents in arrays and variables."""
-    for position, value in zip(positions, values, strict=True):
+    for position, value in zip(positions, values, strict=False):
         target = arguments[position]
         held = value.fetch() if isinstance(value, DeviceArray) else value
         if isinstance(target, np.ndarray):
