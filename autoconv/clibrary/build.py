@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from autoconv.clibrary.link import linked
 from autoconv.clibrary.variants import variants
 from autoconv.errors import Place, TargetError, UnsupportedError
 from autoconv.graph.graph import Span
+from autoconv.optimise.variables_as_memory import without_variables
 from autoconv.storage.files import replacing
 from autoconv.tracing.api.declared_arguments import traced
 
@@ -57,6 +58,9 @@ def build(
     `cpu` is a level (x86-64, x86-64-v2, -v3, -v4) or "native", by default the lowest; `target` a triple such as
     "aarch64-linux-gnu". A function that is not decorated is compiled as under `contract`, "function" or "compile".
 
+    Variables that the function only reads are constants of the library; one that it writes is a further argument: its
+    memory is the caller's, and the header has what it held when the library was built.
+
     Raises UnsupportedError, with the lines, for a function that needs Python, and TargetError for an unknown processor
     or if there is no C compiler to link with.
 
@@ -70,6 +74,7 @@ def build(
     """
     compiler = library_code()
     trace = traced(function, specs, contract)
+    trace = replace(trace, graph=without_variables(trace.graph))
     path = Path(to)
     called = name or _identifier(trace.concrete.function_name)
     if called != _identifier(called):

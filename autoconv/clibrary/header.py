@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+import numpy as np
 
 from autoconv.backends.library_form import Argument, Fields, LibraryForm, Output, ResultTree
 from autoconv.clibrary.interface import C_TYPES, Interface
 from autoconv.graph.dtypes import DType
 
+_MOST_SHOWN = 64  # elements of a variable
+_SHOWN = frozenset({
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+})  # fmt: skip
 _COMPLEX = {"complex64": "float", "complex128": "double"}
 
 
@@ -25,6 +32,7 @@ def header_text(interface: Interface, messages: Sequence[str]) -> str:
         *(_complex(name) for name in _COMPLEX if any(dtype.name == name for dtype, _ in used)),
         *(_tensor(dtype, rank) for dtype, rank in dict.fromkeys(used) if rank),
         _result(form),
+        *(_start(form, *one) for one in interface.starts),
         _function(form, arguments),
         _codes(messages),
         f"const char *{form.name}_message(int code);\n",
@@ -74,6 +82,25 @@ def _tensor(dtype: DType, rank: int) -> str:
         f"static inline {name} {name}_of({kind} *data, {', '.join(f'int64_t {size}' for size in sizes)}) {{",
         f"    {name} made = {{data, {{{', '.join(sizes)}}}, {{{strides}}}}};", "    return made;", "}", "#endif", "",
     ])  # fmt: skip
+
+
+def _start(form: LibraryForm, argument: Argument, held: np.ndarray) -> str:
+    """Return what a variable held when the library was built, as the elements of an array."""
+    name = f"{form.name}_{argument.name}_start"
+    if held.size > _MOST_SHOWN or argument.dtype.name not in _SHOWN:
+        return f"/* {argument.name} is a variable, which the caller holds. */\n"
+    numbers = ", ".join(_number(one) for one in held.reshape(-1).tolist())
+    kind = C_TYPES[argument.dtype.name]
+    return (
+        f"/* {argument.name} is a variable, which the caller holds: it begins with these elements. */\n"
+        f"static const {kind} {name}[{max(held.size, 1)}] = {{{numbers or 0}}};\n"
+    )
+
+
+def _number(value: float) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "0.0 / 0.0" if math.isnan(value) else f"{'-' if value < 0 else ''}1.0 / 0.0"
+    return str(value).lower() if value != -(2**63) else "(-9223372036854775807 - 1)"
 
 
 def _result(form: LibraryForm) -> str:

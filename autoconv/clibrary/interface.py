@@ -29,11 +29,15 @@ _KEYWORDS = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """The function in C; `source` is where it stands in Python, `constants` are results that are always the same."""
+    """The function in C; `source` is where it stands in Python, `constants` are results that are always the same.
+
+    `starts` are the arguments that are variables in Python, with what they hold now.
+    """
 
     form: LibraryForm
     source: str
     constants: tuple[tuple[str, str], ...]
+    starts: tuple[tuple[Argument, np.ndarray], ...] = ()
 
 
 def interface_of(trace: Trace, name: str) -> Interface:
@@ -48,14 +52,21 @@ def interface_of(trace: Trace, name: str) -> Interface:
     for value in graph.parameters[:count]:
         shape = next(declared) if known else None
         parameters.append(_argument(value.type, _unique(value.name, names), shape, name))
-    parameters += [Fixed(_captured(capture)) for capture in concrete.captures]
+    starts: list[tuple[Argument, np.ndarray]] = []
+    for value, capture in zip(graph.parameters[count:], concrete.captures, strict=True):
+        if isinstance(capture, Storage) and isinstance(value.type, ArrayType):
+            argument = _argument(value.type, _unique(value.name, names), None, name)
+            starts.append((argument, np.asarray(capture.value)))
+            parameters.append(argument)
+        else:
+            parameters.append(Fixed(_captured(capture)))
     constants: list[tuple[str, str]] = []
     positions = iter(range(len(graph.outputs)))
-    result = _tree(concrete.layout, positions, graph.outputs, (), constants, name)
+    result = _tree(trace.layout, positions, graph.outputs, (), constants, name)
     if not isinstance(result, Fields):
         result = Fields((("value", result),))
     sizes = "the library has no code for these sizes; it has code for " + _sizes(parameters)
-    return Interface(LibraryForm(name, tuple(parameters), result, sizes), trace.source, tuple(constants))
+    return Interface(LibraryForm(name, tuple(parameters), result, sizes), trace.source, tuple(constants), tuple(starts))
 
 
 def _argument(type_: Any, name: str, shape: tuple[Dimension, ...] | None, function: str) -> Argument:
@@ -73,7 +84,7 @@ def _captured(capture: Any) -> Any:
     if isinstance(capture, EagerTensor):
         return capture.numpy()
     if isinstance(capture, Storage):
-        return capture
+        return np.array(capture.value)
     return np.array(capture)
 
 

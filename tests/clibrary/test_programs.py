@@ -6,6 +6,7 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 import autoconv
 
-from .calling import Caller
+from .calling import Caller, Failed
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "numpy"
@@ -35,6 +36,74 @@ def test_agrees_with_numpy(name: str, tmp_path: Path) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-12)
     for one, other in zip(mine, its, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_number_that_some_paths_have_from_an_array(tmp_path: Path) -> None:
+    def worst(x: Any, least: float) -> Any:
+        place, found = (-1, 0), 0.0
+        for i in range(len(x)):
+            if x[i] > least and x[i] > found:
+                place, found = (i, x[i]), x[i]
+        return place, found
+
+    specs = "float64[n] float64[]"
+    found = Caller(autoconv.clibrary.build(worst, specs, to=tmp_path / "worst", contract="compile"))
+    model = autoconv.onnx.load(autoconv.onnx.export(worst, specs, contract="compile"))
+    for x in ([1.0, 5.0, 2.0], [-1.0, -2.0, -3.0, -4.0]):
+        array = np.array(x)
+        expected = [float(one) for one in leaves(worst(array, 0.0))]
+        assert [float(one) for one in leaves(found(array, 0.0))] == expected
+        assert [float(one) for one in model(array, np.float64(0.0))] == expected
+
+
+def test_functions_that_call_themselves(tmp_path: Path) -> None:
+    def ackermann(m: int, n: int) -> int:
+        if m == 0:
+            return n + 1
+        return ackermann(m - 1, 1) if n == 0 else ackermann(m - 1, ackermann(m, n - 1))
+
+    def depth(n: int) -> int:
+        return 0 if n == 0 else 1 + depth(n - 1)
+
+    nested = Caller(autoconv.clibrary.build(ackermann, "int64[] int64[]", to=tmp_path / "a", contract="compile"))
+    assert nested(2, 3) == {"value": ackermann(2, 3)}
+    deep = Caller(autoconv.clibrary.build(depth, "int64[]", to=tmp_path / "d", contract="compile"))
+    assert deep(500) == {"value": 500}
+    for _ in range(2):
+        with pytest.raises(Failed, match="RecursionError: the calls need more than 256 KiB of stack"):
+            deep(10**6)
+    with ThreadPoolExecutor(4) as pool:
+        assert [one["value"] for one in pool.map(deep, range(200))] == list(range(200))
+
+
+def test_variables_are_arguments(tmp_path: Path) -> None:
+    w = autoconv.Variable([1.0, 2.0], name="w")
+    count = autoconv.Variable(0, name="count")
+    scale = autoconv.Variable(0.5)
+
+    @autoconv.function
+    def train(x: Any, y: Any) -> Any:
+        for _ in autoconv.range(3):
+            with autoconv.GradientTape() as tape:
+                loss = autoconv.reduce_mean((autoconv.reduce_sum(x * w, axis=1) - y) ** 2)
+            w.assign_sub(scale * tape.gradient(loss, w))
+            count.assign_add(1)
+        if loss < 0.5:
+            count.assign(-1)
+        return loss
+
+    library = autoconv.clibrary.build(train, "float32[n,2] float32[n]", to=tmp_path / "train")
+    text = library.header.read_text()
+    assert "static const float train_w_start[2] = {1.0, 2.0};" in text and "train_count_start[1] = {0};" in text
+    run, mine, steps = Caller(library), w.numpy(), np.array(0, np.int32)
+    x = np.random.default_rng(0).random((5, 2), np.float32)
+    y = x @ np.array([3, -1], np.float32)
+    for _ in range(4):
+        held = {"*w": mine, "*count": steps}
+        found = run(x, y, *(held[name] for _, name in run.parameters[2:]))["value"]
+        np.testing.assert_allclose(found, train(x, y).numpy(), rtol=1e-5)
+        np.testing.assert_allclose(mine, w.numpy(), rtol=1e-5)
+        assert steps == count.numpy()
 
 
 def leaves(value: Any) -> list[Any]:

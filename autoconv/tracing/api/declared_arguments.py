@@ -18,6 +18,7 @@ from autoconv.errors import TargetError
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
+from autoconv.operators.regions.layout import Layout
 from autoconv.optimise.known_parameters import with_known_parameters
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
@@ -25,6 +26,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.api.stages import parse_types
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+from autoconv.tracing.outputs.joined_variants import with_joined_variants
 from autoconv.tracing.specialise.compile_contract import CompileContract
 from autoconv.tracing.specialise.function_contract import FunctionContract
 
@@ -50,11 +52,13 @@ class OpenArgument:
 class Trace:
     """A trace, with the shapes that its arguments were declared with.
 
-    `graph` is the recorded one with constants in place of the numbers that were given, or are defaults.
+    `graph` is the recorded one with constants in place of the numbers that were given, or are defaults. Results that
+    Python has in several types, and other languages in one, are one value of it; `layout` is that of the results.
     """
 
     concrete: ConcreteFunction
     graph: Graph
+    layout: Layout
     arguments: list[Any]
     contract: str
     source: str
@@ -103,7 +107,8 @@ def traced(function: Callable[..., Any], specs: Sequence[Any], contract: str) ->
     if name == "function":
         given = [one.spec if isinstance(one, OpenArgument) else one for one in arguments]
         concrete = wrapped.get_concrete_function(*given)
-        return Trace(concrete, concrete.recorded, list(arguments), name, _source(wrapped))
+        joined = with_joined_variants(concrete.recorded, concrete.layout)
+        return Trace(concrete, *joined, list(arguments), name, _source(wrapped))
     rounds = _EXAMPLES if any(isinstance(one, OpenArgument) and _is_open(one) for one in arguments) else _EXAMPLES[:1]
     for sizes in rounds:
         known = dict(zip(_symbols(arguments), itertools.cycle(sizes), strict=False))
@@ -111,7 +116,8 @@ def traced(function: Callable[..., Any], specs: Sequence[Any], contract: str) ->
         concrete = wrapped.get_concrete_function(*examples)
     numbers = _given_numbers(arguments, wrapped.leaves_for(concrete, examples, {}))
     graph = with_known_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
-    return Trace(concrete, graph, list(arguments), name, _source(wrapped))
+    joined = with_joined_variants(graph, concrete.layout)
+    return Trace(concrete, *joined, list(arguments), name, _source(wrapped))
 
 
 def _given_numbers(arguments: Sequence[Any], leaves: Sequence[Any]) -> dict[int, Any]:

@@ -27,6 +27,8 @@ class Address:
 class Calls:
     """The objects of one native function, in the order of the table `@objects`, which is filled when it is loaded."""
 
+    has_python = True  # whether the code runs in a process of Python's
+
     def __init__(self, module: ModuleText, compile_region: Compile) -> None:
         self.objects: list[Any] = []
         self.kernels: list[tuple[str, Span | None]] = []  # nodes that run by kernels: op name and span

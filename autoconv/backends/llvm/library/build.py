@@ -9,6 +9,7 @@ from pathlib import Path
 from autoconv.backends.library_form import LibraryForm, LibraryObject, NoLibrary, WrongTarget
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
+from autoconv.backends.llvm.codegen.control import recursion
 from autoconv.backends.llvm.entry.wrapper import write_graph
 from autoconv.backends.llvm.ir.constants import bytes_constant, table_constant
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -63,9 +64,10 @@ def _variant(
     form: LibraryForm, graph: Graph, failures: Failures, number: int, chosen: Processor
 ) -> tuple[str, list[tuple[str, Node | None]]]:
     """Return the text of one graph, and the nodes that need Python."""
-    if has_recursion(graph):
+    if has_recursion(graph) and not recursion.has_form(graph):
         called = next(node for node in graph.walk() if node.op.traits.control and "name" in node.attributes)
-        return "", [(f"{called.attributes.get('name', 'a function')} (it calls itself)", called)]
+        name = called.attributes.get("name", "a function")
+        return "", [(f"{name} (it calls itself, which has no native form here)", called)]
     legal = legalize(graph)
     module = LibraryModule()
     references.declare_shared(module)

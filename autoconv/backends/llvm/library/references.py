@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.llvm.codegen.control.recursion import LIBRARY_STACK
 from autoconv.backends.llvm.codegen.object_table import Calls, Reference
 from autoconv.backends.llvm.ir.constants import bytes_constant, list_constant, struct_constant, table_constant
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand
-from autoconv.backends.llvm.library.failures import Failures, message_of
+from autoconv.backends.llvm.library.failures import Failures, at, message_of
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
@@ -57,6 +58,8 @@ class LibraryModule(ModuleText):
 class LibraryCalls(Calls):
     """Objects become constants; a kernel that only raises becomes its error code; other functions are noted."""
 
+    has_python = False
+
     def __init__(self, module: LibraryModule, failures: Failures) -> None:
         super().__init__(module, _no_region)
         self._library = module
@@ -68,7 +71,8 @@ class LibraryCalls(Calls):
         return self._failure(node)
 
     def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
-        return self._failure(node)
+        size = LIBRARY_STACK >> 10
+        return self._coded(f"{at(node.span)}: RecursionError: the calls need more than {size} KiB of stack")
 
     def caller(self, node: Node, owners: Sequence[Node]) -> Reference:
         return self._failure(node)
@@ -77,7 +81,10 @@ class LibraryCalls(Calls):
         return self._failure(node)
 
     def _failure(self, node: Node) -> Reference:
-        code = self._failures.code(message_of(node))
+        return self._coded(message_of(node))
+
+    def _coded(self, message: str) -> Reference:
+        code = self._failures.code(message)
 
         def reference(out: FunctionText) -> str:
             return out.cast("inttoptr", Operand.of(code, "i64"), "ptr")

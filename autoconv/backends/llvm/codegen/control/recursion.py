@@ -37,6 +37,8 @@ from autoconv.graph.graph import Graph, Node, Value, is_recursive, leads_to_recu
 _FEW = 100
 # Largest use of a thread's stack by the calls of one graph, in bytes; a main thread has 8 MB as a rule.
 _STACK = 2 << 20
+# The same in a library, whose threads are another program's.
+LIBRARY_STACK = 256 << 10
 # Bytes above the thread's floor (see runtime/references.py) that are reserved for callees of these calls.
 _RESERVE = 192 << 10
 _LIMIT, _TICKS, _END = 0, 8, 16  # offsets in the state, which ends with the cells of writes
@@ -98,7 +100,8 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     failed, fine = out.label("raised"), out.label("fine")
     out.branch_if(went, fine, failed)
     out.begin(failed)
-    out.call_c("object_locate", "void", "ptr", body.calls.caller(node, region.call_sites)(out))
+    if body.calls.has_python:
+        out.call_c("object_locate", "void", "ptr", body.calls.caller(node, region.call_sites)(out))
     out.branch(body.failed)
     out.begin(fine)
     _keep(region, cells, [_result(out, results, i, value) for i, value in enumerate(node.results)])
@@ -193,6 +196,8 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
 
 def _check_depth(body: Body) -> None:
     """Raise RecursionError where there would be more frames than Python allows."""
+    if not body.calls.has_python:
+        return
     out = body.out
     place = _field(out, "%state", _LIMIT)
     with out.unlikely(out.icmp("sgt", "%depth", out.load("i64", place))):
@@ -218,6 +223,10 @@ def _state_of(body: Body) -> tuple[str, str]:
         body.recursion_state = out.alloca(f"[{FIRST_SITE // 8 + SITES} x i64]", "zeroinitializer")
     state = body.recursion_state
     place = _field(out, state, _LIMIT)
+    if not body.calls.has_python:
+        end = out.op("sub", out.cast("ptrtoint", Operand.of(state, "ptr"), "i64"), LIBRARY_STACK)
+        out.store("i64", end, _field(out, state, _END))
+        return state, "0"
     with out.if_(out.icmp("eq", out.load("i64", place), 0)):
         _write_first_limit(body, place)
         most = out.op("sub", out.cast("ptrtoint", Operand.of(state, "ptr"), "i64"), _stack_size())

@@ -1,0 +1,89 @@
+"""Variables of a function for C: those that it only reads are constants, the others memory that the caller holds.
+
+    before   graph f(%x: float32[], %v: resource<float32[3]>) {      which assigns to %v
+    after    graph f(%x: float32[], %v: array<float32[3], [4]>) {    which stores into %v
+
+Not in the table of optimisations: it is called where a graph leaves the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoconv.errors import UnsupportedError
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.rewriter import Rewriter
+from autoconv.graph.types import ArrayType, ResourceType, TensorType, Type, dense_strides
+from autoconv.ops import OPS
+
+
+def without_variables(graph: Graph) -> Graph:
+    """Return a graph whose variables are tensors, or arrays in memory where the graph writes them.
+
+    Raises UnsupportedError for a variable without a known shape.
+    """
+    if not any(isinstance(value.type, ResourceType) for value in graph.parameters):
+        return graph
+    written = written_variables(graph, set())
+    return _Variables(graph, {value: _held(value, value in written) for value in graph.parameters}).run()
+
+
+def _held(value: Value, is_written: bool) -> Type:
+    type_ = value.type
+    if not isinstance(type_, ResourceType):
+        return type_
+    held = type_.value
+    if not isinstance(held, TensorType) or held.shape is None or not all(isinstance(size, int) for size in held.shape):
+        raise UnsupportedError(
+            f"the variable {value.name} is {held}, which C has no form of", remedy="a variable whose shape is known"
+        )
+    return ArrayType(held.dtype, held.shape, dense_strides(held.shape, held.dtype)) if is_written else held
+
+
+def written_variables(graph: Graph, seen: set[Graph]) -> set[Value]:
+    """Return the parameters of a graph that it, or a region of it, assigns to."""
+    seen.add(graph)
+    found: set[Value] = set()
+    for node in graph.nodes:
+        if node.op.name.startswith("assign_"):
+            found.add(node.inputs[0])
+        for region in node.regions:
+            inner = written_variables(region, seen) if region not in seen else set()
+            pairs = zip(region.parameters, _given(node.inputs, region), strict=True)
+            found.update(value for parameter, value in pairs if parameter in inner)
+    return found
+
+
+def _given(inputs: Sequence[Value], region: Graph) -> Sequence[Value]:
+    return inputs[len(inputs) - len(region.parameters) :]
+
+
+class _Variables(Rewriter[dict[Value, Type]]):
+    """`shared` has the types of the parameters of a graph and its regions."""
+
+    def type_of(self, value: Value) -> Type:
+        return self.shared.get(value, value.type)
+
+    def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> _Variables:
+        for parameter, value in zip(region.parameters, _given(inputs, region), strict=True):
+            if isinstance(parameter.type, ResourceType):
+                self.shared[parameter] = value.type
+        return _Variables(region, self.shared, self.copies)
+
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        name, add = node.op.name, self.copy.add
+        if name == "read_variable":
+            is_memory = isinstance(inputs[0].type, ArrayType)
+            return add(OPS["array_load"], inputs, span=node.span).results if is_memory else inputs
+        if not name.startswith("assign_") or not isinstance(inputs[0].type, ArrayType):
+            return None
+        place, value = inputs
+        change = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}.get(name)
+        if change is not None:
+            before = add(OPS["array_load"], (place,), span=node.span).results[0]
+            value = add(OPS[change], (before, value), span=node.span).results[0]
+        add(OPS["array_store"], (place, value), span=node.span)
+        return (value,)
+
+
+__all__ = ["without_variables"]

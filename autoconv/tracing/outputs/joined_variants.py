@@ -1,0 +1,112 @@
+"""Results that are one of several structures, joined where each is a number or tensor of one type.
+
+    before   return %tag, %x                       Arms(Leaf(float64[]), Static(0.0))
+    after    %is_first = equal(%tag, 0)            Leaf(float64[])
+             %joined = select(%is_first, %x, 0.0)
+             return %joined
+
+Python tells `0.0` from `np.float64(0.0)`; other languages have one type for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.graph import Graph, Value
+from autoconv.graph.rewriter import Rewriter
+from autoconv.graph.types import TensorType
+from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, Static, leaf_types
+from autoconv.ops import OPS
+
+_WIDER = ("int64", "float64", "complex128")  # Python's numbers, each in the next
+
+
+def with_joined_variants(graph: Graph, layout: Layout) -> tuple[Graph, Layout]:
+    """Return the graph with one output for each such result, and the layout of the outputs."""
+    if not _has_arms(layout):
+        return graph, layout
+    made = Rewriter(graph, None).run()
+    outputs: list[Value] = []
+    found = _joined(made, layout, iter(made.outputs), outputs)
+    made.outputs = outputs
+    return made, found
+
+
+def _has_arms(layout: Layout) -> bool:
+    return isinstance(layout, Arms) or (isinstance(layout, (Parts, Instance)) and any(map(_has_arms, layout.parts)))
+
+
+def _joined(graph: Graph, layout: Layout, given: Iterator[Value], outputs: list[Value]) -> Layout:
+    """Take the values of a layout from `given`, and add those of the new one to `outputs`."""
+    if isinstance(layout, (Parts, Instance)):
+        return replace(layout, parts=tuple(_joined(graph, part, given, outputs) for part in layout.parts))
+    values = [next(given) for _ in leaf_types(layout)]
+    type_ = _common_type(layout.arms) if isinstance(layout, Arms) else None
+    if type_ is None or not isinstance(layout, Arms):
+        outputs += values
+        return layout
+    tag, *rest = values
+    payloads = iter(rest)
+    arms = [
+        _cast(graph, next(payloads), type_.dtype) if isinstance(arm, Leaf) else _constant(graph, arm, type_)
+        for arm in layout.arms
+    ]
+    found = arms[-1]
+    for number in range(len(arms) - 2, -1, -1):
+        own = graph.add(OPS["constant"], (), {"value": np.array(number, tag.dtype.numpy), "weak": False})
+        plain = graph.add(OPS["cast"], (tag,), {"dtype": tag.dtype}).results[0]
+        is_it = graph.add(OPS["equal"], (plain, own.results[0])).results[0]
+        found = graph.add(OPS["select"], (is_it, arms[number], found)).results[0]
+    outputs.append(found)
+    return Leaf(found.type)
+
+
+def _common_type(arms: Sequence[Layout]) -> TensorType | None:
+    """Return the type that holds the values of all arms; None where there is none."""
+    types = [arm.type for arm in arms if isinstance(arm, Leaf)]
+    numbers = [arm.value for arm in arms if isinstance(arm, Static)]
+    if len(types) + len(numbers) < len(arms) or not all(isinstance(type_, TensorType) for type_ in types):
+        return None
+    if any(type(value) not in (bool, int, float, complex) for value in numbers):
+        return None
+    shapes = {type_.shape for type_ in types} | ({()} if numbers else set())  # type: ignore[union-attr]
+    dtypes = [type_.dtype for type_ in types] or [as_dtype(np.asarray(value).dtype) for value in numbers]  # type: ignore[union-attr]
+    dtype = _common_dtype(dtypes)
+    if len(shapes) != 1 or dtype is None or not all(_is_exact(value, dtype) for value in numbers):
+        return None
+    return TensorType(dtype, shapes.pop())
+
+
+def _common_dtype(dtypes: Sequence[DType]) -> DType | None:
+    names = {dtype.name for dtype in dtypes}
+    if len(names) == 1:
+        return dtypes[0]
+    return as_dtype(max(names, key=_WIDER.index)) if names <= set(_WIDER) else None
+
+
+def _is_exact(value: complex, dtype: DType) -> bool:
+    if isinstance(value, bool) != dtype.is_bool:
+        return False
+    try:
+        with np.errstate(all="ignore"):
+            held = np.array(value, dtype.numpy)[()]
+    except (OverflowError, TypeError, ValueError):
+        return False
+    return bool(held == value or (held != held and value != value))
+
+
+def _constant(graph: Graph, arm: Layout, type_: TensorType) -> Value:
+    assert isinstance(arm, Static)
+    held = np.array(arm.value, type_.dtype.numpy)
+    return graph.add(OPS["constant"], (), {"value": held, "weak": False}).results[0]
+
+
+def _cast(graph: Graph, value: Value, dtype: DType) -> Value:
+    return graph.add(OPS["cast"], (value,), {"dtype": dtype}).results[0]
+
+
+__all__ = ["with_joined_variants"]
