@@ -132,7 +132,12 @@ class OperatorNotAllowedInGraphError(TypeError):
 
 
 class InaccessibleTensorError(TypeError, ValueError):
-    """A symbolic tensor is used outside of the function or branch that created it."""
+    """A symbolic tensor is used outside of the function or branch that created it.
+
+    `graph` is the graph to which its value belongs, if known.
+    """
+
+    graph: object = None
 
 
 class OpError(AutoconvError):

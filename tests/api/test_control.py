@@ -114,6 +114,18 @@ def test_while_loop() -> None:
     assert isinstance(agree(lambda n: tf.while_loop(lambda i: i < n, lambda i: i + 1, [0]), 3), list)
 
 
+def test_eager_loops_leave_python_numbers_as_they_are() -> None:
+    seen = []
+
+    def body(i: Any, y: Any) -> Any:
+        seen.append((type(i), type(y)))
+        return i + 1, y * 2
+
+    found = tf.while_loop(lambda i, y: i < 3, body, [0, 1.0])
+    assert seen == [(int, float)] * 3
+    assert [(x.dtype, x.numpy()) for x in found] == [(tf.int32, 3), (tf.float32, 8.0)]
+
+
 def test_while_loop_stops_at_maximum_iterations() -> None:
     def f(n: tf.Tensor) -> Any:
         return tf.while_loop(lambda i: i < n, lambda i: (i + 2,), [0], maximum_iterations=3)

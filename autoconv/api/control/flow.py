@@ -135,12 +135,11 @@ def while_loop(
     if region is not None and any(getattr(value, "__autoconv_unsettled__", False) for value in given):
         with recording(subregion(region, "probe")):  # dropped: the body only settles the structure of its variables
             step(*given)
-    if region is None or not region.contract.python_numbers:
-        state = tuple(map_structure(_as_loop_value, value) for value in given)
-    else:
-        state = tuple(given)
+    state = tuple(map_structure(_as_loop_value, value) for value in given)
     if shape_invariants is not None:
         _check_invariants(shape_invariants, given, state)
+    if region is None or region.contract.python_numbers:
+        state = tuple(given)  # Python numbers stay what they are until `body` replaces them
 
     def stays(count: IntLike, *values: Any) -> Any:
         if maximum_iterations is None:

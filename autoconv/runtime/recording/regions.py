@@ -183,6 +183,13 @@ class Region:
             region = region.parent
         return region is not None
 
+    def encloses(self, graph: object) -> bool:
+        """Return whether the graph is that of this region, or of one around it."""
+        region: Region | None = self
+        while region is not None and region.graph is not graph:
+            region = region.parent
+        return region is not None
+
     def lift(self, value: Value) -> Value:
         """Return the region's own value for an enclosing region's; raise InaccessibleTensorError if out of scope."""
         if value.graph is self.graph:
@@ -191,7 +198,9 @@ class Region:
         if found is not None:
             return found
         if self.parent is None:
-            raise InaccessibleTensorError(out_of_scope(value, self.graph))
+            error = InaccessibleTensorError(out_of_scope(value, self.graph))
+            error.graph = value.graph
+            raise error
         outer = self.parent.lift(value)
         found = self.captures.get(outer)
         if found is None:

@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, overload
 
 from autoconv.backends import BACKENDS, backend_named
 from autoconv.config import SETTINGS
-from autoconv.errors import AutoconvError, OpError
+from autoconv.errors import AutoconvError, InaccessibleTensorError, OpError
 from autoconv.operators.calls.call import converted
 from autoconv.operators.support.call_graph import reaches
 from autoconv.runtime.recording.regions import Region, current_region
@@ -147,7 +147,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         if SETTINGS.run_eagerly and region is None:
             return self.python_function(*args, **kwargs)
         if region is not None and (self._contract.effects_each_call or self._is_part_of(region)):
-            return converted(self.python_function, region)(*args, **kwargs)
+            return self._inlined(region, args, kwargs)
         self._signature.check_arity()
         self._retracing.calls += 1
         if self._bailout.skips(args, kwargs):
@@ -164,7 +164,12 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
             if not self._contract.runs_plain:
                 raise
             call = None  # plain Python raises for wrong arguments, or accepts those without a key
-        concrete = None if call is None else self._cache.find(call.key) or self._obtain(call)
+        try:
+            concrete = None if call is None else self._cache.find(call.key) or self._obtain(call)
+        except InaccessibleTensorError as error:
+            if region is None or not region.encloses(error.graph):
+                raise
+            return self._inlined(region, args, kwargs)  # it closes over a tensor of the trace around it
         if concrete is None or call is None:
             return self._run_plain(call, args, kwargs)
         if call.fault is not None:
@@ -176,6 +181,13 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
             return self._run_plain(None, args, kwargs)
         self._bailout.ran_graph()
         return self._run(concrete, call.leaves, args, kwargs)
+
+    def _inlined(self, region: Region, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record the call's own nodes in the region, without a trace for it."""
+        function: Any = self.python_function
+        if self._autograph:
+            function = converted(function, region)
+        return function(*args, **kwargs)
 
     def _run_unexamined(self, reason: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as plain Python whose arguments would run code of the program if they were examined."""
