@@ -53,7 +53,7 @@ class Stream:
             raise ValueError(f"the seed of a dataset has to be known when it is made, found {seed!r}")
         self._anew = anew
         if known is None:
-            self._key = int(GLOBAL.next().random_raw(1)[0])
+            self._key = int(GLOBAL.next("dataset", 1).words(2).view(np.uint64)[0])
         else:
             self._key = (int(known) * 2 + 1 + ((GLOBAL.seed or 0) << 32)) % _BITS
         self.turn = 0

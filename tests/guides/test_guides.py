@@ -24,6 +24,12 @@ OTHERWISE = {
     "ragged": {
         8: "the static shape of a stack has the number of rows",
     },
+    "randoms": {
+        4: "binomial numbers",
+        5: "a copied generator shares no state with the first",
+        8: "binomial, gamma and Poisson numbers, shuffles",
+        11: "gamma and Poisson numbers, shuffles",
+    },
     "saving": {
         5: "the name of a class of statuses",
         6: "a list of variables prints as a list",

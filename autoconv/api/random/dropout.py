@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.api.random.stateful import op_seed
 from autoconv.api.random.stateless import stateless_uniform
 from autoconv.api.tensors.arguments import shape_argument
 from autoconv.graph.dtypes import DType
@@ -29,7 +30,7 @@ def dropout(
 
     def draw(noise: ShapeLike, dtype: DType) -> Tensor:
         extra, shape = shape_argument(noise)
-        return apply("random_uniform", *extra, shape=shape, dtype=dtype, seed=seed)
+        return apply("random_uniform", *extra, shape=shape, dtype=dtype, seed=op_seed(seed))
 
     return _dropped(x, rate, noise_shape, draw, name)
 

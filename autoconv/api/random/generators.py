@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any
 
 import numpy as np
 
 from autoconv.api.random.stateless import (
+    Algorithm,
     algorithm_of,
     signed,
     stateless_binomial,
@@ -15,7 +17,9 @@ from autoconv.api.random.stateless import (
     stateless_truncated_normal,
     stateless_uniform,
 )
+from autoconv.api.tensors.arguments import shape_argument
 from autoconv.graph.dtypes import float32, int32, int64, uint64
+from autoconv.ops.random.bits import RESERVED
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -24,7 +28,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class Generator:
-    """A stream of random numbers with its own state: a variable of two int64, the key and the counter.
+    """A stream of random numbers with its own state: a variable of int64, the counter's words and the key behind them.
 
     `alg` is the algorithm (see `Algorithm`), Philox by default. A draw takes the numbers for key and counter and
     advances the counter, in a graph as well. Create one with `Generator.from_seed(seed)` or
@@ -47,7 +51,7 @@ class Generator:
     @classmethod
     def from_seed(cls, seed: TensorLike, alg: TensorLike | None = None) -> Generator:
         """The generator that `seed`, an integer, determines."""
-        return cls(state=_state_of(seed), alg=alg)
+        return cls(state=_state_of(seed, algorithm_of(alg)), alg=alg)
 
     @classmethod
     def from_state(cls, state: Any, alg: TensorLike | None = None) -> Generator:
@@ -56,13 +60,14 @@ class Generator:
 
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any = None) -> Generator:
-        """The generator with that key and counter, two integers."""
-        return cls(state=np.array([signed(int(key)), signed(int(counter))]), alg=alg)
+        """The generator with that key and counter, an integer or its words, the lowest first."""
+        return cls(state=_key_and_counter(key, counter, algorithm_of(alg)), alg=alg)
 
     @classmethod
     def from_non_deterministic_state(cls, alg: TensorLike | None = None) -> Generator:
         """A generator with a different state in each run."""
-        return cls(state=_state_of(int.from_bytes(os.urandom(8), "little")), alg=alg)
+        words = [signed(int.from_bytes(os.urandom(8), "little")) for _ in range(_WORDS[algorithm_of(alg)])]
+        return cls(state=np.array(words), alg=alg)
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Variable]:
         return {"_state_var": self._state}
@@ -74,7 +79,7 @@ class Generator:
 
     @property
     def key(self) -> Tensor:
-        return self._state.read_value()[0]
+        return self._state.read_value()[-1]
 
     @property
     def algorithm(self) -> int:
@@ -87,68 +92,80 @@ class Generator:
 
     def reset_from_seed(self, seed: TensorLike) -> None:
         """Restart with the state of `from_seed(seed)`."""
-        self._state.assign(_state_of(seed))
+        self._state.assign(_state_of(seed, self._algorithm))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
-        self._state.assign(np.array([signed(int(key)), signed(int(counter))]))
+        self._state.assign(_key_and_counter(key, counter, self._algorithm))
 
-    def skip(self, delta: TensorLike) -> None:
-        """Advance the counter by `delta` draws."""
-        step = apply("cast", convert_to_tensor(delta), dtype=int64)
-        self._state.assign_add(apply("multiply", np.array([0, 1]), step))
+    def skip(self, delta: TensorLike) -> Tensor:
+        """Advance the counter by `delta` numbers, and return the state before."""
+        before = self._state.read_value()
+        step = apply("multiply", apply("cast", convert_to_tensor(delta), dtype=int64), RESERVED)
+        low = apply("add", before[0], step)
+        if self._algorithm is not Algorithm.PHILOX:
+            self._state.assign([low, before[1]])
+            return before
+        # The carry into the upper word: a sum of unsigned numbers is below one of them.
+        unsigned = [apply("bitwise_xor", word, np.int64(np.iinfo(np.int64).min)) for word in (low, before[0])]
+        carry = apply("cast", apply("less", *unsigned), dtype=int64)
+        self._state.assign([low, apply("add", before[1], carry), before[2]])
+        return before
 
-    def _next(self) -> Tensor:
-        """Return the seed of one draw, and advance the counter."""
-        seed = self._state.read_value()
-        self._state.assign_add(np.array([0, 1]))
-        return seed
+    def _next(self, shape: Any, times: int = 1) -> Tensor:
+        """Return the seed of one draw of that shape, and advance the counter."""
+        extra, static = shape_argument(shape)
+        if extra:
+            count = apply("reduce_prod", apply("cast", extra[0], dtype=int64), axis=None, keepdims=False)
+            return self.skip(apply("multiply", count, times))
+        return self.skip(math.prod(size or 0 for size in static or ()) * times)
 
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, name: str | None = None
     ) -> Tensor:
         """Uniform numbers from `minval` to `maxval`, exclusive (1 by default; required for integers)."""
-        return stateless_uniform(shape, self._next(), minval, maxval, dtype, name, self._algorithm)
+        return stateless_uniform(shape, self._next(shape), minval, maxval, dtype, name, self._algorithm)
 
     def uniform_full_int(self, shape: Any, dtype: Any = uint64, name: str | None = None) -> Tensor:
         """Integers from the whole range of the dtype."""
-        return stateless_uniform(shape, self._next(), None, None, dtype, name, self._algorithm)
+        return stateless_uniform(shape, self._next(shape), None, None, dtype, name, self._algorithm)
 
     def normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, name: str | None = None
     ) -> Tensor:
         """Normally distributed numbers."""
-        return stateless_normal(shape, self._next(), mean, stddev, dtype, name, self._algorithm)
+        return stateless_normal(shape, self._next(shape), mean, stddev, dtype, name, self._algorithm)
 
     def truncated_normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, name: str | None = None
     ) -> Tensor:
         """Normally distributed numbers within two standard deviations of the mean."""
-        return stateless_truncated_normal(shape, self._next(), mean, stddev, dtype, name, self._algorithm)
+        return stateless_truncated_normal(shape, self._next(shape), mean, stddev, dtype, name, self._algorithm)
 
     def binomial(
         self, shape: Any, counts: Any, probs: Any, dtype: Any = int32, name: str | None = None
     ) -> Tensor:
         """The number of successes of `counts` trials with probability `probs`; both broadcast to `shape`."""
-        return stateless_binomial(shape, self._next(), counts, probs, dtype, name, self._algorithm)
+        return stateless_binomial(shape, self._next(shape, 100), counts, probs, dtype, name, self._algorithm)
 
-    def make_seeds(self, count: object = 1) -> Tensor:
+    def make_seeds(self, count: Any = 1) -> Tensor:
         """Seeds for the stateless functions: int64 of shape [2, count]."""
-        return stateless_uniform([2, count], self._next(), None, None, int64, None, self._algorithm)
+        keys = self.uniform_full_int([count], int64)
+        return convert_to_tensor([keys, apply("zeros_like", keys)])
 
     def split(self, count: int = 1) -> list[Generator]:
         """`count` independent generators."""
-        seeds = self.make_seeds(count)
-        return [Generator(state=seeds[:, i], alg=self._algorithm) for i in range(count)]
+        keys = self.uniform_full_int([count], int64)
+        zeros = [0] * (_WORDS[self._algorithm] - 1)
+        return [Generator(state=convert_to_tensor([*zeros, keys[i]], int64), alg=self._algorithm) for i in range(count)]
 
 
-def create_rng_state(seed: TensorLike, alg: TensorLike = "auto_select") -> np.ndarray:
-    """Key and counter, int64 [2], of `Generator.from_seed(seed, alg)`.
+def create_rng_state(seed: TensorLike, alg: TensorLike = "auto_select") -> Tensor:
+    """Counter and key, int64, of `Generator.from_seed(seed, alg)`.
 
-    >>> autoconv.random.create_rng_state(1, "philox").shape
-    (2,)
+    >>> autoconv.random.create_rng_state(1, "philox").numpy()
+    array([1, 0, 0])
     """
-    algorithm_of(alg)
-    return _state_of(seed)
+    return convert_to_tensor(_state_of(seed, algorithm_of(alg)))
 
 
 _global_generator: Generator | None = None
@@ -179,13 +196,18 @@ def set_global_generator(generator: Generator) -> None:
     _global_generator = generator
 
 
-def _state_of(seed: TensorLike) -> np.ndarray:
-    """Return key and counter of a new stream: the key is the seed, mixed so that near seeds are not near."""
+_WORDS = {Algorithm.PHILOX: 3, Algorithm.THREEFRY: 2}  # of the state: the counter's, and the key
+
+
+def _state_of(seed: Any, algorithm: Algorithm) -> np.ndarray:
+    """Return the state of a seed: an integer is the counter, a vector's last word is the key."""
+    words = _WORDS[algorithm]
     if isinstance(seed, (int, np.integer)):
-        bits = np.random.Philox(key=np.array([int(seed) % 2**64, 0], np.uint64)).random_raw(1)
-        return np.array([signed(int(bits[0])), 0])
-    values = np.ravel(np.asarray(seed))
-    key = 0
-    for value in values:
-        key = int(np.random.Philox(key=np.array([int(value) % 2**64, key], np.uint64)).random_raw(1)[0])
-    return np.array([signed(key), 0])
+        return np.array([signed(int(seed) >> 64 * place) for place in range(words)])
+    given = [signed(int(word)) for word in np.ravel(np.asarray(seed))][:words]
+    return np.array([0] * (words - len(given)) + given)
+
+
+def _key_and_counter(key: Any, counter: Any, algorithm: Algorithm) -> np.ndarray:
+    words = [signed(int(word)) for word in np.ravel(np.asarray(counter))]
+    return np.array([*words, *[0] * (_WORDS[algorithm] - 1 - len(words)), signed(int(key))])

@@ -7,6 +7,7 @@ stateless ones are pure functions of a seed. A `Generator` keeps its state in a 
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,26 @@ from autoconv.api.tensors.arguments import shape_argument
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.ops.random.bits import GLOBAL
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
+
+
+def op_seed(seed: int | None) -> Any:
+    """Return an op's attribute for its seed.
+
+    In a trace under `function` it is the pair of the seeds that hold now, and a number that no other node has: each
+    node has a stream of its own, from its first run on. Elsewhere draws share the streams of `GLOBAL`.
+    """
+    region = current_region()
+    if region is None or region.contract.effects_each_call:
+        return seed
+    pair = GLOBAL.pair(seed, lambda: len(region.graph.parameters) + len(region.graph.nodes))
+    return None if pair is None else (*pair, next(_NODES))
+
+
+_NODES = itertools.count()
 
 
 def set_seed(seed: int | None) -> None:
@@ -48,8 +66,8 @@ def uniform(
     wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
     if wanted.is_integer:
         low, high = integer_bounds(minval, maxval, wanted)
-        return apply("random_uniform_int", low, high, *extra, shape=static, seed=seed, name=name)
-    drawn = apply("random_uniform", *extra, shape=static, dtype=wanted, seed=seed, name=name)
+        return apply("random_uniform_int", low, high, *extra, shape=static, seed=op_seed(seed), name=name)
+    drawn = apply("random_uniform", *extra, shape=static, dtype=wanted, seed=op_seed(seed), name=name)
     return between(drawn, minval, maxval)
 
 
@@ -67,7 +85,7 @@ def normal(
     TensorShape([2, 3])
     """
     extra, static = shape_argument(shape)
-    drawn = apply("random_normal", *extra, shape=static, dtype=as_dtype(dtype), seed=seed, name=name)
+    drawn = apply("random_normal", *extra, shape=static, dtype=as_dtype(dtype), seed=op_seed(seed), name=name)
     return scaled(drawn, mean, stddev)
 
 
@@ -85,7 +103,7 @@ def truncated_normal(
     TensorShape([2, 3])
     """
     wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
-    drawn = apply("random_truncated_normal", *extra, shape=static, dtype=wanted, seed=seed, name=name)
+    drawn = apply("random_truncated_normal", *extra, shape=static, dtype=wanted, seed=op_seed(seed), name=name)
     return scaled(drawn, mean, stddev)
 
 
@@ -95,7 +113,7 @@ def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None)
     >>> sorted(autoconv.random.shuffle([1, 2, 3]).numpy().tolist())
     [1, 2, 3]
     """
-    return apply("random_shuffle", value, seed=seed, name=name)
+    return apply("random_shuffle", value, seed=op_seed(seed), name=name)
 
 
 def categorical(
@@ -108,7 +126,7 @@ def categorical(
     """
     scores = convert_to_tensor(logits)
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
-    draw = uniform([rows, num_samples], dtype=scores.dtype, seed=seed)
+    draw = uniform([rows, num_samples], dtype=float64, seed=seed)
     return classes(scores, draw, dtype, name)
 
 
@@ -126,7 +144,7 @@ def gamma(
     wanted = as_dtype(dtype)
     shaped, rate = parameters(wanted, alpha, 1.0 if beta is None else beta)
     extra, static = _with_parameters(shape, shaped)
-    drawn = apply("random_gamma", shaped, *extra, shape=static, dtype=wanted, seed=seed, name=name)
+    drawn = apply("random_gamma", shaped, *extra, shape=static, dtype=wanted, seed=op_seed(seed), name=name)
     return drawn if beta is None else apply("divide", drawn, rate)
 
 
@@ -140,7 +158,7 @@ def poisson(
     """
     (mean,) = parameters(float64, lam)
     extra, static = _with_parameters(shape, mean)
-    return apply("random_poisson", mean, *extra, shape=static, dtype=as_dtype(dtype), seed=seed, name=name)
+    return apply("random_poisson", mean, *extra, shape=static, dtype=as_dtype(dtype), seed=op_seed(seed), name=name)
 
 
 def parameters(dtype: DType, *given: Any) -> list[Tensor]:
@@ -163,8 +181,11 @@ def _with_parameters(shape: ShapeLike, parameter: Tensor) -> tuple[Any, Any]:
 
 
 def classes(scores: Tensor, draw: Tensor, dtype: DTypeLike, name: str | None) -> Tensor:
-    """Map uniform draws to classes by the inverse of the distribution function."""
-    total = apply("cumsum", apply("softmax", scores, axis=-1), axis=-1, exclusive=False, reverse=False)
+    """Map uniform draws, float64, to classes by the inverse of the distribution function."""
+    wide = apply("cast", scores, dtype=float64)
+    highest = apply("reduce_max", wide, axis=(-1,), keepdims=True)
+    weights = apply("exp", apply("subtract", wide, highest))
+    total = apply("cumsum", weights, axis=-1, exclusive=False, reverse=False)
     whole = apply("reduce_max", total, axis=(-1,), keepdims=True)
     wanted = int64 if dtype is None else as_dtype(dtype)
     return apply(

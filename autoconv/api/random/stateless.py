@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 class Algorithm(enum.Enum):
     """The counter-based generators of Salmon, Moraes, Dror and Shaw (2011).
 
-    Philox uses all 128 bits of a seed; Threefry (2x32, 20 rounds) mixes them into a key of 64 bits.
+    Philox (4x32, 10 rounds) gives TensorFlow's numbers; Threefry (2x32, 20 rounds) has a key of 64 bits.
 
     >>> autoconv.random.Algorithm.PHILOX.name
     'PHILOX'
@@ -129,7 +129,7 @@ def stateless_categorical(
     """
     scores = convert_to_tensor(logits)
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
-    draw = stateless_uniform([rows, num_samples], seed, dtype=scores.dtype)
+    draw = stateless_uniform([rows, num_samples], seed, dtype=float64)
     return classes(scores, draw, dtype, name)
 
 
@@ -190,24 +190,24 @@ def stateless_binomial(
 
 
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
-    """`num` new seeds derived from one, of shape [num, 2] and int64.
+    """`num` new seeds derived from one, of shape [num, 2] and the dtype of the seed.
 
     >>> autoconv.random.split([1, 2], 3).shape
     TensorShape([3, 2])
     """
-    return stateless_uniform([num, 2], seed, minval=None, maxval=None, dtype=int64, alg=alg)
+    seed = convert_to_tensor(seed)
+    return stateless_uniform([num, 2], seed, minval=None, maxval=None, dtype=seed.dtype, alg=alg)
 
 
 def fold_in(seed: TensorLike, data: object, alg: object = "auto_select") -> Tensor:
-    """A new seed derived from a seed and an integer.
+    """A new seed derived from a seed and an integer, which is its second number.
 
     >>> autoconv.random.fold_in([1, 2], 7).shape
     TensorShape([2])
     """
-    key = apply("cast", convert_to_tensor(_seed(seed)), dtype=int64)
-    mixed = stateless_uniform([2], key, minval=None, maxval=None, dtype=int64, alg=alg)
-    number = apply("cast", convert_to_tensor(data), dtype=int64)
-    return stateless_uniform([2], apply("bitwise_xor", mixed, number), minval=None, maxval=None, dtype=int64, alg=alg)
+    number = convert_to_tensor(data)
+    first = stateless_uniform([], seed, minval=None, maxval=None, dtype=number.dtype, alg=alg)
+    return convert_to_tensor([first, number])
 
 
 # ---- arguments

@@ -1,12 +1,13 @@
 """Random numbers: counter-based generators (Philox, Threefry), each number a pure function of key and counter.
 
-The stateless ops take the key as a tensor; the stateful ones draw key and counter from `GLOBAL`. The conversion of bits
-to numbers is implemented here, not by NumPy, so that a seed gives the same numbers everywhere.
+The stateless ops take the key as a tensor; the stateful ones draw key and counter from `GLOBAL`. Words become numbers
+as in TensorFlow, so that a seed gives its numbers: the same uniform numbers and integers, normal ones to rounding.
 """
 
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -14,11 +15,12 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
-from autoconv.graph.dtypes import DType, float32, float64, int32, int64
+from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.movement.constants import checked_shape, given_shape
+from autoconv.ops.random.philox import Philox
 from autoconv.ops.random.threefry import Threefry
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import same
@@ -26,78 +28,133 @@ from autoconv.ops.traits import SizeOperand
 
 _BITS = 2**64
 TRUNCATION = 2.0  # standard deviations
-PRECISION = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}  # random bits of a uniform number
+PRECISION = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7}  # random bits of a uniform number
+LEAST = 1e-7  # uniform numbers of which the logarithm is taken are not smaller
+RESERVED = 256  # blocks by which a counter advances for each number of a draw
+_MOST_SEED = 2**31 - 1
+_DEFAULT_SEED = 87654321  # the global seed of draws that have a seed of their own alone
 
 
 class Bits(Protocol):
-    """A stream of random bits."""
+    """A stream of random words."""
 
-    def random_raw(self, size: int, /) -> Any:
-        """Return the next numbers of 64 bits, uint64 [size]."""
+    def blocks(self, numbers: np.ndarray, /) -> np.ndarray:
+        """Return four words for each of these positions: uint32 [n, 4]."""
+
+    def words(self, count: int, /) -> np.ndarray:
+        """Return the next words, uint32 [count]."""
 
 
 class GlobalGenerator:
-    """The state of the stateful ops: a key from `set_seed`, and the number of draws from each stream.
+    """The state of the stateful ops: a seed from `set_seed`, and a counter for each stream.
 
-    A draw with an op-level seed has a stream of its own. Without `set_seed`, draws without an op-level seed
-    differ from run to run.
+    An op-level seed is None, a number, or the pair that a trace under `function` has made of it, with a number of its
+    own. Each kind of draw with an op-level seed has a stream, and each node of such a trace. Without any seed, all
+    draws share a stream, which differs from run to run.
     """
 
     def __init__(self) -> None:
         self._lock = new_lock()
         self.seed: int | None = None
-        self._entropy = int.from_bytes(os.urandom(8), "little")
-        self._drawn: dict[int | None, int] = {}
+        self._seeds = random.Random()
+        self._streams: dict[Any, np.ndarray] = {}
 
     def set_seed(self, seed: int | None) -> None:
-        """Restart all streams; None takes a fresh key from the operating system."""
+        """Restart all streams; None takes fresh keys from the operating system."""
         with self._lock:
-            self.seed = None if seed is None else seed % _BITS
-            self._entropy = int.from_bytes(os.urandom(8), "little")
-            self._drawn.clear()
+            self.seed = seed
+            self._seeds = random.Random(seed)
+            self._streams.clear()
 
-    def next(self, op_seed: int | None = None) -> np.random.Philox:
-        """Return the bits for one draw, shared with no other draw."""
-        return _philox(*map(int, self.advance(op_seed)))
+    def pair(self, op_seed: int | None, position: Callable[[], int]) -> tuple[int, int] | None:
+        """Return the seeds of a draw, the global one and its own; None if there is none.
 
-    def advance(self, op_seed: int | None = None) -> np.ndarray:
-        """Return the two words of the key and the number of the draw, uint64[3]."""
+        A draw without a seed of its own has that of its position in the program, where there is a global one.
+        """
+        if self.seed is None and op_seed is None:
+            return None
+        first = _DEFAULT_SEED if self.seed is None else self.seed % _MOST_SEED
+        second = position() if op_seed is None else op_seed % _MOST_SEED
+        return (first, second) if first or second else (0, _MOST_SEED)
+
+    def stream(self, kind: str, op_seed: Any = None) -> np.ndarray:
+        """Return key and counter of the next draw, uint64[3]; the draw adds to the counter what it uses."""
         with self._lock:
-            count = self._drawn.get(op_seed, 0)
-            self._drawn[op_seed] = count + 1
-            key = self.seed if self.seed is not None else self._entropy if op_seed is None else 0
-        # The second word of the key identifies the stream, the counter's upper words the draw.
-        stream = 0 if op_seed is None else (op_seed % (_BITS - 1)) + 1
-        return np.array([key % _BITS, stream, count % _BITS], np.uint64)
+            if isinstance(op_seed, tuple):
+                found, pair = self._streams.get(op_seed), op_seed[:2]
+            elif op_seed is None and self.seed is not None:
+                pair = self.pair(None, lambda: self._seeds.randint(0, _MOST_SEED))
+                return _state(*pair)
+            else:
+                pair = self.pair(op_seed, lambda: 0)
+                op_seed = None if pair is None else (kind, *pair)
+                found = self._streams.get(op_seed)
+            if found is None:
+                entropy = tuple(int.from_bytes(os.urandom(8), "little") for _ in range(2))
+                found = self._streams[op_seed] = _state(*(pair or entropy))
+            return found
+
+    def next(self, kind: str, count: int, op_seed: Any = None) -> Philox:
+        """Return the words for one draw of so many numbers, shared with no other draw."""
+        state = self.stream(kind, op_seed)
+        with self._lock:
+            key, low, high = map(int, state)
+            state[1] = (low + count * RESERVED) % _BITS
+        return Philox(key, low, high)
+
+
+def _state(key: int, high: int) -> np.ndarray:
+    return np.array([key % _BITS, 0, high % _BITS], np.uint64)
 
 
 GLOBAL = GlobalGenerator()
 
 
-def _philox(first: int, second: int, draw: int = 0) -> np.random.Philox:
-    key = np.array([first % _BITS, second % _BITS], np.uint64)
-    return np.random.Philox(key=key, counter=np.array([0, draw % _BITS, 0, 0], np.uint64))
+def stream_name(op: str, dtype: DType) -> str:
+    """Return the kind of a draw: kinds with the same seed have different streams, from the same number on."""
+    return f"{op.removeprefix('random_')} {dtype.name}"
 
 
 def from_seed(seed: Any, alg: str) -> Bits:
-    if np.shape(seed) != (2,):
+    """Return the words for a seed: two integers, which are mixed, or counter and key of Philox, three integers."""
+    numbers = [int(number) for number in np.ravel(seed)]
+    if np.ndim(seed) != 1 or len(numbers) not in (2, 3):
         raise InvalidArgumentError(f"seed must have shape [2], not {list(np.shape(seed))}")
-    make: Callable[[int, int], Bits] = Threefry if alg == "threefry" else _philox
-    return make(int(seed[0]), int(seed[1]))
+    if len(numbers) == 3:
+        return Philox(numbers[2], numbers[0], numbers[1])
+    return Threefry(*numbers) if alg == "threefry" else Philox.of_seed(*numbers)
 
 
-# ---- from bits to numbers
+# ---- from words to numbers
 
 
-def _raw(bits: Bits, shape: tuple[int, ...]) -> Any:
-    count = int(np.prod(shape, dtype=np.int64))
-    return np.asarray(bits.random_raw(count), np.uint64).reshape(shape)
+def _size(shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape, dtype=np.int64))
+
+
+def _raw(bits: Bits, shape: tuple[int, ...], long: bool = True) -> Any:
+    """Return words, or numbers of 64 bits, the first word in their lower half: uint64."""
+    count = _size(shape)
+    if not long:
+        return bits.words(count).astype(np.uint64).reshape(shape)
+    pairs = bits.words(2 * count).astype(np.uint64).reshape(-1, 2)
+    return (pairs[:, 0] | (pairs[:, 1] << np.uint64(32))).reshape(shape)
+
+
+def _fraction(words: Any, dtype: DType) -> Any:
+    """Return numbers in [0, 1), float32, from the lower bits of words; of pairs of words for float64."""
+    precision = PRECISION[dtype.name]
+    if dtype is not float64:
+        return (words & np.uint32(2**precision - 1)).astype(np.float32) * np.float32(2.0**-precision)
+    upper = (words[..., 0] & np.uint32(2 ** (precision - 32) - 1)).astype(np.uint64) << np.uint64(32)
+    return (upper | words[..., 1]) * 2.0**-precision
 
 
 def _unit(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     """Return multiples of the dtype's epsilon, uniform in [0, 1)."""
-    precision = PRECISION[dtype.name]
-    return ((_raw(bits, shape) >> np.uint64(64 - precision)) * 2.0**-precision).astype(dtype.numpy)
+    count = _size(shape)
+    words = bits.words(2 * count).reshape(-1, 2) if dtype is float64 else bits.words(count)
+    return _fraction(words, dtype).astype(dtype.numpy, copy=False).reshape(shape)
 
 
 def unit(bits: Bits, shape: tuple[int, ...]) -> Any:
@@ -105,42 +162,72 @@ def unit(bits: Bits, shape: tuple[int, ...]) -> Any:
     return _unit(bits, shape, float64)
 
 
-def gaussian(bits: Bits, shape: tuple[int, ...]) -> Any:
-    """Box and Muller's transform in float64."""
-    count = int(np.prod(shape, dtype=np.int64))
-    half = (count + 1) // 2
-    uniform = (_raw(bits, (2, half)) >> np.uint64(11)) * 2.0**-53
-    radius = np.sqrt(-2.0 * np.log1p(-uniform[0]))
-    angle = 2.0 * np.pi * uniform[1]
-    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:count].reshape(shape)
+def _pairs(words: Any, dtype: DType) -> Any:
+    """Apply Box and Muller's transform to words: sines and cosines in the last axis, float64.
+
+    Each step is rounded to float32 but for float64.
+    """
+    if dtype is float64:
+        first, second = _fraction(words[..., :2], float64), _fraction(words[..., 2:], float64)
+        radius, angle = np.sqrt(-2.0 * np.log(np.maximum(first, LEAST))), 2.0 * np.pi * second
+        return np.stack([np.sin(angle) * radius, np.cos(angle) * radius], axis=-1)
+    single = np.float32
+    first, second = (_fraction(words[..., i], float32) for i in range(2))
+    logarithm = np.log(np.maximum(first, single(LEAST)).astype(np.float64)).astype(single)
+    radius = np.sqrt(single(-2.0) * logarithm)
+    angle = (2.0 * np.pi * second.astype(np.float64)).astype(single).astype(np.float64)
+    waves = np.stack([np.sin(angle), np.cos(angle)], axis=-1).astype(single)
+    return (waves * radius[..., None]).astype(np.float64)
+
+
+def words_of_pair(dtype: DType) -> int:
+    """Return how many words make two normal numbers."""
+    return 4 if dtype is float64 else 2
 
 
 def _normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
-    return gaussian(bits, shape).astype(dtype.numpy)
+    count, each = _size(shape), words_of_pair(dtype)
+    pairs = (count + 1) // 2
+    numbers = _pairs(bits.words(each * pairs).reshape(-1, each), dtype)
+    return numbers.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
+
+
+def gaussian(bits: Bits, shape: tuple[int, ...]) -> Any:
+    """Return normal numbers, float64."""
+    return _normal(bits, shape, float64)
 
 
 def _truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
-    """Return normal numbers; those beyond two standard deviations are drawn again."""
-    result = gaussian(bits, shape)
-    while True:
-        outside = np.abs(result) > TRUNCATION
-        missing = int(np.count_nonzero(outside))
-        if not missing:
-            return result.astype(dtype.numpy)
-        if np.ndim(result) == 0:
-            result = gaussian(bits, ())
-        else:
-            result[outside] = gaussian(bits, (missing,))
+    """Return normal numbers without those beyond two standard deviations.
+
+    A group of numbers, as many as one block makes, is drawn from a range of blocks of its own.
+    """
+    count, each = _size(shape), words_of_pair(dtype)
+    members = 8 // each
+    groups = -(-count // members)
+    found = np.zeros((groups, members))
+    filled = np.zeros(groups, np.int64)
+    going = np.arange(groups)
+    turn = 0
+    while going.size:
+        starts = going.astype(np.uint64) * np.uint64(RESERVED * members // 4) + np.uint64(turn)
+        numbers = _pairs(bits.blocks(starts).reshape(going.size, -1, each), dtype).reshape(going.size, -1)
+        for number in numbers.T:
+            taken = (np.abs(number) < TRUNCATION) & (filled[going] < members)
+            found[going[taken], filled[going[taken]]] = number[taken]
+            filled[going[taken]] += 1
+        going, turn = going[filled[going] < members], turn + 1
+    return found.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
 
 
 def _integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> Any:
-    """Return integers in [low, high), by remainder: the bias is below the range divided by 2**64."""
+    """Return integers in [low, high), by remainder: the bias is below the range divided by that of a word or two."""
     dtype = np.asarray(low).dtype
     if not np.all(np.less(low, high)):
         raise InvalidArgumentError(f"Need minval < maxval, got {np.max(low)} >= {np.min(high)}")
     start = np.asarray(low).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(np.uint64)
     stop = np.asarray(high).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(np.uint64)
-    return np.asarray(start + _raw(bits, shape) % (stop - start)).astype(dtype)
+    return np.asarray(start + _raw(bits, shape, dtype.itemsize == 8) % (stop - start)).astype(dtype)
 
 
 def _permuted(bits: Bits, x: Any) -> Any:
@@ -182,7 +269,7 @@ def seeded(rule: Callable[..., TensorType]) -> Callable[..., TensorType]:
     def with_seed(seed: TensorType, *inputs: TensorType, **attributes: Any) -> TensorType:
         if not seed.dtype.is_integer:
             raise TypeError(f"seed must be of integers, found {seed.dtype.name}")
-        if not shapes_compatible(seed.shape, (2,)):
+        if not any(shapes_compatible(seed.shape, (size,)) for size in (2, 3)):
             raise ValueError(f"seed must have shape [2], found {seed}")
         return rule(*inputs, **attributes)
 
@@ -197,8 +284,9 @@ _SEED = np.array([7, 42], np.int64)
 def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Callable[..., Any]) -> None:
     """Define the stateful and the stateless op of a floating distribution."""
 
-    def stateful(vector: Any = None, *, shape: Any, dtype: DType = float32, seed: int | None = None) -> Any:
-        return draw(GLOBAL.next(seed), _shape_of(name, shape, vector), dtype)
+    def stateful(vector: Any = None, *, shape: Any, dtype: DType = float32, seed: Any = None) -> Any:
+        wanted = _shape_of(name, shape, vector)
+        return draw(GLOBAL.next(stream_name(name, dtype), _size(wanted), seed), wanted, dtype)
 
     def stateless(
         seed: Any, vector: Any = None, *, shape: Any, dtype: DType = float32, alg: str = "philox"
@@ -233,10 +321,10 @@ _floats(
 )  # fmt: skip
 
 
-def _random_uniform_int(
-    low: Any, high: Any, vector: Any = None, *, shape: Any, seed: int | None = None
-) -> Any:
-    return _integers(GLOBAL.next(seed), _shape_of("random_uniform_int", shape, vector), low, high)
+def _random_uniform_int(low: Any, high: Any, vector: Any = None, *, shape: Any, seed: Any = None) -> Any:
+    wanted = _shape_of("random_uniform_int", shape, vector)
+    bits = GLOBAL.next(stream_name("uniform_int", as_dtype(low.dtype)), _size(wanted), seed)
+    return _integers(bits, wanted, low, high)
 
 
 def _stateless_uniform_int(
@@ -252,11 +340,18 @@ def _bits_type(vector: TensorType | None = None, *, shape: Any, dtype: DType, **
 
 
 def _stateless_bits(seed: Any, vector: Any = None, *, shape: Any, dtype: DType, alg: str = "philox") -> Any:
-    return _raw(from_seed(seed, alg), _shape_of("stateless_random_bits", shape, vector)).astype(dtype.numpy)
+    wanted = _shape_of("stateless_random_bits", shape, vector)
+    return _raw(from_seed(seed, alg), wanted, dtype.size == 8).astype(dtype.numpy)
 
 
-def _shuffle(x: Any, *, seed: int | None = None) -> Any:
-    return _permuted(GLOBAL.next(seed), x) if np.ndim(x) else x
+def _random_bits(vector: Any = None, *, shape: Any, dtype: DType, seed: Any = None) -> Any:
+    wanted = _shape_of("random_bits", shape, vector)
+    bits = GLOBAL.next(stream_name("bits", dtype), _size(wanted), seed)
+    return _raw(bits, wanted, dtype.size == 8).astype(dtype.numpy)
+
+
+def _shuffle(x: Any, *, seed: Any = None) -> Any:
+    return _permuted(GLOBAL.next("bits uint64", len(x), seed), x) if np.ndim(x) else x
 
 
 def _stateless_shuffle(seed: Any, x: Any, *, alg: str = "philox") -> Any:
@@ -286,9 +381,7 @@ stateless_random_bits = define(
 )  # fmt: skip
 random_bits = define(
     name="random_bits", graphdef="RandomUniformFullInt", result=_bits_type,
-    kernel=lambda vector=None, *, shape, dtype, seed=None: _raw(
-        GLOBAL.next(seed), _shape_of("random_bits", shape, vector)
-    ).astype(dtype.numpy),
+    kernel=_random_bits,
     gradient=_REASON, effects=Effects.RANDOM, samples=(sample(shape=(2, 3), dtype=int64, seed=1),),
     sizes=SizeOperand("shape", 0),
 )  # fmt: skip

@@ -150,8 +150,9 @@ def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarra
                 )
         return draw(bits, tuple(wanted), *inputs[:count]).astype(dtype.numpy)
 
-    def stateful(*inputs: Any, shape: Any, dtype: DType = float32, seed: int | None = None) -> Any:
-        return numbers(GLOBAL.next(seed), inputs, shape, dtype)
+    def stateful(*inputs: Any, shape: Any, dtype: DType = float32, seed: Any = None) -> Any:
+        # The number of draws for a result is not known: the counter advances by what it can count.
+        return numbers(GLOBAL.next(f"{name} {dtype.name}", 2**24, seed), inputs, shape, dtype)
 
     def stateless(key: Any, *inputs: Any, shape: Any, dtype: DType = float32, alg: str = "philox") -> Any:
         return numbers(from_seed(key, alg), inputs, shape, dtype)

@@ -41,13 +41,18 @@ class Threefry:
         self._key = int(block[0]), int(block[1])
         self._drawn = 0
 
-    def random_raw(self, count: int) -> np.ndarray:
-        """Return the next `count` numbers of 64 bits, the first word of a block in the lower half."""
-        counters = np.arange(self._drawn, self._drawn + count, dtype=np.uint64)
-        self._drawn += count
+    def blocks(self, numbers: np.ndarray) -> np.ndarray:
+        """Return two blocks for each of these numbers, counted from the first: uint32 [n, 4]."""
+        counters = (numbers[:, None] * np.uint64(2) + np.arange(2, dtype=np.uint64)).reshape(-1)
         halves = np.stack([counters & np.uint64(_WORD - 1), counters >> np.uint64(32)], axis=1)
-        blocks = threefry2x32(self._key, halves).astype(np.uint64)
-        return blocks[:, 0] | (blocks[:, 1] << np.uint64(32))
+        return threefry2x32(self._key, halves).reshape(-1, 4)
+
+    def words(self, count: int) -> np.ndarray:
+        """Return the next `count` words, from the next pair of blocks on."""
+        size = -(-count // 4)
+        numbers = np.arange(self._drawn, self._drawn + size, dtype=np.uint64)
+        self._drawn += size
+        return self.blocks(numbers).reshape(-1)[:count]
 
 
 def _words(number: int) -> tuple[int, int]:

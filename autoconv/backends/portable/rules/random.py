@@ -1,6 +1,6 @@
 """Rules of stateless random numbers: the same bits as everywhere, by integer arithmetic.
 
-Philox is 4x64-10 with NumPy's counters, Threefry 2x32-20; see `autoconv.ops.random`. Uniform numbers and integers are
+Philox is 4x32-10, Threefry 2x32-20; see `autoconv.ops.random`. Uniform numbers and integers are
 equal to the bit, normal ones to rounding.
 """
 
@@ -9,51 +9,67 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from autoconv.backends.portable.rules.movement import dropped
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.writing import Rules
-from autoconv.graph.dtypes import float64, int64, uint32, uint64
+from autoconv.graph.dtypes import DType, float32, float64, int64, uint32, uint64
 from autoconv.graph.graph import Node
-from autoconv.ops.random.bits import PRECISION
+from autoconv.ops.random.bits import LEAST, PRECISION
+from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, SEED_KEY, WEYL
 
-_MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
-_WEYL = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
 _ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
 _LOW = 0xFFFFFFFF
 
 
-def raw_bits(w: Rules, seed: Term, shape: tuple[int, ...], algorithm: str) -> Term:
-    """Return random uint64 numbers."""
+def raw_bits(w: Rules, seed: Term, shape: tuple[int, ...], algorithm: str, long: bool = True) -> Term | None:
+    """Return random words, or integers of 64 bits, the first word in their lower half: uint64. None without a form."""
     count = math.prod(shape)
-    words = [w.cast(dropped(w, w.part(seed, 0, i, i + 1), [0]), int64) for i in range(2)]
-    keys = [w.bitcast(word, uint64) for word in words]
-    found = _threefry(w, keys, count) if algorithm == "threefry" else _philox(w, keys, count)
+    found = _words(w, seed, 2 * count if long else count, algorithm)
+    if found is None:
+        return None
+    if long:
+        low, high = (w.reshape(w.part(w.reshape(found, (count, 2)), 1, i, i + 1), (count,)) for i in range(2))
+        found = low | w.bits("shl", high, 32)
     return w.reshape(found, shape)
 
 
-def _high_product(w: Rules, x: Term, constant: int) -> Term:
-    """Return the upper 64 bits of a product of 64-bit numbers."""
-    low, high = constant & _LOW, constant >> 32
-    x_low, x_high = x & _LOW, w.bits("lshr", x, 32)
-    first = x_low * low
-    middle = x_high * low + w.bits("lshr", first, 32)
-    other = x_low * high + (middle & _LOW)
-    return x_high * high + w.bits("lshr", middle, 32) + w.bits("lshr", other, 32)
-
-
-def _philox(w: Rules, keys: list[Term], count: int) -> Term:
+def _words(w: Rules, seed: Term, count: int, algorithm: str) -> Term | None:
+    """Return random words, each in 64 bits."""
+    length = seed.shape[0]
+    if not isinstance(length, int):
+        return None
+    numbers = [w.cast(dropped(w, w.part(seed, 0, i, i + 1), [0]), int64) for i in range(length)]
+    keys = [w.bitcast(number, uint64) for number in numbers]
+    if algorithm == "threefry":
+        return _threefry(w, keys, count)
+    if length == 3:
+        low, high, key = keys
+    else:
+        mixed = _blocks(w, w.filled_like(keys[0], SEED_KEY, uint64), keys[0], keys[1])
+        key, high = (mixed[i] | w.bits("shl", mixed[i + 1], 32) for i in (0, 2))
+        low = w.filled_like(key, 0, uint64)
     blocks = -(-count // 4)
-    counter: list[Any] = [w.iota((blocks,), 0, uint64) + 1]
-    counter += [w.filled_like(counter[0], 0, uint64) for _ in range(3)]
-    for turn in range(10):
-        if turn:
-            keys = [key + weyl for key, weyl in zip(keys, _WEYL, strict=True)]
-        highs = [_high_product(w, counter[2 * i], _MULTIPLIERS[i]) for i in range(2)]
-        lows = [counter[2 * i] * _MULTIPLIERS[i] for i in range(2)]
-        counter = [highs[1] ^ counter[1] ^ keys[0], lows[1], highs[0] ^ counter[3] ^ keys[1], lows[0]]
-    joined = w.concatenate([w.reshape(x, (blocks, 1)) for x in counter], 1)
+    counter = w.iota((blocks,), 0, uint64) + low
+    carry = w.select(counter < low, w.filled_like(counter, 1, uint64), w.filled_like(counter, 0, uint64))
+    joined = w.concatenate([w.reshape(x, (blocks, 1)) for x in _blocks(w, key, counter, carry + high)], 1)
     return w.part(w.reshape(joined, (4 * blocks,)), 0, 0, count)
+
+
+def _blocks(w: Rules, key: Term, low: Term, high: Term) -> list[Term]:
+    """Return the four words of Philox for counters, which are given by their halves."""
+    words: list[Any] = [low & _LOW, w.bits("lshr", low, 32), high & _LOW, w.bits("lshr", high, 32)]
+    keys = [key & _LOW, w.bits("lshr", key, 32)]
+    for _ in range(ROUNDS):
+        products = [words[2 * i] * MULTIPLIERS[i] for i in range(2)]
+        words = [
+            w.bits("lshr", products[1], 32) ^ words[1] ^ keys[0], products[1] & _LOW,
+            w.bits("lshr", products[0], 32) ^ words[3] ^ keys[1], products[0] & _LOW,
+        ]  # fmt: skip
+        keys = [(part + step) & _LOW for part, step in zip(keys, WEYL, strict=True)]
+    return words
 
 
 def _threefry_block(w: Rules, keys: list[Term], first: Term, second: Term) -> tuple[Term, Term]:
@@ -77,8 +93,10 @@ def _halves(w: Rules, x: Term) -> list[Term]:
 
 def _threefry(w: Rules, keys: list[Term], count: int) -> Term:
     key = list(_threefry_block(w, _halves(w, keys[0]), *_halves(w, keys[1])))
-    first, second = _threefry_block(w, key, *_halves(w, w.iota((count,), 0, uint64)))
-    return w.converted(first, uint64) | w.bits("shl", w.converted(second, uint64), 32)
+    blocks = (count + 1) // 2
+    both = _threefry_block(w, key, *_halves(w, w.iota((blocks,), 0, uint64)))
+    joined = w.concatenate([w.reshape(w.converted(x, uint64), (blocks, 1)) for x in both], 1)
+    return w.part(w.reshape(joined, (2 * blocks,)), 0, 0, count)
 
 
 def _shape(node: Node, sizes: tuple[Term, ...]) -> tuple[int, ...] | None:
@@ -94,13 +112,22 @@ def bits(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     shape, dtype = _shape(node, sizes), node.attributes["dtype"]
     if shape is None or dtype.size < 4:
         return None
-    return w.converted(raw_bits(w, seed, shape, _algorithm(node)), dtype)
+    found = raw_bits(w, seed, shape, _algorithm(node), dtype.size == 8)
+    return None if found is None else w.converted(found, dtype)
 
 
-def _unit(w: Rules, seed: Term, shape: tuple[int, ...], algorithm: str, precision: int) -> Term:
-    """Return float64 numbers in [0, 1) of so many random bits."""
-    whole = w.bits("lshr", raw_bits(w, seed, shape, algorithm), 64 - precision)
-    return w.converted(w.bitcast(whole, int64), float64) * 2.0**-precision
+def _fractions(w: Rules, node: Node, seed: Term, count: int, dtype: DType) -> Term | None:
+    """Return numbers in [0, 1) from the lower bits of words, or of pairs of them: float32, or float64."""
+    precision, double = PRECISION[dtype.name], dtype is float64
+    words = _words(w, seed, 2 * count if double else count, _algorithm(node))
+    if words is None:
+        return None
+    if double:
+        upper, lower = (w.reshape(w.part(w.reshape(words, (count, 2)), 1, i, i + 1), (count,)) for i in range(2))
+        words = w.bits("shl", upper & ((1 << (precision - 32)) - 1), 32) | lower
+    else:
+        words = words & ((1 << precision) - 1)
+    return w.converted(w.bitcast(words, int64), float64 if double else float32) * 2.0**-precision
 
 
 @lowers("stateless_random_uniform")
@@ -108,22 +135,29 @@ def uniform(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     shape, dtype = _shape(node, sizes), node.attributes["dtype"]
     if shape is None:
         return None
-    return w.cast(_unit(w, seed, shape, _algorithm(node), PRECISION[dtype.name]), dtype)
+    found = _fractions(w, node, seed, math.prod(shape), dtype)
+    return None if found is None else w.cast(w.reshape(found, shape), dtype)
 
 
 @lowers("stateless_random_normal")
 def normal(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
-    """Box and Muller's transform in float64."""
+    """Box and Muller's transform, of which each step is rounded to float32 but for float64."""
     shape, dtype = _shape(node, sizes), node.attributes["dtype"]
     if shape is None:
         return None
     count = math.prod(shape)
-    half = (count + 1) // 2
-    pair = _unit(w, seed, (2, half), _algorithm(node), 53)
-    first, second = (w.reshape(w.part(pair, 0, i, i + 1), (half,)) for i in range(2))
-    radius = w.intrinsic("sqrt", w.libm("log1p", -first) * -2.0)
-    angle = second * (2.0 * math.pi)
-    found = w.concatenate([radius * w.libm("cos", angle), radius * w.libm("sin", angle)], 0)
+    pairs = (count + 1) // 2
+    kind = float64 if dtype is float64 else float32
+    drawn = _fractions(w, node, seed, 2 * pairs, kind)
+    if drawn is None:
+        return None
+    first, second = (w.part(w.reshape(drawn, (pairs, 2)), 1, i, i + 1) for i in range(2))
+    least = LEAST if kind is float64 else float(np.float32(LEAST))
+    wide = w.cast(w.select(first < least, w.filled_like(first, least, kind), first), float64)
+    radius = w.intrinsic("sqrt", w.cast(w.libm("log", wide), kind) * -2.0)
+    angle = w.cast(w.cast(w.cast(second, float64) * (2.0 * math.pi), kind), float64)
+    waves = [w.cast(w.libm(wave, angle), kind) * radius for wave in ("sin", "cos")]
+    found = w.reshape(w.concatenate(waves, 1), (2 * pairs,))
     return w.cast(w.reshape(w.part(found, 0, 0, count), shape), dtype)
 
 
@@ -137,7 +171,8 @@ def integers(w: Rules, node: Node, seed: Term, low: Term, high: Term, *sizes: Te
     start, stop = (w.bitcast(w.cast(x, wide), uint64) if wide is int64 else w.cast(x, wide) for x in (low, high))
     span = stop - start
     span = w.select(span.same(0), 1, span)
-    drawn = raw_bits(w, seed, shape, _algorithm(node))
-    rest = w.binary("remainder", drawn, span)
-    found = rest + start
+    drawn = raw_bits(w, seed, shape, _algorithm(node), low.dtype.size == 8)
+    if drawn is None:
+        return None
+    found = w.binary("remainder", drawn, span) + start
     return w.cast(w.bitcast(found, wide) if wide is int64 else found, low.dtype)

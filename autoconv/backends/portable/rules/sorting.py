@@ -62,5 +62,8 @@ def shuffle(w: Rules, node: Node, seed: Term, x: Term) -> Term | None:
     count = x.shape[0]
     if not isinstance(count, int):
         return None
-    order = w.sort(raw_bits(w, seed, (count,), node.attributes.get("alg", "philox")), 0, False)[1]
+    bits = raw_bits(w, seed, (count,), node.attributes.get("alg", "philox"))
+    if bits is None:
+        return None
+    order = w.sort(bits, 0, False)[1]
     return gathered(w, x, [w.cast(order, int64)])

@@ -10,22 +10,23 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.random.philox import bits, gaussian, integers, truncated, uniform
+from autoconv.backends.llvm.codegen.random.philox import (
+    bits,
+    gaussian,
+    group_size,
+    integers,
+    philox,
+    truncated,
+    uniform,
+)
 from autoconv.backends.llvm.codegen.registry import native
-from autoconv.backends.llvm.codegen.values import Object
-from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, plus, times
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load
 from autoconv.backends.llvm.ir.types import memory
-from autoconv.graph.dtypes import DType, float64, int64, uint64
+from autoconv.graph.dtypes import DType, int64, uint32, uint64
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import TensorType
-from autoconv.ops.random.bits import GLOBAL
-
-
-def _pairs(out: FunctionText, count: Position) -> Position:
-    """Return the number of pairs that hold that many numbers."""
-    return (count + 1) // 2 if isinstance(count, int) else out.op("lshr", plus(out, count, 1), 1)
+from autoconv.ops.random.bits import GLOBAL, RESERVED, stream_name
+from autoconv.ops.random.philox import SEED_KEY
 
 
 def _known(node: Node) -> bool:
@@ -37,7 +38,8 @@ def _known(node: Node) -> bool:
     if node.attributes.get("alg", "philox") != "philox" or not (is_dense(kind) or is_scalar(kind)):
         return False
     seeds, bounds = _operands(node)
-    return all(is_array(seed.type) for seed in seeds) and all(is_scalar(bound.type) for bound in bounds)
+    known = all(is_array(seed.type) and tuple(sizes(seed.type)) in ((2,), (3,)) for seed in seeds)
+    return known and all(is_scalar(bound.type) for bound in bounds)
 
 
 def _operands(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
@@ -47,29 +49,33 @@ def _operands(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     return node.inputs[:seeds], node.inputs[seeds : seeds + bounds]
 
 
-def _new(region: LoweringContext, dtype: DType, count: Position) -> tuple[Object, TensorType | None]:
-    """Allocate a temporary array; return it and its type, if that is constant."""
-    if not isinstance(count, int):
-        return region.body.new_counted(dtype, (count,)), None
-    type_ = TensorType(dtype, (count,))
-    return region.new_array(type_), type_
+def _state(region: LoweringContext, node: Node, count: Position) -> tuple[list[str], str]:
+    """Return key and counter for so many numbers, and the slot that holds them.
 
-
-def _state(region: LoweringContext, node: Node) -> tuple[list[str], str]:
-    """Return key and draw, from the seed or from the shared generator, which advances; and the slot that holds them."""
+    They come from the seed, or from the shared generator, whose counter advances.
+    """
     out, b = region.out, ElementWriter(region.out)
     if node.op.name.startswith("stateless"):
         dtype: Any = node.inputs[0].type
-        words = [b.cast(load(b, dtype.dtype, region.data(node.inputs[0]), i), int64).ir for i in range(2)]
-        return [*words, "0"], ""
-    seed = node.attributes.get("seed")
-    function = region.body.calls.object(lambda: GLOBAL.advance(seed))
+        data = region.data(node.inputs[0])
+        words = [b.cast(load(b, dtype.dtype, data, i), int64).ir for i in range(dtype.shape[0])]
+        if len(words) == 3:
+            return [words[2], words[0], words[1]], ""
+        block = out.alloca("[4 x i32]")
+        out.call(philox(region.body.module), block, 0, 1, SEED_KEY, *words)
+        mixed = [b.cast(load(b, uint32, block, i), uint64) for i in range(4)]
+        key, high = (mixed[i] | b.bits("shl", mixed[i + 1], 32) for i in (0, 2))
+        return [key.ir, "0", high.ir], ""
+    kind, seed = stream_name(node.op.name, node.results[0].type.dtype), node.attributes.get("seed")
+    function = region.body.calls.object(lambda: GLOBAL.stream(kind, seed))
     found = out.call("call_python", function(out), "null", 0)
     region.body.check(out.is_null(found))
     held = region.body.own(found)
     pointer = region.address(held)
-    words = [load(b, int64, pointer, i).ir for i in range(3)]
-    return words, held.slot or ""
+    key, high = (load(b, int64, pointer, i) for i in (0, 2))
+    used = times(out, count, RESERVED)
+    low = out.new(f"atomicrmw add ptr {out.gep('i64', pointer, 1)}, i64 {used} monotonic")
+    return [key.ir, low, high.ir], held.slot or ""
 
 
 def _write(region: LoweringContext, node: Node, call: Callable[..., object]) -> None:
@@ -77,7 +83,7 @@ def _write(region: LoweringContext, node: Node, call: Callable[..., object]) -> 
     (result,) = node.results
     type_: Any = result.type
     count = element_count(region.out, sizes(type_))
-    key, slot = _state(region, node)
+    key, slot = _state(region, node, count)
     if slot:
         region.body.release(slot)
     if is_scalar(type_):
@@ -95,7 +101,7 @@ def _plain(make: Callable[[Any, DType, Position], str]) -> Callable[[Any, Node],
     def write(region: LoweringContext, node: Node) -> None:
         _write(
             region, node,
-            lambda dtype, count, target, key: region.out.call(make(region, dtype, count), target, 0, count, *key),
+            lambda dtype, count, target, key: region.out.call(make(region, dtype, count), target, count, *key),
         )  # fmt: skip
 
     return write
@@ -105,31 +111,17 @@ native("random_uniform", "stateless_random_uniform", fits=_known, of_open=_known
 native("random_bits", "stateless_random_bits", fits=_known, of_open=_known)(_plain(bits))
 
 
-@native("random_normal", "stateless_random_normal", fits=_known, of_open=_known)
-def write_normal(region: LoweringContext, node: Node) -> None:
-    def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
-        pairs = _pairs(region.out, count)
-        name = gaussian(region, dtype, pairs)
-        left = plus(region.out, count, times(region.out, pairs, -1))
-        region.out.call(name, target, 0, pairs, *key, left)
-
-    _write(region, node, call)
+native("random_normal", "stateless_random_normal", fits=_known, of_open=_known)(_plain(gaussian))
 
 
 @native("random_truncated_normal", "stateless_truncated_normal", fits=_known, of_open=_known)
 def write_truncated_normal(region: LoweringContext, node: Node) -> None:
     def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
-        held: list[tuple[Object, TensorType | None]] = []
-        for kind in (float64, float64, int64):
-            held.append(_new(region, kind, plus(region.out, count, 1)))
-        pointers = [region.address(made) for made, _ in held]
-        name = truncated(region, dtype, count)
-        region.out.call(name, target, count, *key, *pointers)
-        for made, type_ in held:
-            if type_ is None:
-                region.body.release(made.slot)
-            else:
-                region.body.release_or_keep(made.slot, type_)
+        size = group_size(dtype)
+        groups: Position = -(-count // size) if isinstance(count, int) else ""
+        if not isinstance(count, int):
+            groups = region.out.op("udiv", plus(region.out, count, size - 1), size)
+        region.out.call(truncated(region, dtype, groups), target, groups, *key, count)
 
     _write(region, node, call)
 
@@ -144,6 +136,6 @@ def write_integers(region: LoweringContext, node: Node) -> None:
 
     def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
         name = integers(region, dtype, count)
-        region.out.call(name, target, 0, count, *key, start.ir, (stop - start).ir)
+        region.out.call(name, target, count, *key, start.ir, (stop - start).ir)
 
     _write(region, node, call)

@@ -1,9 +1,7 @@
-"""Counter-based random numbers: Philox's bits for a key, and distributions made from them; `ops.py` lowers the ops.
+"""Counter-based random numbers: Philox's words for a key, and distributions made from them; `ops.py` lowers the ops.
 
-The bits, and the order in which they are used, are those of `ops.random.bits`. Uniform numbers and integers are
+The words, and the order in which they are used, are those of `ops.random.bits`. Uniform numbers and integers are
 equal to the last bit. Normal numbers are computed by native functions, so they are equal within rounding.
-
-Philox4x64-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011).
 """
 
 from __future__ import annotations
@@ -11,64 +9,60 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.codegen.routine import PART, Routine
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position
+from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Signature
+from autoconv.backends.llvm.ir.types import memory
 from autoconv.backends.llvm.schedule.partition import MOST_PARTS, Split
 from autoconv.backends.llvm.target.machine import current_target
-from autoconv.graph.dtypes import DType, float64, int64, uint64
+from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint32, uint64
 from autoconv.ops.elements import ELEMENTS
-from autoconv.ops.random.bits import PRECISION, TRUNCATION
+from autoconv.ops.random.bits import LEAST, PRECISION, RESERVED, TRUNCATION, words_of_pair
+from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, WEYL
 
-_CHUNK = 512  # numbers that are drawn before they are transformed; a multiple of the four of a block
+_CHUNK = 512  # numbers that are drawn before they are transformed; a multiple of the four words of a block
 _SPLIT = 1 << 16  # numbers from which threads share the work
-_MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
-_WEYL = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
-_ROUNDS = 10
-_KEY = ("i64 %key0", "i64 %key1", "i64 %draw")
-_KEY_NAMES = ("%key0", "%key1", "%draw")
+_KEY = ("i64 %key", "i64 %low", "i64 %high")
+_KEY_NAMES = ("%key", "%low", "%high")
+_MASK = (1 << 32) - 1
 
 
-# ---- bits
+# ---- words
 
 
-def _philox(routine: Routine) -> str:
-    """Return the name of the function that writes four numbers for each of `blocks` blocks from number `block` on."""
+def philox(module: ModuleText) -> str:
+    """Return the name of the function that writes four words for each of `blocks` blocks from number `block` on."""
     parameters = ("ptr noalias %bits", "i64 %block", "i64 %blocks", *_KEY)
-    out = FunctionText(routine.module, Signature("void", parameters))
+    out = FunctionText(module, Signature("void", parameters))
     with out.loop("0", "%blocks") as i:
-        counted = out.op("add", out.op("add", "%block", i), 1)
-        words = [counted, "%draw", "0", "0"]
-        keys = ["%key0", "%key1"]
-        for turn in range(_ROUNDS):
+        counted = out.op("add", out.op("add", "%block", i), "%low")
+        carry = out.cast("zext", out.icmp("ult", counted, "%low"), "i64")
+        upper = out.op("add", "%high", carry)
+        words = [out.op("and", counted, _MASK), out.op("lshr", counted, 32)]
+        words += [out.op("and", upper, _MASK), out.op("lshr", upper, 32)]
+        keys = [out.op("and", "%key", _MASK), out.op("lshr", "%key", 32)]
+        for turn in range(ROUNDS):
             if turn:
-                keys = [out.op("add", key, _signed(step)) for key, step in zip(keys, _WEYL, strict=True)]
-            high0, low0 = _product(out, words[0], _MULTIPLIERS[0])
-            high1, low1 = _product(out, words[2], _MULTIPLIERS[1])
+                sums = (out.op("add", key, step) for key, step in zip(keys, WEYL, strict=True))
+                keys = [out.op("and", key, _MASK) for key in sums]
+            products = [out.op("mul", words[2 * half], factor) for half, factor in enumerate(MULTIPLIERS)]
+            first, second = (out.op("lshr", product, 32) for product in products)
             words = [
-                out.op("xor", out.op("xor", high1, words[1]), keys[0]), low1,
-                out.op("xor", out.op("xor", high0, words[3]), keys[1]), low0,
+                out.op("xor", out.op("xor", second, words[1]), keys[0]), out.op("and", products[1], _MASK),
+                out.op("xor", out.op("xor", first, words[3]), keys[1]), out.op("and", products[0], _MASK),
             ]  # fmt: skip
-        first = out.op("shl", i, 2)
+        place = out.op("shl", i, 2)
         for lane, word in enumerate(words):
-            place = out.gep("i64", "%bits", out.op("add", first, lane))
-            out.store("i64", word, place)
+            out.store("i32", out.cast("trunc", word, "i32"), out.gep("i32", "%bits", out.op("add", place, lane)))
     out.ret()
     return out.finish("philox")
-
-
-def _product(out: FunctionText, x: str, factor: int) -> tuple[str, str]:
-    """Return the upper and the lower 64 bits of a product."""
-    whole = out.op("mul", out.cast("zext", x, "i128"), factor)
-    return out.cast("trunc", out.op("lshr", whole, 64), "i64"), out.cast("trunc", whole, "i64")
-
-
-def _signed(number: int) -> int:
-    return number - (1 << 64) if number >= 1 << 63 else number
 
 
 class _Writer(ElementWriter):
@@ -85,26 +79,59 @@ class _Writer(ElementWriter):
 class _Draw:
     """A function over the numbers from `%first` to `%last`, in chunks.
 
-    `bits(position)` returns the address of a chunk's bits. `finish` returns a function that runs it on several threads,
-    where that is worth it.
+    `bits(position)` returns the address of a chunk's words, `each` for a number. `finish` returns a function that runs
+    it on several threads, where that is worth it.
     """
 
-    def __init__(self, region: LoweringContext, dtype: DType, extra: Sequence[str] = ()) -> None:
-        self.parameters = ["ptr noalias %result", "i64 %position", "i64 %count", *_KEY, *extra]
+    def __init__(self, region: LoweringContext, dtype: DType, each: int = 1, extra: Sequence[str] = ()) -> None:
+        self.parameters = ["ptr noalias %result", "i64 %count", *_KEY, *extra]
         self._region = region
         self._body = Routine(region, [*self.parameters, *PART], "i1")
         self.out = self._body.out
         self.b = _Writer(self.out)
         self.dtype = dtype
-        self._philox = _philox(self._body)
+        self.each = each
+        self.philox = philox(self._body.module)
 
     def bits(self, position: str) -> str:
-        """Return the address of the bits from that position on, as many as a chunk has."""
-        out = self.out
-        buffer = out.alloca(f"[{_CHUNK + 4} x i64]")
-        block = out.op("lshr", position, 2)
-        out.call(self._philox, buffer, block, _CHUNK // 4 + 1, *_KEY_NAMES)
-        return out.gep("i64", buffer, out.op("and", position, 3))
+        """Return the address of the words from that position on, a multiple of a chunk, as many as a chunk has."""
+        out, size = self.out, _CHUNK * self.each
+        buffer = out.alloca(f"[{size} x i32]")
+        block = out.op("lshr", out.mul(position, self.each), 2)
+        out.call(self.philox, buffer, block, size // 4, *_KEY_NAMES)
+        return buffer
+
+    def long(self, bits: str, i: str) -> Element:
+        """Return the words of a number as an integer of 64 bits, the first in its lower half."""
+        if self.each == 1:
+            return self._word(bits, i)
+        low, high = (self._word(bits, self.out.add(self.out.mul(i, 2), half)) for half in range(2))
+        return low | self.b.bits("shl", high, 32)
+
+    def _word(self, bits: str, i: str) -> Element:
+        return self.b.cast(load(self.b, uint32, bits, i), uint64)
+
+    def fraction(self, bits: str, first: str, dtype: DType) -> Element:
+        """Return a number in [0, 1) from the lower bits of a word, or of a pair for float64."""
+        b, precision = self.b, PRECISION[dtype.name]
+        if dtype is not float64:
+            word = b.wrap(int32, load(b, uint32, bits, first).ir)
+            return b.cast(word & ((1 << precision) - 1), float32) * 2.0**-precision
+        upper = self._word(bits, first) & ((1 << (precision - 32)) - 1)
+        whole = b.bits("shl", upper, 32) | self._word(bits, self.out.add(first, 1))
+        return b.cast(b.wrap(int64, whole.ir), float64) * 2.0**-precision
+
+    def pair(self, bits: str, first: str) -> tuple[Element, Element]:
+        """Apply Box and Muller's transform to the words from `first` on; each step is rounded but for float64."""
+        b, double = self.b, self.dtype is float64
+        kind = float64 if double else float32
+        one, other = (self.fraction(bits, self.out.add(first, k * (2 if double else 1)), kind) for k in range(2))
+        least = LEAST if double else float(np.float32(LEAST))
+        wide = b.cast(b.select(one < least, b.constant(least, kind), one), float64)
+        radius = b.intrinsic("sqrt", b.cast(ELEMENTS["log"](b, wide), kind) * -2.0)
+        angle = b.cast(b.cast(b.cast(other, float64) * (2.0 * math.pi), kind), float64)
+        sine, cosine = (b.cast(ELEMENTS[wave](b, angle), kind) for wave in ("sin", "cos"))
+        return sine * radius, cosine * radius
 
     def chunks(self, write: Callable[[str, str], None]) -> None:
         """Run `write(start, length)` for each chunk of the part."""
@@ -144,62 +171,46 @@ def _each(out: FunctionText, start: str, length: str, write: Callable[[str, str]
 
 def uniform(region: LoweringContext, dtype: DType, count: Position) -> str:
     """Draw multiples of 2 to the minus precision in [0, 1)."""
-    draw = _Draw(region, dtype)
-    out, b, precision = draw.out, draw.b, PRECISION[dtype.name]
+    draw = _Draw(region, dtype, 2 if dtype is float64 else 1)
 
     def chunk(start: str, length: str) -> None:
-        bits = draw.bits(out.op("add", start, "%position"))
-
-        def write(i: str, place: str) -> None:
-            found = b.cast(b.bits("lshr", load(b, int64, bits, i), 64 - precision), dtype)
-            draw.put(found * 2.0**-precision, place)
-
-        _each(out, start, length, write)
-
-    draw.chunks(chunk)
-    return draw.finish(count)
-
-
-def gaussian(region: LoweringContext, dtype: DType, count: Position) -> str:
-    """Draw normal numbers by Box and Muller's transform in float64: `%count` cosines, then `%left` of their sines."""
-    draw = _Draw(region, dtype, ["i64 %left"])
-    out, b = draw.out, draw.b
-    sines = out.alloca(f"[{_CHUNK} x double]")
-
-    def chunk(start: str, length: str) -> None:
-        here = out.op("add", start, "%position")
-        radii, angles = draw.bits(here), draw.bits(out.op("add", here, "%count"))
-
-        def pair(i: str, place: str) -> None:
-            first, second = (
-                b.cast(b.bits("lshr", load(b, int64, bits, i), 11), float64) * 2.0**-53 for bits in (radii, angles)
-            )
-            radius = b.intrinsic("sqrt", ELEMENTS["log1p"](b, -first) * -2.0)
-            angle = second * (2.0 * math.pi)
-            draw.put(radius * ELEMENTS["cos"](b, angle), place)
-            store(b, radius * ELEMENTS["sin"](b, angle), sines, i)
-
-        _each(out, start, length, pair)
-        wanted = out.sub("%left", start)
-        shorter = out.icmp("slt", wanted, length)
-        behind = out.add(start, "%count")
+        bits = draw.bits(start)
         _each(
-            out, behind, out.select(shorter, wanted, length),
-            lambda i, place: draw.put(load(b, float64, sines, i), place),
+            draw.out, start, length,
+            lambda i, place: draw.put(draw.fraction(bits, draw.out.mul(i, draw.each), dtype), place),
         )  # fmt: skip
 
     draw.chunks(chunk)
     return draw.finish(count)
 
 
-def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
-    """Draw `%low` plus the remainder of the bits by `%range`."""
-    draw = _Draw(region, dtype, ["i64 %low", "i64 %range"])
+def gaussian(region: LoweringContext, dtype: DType, count: Position) -> str:
+    """Draw normal numbers in pairs, by way of an array for a chunk: the last pair may have one number."""
+    draw = _Draw(region, dtype, 2 if dtype is float64 else 1)
     out, b = draw.out, draw.b
-    low, range_ = b.wrap(uint64, "%low"), b.wrap(uint64, "%range")
+    kind = float64 if dtype is float64 else float32
+    numbers = out.alloca(f"[{_CHUNK} x {memory(kind)}]")
 
     def chunk(start: str, length: str) -> None:
-        bits = draw.bits(out.op("add", start, "%position"))
+        bits = draw.bits(start)
+        with out.loop("0", out.op("lshr", out.op("add", length, 1), 1)) as i:
+            place = out.mul(i, 2)
+            for k, number in enumerate(draw.pair(bits, out.mul(place, draw.each))):
+                store(b, number, numbers, out.add(place, k))
+        _each(out, start, length, lambda i, place: draw.put(load(b, kind, numbers, i), place))
+
+    draw.chunks(chunk)
+    return draw.finish(count)
+
+
+def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
+    """Draw `%least` plus the remainder of the words by `%range`."""
+    draw = _Draw(region, dtype, 2 if dtype.size == 8 else 1, ["i64 %least", "i64 %range"])
+    out, b = draw.out, draw.b
+    low, range_ = b.wrap(uint64, "%least"), b.wrap(uint64, "%range")
+
+    def chunk(start: str, length: str) -> None:
+        bits = draw.bits(start)
 
         def quick() -> None:
             """Compute the remainders without a division; a second step corrects the error of the float quotient."""
@@ -216,7 +227,7 @@ def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
             write(remainder)
 
         def write(remainder: Callable[[Element], Element]) -> None:
-            _each(out, start, length, lambda i, place: draw.put(low + remainder(load(b, uint64, bits, i)), place))
+            _each(out, start, length, lambda i, place: draw.put(low + remainder(draw.long(bits, i)), place))
 
         small = b.compare("lt", range_, 1 << 32) & b.compare("gt", range_, 1)
         out.either(small.ir, quick, lambda: write(lambda x: b.remainder(x, range_)))
@@ -226,64 +237,54 @@ def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
 
 
 def bits(region: LoweringContext, dtype: DType, count: Position) -> str:
-    draw = _Draw(region, dtype)
-    out, b = draw.out, draw.b
+    draw = _Draw(region, dtype, 2 if dtype.size == 8 else 1)
 
     def chunk(start: str, length: str) -> None:
-        bits = draw.bits(out.op("add", start, "%position"))
-        _each(out, start, length, lambda i, place: draw.put(load(b, uint64, bits, i), place))
+        words = draw.bits(start)
+        _each(draw.out, start, length, lambda i, place: draw.put(draw.long(words, i), place))
 
     draw.chunks(chunk)
     return draw.finish(count)
 
 
-def truncated(region: LoweringContext, dtype: DType, count: Position) -> str:
-    """Draw normal numbers; those beyond two standard deviations are redrawn from the next bits until none is left."""
-    several: Position = (count + 1) // 2 if isinstance(count, int) else "%count"
-    first, others = (gaussian(region, float64, pairs) for pairs in (several, 0))
-    buffers = ["ptr noalias %numbers", "ptr noalias %again", "ptr noalias %places"]
-    arguments = ["ptr noalias %result", "i64 %count", *_KEY, *buffers]
-    routine = Routine(region, arguments, short=True)
-    out, b = routine.out, routine.b
-    position, missing = out.alloca("i64"), out.alloca("i64")
+def group_size(dtype: DType) -> int:
+    """Return how many normal numbers a block of words makes."""
+    return 8 // words_of_pair(dtype)
 
-    def draw(name: str, target: str, wanted: str) -> None:
-        pairs = out.op("lshr", out.op("add", wanted, 1), 1)
-        left = out.op("sub", wanted, pairs)
-        begin = out.load("i64", position)
-        out.call(name, target, begin, pairs, *_KEY_NAMES, left)
-        used = out.op("shl", pairs, 1)
-        out.store("i64", out.op("add", begin, used), position)
 
-    def keep_outside(wanted: str, number: Callable[[str], Element], place_of: Callable[[str], str]) -> None:
-        """Record the places of the numbers that have to be redrawn."""
-        out.store("i64", 0, missing)
-        with out.loop("0", wanted) as i:
-            beyond = b.compare("gt", b.intrinsic("fabs", number(i)), TRUNCATION)
-            place = place_of(i)
-            noted = load(b, int64, missing, 0)
-            store(b, b.wrap(int64, place), "%places", noted.ir)
-            store(b, noted + b.cast(beyond, int64), missing, 0)
+def truncated(region: LoweringContext, dtype: DType, groups: Position) -> str:
+    """Draw normal numbers without those beyond two standard deviations, `%wanted` in all.
 
-    out.store("i64", 0, position)
-    draw(first, "%numbers", "%count")
-    keep_outside("%count", lambda i: load(b, float64, "%numbers", i), lambda i: i)
-    head, again, done = out.label("again"), out.label("draw"), out.label("complete")
-    out.branch(head)
-    out.begin(head)
-    wanted = load(b, int64, missing, 0)
-    out.branch_if(wanted.same(0).ir, done, again)
-    out.begin(again)
-    draw(others, "%again", wanted.ir)
+    `%count` is the number of groups, which are as large as what a block makes. A group has a range of blocks of its
+    own, from which it takes the first numbers that are near enough.
+    """
+    draw = _Draw(region, dtype, 1, ["i64 %wanted"])
+    out, b, size = draw.out, draw.b, group_size(dtype)
+    words, filled, turn = out.alloca("[4 x i32]"), out.alloca("i64"), out.alloca("i64")
 
-    def placed(i: str) -> Element:
-        number = load(b, float64, "%again", i)
-        store(b, number, "%numbers", load(b, int64, "%places", i).ir)
-        return number
+    def group(i: str, place: str) -> None:
+        begin, block = out.mul(place, size), out.mul(place, RESERVED * size // 4)
+        out.store("i64", 0, filled)
+        out.store("i64", 0, turn)
+        again, done = out.label("again"), out.label("complete")
+        out.branch(again)
+        out.begin(again)
+        number = out.load("i64", turn)
+        out.call(draw.philox, words, out.op("add", block, number), 1, *_KEY_NAMES)
+        out.store("i64", out.op("add", number, 1), turn)
+        for first in range(0, 4, words_of_pair(dtype)):
+            for found in draw.pair(words, str(first)):
+                keep(found, begin)
+        out.branch_if(out.icmp("slt", out.load("i64", filled), size), again, done)
+        out.begin(done)
 
-    keep_outside(wanted.ir, placed, lambda i: load(b, int64, "%places", i).ir)
-    out.branch(head)
-    out.begin(done)
-    with out.loop("0", "%count") as i:
-        store(b, b.cast(load(b, float64, "%numbers", i), dtype), "%result", i)
-    return routine.finish()
+    def keep(found: Element, begin: str) -> None:
+        have = b.wrap(int64, out.load("i64", filled))
+        near = b.compare("lt", b.intrinsic("fabs", found), TRUNCATION) & (have < size)
+        at = b.wrap(int64, begin) + have
+        inside = near & (at < b.wrap(int64, "%wanted"))
+        out.either(inside.ir, lambda: draw.put(found, at.ir), lambda: None)
+        out.store("i64", (have + b.cast(near, int64)).ir, filled)
+
+    draw.chunks(lambda start, length: _each(out, start, length, group))
+    return draw.finish(groups)
