@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from autoconv.api.tensors.casts import cast, saturate_cast
 from autoconv.api.tensors.maths import complex
 from autoconv.graph.dtypes import (
@@ -11,6 +13,8 @@ from autoconv.graph.dtypes import (
     bool_,
     complex64,
     complex128,
+    float8_e4m3fn,
+    float8_e5m2,
     float16,
     float32,
     float64,
@@ -35,6 +39,7 @@ from autoconv.runtime.recording.tracebacks import present_functions as _present_
 
 bool = bool_
 double, half = float64, float16
+experimental = SimpleNamespace(float8_e4m3fn=float8_e4m3fn, float8_e5m2=float8_e5m2)  # where TensorFlow has them
 
 __all__ = [
     "DType", "as_dtype", "bfloat16", "bool", "cast", "complex", "complex128", "complex64", "double", "float16",

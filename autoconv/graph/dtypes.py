@@ -44,8 +44,8 @@ class DType:
         """The NumPy dtype; strings are arrays of `bytes` objects."""
         if self.name == "string":
             return np.dtype(object)
-        if self.name == "bfloat16":
-            return np.dtype(_bfloat16())
+        if self.name == "bfloat16" or self.name.startswith("float8"):
+            return np.dtype(getattr(_ml_dtypes(self.name), self.name))
         if self.is_quantized:
             return np.dtype([(self.name, self.name[1:])])
         if self.name in ("resource", "variant"):
@@ -135,6 +135,8 @@ class DType:
 
     @property
     def _limits(self) -> Any:
+        if self.name.startswith(("bfloat", "float8")):
+            return _ml_dtypes(self.name).finfo(self.numpy)
         return np.iinfo(self.numpy) if self.is_integer else np.finfo(self.numpy)
 
     @property
@@ -201,12 +203,12 @@ def as_dtype(value: object) -> DType:
         raise TypeError(f"NumPy's {dtype} has no dtype here; there are {', '.join(DTYPES)}.") from None
 
 
-def _bfloat16() -> Any:
+def _ml_dtypes(name: str) -> Any:
     try:
         import ml_dtypes  # heavy and optional
     except ImportError:
-        raise ImportError("bfloat16 needs the package ml_dtypes: pip install 'autoconv[bfloat16]'") from None
-    return ml_dtypes.bfloat16
+        raise ImportError(f"{name} needs the package ml_dtypes: pip install 'autoconv[bfloat16]'") from None
+    return ml_dtypes
 
 
 float32 = DType("float32", 1)
@@ -225,6 +227,9 @@ complex128 = DType("complex128", 18)
 float16 = DType("float16", 19)
 uint32 = DType("uint32", 22)
 uint64 = DType("uint64", 23)
+# For storage and products of Keras' quantized layers: ops on them run by NumPy's functions of ml_dtypes.
+float8_e5m2 = DType("float8_e5m2", 24)
+float8_e4m3fn = DType("float8_e4m3fn", 25)
 # The dtype of variables' handles; no tensor of numbers has it.
 resource = DType("resource", 20)
 variant = DType("variant", 21)
@@ -239,7 +244,7 @@ DTYPES: dict[str, DType] = {
     dtype.name: dtype
     for dtype in (
         bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-        float16, float32, float64, bfloat16, complex64, complex128, string,
+        float16, float32, float64, bfloat16, float8_e4m3fn, float8_e5m2, complex64, complex128, string,
     )
 }  # fmt: skip
 

@@ -183,3 +183,20 @@ def test_what_orders_numbers_takes_no_complex_ones() -> None:
                 run(z)
             said.append(str(caught.value).splitlines()[0])
         assert said[0] in said[1] or said[1] in said[0]
+
+
+def test_float8_tensors_store_numbers_and_are_cast() -> None:
+    """Their numbers are those of ml_dtypes; 500 is beyond float8_e4m3fn."""
+    x = autoconv.constant([1.5, 2.3, -3.0, 500.0])
+    for name, wanted in (("float8_e4m3fn", [1.5, 2.25, -3.0, np.nan]), ("float8_e5m2", [1.5, 2.5, -3.0, 512.0])):
+        dtype = getattr(autoconv.dtypes.experimental, name)
+        assert autoconv.as_dtype(name) is dtype and dtype.size == 1 and dtype.is_floating
+
+        def stored(y: Any, dtype: Any = dtype) -> Any:
+            return autoconv.cast(autoconv.reshape(autoconv.cast(y, dtype), [2, 2]), autoconv.float32)
+
+        for run in (stored, autoconv.function(stored)):
+            np.testing.assert_array_equal(run(x), np.reshape(wanted, (2, 2)))
+    limits = [getattr(autoconv.dtypes.experimental, name).max for name in ("float8_e4m3fn", "float8_e5m2")]
+    assert [float(limit) for limit in limits] == [448.0, 57344.0]
+    assert autoconv.Variable([1.0, 2.0], dtype="float8_e5m2").dtype.name == "float8_e5m2"

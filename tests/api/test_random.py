@@ -122,14 +122,14 @@ KNOWN_ANSWERS = [
 def test_philox_known_answers(counter: Any, key: Any, wanted: Any) -> None:
     low, high, whole = (a + (b << 32) for a, b in (counter[:2], counter[2:], key))
     assert philox4x32(whole, np.array([low], np.uint64), high).tolist() == [list(wanted)]
-    words = random.stateless_uniform([4], np.array([low, high, whole], np.uint64), None, None, autoconv.uint32)
-    assert words.numpy().tolist() == list(wanted)
+    generator = random.Generator.from_key_counter(whole, [low, high], "philox")
+    assert generator.uniform_full_int([4], autoconv.uint32).numpy().tolist() == list(wanted)
 
 
 def test_counters_carry() -> None:
-    last = np.array([2**64 - 1, 6, 3], np.uint64)
-    following = random.stateless_uniform([8], last, None, None, autoconv.uint32).numpy()[4:]
-    assert following.tolist() == random.stateless_uniform([4], [0, 7, 3], None, None, autoconv.uint32).numpy().tolist()
+    last, following = (random.Generator.from_state([*counter, 3], "philox") for counter in ([-1, 6], [0, 7]))
+    words = last.uniform_full_int([8], autoconv.uint32).numpy()[4:]
+    assert words.tolist() == following.uniform_full_int([4], autoconv.uint32).numpy().tolist()
 
 
 # Printed by TensorFlow 2.21.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.random.stateless import (
+    COUNTER,
     Algorithm,
     algorithm_of,
     signed,
@@ -111,6 +112,10 @@ class Generator:
         self._state.assign([low, apply("add", before[1], carry), before[2]])
         return before
 
+    @property
+    def _by(self) -> Any:
+        return COUNTER if self._algorithm is Algorithm.PHILOX else self._algorithm
+
     def _next(self, shape: Any, times: int = 1) -> Tensor:
         """Return the seed of one draw of that shape, and advance the counter."""
         extra, static = shape_argument(shape)
@@ -123,29 +128,29 @@ class Generator:
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, name: str | None = None
     ) -> Tensor:
         """Uniform numbers from `minval` to `maxval`, exclusive (1 by default; required for integers)."""
-        return stateless_uniform(shape, self._next(shape), minval, maxval, dtype, name, self._algorithm)
+        return stateless_uniform(shape, self._next(shape), minval, maxval, dtype, name, self._by)
 
     def uniform_full_int(self, shape: Any, dtype: Any = uint64, name: str | None = None) -> Tensor:
         """Integers from the whole range of the dtype."""
-        return stateless_uniform(shape, self._next(shape), None, None, dtype, name, self._algorithm)
+        return stateless_uniform(shape, self._next(shape), None, None, dtype, name, self._by)
 
     def normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, name: str | None = None
     ) -> Tensor:
         """Normally distributed numbers."""
-        return stateless_normal(shape, self._next(shape), mean, stddev, dtype, name, self._algorithm)
+        return stateless_normal(shape, self._next(shape), mean, stddev, dtype, name, self._by)
 
     def truncated_normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, name: str | None = None
     ) -> Tensor:
         """Normally distributed numbers within two standard deviations of the mean."""
-        return stateless_truncated_normal(shape, self._next(shape), mean, stddev, dtype, name, self._algorithm)
+        return stateless_truncated_normal(shape, self._next(shape), mean, stddev, dtype, name, self._by)
 
     def binomial(
         self, shape: Any, counts: Any, probs: Any, dtype: Any = int32, name: str | None = None
     ) -> Tensor:
         """The number of successes of `counts` trials with probability `probs`; both broadcast to `shape`."""
-        return stateless_binomial(shape, self._next(shape, 100), counts, probs, dtype, name, self._algorithm)
+        return stateless_binomial(shape, self._next(shape, 100), counts, probs, dtype, name, self._by)
 
     def make_seeds(self, count: Any = 1) -> Tensor:
         """Seeds for the stateless functions: int64 of shape [2, count]."""
@@ -204,10 +209,17 @@ def _state_of(seed: Any, algorithm: Algorithm) -> np.ndarray:
     words = _WORDS[algorithm]
     if isinstance(seed, (int, np.integer)):
         return np.array([signed(int(seed) >> 64 * place) for place in range(words)])
-    given = [signed(int(word)) for word in np.ravel(np.asarray(seed))][:words]
+    given = _integers(seed)[:words]
     return np.array([0] * (words - len(given)) + given)
 
 
 def _key_and_counter(key: Any, counter: Any, algorithm: Algorithm) -> np.ndarray:
-    words = [signed(int(word)) for word in np.ravel(np.asarray(counter))]
+    words = _integers(counter)
     return np.array([*words, *[0] * (_WORDS[algorithm] - 1 - len(words)), signed(int(key))])
+
+
+def _integers(values: Any) -> list[int]:
+    """Return integers of 64 bits, with a sign; NumPy would make floats of a list with large ones."""
+    if not isinstance(values, (list, tuple)):
+        values = np.ravel(np.asarray(values))
+    return [signed(int(value)) for value in values]

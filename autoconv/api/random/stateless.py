@@ -30,7 +30,10 @@ class Algorithm(enum.Enum):
     AUTO_SELECT = 3
 
 
-def algorithm_of(alg: TensorLike) -> Algorithm:
+COUNTER: Any = object()  # in the place of an algorithm: the seed is the counter of Philox and its key
+
+
+def algorithm_of(alg: TensorLike | None) -> Algorithm:
     """Return the algorithm for its name, number or member; Philox by default. Raises ValueError for any other value."""
     if alg is None:
         return Algorithm.PHILOX
@@ -214,7 +217,9 @@ def fold_in(seed: TensorLike, data: object, alg: object = "auto_select") -> Tens
 
 
 def _by(alg: TensorLike) -> dict[str, str]:
-    """Return the ops' attribute for the algorithm: none for Philox."""
+    """Return the ops' attribute for the algorithm: none for Philox with a seed."""
+    if alg is COUNTER:
+        return {"alg": "counter"}
     found = algorithm_of(alg)
     return {} if found is Algorithm.PHILOX else {"alg": found.name.lower()}
 

@@ -79,12 +79,13 @@ class GlobalGenerator:
 
     def stream(self, kind: str, op_seed: Any = None) -> np.ndarray:
         """Return key and counter of the next draw, uint64[3]; the draw adds to the counter what it uses."""
+        pair: tuple[int, int] | None
         with self._lock:
             if isinstance(op_seed, tuple):
                 found, pair = self._streams.get(op_seed), op_seed[:2]
             elif op_seed is None and self.seed is not None:
-                pair = self.pair(None, lambda: self._seeds.randint(0, _MOST_SEED))
-                return _state(*pair)
+                pair = self.pair(self._seeds.randint(0, _MOST_SEED), lambda: 0)
+                return _state(*(pair or (0, 0)))
             else:
                 pair = self.pair(op_seed, lambda: 0)
                 op_seed = None if pair is None else (kind, *pair)
@@ -116,13 +117,18 @@ def stream_name(op: str, dtype: DType) -> str:
 
 
 def from_seed(seed: Any, alg: str) -> Bits:
-    """Return the words for a seed: two integers, which are mixed, or counter and key of Philox, three integers."""
-    numbers = [int(number) for number in np.ravel(seed)]
-    if np.ndim(seed) != 1 or len(numbers) not in (2, 3):
-        raise InvalidArgumentError(f"seed must have shape [2], not {list(np.shape(seed))}")
-    if len(numbers) == 3:
+    """Return the words for a seed: two integers, which are mixed, or for "counter" those of Philox and its key."""
+    wanted = seed_size(alg)
+    if np.shape(seed) != (wanted,):
+        raise InvalidArgumentError(f"seed must have shape [{wanted}], not {list(np.shape(seed))}")
+    numbers = [int(number) for number in seed]
+    if alg == "counter":
         return Philox(numbers[2], numbers[0], numbers[1])
     return Threefry(*numbers) if alg == "threefry" else Philox.of_seed(*numbers)
+
+
+def seed_size(alg: str) -> int:
+    return 3 if alg == "counter" else 2
 
 
 # ---- from words to numbers
@@ -152,8 +158,7 @@ def _fraction(words: Any, dtype: DType) -> Any:
 
 def _unit(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     """Return multiples of the dtype's epsilon, uniform in [0, 1)."""
-    count = _size(shape)
-    words = bits.words(2 * count).reshape(-1, 2) if dtype is float64 else bits.words(count)
+    words = bits.words(2 * _size(shape)).reshape(-1, 2) if dtype is float64 else bits.words(_size(shape))
     return _fraction(words, dtype).astype(dtype.numpy, copy=False).reshape(shape)
 
 
@@ -205,10 +210,8 @@ def _truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     count, each = _size(shape), words_of_pair(dtype)
     members = 8 // each
     groups = -(-count // members)
-    found = np.zeros((groups, members))
-    filled = np.zeros(groups, np.int64)
-    going = np.arange(groups)
-    turn = 0
+    found, filled = np.zeros((groups, members)), np.zeros(groups, np.int64)
+    going, turn = np.arange(groups), 0
     while going.size:
         starts = going.astype(np.uint64) * np.uint64(RESERVED * members // 4) + np.uint64(turn)
         numbers = _pairs(bits.blocks(starts).reshape(going.size, -1, each), dtype).reshape(going.size, -1)
@@ -269,16 +272,16 @@ def seeded(rule: Callable[..., TensorType]) -> Callable[..., TensorType]:
     def with_seed(seed: TensorType, *inputs: TensorType, **attributes: Any) -> TensorType:
         if not seed.dtype.is_integer:
             raise TypeError(f"seed must be of integers, found {seed.dtype.name}")
-        if not any(shapes_compatible(seed.shape, (size,)) for size in (2, 3)):
-            raise ValueError(f"seed must have shape [2], found {seed}")
+        wanted = seed_size(attributes.get("alg", ""))
+        if not shapes_compatible(seed.shape, (wanted,)):
+            raise ValueError(f"seed must have shape [{wanted}], found {seed}")
         return rule(*inputs, **attributes)
 
     return with_seed
 
 
 _REASON = no_gradient("random numbers do not depend on what they are drawn with")
-_VECTOR = np.array([2, 3], np.int32)
-_SEED = np.array([7, 42], np.int64)
+_VECTOR, _SEED = np.array([2, 3], np.int32), np.array([7, 42], np.int64)
 
 
 def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Callable[..., Any]) -> None:

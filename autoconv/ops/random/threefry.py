@@ -5,6 +5,8 @@ Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 _ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)  # bits, by round
@@ -43,7 +45,7 @@ class Threefry:
 
     def blocks(self, numbers: np.ndarray) -> np.ndarray:
         """Return two blocks for each of these numbers, counted from the first: uint32 [n, 4]."""
-        counters = (numbers[:, None] * np.uint64(2) + np.arange(2, dtype=np.uint64)).reshape(-1)
+        counters: Any = (numbers[:, None] * np.uint64(2) + np.arange(2, dtype=np.uint64)).reshape(-1)
         halves = np.stack([counters & np.uint64(_WORD - 1), counters >> np.uint64(32)], axis=1)
         return threefry2x32(self._key, halves).reshape(-1, 4)
 

@@ -53,12 +53,9 @@ _REMEDIES = (
     "`if self.v is None: self.v = autoconv.Variable(…)`."
 )
 _EACH_ITS_OWN = (
-    "each call passes new objects, or new values that need a trace each: "
-    "such calls run as plain Python until that has taken as long as a trace. Pass the numbers and arrays that "
-    "the objects hold, or reuse the objects"
+    "each call passes new objects, or new values that need a trace each: such calls run as plain Python until that has "
+    "taken as long as a trace. Pass the numbers and arrays that the objects hold, or reuse the objects"
 )
-
-
 Q = ParamSpec("Q")  # the parameters of a method without `self`
 
 
@@ -184,9 +181,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
 
     def _inlined(self, region: Region, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record the call's own nodes in the region, without a trace for it."""
-        function: Any = self.python_function
-        if self._autograph:
-            function = converted(function, region)
+        function = converted(self.python_function, region) if self._autograph else self.python_function
         return function(*args, **kwargs)
 
     def _run_unexamined(self, reason: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

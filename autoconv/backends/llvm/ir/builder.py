@@ -107,6 +107,11 @@ class Builder:
     def store(self, type_: str, value: object, pointer: object, more: str = "") -> None:
         self.line(f"store {type_} {checked(value, type_)}, ptr {checked(pointer, 'ptr')}{more}")
 
+    def atomic_add(self, type_: str, pointer: object, value: object) -> Operand:
+        """Add to an integer in memory, and return what it was before."""
+        at, more = checked(pointer, "ptr"), checked(value, type_)
+        return self._typed(type_, f"atomicrmw add ptr {at}, {type_} {more} monotonic")
+
     def gep(self, type_: str, pointer: object, index: object, inbounds: bool = True) -> Operand:
         """Return the address `index` elements behind a pointer to elements of a type."""
         word = "getelementptr inbounds" if inbounds else "getelementptr"

@@ -25,7 +25,7 @@ from autoconv.backends.llvm.ir.scalars import ElementWriter, load
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dtypes import DType, int64, uint32, uint64
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.random.bits import GLOBAL, RESERVED, stream_name
+from autoconv.ops.random.bits import GLOBAL, RESERVED, seed_size, stream_name
 from autoconv.ops.random.philox import SEED_KEY
 
 
@@ -35,10 +35,11 @@ def _known(node: Node) -> bool:
     The operand that holds the shape is not read.
     """
     kind = node.results[0].type
-    if node.attributes.get("alg", "philox") != "philox" or not (is_dense(kind) or is_scalar(kind)):
+    algorithm = node.attributes.get("alg", "philox")
+    if algorithm not in ("philox", "counter") or not (is_dense(kind) or is_scalar(kind)):
         return False
     seeds, bounds = _operands(node)
-    known = all(is_array(seed.type) and tuple(sizes(seed.type)) in ((2,), (3,)) for seed in seeds)
+    known = all(is_array(seed.type) and tuple(sizes(seed.type)) == (seed_size(algorithm),) for seed in seeds)
     return known and all(is_scalar(bound.type) for bound in bounds)
 
 
@@ -66,15 +67,15 @@ def _state(region: LoweringContext, node: Node, count: Position) -> tuple[list[s
         mixed = [b.cast(load(b, uint32, block, i), uint64) for i in range(4)]
         key, high = (mixed[i] | b.bits("shl", mixed[i + 1], 32) for i in (0, 2))
         return [key.ir, "0", high.ir], ""
-    kind, seed = stream_name(node.op.name, node.results[0].type.dtype), node.attributes.get("seed")
+    drawn: Any = node.results[0].type
+    kind, seed = stream_name(node.op.name, drawn.dtype), node.attributes.get("seed")
     function = region.body.calls.object(lambda: GLOBAL.stream(kind, seed))
     found = out.call("call_python", function(out), "null", 0)
     region.body.check(out.is_null(found))
     held = region.body.own(found)
     pointer = region.address(held)
     key, high = (load(b, int64, pointer, i) for i in (0, 2))
-    used = times(out, count, RESERVED)
-    low = out.new(f"atomicrmw add ptr {out.gep('i64', pointer, 1)}, i64 {used} monotonic")
+    low = out.atomic_add("i64", out.gep("i64", pointer, 1), times(out, count, RESERVED))
     return [key.ir, low, high.ir], held.slot or ""
 
 

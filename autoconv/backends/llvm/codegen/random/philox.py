@@ -29,9 +29,13 @@ from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, WEYL
 
 _CHUNK = 512  # numbers that are drawn before they are transformed; a multiple of the four words of a block
 _SPLIT = 1 << 16  # numbers from which threads share the work
-_KEY = ("i64 %key", "i64 %low", "i64 %high")
 _KEY_NAMES = ("%key", "%low", "%high")
 _MASK = (1 << 32) - 1
+
+
+def _long(*names: str) -> list[str]:
+    """Return parameters of 64 bits."""
+    return [f"i64 {name}" for name in names]
 
 
 # ---- words
@@ -39,7 +43,7 @@ _MASK = (1 << 32) - 1
 
 def philox(module: ModuleText) -> str:
     """Return the name of the function that writes four words for each of `blocks` blocks from number `block` on."""
-    parameters = ("ptr noalias %bits", "i64 %block", "i64 %blocks", *_KEY)
+    parameters = ["ptr noalias %bits", *_long("%block", "%blocks", *_KEY_NAMES)]
     out = FunctionText(module, Signature("void", parameters))
     with out.loop("0", "%blocks") as i:
         counted = out.op("add", out.op("add", "%block", i), "%low")
@@ -84,7 +88,7 @@ class _Draw:
     """
 
     def __init__(self, region: LoweringContext, dtype: DType, each: int = 1, extra: Sequence[str] = ()) -> None:
-        self.parameters = ["ptr noalias %result", "i64 %count", *_KEY, *extra]
+        self.parameters = ["ptr noalias %result", *_long("%count", *_KEY_NAMES, *extra)]
         self._region = region
         self._body = Routine(region, [*self.parameters, *PART], "i1")
         self.out = self._body.out
@@ -205,7 +209,7 @@ def gaussian(region: LoweringContext, dtype: DType, count: Position) -> str:
 
 def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
     """Draw `%least` plus the remainder of the words by `%range`."""
-    draw = _Draw(region, dtype, 2 if dtype.size == 8 else 1, ["i64 %least", "i64 %range"])
+    draw = _Draw(region, dtype, 2 if dtype.size == 8 else 1, ["%least", "%range"])
     out, b = draw.out, draw.b
     low, range_ = b.wrap(uint64, "%least"), b.wrap(uint64, "%range")
 
@@ -258,7 +262,7 @@ def truncated(region: LoweringContext, dtype: DType, groups: Position) -> str:
     `%count` is the number of groups, which are as large as what a block makes. A group has a range of blocks of its
     own, from which it takes the first numbers that are near enough.
     """
-    draw = _Draw(region, dtype, 1, ["i64 %wanted"])
+    draw = _Draw(region, dtype, 1, ["%wanted"])
     out, b, size = draw.out, draw.b, group_size(dtype)
     words, filled, turn = out.alloca("[4 x i32]"), out.alloca("i64"), out.alloca("i64")
 
