@@ -1,6 +1,6 @@
 """The product of ways to an object, kinds of calls, effects, containers and contexts: compiled against plain Python.
 
-    python tests/fuzz/effects.py [--sample 2000 | --whole] [--seed 0] [--only TEXT] [--jobs 2] [--show]
+    python tests/fuzz/effects.py [--sample 2000 | --whole] [--begin 0] [--minutes 9] [--seed 0] [--only TEXT] [--jobs 2]
 
 A program reaches what was there before it (a global, an item, an attribute, what a comprehension takes from a list) and
 has Python run a method of it, or writes to it; with and without objects among its arguments. Each is called six times,
@@ -15,6 +15,7 @@ import argparse
 import collections
 import contextlib
 import io
+import itertools
 import linecache
 import logging
 import multiprocessing
@@ -160,6 +161,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, default=0, help="so many programs, drawn from all of them")
     parser.add_argument("--whole", action="store_true", help="all of them, which are some fifty million")
+    parser.add_argument("--begin", type=int, default=0, help="leave out so many programs, which an earlier run had")
+    parser.add_argument("--minutes", type=float, default=1e9, help="end after so many minutes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="programs whose names hold this text")
     parser.add_argument("--jobs", type=int, default=1)
@@ -168,13 +171,16 @@ def main() -> int:
     options = parser.parse_args()
     draws, start = random.Random(options.seed), time.monotonic()
     chosen = product() if options.whole else sample(options.sample, draws) if options.sample else pairs(draws)
-    programs = (program for program in chosen if options.only in ", ".join(program))
+    matching = (program for program in chosen if options.only in ", ".join(program))
+    programs = itertools.islice(matching, options.begin, None)
     counts: collections.Counter[str] = collections.Counter()
     wrong: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     reasons: collections.Counter[str] = collections.Counter()
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        for program, (what, details, reason) in pool.imap_unordered(checked, programs, chunksize=20):
+        for program, (what, details, reason) in pool.imap(checked, programs, chunksize=5):
             counts[what] += 1
+            if time.monotonic() > start + 60 * options.minutes:
+                break
             reasons[re.sub(r"<[^>]*>(:\d+)*|\d+", "…", reason)[:150]] += bool(reason)
             if what == "WRONG":
                 for field, name in program._asdict().items():
@@ -185,7 +191,7 @@ def main() -> int:
     for reason, count in reasons.most_common(40) if options.show else ():
         print(f"{count:6} {reason}")
     told = ", ".join(f"{kind}: {count}" for kind, count in sorted(counts.items()))
-    print(f"{sum(counts.values())} programs in {time.monotonic() - start:.0f} s: {told}")
+    print(f"{sum(counts.values())} programs from {options.begin} on, in {time.monotonic() - start:.0f} s: {told}")
     return 1 if counts["WRONG"] else 0
 
 

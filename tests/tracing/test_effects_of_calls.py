@@ -449,7 +449,21 @@ def test_writes_of_nested_functions_are_writes():
         def __lt__(self, other):
             return [x + 1 for x in (1, 2)] < [other]
 
+        def __len__(self):
+            setattr(self, "count", 1)  # noqa: B010
+            return 1
+
+        def __add__(self, other):
+            return random.randint(1, other)
+
+        def __bool__(self):
+            self.log.append(1)
+            return True
+
     assert may_write(Counted.__eq__, (Counted,))
+    assert may_write(Counted.__len__, (Counted,))
+    assert may_write(Counted.__add__, (Counted,))
+    assert may_write(Counted.__bool__, (Counted,))
     assert not may_write(Counted.__lt__, (Counted,))
 
 

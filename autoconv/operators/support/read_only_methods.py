@@ -5,10 +5,12 @@ from __future__ import annotations
 import builtins
 import dis
 import inspect
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache
-from types import CodeType, FunctionType
+from random import Random
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 _NAMES = "abs bool enumerate float int isinstance iter len max min range reversed round tuple type zip"
@@ -46,7 +48,7 @@ def only_reads(method: Callable[..., Any]) -> bool:
             calls = name == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)
             if not called and (calls or not isinstance(found, _FREE)):
                 return False
-        if name == "LOAD_ATTR" and (instruction.arg or 0) & 1 and _is_method_load():
+        if name == "LOAD_ATTR" and _loads_method(instruction):
             return False
     return True
 
@@ -70,8 +72,9 @@ def writes(method: FunctionType) -> bool:
 def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
     """Return whether a method, or a function that it calls, assigns to an attribute, an item or an outer name.
 
-    Conservative: functions are found by their global and outer names, methods by their names in `classes`. Code that
-    initialises a new object may assign to its attributes.
+    Conservative: functions are found by their global and outer names, methods by their names in `classes` and among
+    those of Python's own mutable classes and of generators of random numbers. Code that initialises a new object may
+    assign to its attributes.
     """
     seen: set[Any] = set()
     pending = [(method, False)]
@@ -81,14 +84,32 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
         if not isinstance(function, FunctionType) or function.__code__ in seen:
             continue
         seen.add(function.__code__)
-        writes_any, writes_names, names, attributes = _summary(function.__code__)
-        if writes_names if initialises else writes_any:
+        writes_any, writes_names, names, attributes, by_methods = _summary(function.__code__)
+        if writes_names if initialises else writes_any or by_methods:
             return True
-        known = {**function.__globals__, **_cells(function)}
-        pending += [found for name in names for found in _called(known.get(name))]
+        known = {**vars(builtins), **function.__globals__, **_cells(function)}
+        loaded = [known.get(name) for name in names]
+        if any(isinstance(one, BuiltinFunctionType) and one in _WRITING_BUILTINS for one in loaded):
+            return True
+        if any(isinstance(one, ModuleType) for one in loaded) and not _WRITING_METHODS.isdisjoint(attributes):
+            return True  # such as random.shuffle
+        pending += [found for one in loaded for found in _called(one)]
         own = [vars(base).get(name) for name in attributes for kind in classes for base in kind.__mro__]
         pending += [found for member in own for found in _called(member)]
     return False
+
+
+# Builtins that write to an argument, to files, or to anything at all.
+_WRITING_BUILTINS = frozenset({setattr, delattr, print, next, exec, eval, open, input, __import__})
+# Methods that write to their object, apart from those of classes written in Python.
+_WRITING_METHODS = frozenset(
+    name
+    for kind in (list, dict, set, bytearray, deque, OrderedDict, Random)
+    for name in dir(kind)
+    if not name.startswith("_") and not any(hasattr(other, name) for other in (bytes, tuple, frozenset))
+) - {"VERSION", "fromkeys", "get", "getstate", "items", "keys", "maxlen", "values"}  # fmt: skip
+_NAMES_WRITING = "fill put resize write writelines send throw close rand randn normal integers permutation"
+_WRITING_METHODS |= frozenset(_NAMES_WRITING.split())
 
 
 def _called(found: Any) -> list[tuple[Any, bool]]:
@@ -110,13 +131,15 @@ def _cells(function: FunctionType) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1024)
-def _summary(code: CodeType) -> tuple[bool, bool, tuple[str, ...], tuple[str, ...]]:
-    """Return (whether it assigns to objects or outer names, whether to outer names, names loaded, attributes loaded).
+def _summary(code: CodeType) -> tuple[bool, bool, tuple[str, ...], tuple[str, ...], bool]:
+    """Return whether code assigns to objects or outer names, whether to outer names, and what it names.
 
-    Code of functions nested in it is included.
+    These are names loaded, attributes loaded, and whether a method of `_WRITING_METHODS` is among them. Code of
+    functions nested in it is included.
     """
-    assigns, names, attributes = set(), [], []
+    assigns, names, attributes, by_methods = set(), [], [], False
     for one in dis.get_instructions(code):
+        by_methods |= _loads_method(one) and one.argval in _WRITING_METHODS
         if one.opname in _WRITES or (one.opname == "STORE_DEREF" and one.argval in code.co_freevars):
             assigns.add(one.opname)
         if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"):
@@ -125,20 +148,23 @@ def _summary(code: CodeType) -> tuple[bool, bool, tuple[str, ...], tuple[str, ..
             attributes.append(one.argval)
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            writes_any, writes_names, more_names, more_attributes = _summary(inner)
+            writes_any, writes_names, more_names, more_attributes, more_methods = _summary(inner)
+            by_methods |= more_methods
             assigns |= {"STORE_GLOBAL"} if writes_names else {"STORE_ATTR"} if writes_any else set()
             names += more_names
             attributes += more_attributes
-    return bool(assigns), bool(assigns & {"STORE_GLOBAL", "STORE_DEREF"}), tuple(names), tuple(attributes)
+    writes_names = bool(assigns & {"STORE_GLOBAL", "STORE_DEREF"})
+    return bool(assigns), writes_names, tuple(names), tuple(attributes), by_methods
 
 
 # Opcodes that write attributes, items or globals.
 _WRITES = frozenset({"DELETE_ATTR", "DELETE_SUBSCR", "STORE_ATTR", "STORE_GLOBAL", "STORE_SLICE", "STORE_SUBSCR"})
 
 
-def _is_method_load() -> bool:
-    """Return whether the lowest bit of LOAD_ATTR's argument marks a method call: true from Python 3.12 on."""
-    return "LOAD_METHOD" not in dis.opmap
+def _loads_method(one: dis.Instruction) -> bool:
+    """Return whether an instruction loads a method to call it: from Python 3.12 on, by a bit of LOAD_ATTR."""
+    is_marked = "LOAD_METHOD" not in dis.opmap and one.opname == "LOAD_ATTR" and bool((one.arg or 0) & 1)
+    return is_marked or one.opname == "LOAD_METHOD"
 
 
 __all__ = ["may_write", "only_gives", "only_reads", "writes"]

@@ -432,7 +432,7 @@ CONTEXTS: dict[str, str] = {
     "or": "return x > 2 or VALUE",
     "test": "return 1 if VALUE else x",
     "equal": "return VALUE == 2, x == VALUE",
-    "f-string": 'return f"""{VALUE} {x}"""',
+    "f-string": 'return f"""{(VALUE)} {x}"""',
     "tuple": "return VALUE, x, VALUE",
     "dict": "return {'a': VALUE, 'b': x, 'c': VALUE}",
     "argument": "def same(a, b=0, *c, d=1):\n    return a, b, c, d\nreturn same(x, VALUE, VALUE, d=VALUE)",
