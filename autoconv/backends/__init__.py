@@ -85,4 +85,7 @@ def symbolic_code() -> SymbolicCode:
     return next(found for backend in BACKENDS.values() if (found := backend.symbolic) is not None)
 
 
-__all__ = ["BACKENDS", "REFERENCE", "compile_graph", "library_code", "backend_named", "symbolic_code"]
+__all__ = [
+    "BACKENDS", "REFERENCE", "accelerator", "accelerators", "backend_named", "compile_graph", "library_code",
+    "symbolic_code",
+]  # fmt: skip

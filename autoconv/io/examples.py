@@ -29,8 +29,10 @@ def parse_example(
 
     `features` has a FixedLenFeature or FixedLenSequenceFeature for each key to read, or a VarLenFeature, SparseFeature
     or RaggedFeature for sparse and ragged tensors. A result has the dimension of the vector before the shape of the
-    feature. Raises InvalidArgumentError for a record that is no Example, or whose
-    features differ in dtype or number of values from what is expected, or lacks one without a default.
+    feature.
+
+    Raises InvalidArgumentError for a record that is no Example, that lacks a feature without a default, or that has one
+    of another dtype or number of values than expected.
 
     >>> number = autoconv.train.Feature(int64_list=autoconv.train.Int64List(value=[3]))
     >>> record = autoconv.train.Example(features=autoconv.train.Features(feature={"n": number})).SerializeToString()

@@ -48,9 +48,8 @@ def joined_state(
         wider = _settled(join_layouts(layout, later, name, region.contract), name, region)
         known = [part for part in _containers(value, wider, region) if parent.is_inside(part._home)]
         copies = [*_containers(before, wider), *known]
-        apart = [part for part in copies if id(part) in shared]
-        apart = apart or [part for part in copies if _is_held(part, names, attributes)]
-        joined.append(_apart(layout, later, (before, value), name, region) if apart else wider)
+        aliased = any(id(part) in shared or _is_held(part, names, attributes) for part in copies)
+        joined.append(_kept(layout, later, (before, value), name, region) if aliased else wider)
     return joined
 
 
@@ -74,7 +73,7 @@ def _settled(layout: Layout, name: str, region: Region) -> Layout:
     return layout if region.contract.objects_in_graph else settled_lists(layout, name, region.contract)
 
 
-def _apart(layout: Layout, later: Layout, values: Sequence[Any], name: str, region: Region) -> Layout:
+def _kept(layout: Layout, later: Layout, values: Sequence[Any], name: str, region: Region) -> Layout:
     """Return a layout in which containers from before the loop keep their identity."""
     if region.contract.keeps_identity:
         return Leaf(ObjectType(), as_object)
@@ -130,13 +129,13 @@ def _is_held(container: object, names: Collection[str], attributes: Collection[t
 def _variables(names: Collection[str]) -> Iterator[Any]:
     """Yield the variables of the traced functions, without the loop's own of those names."""
     frame: FrameType | None = sys._getframe(1)
-    is_its = True  # whether the frame belongs to the function with the loop
+    is_of_loop = True  # whether the frame belongs to the function with the loop
     while frame is not None and not is_start(frame.f_code):
         if not is_own_file(frame.f_code.co_filename):
             for name, value in frame.f_locals.items():
-                if not (is_its and name in names) and not _is_part(value):
+                if not (is_of_loop and name in names) and not _is_part(value):
                     yield value
-            is_its = is_its and is_region(frame.f_code)
+            is_of_loop = is_of_loop and is_region(frame.f_code)
         frame = frame.f_back
 
 

@@ -103,7 +103,7 @@ class _Server:
             try:
                 part = self._connection.recv(min(size, 1 << 20))
             except TimeoutError:
-                # A short wait that began while a text was compiled says nothing of the time without work.
+                # A short wait began while a text was compiled: it is no sign of a time without work.
                 self._look(is_idle=patience == _IDLE and not parts)
                 continue
             if not part:
