@@ -102,7 +102,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     assert region is not None
     trial = Attempt()
     try:
-        probe = record_body(region, "cond_test", lambda _: [condition_value(test())], 1)
+        probe = record_body(region, "cond_test", lambda _: [_decided(test())], 1)
     except BaseException:
         trial.keep()
         raise
@@ -115,6 +115,12 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     decided = lambda: (dispatch.apply("select", truth(test()), position, -1),)
     (found,) = stage_arms(index < 0, [decided, lambda: (index,)], [], ("elif",))
     return found
+
+
+def _decided(value: object) -> Any:
+    """Return a test's value; for an object its truth, as that may run code or raise."""
+    value = condition_value(value)
+    return truth(value) if is_staged(value) and not isinstance(value, SymbolicTensor) else value
 
 
 def if_exp(test: object, body: Thunk, orelse: Thunk) -> Any:
@@ -313,7 +319,7 @@ def _truth_of_variant(value: Variant) -> Any:
             arms = [functools.partial(_truths, arm), functools.partial(_unchanged, result is not None and result)]
             (result,) = stage_arms(value.tag == index, arms, [], ("condition",))
             continue
-        decided = truth(arm) if known else False
+        decided = python_truth(arm) if known else False
         result = decided if result is None else dispatch.apply("select", value.tag == index, decided, result)
     return result
 
@@ -324,7 +330,7 @@ def has_code(value: object) -> bool:
 
 
 def _truths(value: object) -> tuple[Any]:
-    return (truth(value),)
+    return (python_truth(value),)
 
 
 def _unchanged(*inputs: Any) -> tuple[Any, ...]:

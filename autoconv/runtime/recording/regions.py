@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -85,6 +86,9 @@ class Trace:
     generators: weak references to the generators that the traced code made
     scope, device: the present name prefix and the requested device
     controls: the graph and the names of nodes that have to run before what is recorded into it
+    around: the exception that was handled around the trace
+    raises_in_handlers: True if operations in handlers may raise: what they raise has to have the handled exception as
+        its context
     """
 
     root: Region
@@ -104,6 +108,8 @@ class Trace:
     reassembled: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     refusal: BaseException | None = None
+    around: BaseException | None = field(default_factory=lambda: sys.exc_info()[1])
+    raises_in_handlers: bool = False
     sources: list[tuple[Node, Any]] | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
     # The patched classes that objects from before the trace may have.
@@ -228,6 +234,8 @@ class Region:
         shown = options.pop("shown", None) or display_name(name)
         options.setdefault("device", self.trace.device)
         node = self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)
+        if node.effects & Effects.RAISE and name != "raise" and sys.exc_info()[1] is not self.trace.around:
+            self.trace.raises_in_handlers = True
         graph, names = self.trace.controls
         if names and graph is self.graph:
             self.graph.controls[node.name] = names

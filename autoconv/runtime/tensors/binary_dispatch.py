@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ def binary(op_name: str, x: object, y: object) -> Any:
         return made(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         return NotImplemented
+    if op_name == "multiply" and _are_scalar_and_list(x, y):
+        return NotImplemented  # the list repeats itself
     _note_arrays(x, y)
     if _are_arrays() and not _are_numbers(x, y):
         return _as_arrays(op_name, x, y)
@@ -44,15 +46,23 @@ def binary(op_name: str, x: object, y: object) -> Any:
 
 
 def with_none(op_name: str, x: object) -> bool:
-    """`x == None` or `x != None`."""
-    refuse_elements(x, "None", "`x is None`")
+    """`x == None` or `x != None`; StagingError for NumPy's numbers in other comparisons, where NumPy raises."""
+    refuse_elements(x, None, "None", "`x is None`")
+    if op_name not in ("equal", "not_equal") and _are_arrays() and not getattr(x, "weak", True):
+        raise StagingError("a number of NumPy's is compared with None", current_place(), "`x is None`")
     return op_name == "not_equal"
 
 
-def refuse_elements(x: object, other: str, instead: str = "np.equal(x, other)") -> None:
-    """Raise StagingError for an array compared with a value that is no number; NumPy compares its elements."""
-    if _are_arrays() and getattr(x, "ndim", 0) > 0 and not getattr(x, "weak", False):
-        told = f"an array is compared with {other}, which NumPy does element by element"
+def refuse_elements(x: object, other: object, name: str, instead: str = "np.equal(x, other)") -> None:
+    """Raise StagingError for an array compared with a value that is no number; NumPy compares its elements.
+
+    So it does for a number of NumPy's and a sequence.
+    """
+    if not _are_arrays() or getattr(x, "weak", False):
+        return
+    is_sequence = isinstance(other, Sequence) or hasattr(type(other), "__array__")
+    if getattr(x, "ndim", 0) > 0 or (is_sequence and not isinstance(other, (str, bytes))):
+        told = f"an array is compared with {name}, which NumPy does element by element"
         raise StagingError(told, current_place(), instead)
 
 
@@ -158,6 +168,13 @@ def _are_of_python(x: object, y: object) -> bool:
         return False
     region = current_region()
     return region is not None and region.contract.python_numbers
+
+
+def _are_scalar_and_list(x: object, y: object) -> bool:
+    """Return whether a list of the trace is multiplied by a scalar of NumPy's, which counts as an int there."""
+    if not _are_arrays() or getattr(type(y), "__autoconv_plain__", None) is not list:
+        return False
+    return isinstance(x, Tensor) and x.type.shape == ()
 
 
 def _are_arrays() -> bool:

@@ -184,7 +184,7 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
             if found is NotImplemented and isinstance(other, np.dtype):  # which would take the dtype of this
                 raise StagingError("a number known only at run time is combined with a dtype", current_place())
             if found is NotImplemented and op in ("equal", "not_equal"):
-                EXPRESSIONS().refuse_elements(self, f"a {type(other).__name__}")
+                EXPRESSIONS().refuse_elements(self, other, f"a {type(other).__name__}")
             return found
         except BaseException as error:
             present(error)

@@ -15,7 +15,7 @@ from autoconv.runtime.recording.regions import BUSY
 from autoconv.runtime.recording.tracebacks import present
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.native_dispatch import native_entries, straight
-from autoconv.tracing.execute.plain_rerun import BEYOND
+from autoconv.tracing.execute.plain_rerun import is_for_python
 from autoconv.tracing.guards.float_errors import VARIABLE, acts_on_floats
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.tiers import (
@@ -92,10 +92,15 @@ class Dispatched(Generic[P, R]):
                     break
                 if concrete.checks_guards_in_python and (concrete.guards.changed() or concrete.meets_outside(given)):
                     continue
+                failure: Exception | None = None
                 try:
                     found = entry(*given)
-                except BEYOND as error:
-                    return self._beyond(concrete, error, args, kwargs)
+                except Exception as error:
+                    if not is_for_python(concrete, error):
+                        raise
+                    failure = error
+                if failure is not None:  # after the handler, which would be the context of what the program raises
+                    return self._beyond(concrete, failure, args, kwargs)
                 if found is not NotImplemented:
                     self._counter.value += 1
                     return found
@@ -104,18 +109,21 @@ class Dispatched(Generic[P, R]):
     def _failed(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
         """Handle an error of a call that went directly to an entry: rerun it as plain Python, or raise."""
         concretes = [concrete for concrete, other in self._direct if other is entry or entry in concrete.entries]
+        context = error.__context__
         try:
-            if isinstance(error, BEYOND) and concretes:
+            if concretes and is_for_python(concretes[0], error):
                 return self._beyond(concretes[0], error, args, {})
             raise error
         except BaseException as raised:
+            if raised is error:
+                error.__context__ = context  # which a statement `raise` replaces
             present(raised)
             raise
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError
 
-    def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
+    def _beyond(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
         raise NotImplementedError
 
     # ---- choice between graph and plain Python
@@ -161,10 +169,13 @@ class Dispatched(Generic[P, R]):
         entries = () if kwargs else native_entries(self._straight)  # the entries without guards checked in Python
         try:
             for entry in entries:
+                failure: BaseException | None = None
                 try:
                     found = entry(*args)
                 except BaseException as error:
-                    return self._failed(entry, error, *args)
+                    failure = error
+                if failure is not None:
+                    return self._failed(entry, failure, *args)
                 if found is not NotImplemented:
                     self._is_settled = True
                     for concrete in (concrete for concrete, _ in self._direct if entry in concrete.entries):

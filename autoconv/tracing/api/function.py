@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, overload
 
 from autoconv.backends import BACKENDS, backend_named
 from autoconv.config import SETTINGS
-from autoconv.errors import AutoconvError, InaccessibleTensorError, OpError
+from autoconv.errors import AutoconvError, InaccessibleTensorError
 from autoconv.operators.calls.call import converted
 from autoconv.operators.support.call_graph import reaches
 from autoconv.runtime.recording.regions import Region, current_region
@@ -28,7 +28,7 @@ from autoconv.tracing.execute.binding import concrete_leaves
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDifferentiable
 from autoconv.tracing.execute.donation import Donate, donated_names
 from autoconv.tracing.execute.internal_errors import is_of_program, meets_fault
-from autoconv.tracing.execute.plain_rerun import BEYOND, can_rerun, found_by, rerun_plain
+from autoconv.tracing.execute.plain_rerun import TAKEN_BACK, found_by, is_for_python, rerun_plain
 from autoconv.tracing.guards.hooked_objects import hook_among
 from autoconv.tracing.key.argument_structure import CannotFlatten
 from autoconv.tracing.key.bounded_mapping import Bounded
@@ -249,28 +249,31 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         return bool(running) and self._autograph and region.parent is not None and reaches(self, running)
 
     def _run(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
+        failure: Exception | None = None
         try:
             found = concrete.call_leaves(leaves)
         except NotDifferentiable as error:
             self._explanation.plain.append(f"one call: a tape records it, and {error}")
-        except BEYOND as error:
-            return self._beyond(concrete, error, args, kwargs)
+        except Exception as error:
+            if not is_for_python(concrete, error):
+                raise
+            failure = error
         else:
             self._is_settled = not self._contract.runs_plain or not self._learning.sizes.waits(concrete, leaves)
             if self._is_settled:
                 self._prefer(concrete)
             return found
+        if failure is not None:  # after the handler, which would be the context of what the program raises
+            return self._beyond(concrete, failure, args, kwargs)
         return self.python_function(*args, **kwargs)
 
-    def _beyond(self, concrete: ConcreteFunction, error: Exception, args: Any, kwargs: Any) -> Any:
+    def _beyond(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
         """Rerun as plain Python a call with values beyond the graph's representation, or an error in its own words."""
-        if not self._contract.runs_plain or not can_rerun(concrete, error):
-            raise error
         self._note_rerun(args, kwargs)
         if hasattr(error, "_autoconv_items"):  # from now on they are objects
             self._signature.keys_items = False
             self._call_directly()
-        if not isinstance(error, OpError):
+        if isinstance(error, TAKEN_BACK):
             self._explanation.plain.append(f"one call: {found_by(error)}")
         return rerun_plain(error, self.python_function, args, kwargs)
 

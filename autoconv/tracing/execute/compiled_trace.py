@@ -94,8 +94,7 @@ class ConcreteFunction:
         self.captures = list(captures)
         self.function_type = FunctionType.of(owner.function_spec, key, self._leaf_names(), layout, captures)
         self.layout, self.guards = layout, guards
-        self.contract = contract
-        self._owner, self._name = owner, name
+        self.contract, self._owner, self._name = contract, owner, name
         self._derivable: Derivable | None = None
         self._written: list[int] = []  # positions of the written parameters, whose values `_derivable` returns
         self._first_of = first_equal_outputs(graph, optimised) if contract.python_exceptions else []
@@ -106,8 +105,9 @@ class ConcreteFunction:
         )
         self.apart_from: list[weakref.ref[np.ndarray]] = []  # of a function that writes arrays: arrays that it read
         self.is_narrow = False  # True if another trace accepts its arguments as well, and is tried after this one
+        self.raises_in_handlers = False  # whether operations in handlers may raise
         self.seconds, self.used = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
-        # Whether there may be floating-point errors or divisions by zero, for which NumPy's error state matters.
+        # Whether there may be floating-point errors, for which NumPy's error state matters.
         self.may_raise_float_errors = any(map(computes_typed_numbers, optimised.walk()))
         # Whether tensors are among the inputs; plain Python computes with these by rules of their own.
         self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(isinstance(c, Storage) for c in captures)

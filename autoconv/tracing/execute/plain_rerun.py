@@ -15,19 +15,24 @@ from autoconv.tracing.outputs.printed_output import leaving_out
 BEYOND = (*TAKEN_BACK, OpError)
 
 
-def can_rerun(concrete: Any, error: Exception) -> bool:
-    """Return whether the call can rerun: the run left no side effects, and its error is not Python's already."""
-    if isinstance(error, OpError) and error.plain is not None:
+def is_for_python(concrete: Any, error: BaseException) -> bool:
+    """Return whether the call reruns as plain Python: its result or error is another, and the run left no side effects.
+
+    An error of an operation in a handler lacks its context.
+    """
+    if not isinstance(error, BEYOND) and not (concrete.raises_in_handlers and isinstance(error, Exception)):
+        return False
+    if not concrete.contract.runs_plain or (isinstance(error, OpError) and error.plain is not None):
         return False
     return concrete.can_run_again or hasattr(error, "_autoconv_undone")
 
 
-def found_by(error: Exception) -> str:
+def found_by(error: BaseException) -> str:
     """Return the error's text; for a value that a graph cannot represent, without the advice for the other contract."""
     return str(error).partition(";")[0] if isinstance(error, TAKEN_BACK) else str(error)
 
 
-def rerun_plain(error: Exception, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def rerun_plain(error: BaseException, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Run the plain function in place of the failed run, and unlink the error from any exception it raises.
 
     Text that was printed before the error is not printed again.

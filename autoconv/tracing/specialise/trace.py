@@ -235,6 +235,7 @@ class TraceSession:
         concrete.apart_from, concrete.is_narrow = self._apart_from, call.wide is not None
         concrete.seconds = time.perf_counter() - self._begin
         concrete.uses_tensors |= trace.uses_tensors
+        concrete.raises_in_handlers = trace.raises_in_handlers
         return concrete
 
 
