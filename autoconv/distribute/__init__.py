@@ -7,21 +7,11 @@ from typing import Any
 from autoconv.distribute.contexts import Context, ReplicaContext, current
 from autoconv.distribute.datasets import InputContext
 from autoconv.distribute.mirrored import MirroredStrategy
+from autoconv.distribute.multi_worker import MultiWorkerMirroredStrategy
 from autoconv.distribute.reduction import ReduceOp
 from autoconv.distribute.strategy import OneDeviceStrategy, Strategy, ValueContext
 from autoconv.distribute.values import DistributedValues
 from autoconv.errors import UnimplementedError
-
-
-class MultiWorkerMirroredStrategy(Strategy):
-    """Replicas in several processes, which are not implemented: raises UnimplementedError.
-
-    >>> isinstance(autoconv.distribute.get_strategy(), autoconv.distribute.MultiWorkerMirroredStrategy)
-    False
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise UnimplementedError("several processes are not implemented; use autoconv.distribute.get_strategy()")
 
 
 class TPUStrategy(Strategy):

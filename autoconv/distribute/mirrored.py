@@ -92,7 +92,8 @@ class Replicated(Strategy):
         return mapped(lambda leaf: self._reduced_along(op, leaf, axis), value)
 
     def _reduced_along(self, op: ReduceOp, value: Any, axis: int) -> Any:
-        return combined_along(op, self.experimental_local_results(value), axis)
+        values = self.experimental_local_results(value)
+        return combined_along(op, values, axis, lambda one: self.across_processes(ReduceOp.SUM, one))
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         op = reduce_op_of(reduce_op)
@@ -111,7 +112,7 @@ class Replicated(Strategy):
         if not hasattr(value, "dtype"):
             text = f"A non-DistributedValues value {value!r} cannot be reduced with the given reduce op {op}."
             raise ValueError(text)
-        return value * self.local_replicas
+        return value * self.num_replicas_in_sync
 
     def across_processes(self, op: ReduceOp, value: Any) -> Any:
         """Reduce what this process reduced over all processes."""
@@ -142,7 +143,8 @@ class Replicated(Strategy):
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
         count = self.num_replicas_in_sync
-        found = [value_fn(ValueContext(number, count)) for number in range(self.local_replicas)]
+        first = self.first_replica
+        found = [value_fn(ValueContext(first + number, count)) for number in range(self.local_replicas)]
         return PerReplica(found) if not isinstance(found[0], (tuple, list, dict)) else regrouped(found)
 
     def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.api.tensors.reductions import reduce_sum
@@ -47,12 +47,15 @@ def combined(op: ReduceOp, values: Sequence[Any]) -> Any:
     return total / len(values) if op is ReduceOp.MEAN else total
 
 
-def combined_along(op: ReduceOp, values: Sequence[Any], axis: int) -> Any:
-    """Return the sum or mean of tensors of the replicas, which may differ in size, along an axis and over replicas."""
-    total = combined(ReduceOp.SUM, [reduce_sum(value, axis) for value in values])
+def combined_along(op: ReduceOp, values: Sequence[Any], axis: int, across: Callable[[Any], Any]) -> Any:
+    """Return the sum or mean of tensors of the replicas, which may differ in size, along an axis and over replicas.
+
+    `across` adds up what processes have found.
+    """
+    total = across(combined(ReduceOp.SUM, [reduce_sum(value, axis) for value in values]))
     if op is ReduceOp.SUM:
         return total
-    rows = combined(ReduceOp.SUM, [shape(value)[axis] for value in values])
+    rows = across(combined(ReduceOp.SUM, [shape(value)[axis] for value in values]))
     return total / apply("cast", rows, dtype=total.dtype)
 
 

@@ -56,7 +56,7 @@ class Replica:
     def __init__(self, strategy: Any, number: int, call: Callable[[], Any]) -> None:
         self.number = number
         self.strategy = strategy
-        self.device = strategy.device_of(number)
+        self.device = strategy.worker_devices[number]
         self.told: SimpleQueue[Merge | Done | Failed] = SimpleQueue()
         self._answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
         self._call = call
@@ -65,7 +65,7 @@ class Replica:
         self.thread = threading.Thread(target=copy_context().run, args=(self._run,), name=name, daemon=True)
 
     def _run(self) -> None:
-        context = Context(self.strategy, ReplicaContext(self.strategy, self.number))
+        context = Context(self.strategy, ReplicaContext(self.strategy, self.strategy.first_replica + self.number))
         _HERE.replica = self
         try:
             with inside(context), placed_in(self.region, self.device), as_replica(self.number + 1):

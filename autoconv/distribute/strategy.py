@@ -121,9 +121,14 @@ class Strategy:
     def device_of(self, replica: int) -> str:
         return self.worker_devices[self.local_index(replica)]
 
+    @property
+    def first_replica(self) -> int:
+        """The number of this process's first replica among all."""
+        return 0
+
     def local_index(self, replica: int) -> int:
         """Return the position of a replica among those of this process."""
-        return replica
+        return replica - self.first_replica
 
     def merged(self, replica: int, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return function(self, *args, **kwargs)

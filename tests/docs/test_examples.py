@@ -36,7 +36,7 @@ LANGUAGES = {"python", "pycon", "console", "ipython", "sh", "text", "c", "cpp"}
 # Blocks of commands that install or test: .ci/run runs them.
 RUN_BY_CI = {"README.md": 2, "CONTRIBUTING.md": 1}
 # Pages whose programs need packages that the tests do without.
-NEEDS = {"docs/guides/workers.md": ("dask", "xarray", "joblib")}
+NEEDS = {"docs/guides/cluster.md": ("ray",), "docs/guides/workers.md": ("dask", "xarray", "joblib")}
 PAGES = [str(path.relative_to(ROOT)) for path in written_pages()]
 
 

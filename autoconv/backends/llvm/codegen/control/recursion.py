@@ -223,15 +223,13 @@ def _state_of(body: Body) -> tuple[str, str]:
         body.recursion_state = out.alloca(f"[{FIRST_SITE // 8 + SITES} x i64]", "zeroinitializer")
     state = body.recursion_state
     place = _field(out, state, _LIMIT)
-    if not body.calls.has_python:
-        end = out.op("sub", out.cast("ptrtoint", Operand.of(state, "ptr"), "i64"), LIBRARY_STACK)
-        out.store("i64", end, _field(out, state, _END))
-        return state, "0"
     with out.if_(out.icmp("eq", out.load("i64", place), 0)):
-        _write_first_limit(body, place)
-        most = out.op("sub", out.cast("ptrtoint", Operand.of(state, "ptr"), "i64"), _stack_size())
-        least = out.op("add", out.call("stack_floor"), _RESERVE)
-        end = out.select(out.icmp("ugt", least, most), least, most)
+        size = _stack_size() if body.calls.has_python else LIBRARY_STACK
+        end = out.op("sub", out.cast("ptrtoint", Operand.of(state, "ptr"), "i64"), size)
+        if body.calls.has_python:
+            _write_first_limit(body, place)
+            least = out.op("add", out.call("stack_floor"), _RESERVE)
+            end = out.select(out.icmp("ugt", least, end), least, end)
         out.store("i64", end, _field(out, state, _END))
     return state, "0"
 

@@ -1,0 +1,124 @@
+"""Replicas in several processes, each of which runs the same program on its part of the data."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.callbacks import numpy_function
+from autoconv.config.placement import DEFAULT_DEVICE
+from autoconv.distribute.datasets import InputContext, gathered, split
+from autoconv.distribute.mirrored import Replicated
+from autoconv.distribute.process_group import ProcessGroup
+from autoconv.distribute.reduction import ReduceOp
+from autoconv.distribute.values import mapped, of_replica
+from autoconv.distribute.variables import DistributedVariable
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import EagerTensor
+
+
+class MultiWorkerMirroredStrategy(Replicated):
+    """A strategy with a replica in each of several processes, whose variables are equal.
+
+    Each process runs the same program, with its number in the variable `TF_CONFIG`, as TensorFlow has it: a text of
+    JSON with the addresses of the workers, of which the first one listens at its address. Without it there is one
+    worker. Sums are made by shared memory where all workers are on this machine, else by connections; they are
+    added in the order of the workers. Raises UnavailableError where a worker does not start, or is lost, and
+    InvalidArgumentError where the workers make different calls.
+
+    >>> strategy = autoconv.distribute.MultiWorkerMirroredStrategy()
+    >>> with strategy.scope():
+    ...     v = autoconv.Variable(1.0)
+    >>> strategy.num_replicas_in_sync, strategy.reduce("SUM", strategy.run(lambda: v + 1.0), axis=None).numpy()
+    (1, np.float32(2.0))
+    """
+
+    def __init__(self, cluster_resolver: Any = None, communication_options: Any = None) -> None:
+        addresses, rank = _workers(cluster_resolver)
+        self._group = ProcessGroup(addresses, rank)
+        super().__init__([DEFAULT_DEVICE])
+
+    @property
+    def num_replicas_in_sync(self) -> int:  # type: ignore[override]
+        return self._group.size * self.local_replicas
+
+    @property
+    def first_replica(self) -> int:
+        return self._group.rank * self.local_replicas
+
+    def across_processes(self, op: ReduceOp, value: Any) -> Any:
+        total = self._at_run_time(self._group.all_reduce, value)
+        return total / self._group.size if op is ReduceOp.MEAN else total
+
+    def of_first(self, value: Any) -> Any:
+        return self._at_run_time(self._group.broadcast, of_replica(value, 0))
+
+    def begin_equal(self, variable: DistributedVariable) -> None:
+        if self._group.size > 1:
+            first = self._group.broadcast(variable.primary.numpy())
+            for copy in variable.values:
+                copy.assign(first)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        return mapped(lambda leaf: self._gathered(leaf, axis), super().gather(value, axis))
+
+    def _gathered(self, value: Any, axis: int) -> Any:
+        tensor = convert_to_tensor(value)
+        found = self._at_run_time(lambda array: self._group.all_gather(array, axis), tensor, keeps_shape=False)
+        sizes = tensor.shape.as_list()
+        sizes[axis] = None
+        found.set_shape(sizes)
+        return found
+
+    def _at_run_time(self, function: Callable[[np.ndarray], np.ndarray], value: Any, keeps_shape: bool = True) -> Any:
+        """Call a function of an array: now, or whenever the graph that is recorded runs."""
+        if self._group.size == 1 and keeps_shape:
+            return value
+        tensor = convert_to_tensor(value)
+        if current_region() is None:
+            return EagerTensor(function(tensor.numpy()))  # type: ignore[attr-defined]
+        found = numpy_function(function, [tensor], tensor.dtype)
+        if keeps_shape:
+            found.set_shape(tensor.shape)
+        return found
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        return split(dataset, self.local_replicas, self.first_replica, self.num_replicas_in_sync)
+
+    def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
+        told = InputContext(self._group.size, self._group.rank, self.num_replicas_in_sync)
+        return gathered(dataset_fn(told), self.local_replicas)
+
+    def close(self) -> None:
+        """End the connections to the other workers."""
+        self._group.close()
+
+
+def _workers(resolver: Any) -> tuple[list[str], int]:
+    """Return the workers' addresses and the number of this process's, of a resolver or of TF_CONFIG."""
+    if resolver is not None:
+        spec = resolver.cluster_spec()
+        jobs, kind, number = spec.as_dict(), resolver.task_type, resolver.task_id
+    else:
+        text = os.environ.get("TF_CONFIG", "")
+        try:
+            given = json.loads(text) if text else {}
+            task = given.get("task", {})
+            jobs, kind, number = given.get("cluster", {}), task.get("type", "worker"), task.get("index", 0)
+        except (ValueError, AttributeError) as error:
+            raise ValueError(f"TF_CONFIG is no JSON of a cluster and a task: {error}") from None
+    workers = list(jobs.get("chief", [])) + list(jobs.get("worker", [])) if isinstance(jobs, Mapping) else []
+    if not workers:
+        return ["localhost:0"], 0
+    rank = int(number or 0) + (len(jobs.get("chief", [])) if kind == "worker" else 0)
+    if kind not in ("chief", "worker") or not 0 <= rank < len(workers):
+        raise ValueError(f"the cluster has no task {kind}:{number}; it has {len(workers)} workers")
+    return workers, rank
+
+
+__all__ = ["MultiWorkerMirroredStrategy"]

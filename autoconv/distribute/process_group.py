@@ -1,0 +1,298 @@
+"""Processes that compute sums together: the workers of one job, which connect to the first of them.
+
+Each call has a number and a description; workers whose calls differ get an error. Small arrays go through the first
+worker's connections. Larger ones, where all workers are on this machine, go through shared memory: each worker adds its
+part of the elements, always in the order of the workers, so that all get the same bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+import struct
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from multiprocessing import resource_tracker, shared_memory
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError, UnavailableError
+from autoconv.forks import new_lock
+from autoconv.graph.dtypes import as_dtype
+
+_START = 60.0  # seconds for the other workers to start
+_PATIENCE = 600.0  # seconds that a call waits for the others
+_SMALL = 1 << 15  # bytes of an array that the connections carry
+_MOST_HELLO = 4096  # bytes of a message that has no array
+_OWN_HOSTS = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")
+Description = dict[str, Any]
+
+
+class ProcessGroup:
+    """The workers at these addresses, of which this process is number `rank`. Raises UnavailableError."""
+
+    __autoconv_identity__ = True  # what changes in it decides no trace
+
+    def __init__(self, addresses: Sequence[str], rank: int, job: str = "worker") -> None:
+        self.size = len(addresses)
+        self.rank = rank
+        self._addresses = list(addresses)
+        self._job = job
+        self._calls = 0
+        self._lock = new_lock()
+        hosts = {address.rpartition(":")[0] for address in addresses}
+        self._is_local = all(host in _OWN_HOSTS or host == socket.gethostname() for host in hosts)
+        self._name = hashlib.sha256("\0".join(addresses).encode()).hexdigest()[:16]
+        self._blocks: dict[str, shared_memory.SharedMemory] = {}
+        self._links: dict[int, socket.socket] = {}
+        self._end = weakref.finalize(self, _end, self._links, self._blocks, rank)
+        if self.size > 1:
+            self._links.update(self._accepted() if rank == 0 else {0: self._connected()})
+
+    # ---- what workers compute together
+
+    def all_reduce(self, array: np.ndarray) -> np.ndarray:
+        """Return the sum of the workers' arrays, added in their order."""
+        array = np.ascontiguousarray(array).reshape(np.shape(array))
+        told = {"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)}
+        with self._lock:
+            if self._is_local and array.nbytes > _SMALL:
+                return self._shared_sum(array, told)
+            return self._together(array, told, lambda parts: _added(parts))
+
+    def broadcast(self, array: np.ndarray) -> np.ndarray:
+        """Return the array of the first worker."""
+        array = np.ascontiguousarray(array).reshape(np.shape(array))
+        told = {"call": "broadcast", "dtype": array.dtype.name, "shape": list(array.shape)}
+        with self._lock:
+            return self._together(array, told, lambda parts: parts[0])
+
+    def all_gather(self, array: np.ndarray, axis: int) -> np.ndarray:
+        """Return the workers' arrays, joined along an axis in which their sizes may differ."""
+        array = np.ascontiguousarray(array)
+        shape = [None if number == axis % array.ndim else size for number, size in enumerate(array.shape)]
+        told = {"call": "gather", "dtype": array.dtype.name, "shape": shape, "axis": axis}
+        with self._lock:
+            return self._together(array, told, lambda parts: np.concatenate(parts, axis))
+
+    def barrier(self) -> None:
+        """Wait for the other workers."""
+        with self._lock:
+            self._together(np.zeros(0), {"call": "barrier"}, lambda parts: parts[0])
+
+    def close(self) -> None:
+        """End the connections, and remove this worker's shared memory. It is done at the end of the process, too."""
+        self._end()
+
+    # ---- by connections
+
+    def _together(
+        self, array: np.ndarray, told: Description, combine: Callable[[list[np.ndarray]], np.ndarray]
+    ) -> np.ndarray:
+        """Return what `combine` makes of all workers' arrays, in the first worker."""
+        self._calls += 1
+        told = {**told, "number": self._calls}
+        if self.size == 1:
+            return combine([array])
+        if self.rank:
+            self._send(0, told, array)
+            return self._received(0, told)[1]
+        parts = [array]
+        for rank in range(1, self.size):
+            try:
+                parts.append(self._received(rank, told)[1])
+            except (UnavailableError, InvalidArgumentError) as error:
+                self._tell_others(error)
+                raise
+        found = combine(parts)
+        for rank in range(1, self.size):
+            self._send(rank, told, found)
+        return found
+
+    def _tell_others(self, error: Exception) -> None:
+        for rank in self._links:
+            try:
+                told = {"error": type(error).__name__, "text": str(error)}
+                self._send(rank, told, np.zeros(0))
+            except UnavailableError:
+                continue
+
+    def _send(self, rank: int, told: Description, array: np.ndarray) -> None:
+        given = {**told, "sizes": list(array.shape), "kind": array.dtype.name}
+        head = json.dumps(given).encode()
+        try:
+            self._links[rank].sendall(struct.pack("<IQ", len(head), array.nbytes) + head)
+            self._links[rank].sendall(array.reshape(-1).view(np.uint8).data)
+        except OSError as error:
+            raise self._lost(rank, error) from None
+
+    def _received(self, rank: int, told: Description | None) -> tuple[Description, np.ndarray]:
+        """Return a worker's message. Raises InvalidArgumentError where it makes another call."""
+        link = self._links[rank]
+        try:
+            length, size = struct.unpack("<IQ", _read(link, 12))
+            if length > _MOST_HELLO:
+                raise InvalidArgumentError(f"what came from {self._place(rank)} is no message of a worker")
+            given = json.loads(_read(link, length))
+            data = _read(link, size)
+        except (OSError, EOFError) as error:
+            raise self._lost(rank, error) from None
+        if "error" in given:
+            kind = UnavailableError if given["error"] == "UnavailableError" else InvalidArgumentError
+            raise kind(given["text"])
+        if told is not None and any(given.get(key) != value for key, value in told.items()):
+            raise InvalidArgumentError(
+                f"the workers make different calls: number {told['number']} of {self._place(self.rank)} is "
+                f"{_shown(told)}, and that of {self._place(rank)} is {_shown(given)}"
+            )
+        array: np.ndarray = np.frombuffer(bytearray(data), as_dtype(given["kind"]).numpy).reshape(given["sizes"])
+        return given, array
+
+    def _place(self, rank: int) -> str:
+        return f"/job:{self._job}/task:{rank} at {self._addresses[rank]}"
+
+    def _lost(self, rank: int, error: Exception) -> UnavailableError:
+        why = "it does not answer" if isinstance(error, TimeoutError) else "its connection ended"
+        return UnavailableError(f"the worker {self._place(rank)} was lost: {why}")
+
+    def _accepted(self) -> dict[int, socket.socket]:
+        host, _, port = self._addresses[0].rpartition(":")
+        try:
+            server = socket.create_server((host if host in _OWN_HOSTS else "", int(port)))
+        except OSError as error:
+            raise UnavailableError(f"{self._place(0)} cannot listen there: {error}") from None
+        found: dict[int, socket.socket] = {}
+        limit = time.monotonic() + _START
+        with server:
+            while len(found) < self.size - 1:
+                server.settimeout(max(limit - time.monotonic(), 0.001))
+                try:
+                    link, _ = server.accept()
+                except TimeoutError:
+                    missing = [self._place(rank) for rank in range(1, self.size) if rank not in found]
+                    raise UnavailableError(f"no connection came within {_START:.0f} s from {missing[0]}") from None
+                rank = self._greeted(link)
+                if rank is None or rank in found:
+                    link.close()
+                else:
+                    found[rank] = link
+        return found
+
+    def _greeted(self, link: socket.socket) -> int | None:
+        """Return the number of the worker that connected; None for a stranger."""
+        _prepare(link, 5.0)
+        try:
+            name, rank = struct.unpack("<16sI", _read(link, 20))
+            if name.decode("ascii", "replace") != self._name or not 0 < rank < self.size:
+                return None
+            link.sendall(b"welcome!")
+        except (OSError, EOFError):
+            return None
+        link.settimeout(_PATIENCE)
+        return int(rank)
+
+    def _connected(self) -> socket.socket:
+        host, _, port = self._addresses[0].rpartition(":")
+        limit, why = time.monotonic() + _START, "nothing listens there"
+        while time.monotonic() < limit:
+            try:
+                link = socket.create_connection((host or "localhost", int(port)), 5.0)
+                _prepare(link, max(limit - time.monotonic(), 0.1))
+                link.sendall(struct.pack("<16sI", self._name.encode(), self.rank))
+                if _read(link, 8) == b"welcome!":
+                    link.settimeout(_PATIENCE)
+                    return link
+                why = "another program answers there"
+            except (OSError, EOFError) as error:
+                why = str(error) or why
+                time.sleep(0.05)
+        raise UnavailableError(f"the worker {self._place(0)} did not answer within {_START:.0f} s: {why}")
+
+    # ---- by shared memory
+
+    def _shared_sum(self, array: np.ndarray, told: Description) -> np.ndarray:
+        flat = array.reshape(-1)
+        blocks = [self._block(rank, array.nbytes, told) for rank in range(self.size)]
+        parts = [np.ndarray(flat.shape, flat.dtype, block.buf) for block in blocks]
+        parts[self.rank][...] = flat
+        self._together(np.zeros(0), {**told, "part": "written"}, lambda given: given[0])
+        bounds = [len(flat) * number // self.size for number in range(self.size + 1)]
+        own = slice(bounds[self.rank], bounds[self.rank + 1])
+        total = _added([part[own] for part in parts])
+        # A worker reads its own elements of every block, so only it may write them.
+        parts[0][own] = total
+        self._together(np.zeros(0), {**told, "part": "added"}, lambda given: given[0])
+        found = parts[0].copy().reshape(array.shape)
+        self._together(np.zeros(0), {**told, "part": "read"}, lambda given: given[0])
+        return found
+
+    def _block(self, rank: int, size: int, told: Description) -> shared_memory.SharedMemory:
+        """Return the block of a worker, large enough for `size` bytes; all make the larger ones at the same call."""
+        power = max(size - 1, 1).bit_length()
+        name = f"autoconv-{self._name}-{power}-{rank}"
+        if name not in self._blocks:
+            if rank == self.rank:
+                self._blocks[name] = _new_block(name, 1 << power)
+            made = {"call": "block", "name": f"{power}-{rank}"}
+            self._together(np.zeros(0), made, lambda given: given[0])
+            if rank != self.rank:
+                self._blocks[name] = _known_block(name)
+        return self._blocks[name]
+
+
+def _end(links: dict[int, socket.socket], blocks: dict[str, shared_memory.SharedMemory], rank: int) -> None:
+    for link in links.values():
+        link.close()
+    for name, block in blocks.items():
+        block.close()
+        if name.endswith(f"-{rank}"):
+            block.unlink()
+    blocks.clear()
+
+
+def _prepare(link: socket.socket, patience: float) -> None:
+    link.settimeout(patience)
+    link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+def _new_block(name: str, size: int) -> shared_memory.SharedMemory:
+    try:
+        return shared_memory.SharedMemory(name, create=True, size=size)
+    except FileExistsError:  # of an earlier run that was killed
+        shared_memory.SharedMemory(name).unlink()
+        return shared_memory.SharedMemory(name, create=True, size=size)
+
+
+def _known_block(name: str) -> shared_memory.SharedMemory:
+    found = shared_memory.SharedMemory(name)
+    resource_tracker.unregister(found._name, "shared_memory")  # type: ignore[attr-defined]  # its maker removes it
+    return found
+
+
+def _added(parts: Sequence[np.ndarray]) -> np.ndarray:
+    total = parts[0].copy()
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+def _read(link: socket.socket, size: int) -> bytes:
+    found = bytearray(size)
+    view, at = memoryview(found), 0
+    while at < size:
+        count = link.recv_into(view[at:])
+        if not count:
+            raise EOFError
+        at += count
+    return bytes(found)
+
+
+def _shown(told: Description) -> str:
+    kind, shape = told.get("dtype"), told.get("shape")
+    return str(told.get("call")) + (f" of {kind}{shape}" if isinstance(kind, str) else "")
+
+
+__all__ = ["ProcessGroup"]
