@@ -42,6 +42,13 @@ def backend_named(name: str | None = None) -> Backend:
     return BACKENDS[known]
 
 
+def checked_name(name: str | None) -> str | None:
+    """Return the name of a backend, None for the configured one. Raises as `backend_named`."""
+    if name is not None or SETTINGS.backend not in BACKENDS:
+        backend_named(name)
+    return name
+
+
 def compile_graph(
     graph: Graph, form: CallForm | None = None, pool: int = 0, backend: str | None = None
 ) -> CompiledGraph:
@@ -86,6 +93,6 @@ def symbolic_code() -> SymbolicCode:
 
 
 __all__ = [
-    "BACKENDS", "REFERENCE", "accelerator", "accelerators", "backend_named", "compile_graph", "library_code",
+    "BACKENDS", "REFERENCE", "accelerator", "accelerators", "backend_named", "checked_name", "compile_graph", "library_code",
     "symbolic_code",
 ]  # fmt: skip

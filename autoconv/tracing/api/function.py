@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, overload
 
-from autoconv.backends import BACKENDS, backend_named
+from autoconv.backends import checked_name
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError
 from autoconv.operators.calls.call import converted
@@ -104,9 +104,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         self._autograph = autograph
         self._reduce_retracing = reduce_retracing
         self._follow_type_hints = follow_type_hints
-        if backend is not None or SETTINGS.backend not in BACKENDS:
-            backend_named(backend)  # raises where there is no such backend
-        self.backend = backend
+        self.backend = checked_name(backend)
         name = name or str(getattr(python_function, "__name__", "function"))
         self._signature = Signature(python_function, contract, input_signature, name, follow_type_hints)
         self.donate = donated_names(donate, self._signature.python.parameters, self._signature.name) if donate else ()
