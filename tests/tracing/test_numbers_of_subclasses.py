@@ -2,6 +2,7 @@
 
 import enum
 
+import numpy as np
 import pytest
 
 import autoconv as ac
@@ -75,3 +76,52 @@ def test_they_are_the_very_objects_that_plain_python_gives(function):
     compiled = ac.compile(function)
     for n in (0, 1, 2, 3, 5):
         assert repr(compiled(n)) == repr(function(n)), n
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Added(float):
+    def __add__(self, other):
+        return f"{float(self)} + {other}"
+
+
+LEVELS, SUMS, SCALARS = [Level.LOW, Level.HIGH], (Added(1), Added(2)), [np.float64(1.5), np.float64(2.5)]
+
+
+def chosen_level(x, k):
+    return LEVELS[k % 2], LEVELS[k % 2] == 2, x
+
+
+def chosen_and_added(x, k):
+    return SUMS[k % 2] + 1, x
+
+
+def chosen_scalar(x, k):
+    return SCALARS[k], SCALARS[k - 1] * 2, SCALARS[k] + x
+
+
+def levels_of_a_loop(x, k):
+    found = [LEVELS[i % 2] for i in range(k)]
+    return found, {LEVELS[i % 2]: i for i in range(k)}, max(LEVELS[k % 2], LEVELS[0])
+
+
+def levels_of_an_argument(x, k, levels=LEVELS):
+    return levels[k % 2], levels[0]
+
+
+@pytest.mark.parametrize(
+    "function", [chosen_level, chosen_and_added, chosen_scalar, levels_of_a_loop, levels_of_an_argument]
+)
+def test_a_number_chooses_an_item_of_a_subclass_of_int_or_float(function):
+    compiled = ac.compile(function)
+    for x, k in ((1.5, 0), (2.5, 1), (0.5, -1), (3.5, 1), (3.5, 5)):
+        found = []
+        for run in (function, compiled):
+            try:
+                found.append(repr(run(x, k)))
+            except IndexError as error:
+                found.append(str(error))
+        assert found[0] == found[1]

@@ -108,13 +108,19 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
         if _is_compiled() and items and all(type(item) is type(items[0]) and type(item) in _NUMBERS for item in items):
             held = constant_object(x if isinstance(x, (tuple, range)) else items)
             return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
-        if items and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
-            found = binary_dispatch.get_item(constant_table(items), index)
-            return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
         region = current_region()
         numbers = region is not None and region.contract.python_numbers
+        # Under `compile` members of an IntEnum and the like stay objects.
+        own = numbers and any(isinstance(item, (int, float)) and type(item) not in _NUMBERS for item in items)
+        if own and items and all(type(item) is np.float64 for item in items):
+            check_index(x, len(items), index)
+            return binary_dispatch.get_item(np.array(items), index)
+        known = items and not own
+        if known and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
+            found = binary_dispatch.get_item(constant_table(items), index)
+            return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
         mixed = numbers and len({_number_kind(item) for item in items}) > 1
-        if items and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
+        if known and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
             if _is_compiled():
                 check_index(x, len(items), index)
             return binary_dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
