@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import getattr_static
+from types import FunctionType
 from typing import Any
 
 from autoconv.runtime.support.attributes import GraphAttributes, held_by
@@ -98,7 +99,7 @@ class Journal:
         for key, spot in reversed(self.spots.items()):
             if key in self.inherited:
                 if not _is_inherited(spot):
-                    delattr(spot.owner, spot.key[-1])
+                    _past_methods(spot.owner, "__delattr__")(spot.owner, spot.key[-1])
             elif after[key] is not self.before[key]:
                 spot.write(self.before[key])
         return after
@@ -120,17 +121,26 @@ def attribute_spot(owner: object, name: str, home: object = None) -> Location:
             return MISSING
         if type(getattr(owner, "__dict__", None)) is GraphAttributes:
             return MISSING  # deleted before the object moved into the graph
+        if hasattr(type(owner), "__getattr__") and getattr_static(owner, name, MISSING) is MISSING:
+            return MISSING  # the method of the program would answer
         return getattr(owner, name, MISSING)
 
     def write(value: object) -> None:
         if value is MISSING:
-            if name in held_by(owner) or hasattr(owner, name):
-                delattr(owner, name)
+            if name in held_by(owner) or getattr_static(owner, name, MISSING) is not MISSING:
+                _past_methods(owner, "__delattr__")(owner, name)
         else:
-            setattr(owner, name, value)
+            _past_methods(owner, "__setattr__")(owner, name, value)
 
     kind = owner if isinstance(owner, type) else type(owner)
     return Location((id(owner), name), f"{kind.__name__}.{name}", read, write, owner, home, "attribute")
+
+
+def _past_methods(owner: object, method: str) -> Callable[..., Any]:
+    """Return what sets or deletes an attribute without running methods that the program has for this."""
+    own = getattr(type(owner), method)
+    is_of_program = isinstance(own, FunctionType) and not own.__module__.startswith("autoconv.")
+    return getattr(type if isinstance(owner, type) else object, method) if is_of_program else own
 
 
 def _reader(spot: Location) -> Callable[[], Any]:
