@@ -111,7 +111,7 @@ def compile_graph(
 def _compiled(graph: Graph, form: CallForm | None) -> NativeGraph | interpreter.InterpretedGraph:
     if has_recursion(graph) and not recursion.has_form(graph):
         return interpreter.RecursiveGraph(graph, compile_region)
-    if not _is_worth_it(graph):
+    if not _is_worth_it(graph) and not (form is not None and can_call(graph, form)):
         return interpreter.compile_graph(graph)
     try:
         return NativeGraph(graph, form)
@@ -128,7 +128,10 @@ def compile_region(graph: Graph) -> interpreter.Run:
 
 
 def _is_worth_it(graph: Graph) -> bool:
-    """Return whether native code would consist of more than calls of kernels."""
+    """Return whether native code would consist of more than calls of kernels.
+
+    Where it takes users' calls, it pays even so: Python would take ten times as long to bind their arguments.
+    """
     idle = ("constant", "identity", "call")
     return any(
         node.op.name not in idle
