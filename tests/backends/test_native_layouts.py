@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -138,3 +139,24 @@ def test_gradients_of_layouts() -> None:
         step = np.zeros_like(x)
         step[place] = 0.5  # the loss is quadratic: central differences are exact
         assert found[place] == pytest.approx(plain(x + step) - plain(x - step), rel=1e-12)
+
+
+def test_arguments_in_another_layout_are_copied_once_and_released():
+    @ac.compile
+    def scaled(x, y):
+        return x, x * 2 + y
+
+    base = np.arange(24.0).reshape(4, 6)
+    shapes = [base.T, base[::2, ::2].T, np.asfortranarray(base), base[:, ::-1], np.broadcast_to(base[0], (4, 6))]
+    for x in shapes:
+        y = np.ones(x.shape)[::-1]
+        for _ in range(6):
+            given, found = scaled(x, y)
+            assert given is x
+            np.testing.assert_array_equal(found, x * 2 + y)
+    counts = sys.getrefcount(base), sys.getrefcount(base.T)
+    for _ in range(50):
+        scaled(base.T, np.ones((4, 6)).T)  # the sizes of a trace for another layout
+        with pytest.raises(ValueError, match="broadcast"):
+            scaled(base.T, np.ones((4, 6)))
+    assert (sys.getrefcount(base), sys.getrefcount(base.T)) == counts

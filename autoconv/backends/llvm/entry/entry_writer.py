@@ -35,6 +35,7 @@ class EntryWriter:
         self._module = module
         self._calls = calls
         self._memories: list[tuple[str, Any]] = []
+        self.copies: list[str] = []  # slots of arguments that are copied where they do not lie plain
         parameters = ("ptr %self", "ptr %arguments", "i64 %count")
         self.out = FunctionText(module, Signature("ptr", parameters, f"nounwind {QUICK}", name, exported=True))
         self.result_writer = ResultWriter(self.out, calls)
@@ -118,6 +119,14 @@ class EntryWriter:
         plain = self.out.call("is_plain_array", given, kind, descriptor, len(shape), dimensions)
         self._check(self.out.icmp("ne", plain, FALSE))
         return given
+
+    def laid_plain(self, given: str, value: Value) -> str:
+        """Return the object, or a C-contiguous copy of an array that lies otherwise."""
+        out, type_ = self.out, value.type
+        kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, value.dtype.numpy))
+        copied = out.call("plain_copy", given, kind, descriptor, len(sizes(type_)))
+        self.copies.append(self.result_writer.held(copied))
+        return out.select(out.is_null(copied), given, copied)
 
     def memory_of(self, given: str, value: Value) -> str:
         """Check that the object is an ndarray laid out in memory as its type states, and return it."""
@@ -246,6 +255,8 @@ class EntryWriter:
     def refuse(self) -> None:
         """End the function with the exit for arguments of another form, which returns NotImplemented."""
         self.out.begin(self._refused)
+        for slot in self.copies:
+            self.out.call("release", slot)
         missing = self._calls.object(NotImplemented)(self.out)
         self.out.call("retain", missing)
         self.out.ret(missing, "ptr")

@@ -150,6 +150,8 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
             continue
         if parameter == "tensor":
             argument = entry.unwrapped(argument, form, next(weak))
+        elif is_dense(value.type):
+            argument = entry.laid_plain(argument, value)
         natives.append(entry.graph_argument(entry.array_of(argument, value), value))
     entry.check_apart()
     entry.open.compute()
@@ -164,7 +166,7 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         slots.append(slot)
     for i in sorted(form.donated):
         entry.give_away(places[i], form, to_graph=i in arrays)
-    found = entry.results(natives, slots)
+    found = entry.results(natives, [*slots, *entry.copies])
     entry.result_writer.as_form(found, form, made_outputs(graph))
     entry.refuse()
 

@@ -2,7 +2,8 @@
 ;
 ; `is_array_of` tests class, element type and rank (an unpickled array has a dtype object of its own, which is only
 ; equal). `is_plain_array` tests the shape and C-contiguity as well. `is_open_array` takes a shape with -1 for open
-; dimensions, and replaces these by the array's. `is_memory` takes ANY_NUMBER for any size or stride. `retain` and
+; dimensions, and replaces these by the array's. `plain_copy` copies an array of the class, element type and rank that
+; lies otherwise; it returns NULL for one that lies plain, for another object, and where memory is missing. `is_memory` takes ANY_NUMBER for any size or stride. `retain` and
 ; `release` skip immortal objects, whose count is beyond 32 bits. `keep` releases an array, or stores one with a single
 ; owner among the spare arrays, from which `spare_array` takes one, or returns NULL. `grow_bytes` reserves memory in a
 ; bytearray for more bytes, and for half as many again.
@@ -19,6 +20,8 @@ declare i8 @PyArray_EquivTypes(ptr, ptr)
 declare ptr @PyArray_Resize(ptr, ptr, i32, i32)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare i32 @PyByteArray_Resize(ptr, i64)
+declare ptr @PyArray_NewCopy(ptr, i32)
+declare void @PyErr_Clear()
 declare void @PyErr_Fetch(ptr, ptr, ptr)
 declare void @PyErr_Restore(ptr, ptr, ptr)
 declare void @PyErr_SetString(ptr, ptr)
@@ -133,6 +136,30 @@ yes:
   ret i1 true
 no:
   ret i1 false
+}
+
+define ptr @plain_copy(ptr %object, ptr %class, ptr %descriptor, i64 %rank) nounwind {
+entry:
+  %same_kind = call i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank)
+  br i1 %same_kind, label %look, label %none
+look:
+  %flags_at = getelementptr inbounds i8, ptr %object, i64 $FLAGS
+  %flags = load i32, ptr %flags_at
+  %plain = and i32 %flags, $PLAIN
+  %lies_plain = icmp eq i32 %plain, $PLAIN
+  br i1 %lies_plain, label %none, label %copy
+copy:
+  %made = call ptr @"PyArray_NewCopy"(ptr %object, i32 0)
+  %missing = icmp eq ptr %made, null
+  br i1 %missing, label %forget, label %done
+forget:
+  call void @PyErr_Clear()
+  br label %none
+none:
+  br label %done
+done:
+  %found = phi ptr [ %made, %copy ], [ null, %none ]
+  ret ptr %found
 }
 
 define i1 @is_open_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape) nounwind {

@@ -22,6 +22,7 @@ FUNCTIONS = {
     "new_sized_array": ("ptr", "i32, ptr, ptr, ptr, i64"),
     "is_open_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
     "new_view": ("ptr", "ptr, ptr, i32, ptr, ptr, ptr, ptr, i32"),
+    "plain_copy": ("ptr", "ptr, ptr, ptr, i64"),
     "is_plain_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
     "is_memory": ("i1", "ptr, ptr, ptr, i64, ptr, ptr"),
     "keep": ("void", "ptr, ptr, i64"),

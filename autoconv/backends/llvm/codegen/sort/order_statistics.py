@@ -8,11 +8,12 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native
-from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions
+from autoconv.backends.llvm.codegen.routine import Routine, open_dimensions
 from autoconv.backends.llvm.codegen.sort.sort_keys import from_key, key_dtype, to_key
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product
 from autoconv.backends.llvm.ir.scalars import Element, load, store
+from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
@@ -51,9 +52,8 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
                 _select(region, node, selected, place, pivot)
         else:
             _select(region, node, selected, place, pivot)
-        pointers = [f"ptr {one}" for one in (region.data(x), region.address(selected), target)]
-        numbers = [f"i64 {one}" for one in (out.load("i64", pivot), place, i)]
-        call(region, name, *pointers, *numbers, *open_dimensions(region))
+        pointers = (region.data(x), region.address(selected), target)
+        out.call(name, *pointers, out.load("i64", pivot), place, i, *region.body.module.sizes)
     if is_scalar(result.type):
         region.set(result, load(b, dtype, target, 0))
     region.body.release_or_keep(selected.slot, rows)
@@ -91,7 +91,8 @@ def _gathering(region: LoweringContext, node: Node, count: int) -> str:
     kind: Any = node.inputs[0].type
     shape, axis, dtype = sizes(kind), node.attributes["axis"], kind.dtype
     arguments = ["ptr noalias readonly %x", "ptr noalias readonly %selected", "ptr noalias %result"]
-    arguments += ["i64 %pivot", "i64 %place", "i64 %column", *open_dimensions(region)]
+    arguments += [f"{register(int64)} {name}" for name in ("%pivot", "%place", "%column")]
+    arguments += open_dimensions(region)
     routine = Routine(region, arguments)
     out, b = routine.out, routine.b
     inner, size = element_count(out, shape[axis + 1 :]), shape[axis]
