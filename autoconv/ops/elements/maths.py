@@ -126,8 +126,12 @@ def _reduced(b: Elements, x: Any) -> tuple[Any, Any, Any]:
 
 
 def _exp(b: Elements, x: Any) -> Any:
-    integer, _, minus_one = _reduced(b, _clamped(b, x))
-    return b.scaled(minus_one + 1.0, integer)
+    """Return e^x; where it rounds to 0, no subnormal number is computed: processors take long for those."""
+    low, high = _EXP_RANGE[x.dtype]
+    vanishes = x < low
+    moderate = b.select(vanishes, 0.0, b.select(x > high, high, x))
+    integer, _, minus_one = _reduced(b, moderate)
+    return b.select(vanishes, 0.0, b.scaled(minus_one + 1.0, integer))
 
 
 def _exp_of_moderate(b: Elements, x: Any) -> Any:

@@ -13,7 +13,8 @@ from autoconv.backends.llvm.legalize.contractions import CONTRACTIONS
 from autoconv.backends.llvm.legalize.shaped_builder import count, dimensions, fill, joined, part, reshaped
 from autoconv.graph.dimensions import plus, quotient, times
 from autoconv.graph.dtypes import float32, float64, uint64
-from autoconv.graph.graph import Node
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import Mask
@@ -187,18 +188,40 @@ _DECIMALS = 22  # largest exact power of ten in float64
 
 
 def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Fold transposes of the operands into the attributes of the product."""
+    """Fold transposes of the operands into the attributes of the product.
+
+    An operand that is computed from a transpose and numbers, such as `0.5 * A.T`, is computed from what is transposed.
+    """
     found, flips = list(inputs), [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
     for i, value in enumerate(inputs):
-        if value.node is None or len(sizes(value.type)) != 2:
-            continue
-        turns = value.node.op.name == "matrix_transpose"
-        if value.node.op.name == "transpose":
-            perm = value.node.attributes.get("perm")
-            turns = len(value.node.inputs) == 1 and (perm is None or [axis % 2 for axis in perm] == [1, 0])
-        if turns:
-            found[i], flips[i] = value.node.inputs[0], not flips[i]
+        source = _transposed(b, value) if len(sizes(value.type)) == 2 else None
+        if source is not None:
+            found[i], flips[i] = source, not flips[i]
     return None if found == list(inputs) else b.matmul(*found, transpose_a=flips[0], transpose_b=flips[1])
+
+
+def _transposed(b: GraphBuilder, value: Value) -> Value | None:
+    """Return the matrix whose transpose the value is, made anew where numbers are combined with a transpose."""
+    node = value.node
+    if node is None:
+        return None
+    if node.op.name == "matrix_transpose":
+        return node.inputs[0]
+    if node.op.name == "transpose":
+        perm = node.attributes.get("perm")
+        turns = len(node.inputs) == 1 and (perm is None or [axis % 2 for axis in perm] == [1, 0])
+        return node.inputs[0] if turns else None
+    arrays = [operand for operand in node.inputs if not is_scalar(operand.type)]
+    if not node.op.traits.elementwise or node.effects is not Effects.PURE or len(arrays) != 1 or node.regions:
+        return None
+    if arrays[0].shape != value.shape or len(node.results) != 1:
+        return None
+    source = _transposed(b, arrays[0])
+    if source is None:
+        return None
+    inputs = [source if operand is arrays[0] else operand for operand in node.inputs]
+    types = [value.type.with_shape(dimensions(source))]  # type: ignore[union-attr]
+    return b.graph.add(node.op, inputs, node.attributes, types=types, span=b.span).results[0]
 
 
 COMPOSITES: dict[str, Any] = {
