@@ -95,7 +95,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/ops/python/objects.py", "a graph chooses which … it calls, and cannot call it"): ONLY_COMPILE,
     ("autoconv/ops/python/objects.py", "a graph chooses which … it calls the method … of, and cannot"): ONLY_COMPILE,
     (
-        "autoconv/operators/control/staged_loops.py",
+        "autoconv/operators/control/loop_recording.py",
         "the test of a loop changes an object, and which one depends ",
     ): ONLY_COMPILE,
     ("autoconv/ops/python/undo_log.py", "what a graph does not carry may come after a change that can"): ONLY_COMPILE,
