@@ -93,6 +93,6 @@ def symbolic_code() -> SymbolicCode:
 
 
 __all__ = [
-    "BACKENDS", "REFERENCE", "accelerator", "accelerators", "backend_named", "checked_name", "compile_graph", "library_code",
-    "symbolic_code",
+    "BACKENDS", "REFERENCE", "accelerator", "accelerators", "backend_named", "checked_name", "compile_graph",
+    "library_code", "symbolic_code",
 ]  # fmt: skip

@@ -236,11 +236,15 @@ class Lowering(Memory):
         def run_body(terms: list[Term], word: Term) -> list[Term]:
             items = state.enter(terms, word)
             firsts = {i: items[i].cell.term for i in state.exchanged}
-            stale = {cell for cell in self.cells if cell.moved}
+            exchanged = {state.items[i].cell for i in state.exchanged}
+            stale = exchanged | {cell for cell in self.cells if cell.moved}
             outputs = self.body(body, items)
             if any(cell.moved and cell not in stale for cell in self.cells[: state.known]):
                 raise GraphUnfit("while", "the loop writes an array that has two names", node.span)
-            return state.leave(items, firsts, outputs, terms)
+            found = state.leave(items, firsts, outputs, terms)
+            for cell in exchanged:  # the next turn gives it other memory
+                cell.moved = False
+            return found
 
         found = self.w.loop(run_test, run_body, state.terms(), self.w.sure(self.w.word))
         self.w.word = found.pop()

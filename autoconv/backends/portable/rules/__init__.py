@@ -9,6 +9,7 @@ from autoconv.backends.portable.rules import (  # noqa: F401  each fills the reg
     linear,
     lists,
     movement,
+    orthogonal,
     random,
     reductions,
     sorting,
