@@ -95,3 +95,28 @@ def test_programs_of_transforms_need_no_kernel() -> None:
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-14)
     assert "by kernels" not in filtered.explain()
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "irfft", "hfft", "rfft", "ihfft", "fft2", "irfftn", "ifftn"])
+def test_numbers_that_are_not_finite(name):
+    """Nan and infinite elements are where NumPy has them: that depends on the order of its computation."""
+    function = getattr(np.fft, name)
+
+    def f(x):
+        return function(x + 0)
+
+    for size in (2, 4, 5, 8, 12):
+        compiled = autoconv.compile(f)
+        for value in (np.nan, np.inf, complex(0, np.nan), complex(1, -np.inf)):
+            for place in (0, 1, -1):
+                x = (np.arange(3.0 * size).reshape(3, size) + 1) * (1 + 0.5j)
+                x[1, place] = value
+                if name in ("rfft", "ihfft"):
+                    if size % 2:
+                        continue
+                    x = x.real.copy()
+                with np.errstate(all="ignore"):
+                    expected, found = function(x), compiled(x)
+                np.testing.assert_array_equal(np.isnan(found.real), np.isnan(expected.real))
+                np.testing.assert_array_equal(np.isnan(found.imag), np.isnan(expected.imag))
+                np.testing.assert_allclose(found, expected)

@@ -111,7 +111,10 @@ PACKAGES = (
     Package("webcolors"),
     Package("click"),
     Package("python-dateutil", ("dateutil",), ("hypothesis", "freezegun", "pytest-subtests"), options=("-W", "ignore")),
-    Package("sympy", needs=("hypothesis",), tests=tuple(f"sympy/{part}/tests" for part in ("core", "ntheory", "sets"))),
+    Package(
+        "sympy", needs=("hypothesis",), importlib=True,
+        tests=tuple(f"sympy/{part}/tests" for part in ("core", "ntheory", "sets")),
+    ),
     Package(
         "numpy",
         ("numpy.polynomial", "numpy.ma", "numpy.lib", "numpy.linalg", "numpy.fft", "numpy.testing", "numpy._core"),
@@ -236,7 +239,7 @@ def run_tests(package: Package, python: Path, tests: list[Path], place: Path, wa
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=WAITING * seconds + GRACE, env=environment,
-            cwd=place if package.installed else tests[0].parent, stdin=subprocess.DEVNULL, errors="replace",
+            cwd=place if package.installed else outside(tests[0].parent), stdin=subprocess.DEVNULL, errors="replace",
         )  # fmt: skip
         (place / f"{way}.log").write_text(done.stdout + done.stderr)
         fine = (0, 1, 2)  # 2: it stops once its time is over
@@ -251,6 +254,13 @@ def run_tests(package: Package, python: Path, tests: list[Path], place: Path, wa
         "failed": [name for name, outcome in reached.items() if outcome == "failed"],
         "ended": ended,
     }
+
+
+def outside(folder: Path) -> Path:
+    """Return the folder itself, or that of its package: modules of a package are not found by their short names."""
+    while (folder / "__init__.py").exists():
+        folder = folder.parent
+    return folder
 
 
 def exception_of(package: str, name: str) -> str:

@@ -16,8 +16,9 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.fft.stockham import roots_in_order, roots_of_unity, stages, write_stage
 from autoconv.backends.llvm.codegen.registry import complex_native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts
-from autoconv.backends.llvm.codegen.values import Object
-from autoconv.backends.llvm.ir.index_arith import Position, plus, times
+from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
+from autoconv.backends.llvm.ir.index_arith import Index, Position, linear, plus, times
+from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dtypes import DType
@@ -64,6 +65,8 @@ def write_fft(region: LoweringContext, node: Node) -> None:
             region.drop_later(last, result.type)
             made = region.new_array(result.type)
     region.set(result, made)
+    if axes:
+        _ask_for_numbers(region, node, axes)
 
 
 def _is_halved(real: Any, dtype: DType) -> bool:
@@ -99,6 +102,7 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
     _call_with_roots(region, name, source, region.address(made), size, -1, kind.dtype)
     region.drop_later(between, half)
     region.set(result, made)
+    _ask_for_numbers(region, node, [len(rows)])
 
 
 @complex_native("irfft", fits=_fits_real, library=True)
@@ -116,6 +120,27 @@ def write_irfft(region: LoweringContext, node: Node) -> None:
         _along(region, half, len(rows), target, region.address(made), True, "forward")
     region.drop_later(between, half)
     region.set(result, made)
+    _ask_for_numbers(region, node, [len(rows)])
+
+
+def _ask_for_numbers(region: LoweringContext, node: Node, axes: Sequence[int]) -> None:
+    """Replace the result by the kernel's where the sum of transformed numbers is not finite.
+
+    Which elements are nan or infinite then depends on the order of the computation.
+    """
+    (result,) = node.results
+    shape, b, out = sizes(result.type), RegisterWriter(region), region.out
+    data, flag = region.data(result), out.alloca("i8")
+    out.store("i8", 0, flag)
+
+    def check(index: Index) -> None:
+        sums = load(b, result.dtype, data, linear(out, index, shape))
+        for part in (sums.real, sums.imag) if isinstance(sums, Pair) else (sums,):
+            is_wrong = out.cast("zext", out.not_((part - part).same(0).ir), "i8")
+            out.store("i8", out.op("or", out.load("i8", flag), is_wrong), flag)
+
+    loops(out, [1 if axis in axes else size for axis, size in enumerate(shape)], check)
+    region.ask_kernel(node, out.icmp("ne", out.load("i8", flag), 0))
 
 
 def _call_with_roots(
