@@ -45,7 +45,7 @@ def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values:
         try:
             given = [example(x if x.shape is not None else x.with_shape((size,) * rank), size) for x in inputs]
             given = [x + x.dtype.type(more) if i in numbers else x for i, x in enumerate(given)]
-            results = _call(*given, function=function, arguments=arguments, keywords=keywords)
+            results = _of_examples(given, function, arguments, keywords)
             found.append(results if isinstance(results, tuple) else (results,))
         except Exception:
             if known and not more:
@@ -57,6 +57,15 @@ def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values:
     return tuple(
         TensorType(as_dtype(x.dtype), shape if ranked else None) for x, shape in zip(found[0], shapes, strict=True)
     )
+
+
+def _of_examples(given: Sequence[np.ndarray], function: str, arguments: Any, keywords: Any) -> Any:
+    """Call the function with examples; ones that are no positions in a short array become zeros."""
+    try:
+        return _call(*given, function=function, arguments=arguments, keywords=keywords)
+    except IndexError:
+        given = [np.zeros_like(x) if x.dtype.kind in "iu" else x for x in given]
+        return _call(*given, function=function, arguments=arguments, keywords=keywords)
 
 
 def _numbers(arguments: Sequence[Argument]) -> Iterator[int]:

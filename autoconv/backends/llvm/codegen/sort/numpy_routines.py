@@ -1,4 +1,4 @@
-"""Lower calls of NumPy's functions that order elements to its C routines."""
+"""Lower calls of NumPy's functions: those that order elements to its C routines, others to loops."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.loops.segments import is_reduced_at, write_reduced_at
 from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import element_count, is_known, product
@@ -19,6 +20,10 @@ _SELECTIONS = ("partition", "argpartition")
 
 
 def _fits(node: Node) -> bool:
+    return is_reduced_at(node) or _orders(node)
+
+
+def _orders(node: Node) -> bool:
     x, *rest = (value.type for value in node.inputs)
     if not current_target().has_libraries or not is_dense(x) or is_complex(x) or not all(map(is_scalar, rest)):
         return False
@@ -48,6 +53,9 @@ def _given(node: Node) -> dict[str, Any]:
 @native("numpy_call", fits=_fits, of_open=_fits)
 def write_numpy_routine(region: LoweringContext, node: Node) -> None:
     """Call the routine; its results are those of the function, in the order of equal elements as well."""
+    if is_reduced_at(node):
+        write_reduced_at(region, node)
+        return
     out, (x, *_), (result,) = region.out, node.inputs, node.results
     shape, given, function = sizes(x.type), _given(node), node.attributes["function"]
     axis = given.get("axis", ("value", -1))[1] % len(shape)
