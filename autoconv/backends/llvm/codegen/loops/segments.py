@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions
-from autoconv.backends.llvm.ir.index_arith import plus
+from autoconv.backends.llvm.ir.index_arith import Position, plus
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import is_narrow
-from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.dtypes import bool_, float32, float64, int64
 from autoconv.graph.graph import Node
 
 _KINDS = {"add.reduceat": "add", "multiply.reduceat": "multiply", "maximum.reduceat": "max", "minimum.reduceat": "min"}
 
 _ALONG = {"axis": ("value", 0)}
+_LANES = 8  # partial results of a long part, for vector registers and for less rounding
 
 
 def is_reduced_at(node: Node) -> bool:
@@ -58,17 +60,46 @@ def _reduces(region: LoweringContext, node: Node) -> str:
     names = ("readonly %places", "readonly %x", "%result")
     routine = Routine(region, [*(f"ptr noalias {name}" for name in names), *open_dimensions(region)])
     out, b = routine.out, routine.b
-    cell = out.alloca("i64")
+    cells = [out.alloca("i64") for _ in range(_LANES)]
+    wide = float64 if dtype is float32 else dtype  # sums of float32 round once
     last = plus(out, count, -1)
+
+    def at(place: Position) -> Element:
+        return b.cast(load(b, dtype, "%x", place), wide)
+
+    def join(cell: str, place: Position) -> None:
+        store(b, _joined(b, node, load(b, wide, cell, 0), at(place)), cell, 0)
+
+    def reduce_lanes(start: str, length: str) -> None:
+        for lane, cell in enumerate(cells):
+            store(b, at(plus(out, start, lane)), cell, 0)
+        turns = out.op("udiv", length, _LANES)
+        with out.loop("1", turns) as turn:
+            for lane, cell in enumerate(cells):
+                join(cell, plus(out, plus(out, start, out.mul(turn, _LANES)), lane))
+        reduce_rest(plus(out, start, out.mul(turns, _LANES)), plus(out, start, length))
+        step = _LANES // 2
+        while step:
+            for cell, other in zip(cells[:step], cells[step:], strict=False):
+                store(b, _joined(b, node, load(b, wide, cell, 0), load(b, wide, other, 0)), cell, 0)
+            step //= 2
+
+    def reduce_rest(begin: Position, end: Position) -> None:
+        with out.loop(str(begin), str(end)) as j:
+            join(cells[0], j)
+
+    def reduce_few(start: str, length: str) -> None:
+        store(b, at(start), cells[0], 0)
+        reduce_rest(plus(out, start, 1), plus(out, start, length))
+
     with out.loop("0", str(count)) as i:
         start = load(b, int64, "%places", i).ir
         following = out.select(out.icmp("eq", i, last), i, out.add(i, 1))
         end = out.select(out.icmp("eq", i, last), size, load(b, int64, "%places", following).ir)
-        store(b, load(b, dtype, "%x", start), cell, 0)
-        begin = out.add(start, 1)
-        with out.loop(begin, out.select(out.icmp("slt", end, begin), begin, end)) as j:
-            store(b, _joined(b, node, load(b, dtype, cell, 0), load(b, dtype, "%x", j)), cell, 0)
-        store(b, load(b, dtype, cell, 0), "%result", i)
+        length = out.intrinsic("smax", out.op("sub", end, start), 1)
+        few = out.icmp("slt", length, 2 * _LANES)
+        out.either(few, functools.partial(reduce_few, start, length), functools.partial(reduce_lanes, start, length))
+        store(b, b.cast(load(b, wide, cells[0], 0), dtype), "%result", i)
     return routine.finish()
 
 
