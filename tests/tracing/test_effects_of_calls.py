@@ -674,3 +674,20 @@ def test_what_python_runs_by_itself_has_its_effects_once(function):
         gc.collect()
         assert found[-1][1] == N
     assert repr(found[0]) == repr(found[1])
+
+
+@pytest.mark.parametrize("kind", [collections.OrderedDict, collections.Counter, dict])
+def test_another_order_of_the_keys_of_an_argument_is_a_change(kind):
+    def reordered(x, given):
+        if kind is collections.OrderedDict:
+            given.move_to_end("a")
+        else:
+            given["a"] = given.pop("a")
+        return list(given), x
+
+    compiled = autoconv.compile(reordered)
+    found, wanted = kind(a=1, b=2, c=3), kind(a=1, b=2, c=3)
+    for x in (1.5, 2.5, 3):
+        assert compiled(x, found) == reordered(x, wanted)
+        assert list(found) == list(wanted)
+        found["b"] = wanted["b"] = found.pop("b") and wanted.pop("b")

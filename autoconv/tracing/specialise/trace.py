@@ -133,9 +133,18 @@ class TraceSession:
         with recording(self.trace.root):
             self._arguments = arguments_of(self.trace, call, self._leaves)
         self._copies = list(self._arguments.values())
-        built = [part for part in structures_to_flatten(self._copies, is_leaf, False) if type(part) not in PLAIN]
-        note_rebuilt(self.trace.root, built)
+        note_rebuilt(self.trace.root, self._rebuilt(self._copies))
         self._before = [flatten(copy, is_leaf) for copy in self._copies]
+        self._orders = list(map(self._orders_of, self._copies))
+
+    def _rebuilt(self, copies: list[Any]) -> list[Any]:
+        """Return the structures in arguments whose changes are not recorded."""
+        parts = structures_to_flatten(copies, self.what.signature.is_leaf, False)
+        return [part for part in parts if type(part) not in PLAIN]
+
+    def _orders_of(self, copy: Any) -> list[list[Any]]:
+        """Return the keys of the dicts among them, in order, which is no part of a template."""
+        return [list(part) for part in self._rebuilt([copy]) if isinstance(part, dict)]
 
     def _run_converted(self) -> Any:
         """Run the converted code, and return its result; None where the graph raises in place of a result."""
@@ -183,11 +192,12 @@ class TraceSession:
     def _check_not_modified(self) -> None:
         is_leaf = self.what.signature.is_leaf
         modified = []
-        for (name, _), copy, (leaves, template) in zip(
-            self.call.key.templates, self._copies, self._before, strict=True
+        for (name, _), copy, (leaves, template), orders in zip(
+            self.call.key.templates, self._copies, self._before, self._orders, strict=True
         ):
             now, shape = flatten(copy, is_leaf)
-            if shape != template or any(a is not b for a, b in zip(now, leaves, strict=True)):
+            changes = shape != template or any(a is not b for a, b in zip(now, leaves, strict=True))
+            if changes or self._orders_of(copy) != orders:
                 modified.append(name)
         if modified:
             self.contract.refuse_modified(modified, self.what.signature, self.what.function)
