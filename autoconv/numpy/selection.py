@@ -16,6 +16,7 @@ from autoconv.numpy.operands import (
     computes,
     given,
     holds_tensors,
+    is_weak,
     known_shape,
     rank_of,
     refuse,
@@ -138,6 +139,8 @@ def clip(
     if any(by_place) and (any(by_name) or not all(by_place)):
         refuse("is given its bounds by two names, or one of them alone")
     low, high = (given(bound) for bound in ((a_min, a_max) if any(by_place) else (min, max)))
+    if is_weak(a):
+        a = tensor(a, tensor(a).dtype.numpy)  # NumPy makes an array of a Python number, to ask it for the method
     found: Any = a
     x = tensor(a)
     if x.dtype.is_bool:

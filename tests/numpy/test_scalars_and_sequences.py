@@ -37,3 +37,49 @@ def outcome(function):
         except Exception as error:
             return type(error), str(error)
         return type(found), repr(found)
+
+
+CLIPPED = ("np.clip(1, 0, x)", "np.clip(k, x, 9)", "np.clip(2.5, x, None)", "np.clip(k, 0, 3)")
+
+
+@pytest.mark.parametrize("expression", CLIPPED)
+def test_clip_of_a_number(expression):
+    """NumPy makes an array of the number, so that it decides the dtype as an array does."""
+    text, name = f"def f(x, k):\n    return {expression}\n", f"<clip {expression}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"np": np}
+    exec(compile(text, name, "exec"), space)
+    for dtype in (np.uint64, np.int8, np.float32, np.float64):
+        x, compiled = np.array([1, 2, 3], dtype), ac.compile(space["f"])
+        for k in (2, 2, 4):
+            expected, found = space["f"](x, k), compiled(x, k)
+            assert (type(found), found.dtype) == (type(expected), expected.dtype)
+            np.testing.assert_array_equal(found, expected)
+
+
+def halved(z):
+    part = z.imag
+    part /= 2
+    return z, part
+
+
+def divided(z):
+    part = z.real
+    part /= z
+    return part
+
+
+@pytest.mark.parametrize("function", [halved, divided])
+def test_parts_of_an_array_without_dimensions(function):
+    """They are views, in place of scalars."""
+    compiled = ac.compile(function)
+    for _ in range(2):
+        found, expected = (text(each, np.array(3 + 1j)) for each in (compiled, function))
+        assert found == expected
+
+
+def text(function, z):
+    try:
+        return repr(function(z)), repr(z)
+    except TypeError as error:
+        return str(error), repr(z)

@@ -125,6 +125,8 @@ def _plain(array: SymbolicArray, name: str) -> Any:
         raise StagingError("the imaginary parts of a real array are read-only", current_place())
     if name != "strides":
         if array.type.dtype.is_complex:
+            if array.ndim == 0:  # a value would count as a scalar, which `+=` does not change
+                raise StagingError("parts of an array without dimensions are taken, which are views", current_place())
             complex_parts.note_complex("taken")
         return attribute_of(array.load(), name)
     if None not in array.type.strides:
