@@ -159,6 +159,22 @@ def test_a_branch_gives_an_array_as_it_leaves_it():
         assert x[0] == (0.0 if first < 1 else -8.0)
 
 
+def test_elements_that_are_read_are_those_before_the_write():
+    @autoconv.compile
+    def f(a, b, x):
+        b.T[:] += np.maximum(b[::-1, :], a[1:2, 4:5]) - (x - x[::-1])
+        b[:, 1:4] = -(x[3:6] + b[0, ::2])
+
+    a, b, x = np.random.default_rng(0).integers(-3, 5, (6, 18)).astype(float).reshape(3, 6, 6)
+    x = x[0].copy()
+    expected = b.copy()
+    expected.T[:] += np.maximum(expected[::-1, :], a[1:2, 4:5]) - (x - x[::-1])
+    expected[:, 1:4] = -(x[3:6] + expected[0, ::2])
+    given = b.copy()
+    f(a.copy(), given, x)
+    assert given.tolist() == expected.tolist()
+
+
 def test_text_runs_natively():
     @autoconv.function
     def f(x):

@@ -302,9 +302,21 @@ class ArrayWriter(Control):
         return self.emit("dynamic_slice", [x, *starts], x.dtype, shape, f"slice_sizes = array<i64{listed(shape)}>")
 
     def dynamic_update(self, x: Term, box: Term, starts: Sequence[Term]) -> Term:
+        """Write a box; several elements by a choice between arrays.
+
+        XLA's code for the CPU may write such a box in place while it still reads the array for later elements of it.
+        """
         if not starts:
             return self.reshape(box, ())
-        return self.emit("dynamic_update_slice", [x, box, *starts], x.dtype, x.shape)
+        if all(size == 1 for size in box.shape) or box.shape == x.shape:
+            return self.emit("dynamic_update_slice", [x, box, *starts], x.dtype, x.shape)
+        sizes, box_sizes = self.sizes(x), self.sizes(box)
+        empty = self.expanded(self.constant(0, x.dtype), x.shape, sizes)
+        nowhere = self.expanded(self.constant(False, bool_), x.shape, sizes)
+        there = self.expanded(self.constant(True, bool_), box.shape, box_sizes)
+        filled = self.emit("dynamic_update_slice", [empty, box, *starts], x.dtype, x.shape)
+        where = self.emit("dynamic_update_slice", [nowhere, there, *starts], bool_, x.shape)
+        return self.chosen(where, filled, x)
 
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
         if not (any(low) or any(high)):
