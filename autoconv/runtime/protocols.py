@@ -232,3 +232,10 @@ class HasIdentity(Protocol):
     """An object on whose attributes no trace depends, only on which object it is; an example is a summary writer."""
 
     __autoconv_identity__: ClassVar[bool]
+
+
+class RunsLoopBody(Protocol):
+    """The body of a loop as an object, whose code is the function `run`."""
+
+    __autoconv_loop_body__: ClassVar[bool]
+    run: Callable[..., Any]

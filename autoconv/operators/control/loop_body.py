@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from autoconv.operators.control.conditionals import Cells, and_, is_staged, note_cells
 from autoconv.operators.support.protected_names import BREAK, NORMAL
@@ -17,6 +17,8 @@ class LoopBody:
     The state variable named `exit` holds the exit code; without a name, no iteration leaves the loop. `cells` are
     names that the body writes in place.
     """
+
+    __autoconv_loop_body__: ClassVar[bool] = True
 
     run: Callable[..., Any]
     names: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from autoconv.errors import (
@@ -206,18 +206,28 @@ def check_alias(region: Region, body: Callable[..., Any], value: object, layout:
         region.contract.before_write(region, text)
 
 
-def _read_by(body: Callable[..., Any], name: str, depth: int = 3) -> Iterator[Any]:
-    """Yield the values of a function's free variables except `name`."""
-    cells = getattr(body, "__closure__", None) or ()
-    for known, cell in zip(body.__code__.co_freevars if cells else (), cells, strict=True):
+def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
+    """Yield the values of a function's free variables except `name`, and those of the functions among them."""
+    function = _function_of(body)
+    cells = function.__closure__ or () if function is not None else ()
+    for known, cell in zip(function.__code__.co_freevars if function and cells else (), cells, strict=True):
         try:
             value = cell.cell_contents
         except ValueError:
             continue
         if known != name:
             yield value
-        if depth and isinstance(value, FunctionType):
+        if depth and _function_of(value) is not None:
             yield from _read_by(value, name, depth - 1)
+
+
+def _function_of(value: Any) -> FunctionType | None:
+    """Return the function that a call of the value runs: itself, or the code of a loop's body."""
+    if type(value) is MethodType:
+        value = value.__self__
+    if hasattr(type(value), "__autoconv_loop_body__"):
+        value = value.run
+    return value if isinstance(value, FunctionType) else None
 
 
 @contextmanager
