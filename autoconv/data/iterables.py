@@ -102,7 +102,7 @@ class Iterable:
         return self  # immutable
 
     def __repr__(self) -> str:
-        return f"<autoconv.data.Dataset {self.node.name} element_spec={self.node.spec}>"
+        return f"<_{_shown(self.node.name)}Dataset element_spec={self.node.spec}>"
 
     # ---- protocol for tracing
 
@@ -170,3 +170,16 @@ def _numpy_iterator(dataset: Iterable) -> Any:
             yield as_numpy(dataset.node.spec, iterator.current())
     finally:
         iterator.close()
+
+
+# What TensorFlow's names of classes have in the place of a node's name, where it is another word.
+_CLASSES = {
+    "dataset": "Options", "from_tensors": "Tensor", "from_tensor_slices": "TensorSlice", "from_generator": "FlatMap",
+    "nested": "Variant", "text_lines": "TextLine", "records": "TFRecord", "sample_from_datasets": "DirectedInterleave",
+    "enumerate": "Zip", "ragged_batch": "Batch", "bucket_by_sequence_length": "GroupByWindow", "counter": "Scan", "dense_to_sparse_batch": "DenseToSparseBatch",
+}  # fmt: skip
+
+
+def _shown(name: str) -> str:
+    """Return the name of a node as TensorFlow's class has it."""
+    return _CLASSES.get(name) or "".join(word.capitalize() for word in name.split("_"))

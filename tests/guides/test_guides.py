@@ -13,6 +13,7 @@ import run
 
 # Cells that print something else, by program, and why.
 OTHERWISE = {
+    "data": {},
     "autodiff": {
         9: "a gradient goes through NumPy's functions",
         12: "adjust_contrast has a gradient",

@@ -196,13 +196,13 @@ class GradientTape:
         from_zero = UnconnectedGradients(unconnected_gradients)
         self._use()
         (value,) = _checked(target, "target")
-        leaves, template = flatten(sources)
+        _, template = flatten(sources)
         places = _checked(sources, "source")
         tensor = convert_to_tensor(value) if isinstance(value, Variable) else value
         rows = rows_of(tensor, lambda seed: self._gradients([value], [seed], places))
         self._release()
         found = []
-        for leaf, stacked in zip(leaves, rows, strict=True):
+        for leaf, stacked in zip(places, rows, strict=True):
             shape = apply("concat", apply("shape", tensor), apply("shape", convert_to_tensor(leaf)), axis=0)
             if stacked is None and from_zero is UnconnectedGradients.ZERO:
                 zero = convert_to_tensor(0, leaf.dtype)
@@ -224,7 +224,7 @@ class GradientTape:
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._use()
         (value,), (place,) = _checked(target, "target"), _checked(source, "source")
-        shape, other = shape_of(value), shape_of(source)
+        shape, other = shape_of(value), shape_of(place)
         if not shape or not other or (None not in (shape[0], other[0]) and shape[0] != other[0]):
             raise ValueError(
                 f"Need first dimension of target shape ({list(shape)}) and source shape ({list(other)}) to match."
