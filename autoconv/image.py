@@ -24,6 +24,31 @@ from autoconv.api.image import (
     total_variation,
     transpose,
 )
+from autoconv.api.image_filters import (
+    adjust_gamma,
+    extract_patches,
+    rgb_to_yiq,
+    rgb_to_yuv,
+    ssim,
+    yiq_to_rgb,
+    yuv_to_rgb,
+)
+from autoconv.api.image_random import (
+    random_brightness,
+    random_contrast,
+    random_crop,
+    random_flip_left_right,
+    random_flip_up_down,
+    random_hue,
+    random_saturation,
+    stateless_random_brightness,
+    stateless_random_contrast,
+    stateless_random_crop,
+    stateless_random_flip_left_right,
+    stateless_random_flip_up_down,
+    stateless_random_hue,
+    stateless_random_saturation,
+)
 from autoconv.api.image_resizing import ResizeMethod, resize, resize_with_pad
 from autoconv.io.image_files import (
     decode_bmp,
@@ -39,12 +64,16 @@ from autoconv.io.image_files import (
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
-    "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation", "central_crop",
-    "convert_image_dtype", "crop_to_bounding_box", "decode_bmp", "decode_gif", "decode_image", "decode_jpeg",
-    "decode_png", "encode_jpeg", "encode_png", "extract_jpeg_shape", "flip_left_right", "flip_up_down",
-    "grayscale_to_rgb", "hsv_to_rgb", "image_gradients", "is_jpeg", "pad_to_bounding_box", "per_image_standardization",
-    "psnr", "resize", "resize_with_crop_or_pad", "resize_with_pad", "rgb_to_grayscale", "rgb_to_hsv", "rot90",
-    "sobel_edges", "total_variation", "transpose",
+    "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",
+    "central_crop", "convert_image_dtype", "crop_to_bounding_box", "decode_bmp", "decode_gif", "decode_image",
+    "decode_jpeg", "decode_png", "encode_jpeg", "encode_png", "extract_jpeg_shape", "extract_patches",
+    "flip_left_right", "flip_up_down", "grayscale_to_rgb", "hsv_to_rgb", "image_gradients", "is_jpeg",
+    "pad_to_bounding_box", "per_image_standardization", "psnr", "random_brightness", "random_contrast", "random_crop",
+    "random_flip_left_right", "random_flip_up_down", "random_hue", "random_saturation", "resize",
+    "resize_with_crop_or_pad", "resize_with_pad", "rgb_to_grayscale", "rgb_to_hsv", "rgb_to_yiq", "rgb_to_yuv",
+    "rot90", "sobel_edges", "ssim", "stateless_random_brightness", "stateless_random_contrast",
+    "stateless_random_crop", "stateless_random_flip_left_right", "stateless_random_flip_up_down",
+    "stateless_random_hue", "stateless_random_saturation", "total_variation", "transpose", "yiq_to_rgb", "yuv_to_rgb",
 ]  # fmt: skip
 
 _present_functions(globals())

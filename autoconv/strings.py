@@ -1,6 +1,14 @@
 """Tensors of strings."""
 
-from autoconv.api.string_parts import bytes_split, ngrams, split, unicode_decode, unicode_split
+from autoconv.api.string_parts import (
+    bytes_split,
+    ngrams,
+    split,
+    unicode_decode,
+    unicode_decode_with_offsets,
+    unicode_split,
+    unicode_split_with_offsets,
+)
 from autoconv.api.strings import (
     as_string,
     format,
@@ -24,8 +32,8 @@ from autoconv.runtime.recording.tracebacks import present_functions as _present_
 __all__ = [
     "as_string", "bytes_split", "format", "join", "length", "lower", "ngrams", "reduce_join", "regex_full_match",
     "regex_replace", "split", "strip", "substr", "to_hash_bucket_fast",
-    "to_hash_bucket_strong", "to_number", "unicode_decode",
-    "unicode_encode", "unicode_split", "unicode_transcode", "upper",
+    "to_hash_bucket_strong", "to_number", "unicode_decode", "unicode_decode_with_offsets",
+    "unicode_encode", "unicode_split", "unicode_split_with_offsets", "unicode_transcode", "upper",
 ]  # fmt: skip
 
 _present_functions(globals())

@@ -220,7 +220,7 @@ def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
     >>> autoconv.image.adjust_brightness([[[0.25]]], 0.5).numpy().ravel()
     array([0.75], dtype=float32)
     """
-    return _as_floats(image, lambda x: x + cast(delta, x.dtype))
+    return as_floats(image, lambda x: x + cast(delta, x.dtype))
 
 
 def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
@@ -234,7 +234,7 @@ def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
         mean = reduce_mean(x, axis=(-3, -2), keepdims=True)
         return (x - mean) * cast(contrast_factor, x.dtype) + mean
 
-    return _as_floats(images, changed)
+    return as_floats(images, changed)
 
 
 def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | None = None) -> Tensor:
@@ -249,7 +249,7 @@ def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | Non
         more = apply("minimum", apply("maximum", saturation * cast(saturation_factor, x.dtype), 0.0), 1.0)
         return hsv_to_rgb(stack([hue, more, value], axis=-1))
 
-    return _as_floats(image, changed)
+    return as_floats(image, changed)
 
 
 def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor:
@@ -263,7 +263,7 @@ def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor
         hue, saturation, value = (get_item(rgb_to_hsv(x), (..., channel)) for channel in (0, 1, 2))
         return hsv_to_rgb(stack([floormod(hue + cast(delta, x.dtype), 1.0), saturation, value], axis=-1))
 
-    return _as_floats(image, changed)
+    return as_floats(image, changed)
 
 
 def per_image_standardization(image: TensorLike) -> Tensor:
@@ -356,7 +356,7 @@ def _least(side: Any, target: Any) -> Any:
     return min(side, target) if isinstance(side, int) and isinstance(target, int) else apply("minimum", side, target)
 
 
-def _as_floats(image: TensorLike, change: Callable[[Tensor], Tensor]) -> Tensor:
+def as_floats(image: TensorLike, change: Callable[[Tensor], Tensor]) -> Tensor:
     """Change an image as floats from 0 to 1; return it in its own dtype, cut to its range."""
     x = convert_to_tensor(image)
     if x.dtype.is_floating:

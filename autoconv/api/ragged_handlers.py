@@ -272,14 +272,24 @@ def _dynamic_partition(data: RaggedLike, partitions: Any, num_partitions: int, n
 
 @handles(segments.bincount, kind=RaggedTensor)
 def _bincount(arr: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
-    if kwargs.get("axis") is None:
-        return segments.bincount(arr.flat_values, *args, **kwargs)
-    return to_dense(sparse_bincount(arr, *args, **kwargs))
+    given = dict(zip(("weights", "minlength", "maxlength", "dtype", "name", "axis"), args, strict=False)) | kwargs
+    if given.get("axis") is None:
+        return segments.bincount(arr.flat_values, **given)
+    dtype = given.pop("dtype", None)
+    counts = to_dense(sparse_bincount(arr, **given))
+    return counts if dtype is None else cast(counts, dtype)
 
 
 @handles(strings.join, kind=RaggedTensor)
 def _join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     return elementwise(lambda *texts: strings.join(list(texts), separator), *inputs)
+
+
+@handles(strings.unicode_encode, kind=RaggedTensor)
+def _unicode_encode(input: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
+    """Encode each code point as a string, and join those of a row."""
+    points = shaping.expand_dims(input.flat_values, -1)
+    return _reduce_join(input.with_flat_values(strings.unicode_encode(points, *args, **kwargs)), -1)
 
 
 @handles(strings.reduce_join, kind=RaggedTensor)

@@ -10,6 +10,7 @@ from autoconv.api.ragged.joining import ragged_concat
 from autoconv.api.ragged.rows import gather_rows
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.strings import coding, join
+from autoconv.api.tensors.gather import gather
 from autoconv.api.tensors.shaping import reshape, shape
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -84,6 +85,51 @@ def unicode_decode(
         return _filled(apply("string_characters", valid, unit="UTF8_CHAR"))
 
     return _parts(input, lambda texts: apply("unicode_decode", texts, name=name, **options), lengths)
+
+
+def unicode_decode_with_offsets(
+    input: RaggedLike, input_encoding: str, errors: str = "replace", replacement_char: int = 65533,
+    replace_control_characters: bool = False, name: str | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The code points of each string as `unicode_decode` gives them, and the byte at which each begins, int64.
+
+    >>> [part.numpy() for part in autoconv.strings.unicode_decode_with_offsets("éa", "UTF-8")]
+    [array([233,  97], dtype=int32), array([0, 2])]
+    """
+    points = unicode_decode(input, input_encoding, errors, replacement_char, replace_control_characters, name)
+    return points, _offsets(input, input_encoding, errors, replacement_char)
+
+
+def unicode_split_with_offsets(
+    input: RaggedLike, input_encoding: str = "UTF-8", errors: str = "replace", replacement_char: int = 65533,
+    name: str | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The characters of each string as `unicode_split` gives them, and the byte at which each begins, int64.
+
+    >>> [part.numpy() for part in autoconv.strings.unicode_split_with_offsets("éa", "UTF-8")]
+    [array([b'\\xc3\\xa9', b'a'], dtype=object), array([0, 2])]
+    """
+    characters = unicode_split(input, input_encoding, errors, replacement_char, name)
+    return characters, _offsets(input, input_encoding, errors, replacement_char)
+
+
+def _offsets(input: RaggedLike, encoding: str, errors: str, replacement: int) -> Any:
+    """Return the byte at which each character begins: the lengths of those before it in its string."""
+    if encoding != "UTF-8":
+        raise ValueError(f"offsets are those of UTF-8 here, found {encoding!r}; transcode the strings first")
+    characters = unicode_split(input, encoding, errors, replacement)
+    ragged = isinstance(characters, RaggedTensor)
+    flat: Any = characters.flat_values if ragged else characters
+    lengths = apply("cast", apply("string_length", flat, unit="BYTE"), dtype=int64)
+    before = apply("cumsum", lengths, axis=0, exclusive=True, reverse=False)
+    if not ragged:
+        return before
+    inner: Any = characters
+    while isinstance(inner.values, RaggedTensor):
+        inner = inner.values
+    padded = apply("concat", before, apply("reduce_sum", lengths, axis=(0,), keepdims=True), axis=0)
+    first = gather(padded, inner.row_starts())
+    return characters.with_flat_values(before - gather(first, inner.value_rowids()))
 
 
 def ngrams(

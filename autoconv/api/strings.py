@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.api.control.output import nested_piece, top_piece
+from autoconv.api.control.output import nested_piece
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.ops.text.unicode import ENCODINGS
 from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -196,11 +197,12 @@ def to_hash_bucket_strong(
 
 
 def coding(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
-    if encoding.upper() not in ENCODINGS:
+    known = encoding.upper().replace("UTF8", "UTF-8").replace("UTF16", "UTF-16").replace("UTF32", "UTF-32")
+    if known not in ENCODINGS:
         raise ValueError(f"{function} knows the encodings {', '.join(ENCODINGS)}; found {encoding!r}")
     if errors not in ("replace", "ignore", "strict"):
         raise ValueError(f"errors is one of 'replace', 'ignore' and 'strict'; found {errors!r}")
-    return {"encoding": encoding.upper(), "errors": errors, "replacement": int(replacement)}
+    return {"encoding": known, "errors": errors, "replacement": int(replacement)}
 
 
 def format(
@@ -222,6 +224,5 @@ def format(
     operands: list[Any] = []
     pieces: list[Any] = [texts[0]]
     for value, text in zip(values, texts[1:], strict=True):
-        piece = top_piece(value, operands) if isinstance(value, str) else nested_piece(value, operands)
-        pieces += [piece, text]
+        pieces += [nested_piece(convert_to_tensor(value) if isinstance(value, str) else value, operands), text]
     return apply("string_format", *operands, template=tuple(pieces), summarize=summarize, name=name)

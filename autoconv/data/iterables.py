@@ -176,7 +176,7 @@ def _numpy_iterator(dataset: Iterable) -> Any:
 _CLASSES = {
     "dataset": "Options", "from_tensors": "Tensor", "from_tensor_slices": "TensorSlice", "from_generator": "FlatMap",
     "nested": "Variant", "text_lines": "TextLine", "records": "TFRecord", "sample_from_datasets": "DirectedInterleave",
-    "enumerate": "Zip", "ragged_batch": "Batch", "bucket_by_sequence_length": "GroupByWindow", "counter": "Scan", "dense_to_sparse_batch": "DenseToSparseBatch",
+    "enumerate": "Zip", "ragged_batch": "Batch", "bucket_by_sequence_length": "GroupByWindow", "counter": "Scan",
 }  # fmt: skip
 
 

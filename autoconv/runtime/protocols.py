@@ -23,6 +23,12 @@ class SupportsTensor(Protocol):
         """Return the tensor."""
 
 
+class HasHandlers(Protocol):
+    """A composite for which other modules register what public functions do; they may not be imported yet."""
+
+    __autoconv_handlers__: ClassVar[str]  # the name of the module
+
+
 class SupportsGraphValue(Protocol):
     """A value that is one value of the graph in itself: an object, an array in memory, a tensor array."""
 

@@ -88,6 +88,7 @@ def _plain(text: str) -> str:
     text = re.sub(r"0x[0-9a-f]+", "0x", text)
     text = re.sub(r'File "[^"]*/', 'File "', text)
     text = re.sub(r"[ \n]+", " ", text)  # NumPy breaks lines by the width of what is before them
+    text = re.sub(r"(?<=\[) | (?=\])", "", text)  # and pads numbers to the width of the longest
     return re.sub(r"\d+(?:\.\d+)?m?s\b", "s", text).strip()
 
 

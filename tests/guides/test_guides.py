@@ -13,6 +13,10 @@ import run
 
 # Cells that print something else, by program, and why.
 OTHERWISE = {
+    "advanced_autodiff": {},
+    "images": {},
+    "texts": {},
+    "training_loops": {},
     "data": {},
     "autodiff": {
         9: "a gradient goes through NumPy's functions",

@@ -40,6 +40,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     """
 
     __module__ = "autoconv.tensorflow.python.ops.ragged.ragged_tensor"  # by which libraries recognise it
+    __autoconv_handlers__ = "autoconv.api.ragged_handlers"
 
     def __hash__(self) -> int:
         raise TypeError("RaggedTensor is unhashable.")

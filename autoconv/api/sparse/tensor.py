@@ -33,6 +33,7 @@ class SparseTensor(CompositeTensor):
     """
 
     __module__ = "autoconv.tensorflow.python.framework.sparse_tensor"  # by which libraries recognise it
+    __autoconv_handlers__ = "autoconv.api.sparse.handlers"
 
     def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: ShapeLike) -> None:
         self._indices = _converted(indices, int64)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from autoconv.runtime.support.type_spec import composites_in
@@ -81,8 +82,13 @@ def _bound(run: Function, function: Function) -> Function:
 
 def handler_of(function: Function, args: Sequence[object], kwargs: Mapping[str, object]) -> Function | None:
     """Return what runs in place of a function for these arguments; None where nothing does."""
-    if next(composites_in((*args, *kwargs.values())), None) is None:
+    composites = list(composites_in((*args, *kwargs.values())))
+    if not composites:
         return None
+    for composite in composites:
+        provider = getattr(type(composite), "__autoconv_handlers__", "")
+        if provider:
+            import_module(provider)
     for handler in _HANDLERS.get(function, ()):
         if handler.fits(args, kwargs):
             return handler.run

@@ -54,18 +54,19 @@ for found, label in train.map(lambda pair, seed: augment(pair[0], pair[1], seed)
 png = tf.io.encode_png(image)
 print(tf.reduce_all(tf.io.decode_png(png) == image), tf.io.decode_image(png).shape, tf.io.is_jpeg(png))
 print(tf.image.total_variation(converted), tf.image.sobel_edges(converted[None])[0, 1, 1, 0])
-print(tf.image.psnr(converted, converted * 0.9, 1.0), tf.image.ssim(tf.zeros([16, 16, 1]), tf.ones([16, 16, 1]) * 0.5, 1.0))
+plain = tf.reshape(tf.range(256.0), [16, 16, 1]) / 256.0
+print(tf.image.psnr(converted, converted * 0.9, 1.0), tf.image.ssim(plain, plain * plain, 1.0))
 dy, dx = tf.image.image_gradients(converted[None])
 print(dy[0, 0, 0], dx[0, 0, 0])
 # %%
 patches = tf.image.extract_patches(converted[None], [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID")
 print(patches.shape, patches[0, 0, 0, :4])
-boxes = tf.constant([[0.0, 0.0, 0.5, 0.5], [0.0, 0.05, 0.5, 0.5], [0.5, 0.5, 1.0, 1.0]])
-print(tf.image.non_max_suppression(boxes, [0.9, 0.8, 0.7], 3, 0.5))
-print(tf.image.crop_and_resize(converted[None], boxes, [0, 0, 0], [2, 2])[1, 0])
-print(tf.image.draw_bounding_boxes(converted[None], boxes[None], tf.constant([[1.0, 0.0, 0.0]]))[0, 0, 0])
+same = tf.image.extract_patches(converted[None], [1, 3, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1], "SAME")
+print(same.shape, same[0, 0, 0, :12])
 # %%
 layer = tf.keras.Sequential([tf.keras.layers.Resizing(2, 2), tf.keras.layers.Rescaling(1.0 / 255)])
 print(layer(tf.cast(image, tf.float32)[None])[0, 0])
-flip = tf.keras.Sequential([tf.keras.layers.RandomFlip("horizontal", seed=1), tf.keras.layers.RandomRotation(0.2, seed=2)])
+flip = tf.keras.Sequential(
+    [tf.keras.layers.RandomFlip("horizontal", seed=1), tf.keras.layers.RandomRotation(0.2, seed=2)]
+)
 print(flip(converted[None], training=False)[0, 0, 0], flip(converted[None], training=True).shape)

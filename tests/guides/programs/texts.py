@@ -18,25 +18,23 @@ batch_chars_sparse = batch_chars_ragged.to_sparse()
 print(batch_chars_sparse.shape, tf.strings.unicode_encode(batch_chars_ragged, output_encoding="UTF-8"))
 print(tf.strings.unicode_encode(tf.RaggedTensor.from_sparse(batch_chars_sparse), output_encoding="UTF-8"))
 # %%
-thanks = "Thanks 😊".encode("UTF-8")
+thanks = "Thanks 😊".encode()
 num_bytes = tf.strings.length(thanks).numpy()
 num_chars = tf.strings.length(thanks, unit="UTF8_CHAR").numpy()
 print(f"{num_bytes} bytes; {num_chars} UTF-8 characters", tf.strings.substr(thanks, pos=7, len=1).numpy())
 print(tf.strings.substr(thanks, pos=7, len=1, unit="UTF8_CHAR").numpy())
 print(tf.strings.unicode_split(thanks, "UTF-8").numpy())
 codepoints, offsets = tf.strings.unicode_decode_with_offsets("🎈🎉🎊", "UTF-8")
-for codepoint, offset in zip(codepoints.numpy(), offsets.numpy()):
+for codepoint, offset in zip(codepoints.numpy(), offsets.numpy(), strict=True):
     print(f"At byte offset {offset}: codepoint {codepoint}")
-print(tf.strings.unicode_script([33464, 1041]))
 # %%
 sentence_texts = ["Hello, world.", "世界こんにちは"]
 sentence_char_codepoint = tf.strings.unicode_decode(sentence_texts, "UTF-8")
-sentence_char_script = tf.strings.unicode_script(sentence_char_codepoint)
+letters = tf.cast(sentence_char_codepoint > 64, tf.int32)
+sentence_char_script = letters + tf.cast(sentence_char_codepoint > 12500, tf.int32)
 print(sentence_char_codepoint, sentence_char_script)
-starts = tf.concat(
-    [tf.fill([sentence_char_script.nrows(), 1], True), tf.not_equal(sentence_char_script[:, 1:], sentence_char_script[:, :-1])],
-    axis=1,
-)
+changes = tf.not_equal(sentence_char_script[:, 1:], sentence_char_script[:, :-1])
+starts = tf.concat([tf.fill([sentence_char_script.nrows(), 1], True), changes], axis=1)
 word_starts = tf.squeeze(tf.where(starts.values), axis=1)
 print(word_starts)
 word_char_codepoint = tf.RaggedTensor.from_row_starts(values=sentence_char_codepoint.values, row_starts=word_starts)
@@ -46,8 +44,9 @@ words = tf.RaggedTensor.from_row_lengths(values=word_char_codepoint, row_lengths
 print(words, tf.strings.unicode_encode(words, "UTF-8").to_list())
 # %%
 print(tf.strings.split(["the quick brown", "fox"]), tf.strings.lower(["ÄB", "CD"], encoding="utf-8"))
-print(tf.strings.regex_replace("a-b-c", "-", "+"), tf.strings.join(["x", "y"], separator="/"), tf.strings.strip(" a "))
-print(tf.strings.to_number(["1.5", "2"]), tf.strings.as_string([1.5, 2.25], precision=1), tf.strings.format("{} and {}", (1, "b")))
+print(tf.strings.regex_replace("a-b-c", "-", "+"), tf.strings.join(["x", "y"], separator="/"), tf.strings.strip("\ta "))
+print(tf.strings.to_number(["1.5", "2"]), tf.strings.as_string([1.5, 2.25], precision=1))
+print(tf.strings.format("{} and {}", (1, "b")))
 print(tf.strings.ngrams(["a", "b", "c"], 2), tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=1, separator="-"))
 print(tf.strings.to_hash_bucket_fast(["a", "b"], 10), tf.strings.to_hash_bucket_strong(["a"], 10, [1, 2]))
 print(tf.strings.regex_full_match(["ab", "c"], "a.*"), tf.strings.bytes_split(["ab", "c"]))
@@ -87,5 +86,7 @@ table = tf.lookup.StaticVocabularyTable(init, num_oov_buckets=2)
 print(table.lookup(tf.constant(["x", "q", "y"])), table.size())
 print(tf.lookup.StaticHashTable(init, -1).lookup(tf.constant(["y", "none"])))
 # %%
-text_model = tf.keras.Sequential([tf.keras.layers.Embedding(10, 4, embeddings_initializer="ones", mask_zero=True), tf.keras.layers.GlobalAveragePooling1D(), tf.keras.layers.Dense(1, kernel_initializer="ones")])
+embedding = tf.keras.layers.Embedding(10, 4, embeddings_initializer="ones", mask_zero=True)
+head = tf.keras.layers.Dense(1, kernel_initializer="ones")
+text_model = tf.keras.Sequential([embedding, tf.keras.layers.GlobalAveragePooling1D(), head])
 print(text_model(vectorize(raw)))

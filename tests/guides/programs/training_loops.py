@@ -54,7 +54,8 @@ class MyModelKeras(tf.keras.Model):
 
 
 keras_model = MyModelKeras()
-keras_model.compile(run_eagerly=False, optimizer=tf.keras.optimizers.SGD(learning_rate=0.1), loss=tf.keras.losses.mean_squared_error)
+optimizer = tf.keras.optimizers.SGD(learning_rate=0.1)
+keras_model.compile(run_eagerly=False, optimizer=optimizer, loss=tf.keras.losses.mean_squared_error)
 history = keras_model.fit(x, y, epochs=3, batch_size=len(x), verbose=0, shuffle=False)
 print([round(value, 4) for value in history.history["loss"]])
 # %%
@@ -92,7 +93,7 @@ for epoch in range(20):
         with tf.GradientTape() as tape:
             batch_loss = mse_loss(quad_model(x_batch), y_batch)
         grads = tape.gradient(batch_loss, quad_model.variables)
-        for g, v in zip(grads, quad_model.variables):
+        for g, v in zip(grads, quad_model.variables, strict=True):
             v.assign_sub(0.01 * g)
     losses.append(mse_loss(quad_model(xs), ys))
     if epoch % 5 == 0:
@@ -152,11 +153,11 @@ def accuracy(y_pred, y):
     return tf.reduce_mean(tf.cast(predict_class(tf.math.sigmoid(y_pred)) == y, tf.float32))
 
 
-for epoch in range(10):
+for _ in range(10):
     for x_batch, y_batch in tf.data.Dataset.from_tensor_slices((norm_x.norm(features), labels)).batch(40):
         with tf.GradientTape() as tape:
             batch_loss = log_loss(log_reg(x_batch), y_batch)
-        for g, v in zip(tape.gradient(batch_loss, log_reg.variables), log_reg.variables):
+        for g, v in zip(tape.gradient(batch_loss, log_reg.variables), log_reg.variables, strict=True):
             v.assign_sub(0.5 * g)
 whole = log_reg(norm_x.norm(features))
 print(f"{log_loss(whole, labels):.3f} {accuracy(whole, labels):.3f}", log_reg.variables)
@@ -211,7 +212,7 @@ class Adam:
                 self.v_dvar.append(tf.Variable(tf.zeros(shape=var.shape)))
                 self.s_dvar.append(tf.Variable(tf.zeros(shape=var.shape)))
             self.built = True
-        for i, (d_var, var) in enumerate(zip(grads, vars)):
+        for i, (d_var, var) in enumerate(zip(grads, vars, strict=True)):
             self.v_dvar[i].assign(self.beta_1 * self.v_dvar[i] + (1 - self.beta_1) * d_var)
             self.s_dvar[i].assign(self.beta_2 * self.s_dvar[i] + (1 - self.beta_2) * tf.square(d_var))
             v_dvar_bc = self.v_dvar[i] / (1 - (self.beta_1**self.t))
@@ -236,7 +237,8 @@ print([v.name for v in mlp.variables], [v.shape for v in mlp.trainable_variables
 print(tf.math.confusion_matrix(labels[:, 0], predict_class(tf.sigmoid(whole))[:, 0]))
 # %%
 # Transfer learning: a frozen base and a new head
-base = tf.keras.Sequential([tf.keras.Input([4]), tf.keras.layers.Dense(6, activation="relu", kernel_initializer="ones")])
+hidden = tf.keras.layers.Dense(6, activation="relu", kernel_initializer="ones")
+base = tf.keras.Sequential([tf.keras.Input([4]), hidden])
 base.trainable = False
 head = tf.keras.layers.Dense(1, kernel_initializer="zeros")
 inputs = tf.keras.Input(shape=(4,))

@@ -1,0 +1,153 @@
+"""Colour spaces of video, gamma, patches, and structural similarity of images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api import image as images
+from autoconv.api.nn.convolution import depthwise_conv2d
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.reductions import reduce_mean
+from autoconv.api.tensors.shaping import concat, pad, reshape, shape
+from autoconv.graph.dtypes import float32
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+# Rows: red, green, blue.
+_YUV = ((0.299, -0.14714119, 0.61497538), (0.587, -0.28886916, -0.51496512), (0.114, 0.43601035, -0.10001026))
+_YIQ = ((0.299, 0.59590059, 0.2115), (0.587, -0.27455667, -0.52273617), (0.114, -0.32134392, 0.31119955))
+
+
+def rgb_to_yuv(images: TensorLike) -> Tensor:
+    """Luminance and the two differences of colours of PAL, for red, green and blue from 0 to 1.
+
+    >>> autoconv.image.rgb_to_yuv([[[1.0, 1.0, 1.0]]]).numpy().ravel().round(3)
+    array([1., 0., 0.], dtype=float32)
+    """
+    return _mixed(images, _YUV)
+
+
+def yuv_to_rgb(images: TensorLike) -> Tensor:
+    """The inverse of `rgb_to_yuv`.
+
+    >>> autoconv.image.yuv_to_rgb([[[1.0, 0.0, 0.0]]]).numpy().ravel().round(3)
+    array([1., 1., 1.], dtype=float32)
+    """
+    return _mixed(images, np.linalg.inv(_YUV))
+
+
+def rgb_to_yiq(images: TensorLike) -> Tensor:
+    """Luminance and the two differences of colours of NTSC, for red, green and blue from 0 to 1.
+
+    >>> autoconv.image.rgb_to_yiq([[[1.0, 1.0, 1.0]]]).numpy().ravel().round(3)
+    array([ 1., -0., -0.], dtype=float32)
+    """
+    return _mixed(images, _YIQ)
+
+
+def yiq_to_rgb(images: TensorLike) -> Tensor:
+    """The inverse of `rgb_to_yiq`.
+
+    >>> autoconv.image.yiq_to_rgb([[[1.0, 0.0, 0.0]]]).numpy().ravel().round(3)
+    array([1., 1., 1.], dtype=float32)
+    """
+    return _mixed(images, np.linalg.inv(_YIQ))
+
+
+def adjust_gamma(image: TensorLike, gamma: float = 1, gain: float = 1) -> Tensor:
+    """`gain` times the image to the power of `gamma`, in the range of floats; the dtype stays.
+
+    >>> autoconv.image.adjust_gamma([[[0.25]]], 0.5).numpy().ravel()
+    array([0.5], dtype=float32)
+    """
+    if isinstance(gamma, (int, float)) and gamma < 0:
+        raise ValueError(f"Gamma should be a non-negative real number: found {gamma}")
+    return images.as_floats(image, lambda x: x ** cast(gamma, x.dtype) * cast(gain, x.dtype))
+
+
+def extract_patches(
+    images: TensorLike, sizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Patches of images [batch, height, width, channels], as vectors along the last axis.
+
+    `sizes`, `strides` and `rates` have an entry for each axis, 1 for the first and the last; a patch takes every
+    `rate`-th pixel. `padding` is "VALID" or "SAME".
+
+    >>> x = autoconv.reshape(autoconv.range(9.0), [1, 3, 3, 1])
+    >>> autoconv.image.extract_patches(x, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID")[0, 0].numpy()
+    array([[0., 1., 3., 4.],
+           [1., 2., 4., 5.]], dtype=float32)
+    """
+    if padding not in ("VALID", "SAME"):
+        raise ValueError(f'padding is "VALID" or "SAME", found {padding!r}')
+    x = convert_to_tensor(images)
+    reach = [(sizes[axis] - 1) * rates[axis] + 1 for axis in (1, 2)]
+    sides = [x.shape[axis] if x.shape[axis] is not None else shape(x)[axis] for axis in (1, 2)]
+    if padding == "SAME":
+        missing = []
+        for axis, side, wide in zip((1, 2), sides, reach, strict=True):
+            stride = strides[axis]
+            need = ((side + stride - 1) // stride - 1) * stride + wide - side
+            need = max(need, 0) if isinstance(need, int) else apply("maximum", need, 0)
+            missing.append([need // 2, need - need // 2])
+        x = pad(x, [[0, 0], *missing, [0, 0]])
+        sides = [side + sum(both) for side, both in zip(sides, missing, strict=True)]
+    parts = []
+    for row in range(sizes[1]):
+        for column in range(sizes[2]):
+            begin = row * rates[1], column * rates[2]
+            cut = [
+                slice(start, side - wide + start + 1, strides[axis])
+                for axis, start, side, wide in zip((1, 2), begin, sides, reach, strict=True)
+            ]
+            parts.append(get_item(x, (slice(None), *cut)))
+    return concat(parts, -1, name=name)
+
+
+def ssim(
+    img1: TensorLike, img2: TensorLike, max_val: float, filter_size: int = 11, filter_sigma: float = 1.5,
+    k1: float = 0.01, k2: float = 0.03, return_index_map: bool = False,
+) -> Tensor:  # fmt: skip
+    """The structural similarity of images (Wang and others, 2004), 1 for equal ones: the mean over places and channels.
+
+    `max_val` is the range of the pixels. With `return_index_map`, the mean over channels for each place.
+
+    >>> x = autoconv.ones([16, 16, 1])
+    >>> autoconv.image.ssim(x, x, max_val=1.0).numpy().round(3)
+    np.float32(1.0)
+    """
+    kinds = [convert_to_tensor(image).dtype for image in (img1, img2)]
+    first, second = (images.convert_image_dtype(image, float32) for image in (img1, img2))
+    if not kinds[0].is_floating:
+        max_val = max_val / kinds[0].max
+    whole = shape(first)
+    first, second = (reshape(image, concat([[-1], whole[-3:]], 0)) for image in (first, second))
+    places = np.arange(filter_size, dtype=np.float32) - (filter_size - 1) / 2
+    weights = np.exp(-(places**2) / (2 * filter_sigma**2))
+    kernel = np.outer(weights, weights) / weights.sum() ** 2
+    channels = first.shape[-1]
+    filters = np.tile(kernel.astype(np.float32)[:, :, None, None], (1, 1, channels, 1))
+
+    def smooth(x: Any) -> Tensor:
+        return depthwise_conv2d(x, filters, [1, 1, 1, 1], "VALID")
+
+    c1, c2 = (k1 * max_val) ** 2, (k2 * max_val) ** 2
+    one, other = smooth(first), smooth(second)
+    product, squares = one * other * 2.0, one * one + other * other
+    luminance = (product + c1) / (squares + c1)
+    joint, own = smooth(first * second) * 2.0, smooth(first * first + second * second)
+    found = luminance * (joint - product + c2) / (own - squares + c2)
+    found = reduce_mean(found, axis=-1) if return_index_map else reduce_mean(reduce_mean(found, axis=(-3, -2)), axis=-1)
+    return reshape(found, concat([whole[:-3], shape(found)[1:]], 0))
+
+
+def _mixed(images: TensorLike, weights: Any) -> Tensor:
+    x = convert_to_tensor(images)
+    return apply("matmul", x, np.asarray(weights, x.dtype.numpy))

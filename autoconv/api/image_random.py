@@ -1,0 +1,196 @@
+"""Images changed at random: by a seed of two integers, or by the global generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autoconv.api import image as images
+from autoconv.api.random.stateful import uniform
+from autoconv.api.random.stateless import stateless_uniform
+from autoconv.api.tensors.arithmetic import floormod
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.gather import where
+from autoconv.api.tensors.indexing import slice
+from autoconv.api.tensors.shaping import reshape, reverse, shape
+from autoconv.graph.dtypes import int32
+from autoconv.runtime.annotations import ShapeLike, TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+Draw = Callable[..., Tensor]  # (shape, low, high, dtype) -> uniform numbers
+
+
+def stateless_random_brightness(image: TensorLike, max_delta: float, seed: TensorLike) -> Tensor:
+    """`adjust_brightness` by a number from -max_delta to max_delta, determined by `seed`, two integers.
+
+    >>> autoconv.image.stateless_random_brightness([[[0.5]]], 0.25, seed=[1, 2]).numpy().ravel().round(4)
+    array([0.672], dtype=float32)
+    """
+    return _brightness(image, max_delta, _by_seed(seed))
+
+
+def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
+    """`adjust_brightness` by a random number from -max_delta to max_delta.
+
+    >>> autoconv.image.random_brightness([[[0.5]]], 0.25).shape
+    TensorShape([1, 1, 1])
+    """
+    return _brightness(image, max_delta, _globally(seed))
+
+
+def stateless_random_contrast(image: TensorLike, lower: float, upper: float, seed: TensorLike) -> Tensor:
+    """`adjust_contrast` by a factor from `lower` to `upper`, determined by `seed`, two integers.
+
+    >>> autoconv.image.stateless_random_contrast([[[1.0], [3.0]]], 0.5, 1.0, seed=[1, 2]).numpy().ravel().round(4)
+    array([1.078, 2.922], dtype=float32)
+    """
+    return _by_factor(images.adjust_contrast, image, lower, upper, _by_seed(seed))
+
+
+def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
+    """`adjust_contrast` by a random factor from `lower` to `upper`.
+
+    >>> autoconv.image.random_contrast([[[1.0], [3.0]]], 0.5, 1.0).shape
+    TensorShape([1, 2, 1])
+    """
+    return _by_factor(images.adjust_contrast, image, lower, upper, _globally(seed))
+
+
+def stateless_random_saturation(
+    image: TensorLike, lower: float, upper: float, seed: TensorLike | None = None
+) -> Tensor:
+    """`adjust_saturation` by a factor from `lower` to `upper`, determined by `seed`, two integers.
+
+    >>> autoconv.image.stateless_random_saturation([[[1.0, 0.5, 0.5]]], 0.0, 1.0, seed=[1, 2]).shape
+    TensorShape([1, 1, 3])
+    """
+    return _by_factor(images.adjust_saturation, image, lower, upper, _by_seed(seed))
+
+
+def random_saturation(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
+    """`adjust_saturation` by a random factor from `lower` to `upper`.
+
+    >>> autoconv.image.random_saturation([[[1.0, 0.5, 0.5]]], 0.0, 1.0).shape
+    TensorShape([1, 1, 3])
+    """
+    return _by_factor(images.adjust_saturation, image, lower, upper, _globally(seed))
+
+
+def stateless_random_hue(image: TensorLike, max_delta: float, seed: TensorLike) -> Tensor:
+    """`adjust_hue` by a number from -max_delta to max_delta, determined by `seed`, two integers.
+
+    >>> autoconv.image.stateless_random_hue([[[1.0, 0.5, 0.5]]], 0.25, seed=[1, 2]).shape
+    TensorShape([1, 1, 3])
+    """
+    return _hue(image, max_delta, _by_seed(seed))
+
+
+def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
+    """`adjust_hue` by a random number from -max_delta to max_delta, which is 0.5 at most.
+
+    >>> autoconv.image.random_hue([[[1.0, 0.5, 0.5]]], 0.25).shape
+    TensorShape([1, 1, 3])
+    """
+    return _hue(image, max_delta, _globally(seed))
+
+
+def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike) -> Tensor:
+    """`flip_left_right` with a chance of a half, for each image of a batch, determined by `seed`, two integers.
+
+    >>> autoconv.image.stateless_random_flip_left_right([[[1.0], [3.0]]], seed=[3, 2]).numpy().ravel()
+    array([1., 3.], dtype=float32)
+    """
+    return _flipped(image, -2, _by_seed(seed))
+
+
+def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
+    """`flip_left_right` with a chance of a half, for each image of a batch.
+
+    >>> autoconv.image.random_flip_left_right([[[1.0], [3.0]]]).shape
+    TensorShape([1, 2, 1])
+    """
+    return _flipped(image, -2, _globally(seed))
+
+
+def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor:
+    """`flip_up_down` with a chance of a half, for each image of a batch, determined by `seed`, two integers.
+
+    >>> autoconv.image.stateless_random_flip_up_down([[[1.0]], [[3.0]]], seed=[3, 2]).numpy().ravel()
+    array([1., 3.], dtype=float32)
+    """
+    return _flipped(image, -3, _by_seed(seed))
+
+
+def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
+    """`flip_up_down` with a chance of a half, for each image of a batch.
+
+    >>> autoconv.image.random_flip_up_down([[[1.0]], [[3.0]]]).shape
+    TensorShape([2, 1, 1])
+    """
+    return _flipped(image, -3, _globally(seed))
+
+
+def stateless_random_crop(value: TensorLike, size: ShapeLike, seed: TensorLike, name: str | None = None) -> Tensor:
+    """A part of `value` of shape `size`, at a place determined by `seed`, two integers.
+
+    >>> autoconv.image.stateless_random_crop([1, 2, 3, 4], [2], seed=[1, 2]).numpy()
+    array([3, 4], dtype=int32)
+    """
+    return _cropped(value, size, _by_seed(seed), name)
+
+
+def random_crop(value: TensorLike, size: ShapeLike, seed: int | None = None, name: str | None = None) -> Tensor:
+    """A part of `value` of shape `size`, at a random place.
+
+    >>> autoconv.image.random_crop([1, 2, 3, 4], [2]).shape
+    TensorShape([2])
+    """
+    return _cropped(value, size, _globally(seed), name)
+
+
+# ---- draws and changes
+
+
+def _by_seed(seed: TensorLike | None) -> Draw:
+    return lambda size, low, high, dtype: stateless_uniform(size, seed, low, high, dtype)
+
+
+def _globally(seed: int | None) -> Draw:
+    return lambda size, low, high, dtype: uniform(size, low, high, dtype, seed)
+
+
+def _brightness(image: TensorLike, most: float, draw: Draw) -> Tensor:
+    if most < 0:
+        raise ValueError("max_delta must be non-negative.")
+    return images.adjust_brightness(image, draw([], -most, most, "float32"))
+
+
+def _hue(image: TensorLike, most: float, draw: Draw) -> Tensor:
+    if not 0 <= most <= 0.5:
+        raise ValueError(f"max_delta must be from 0 to 0.5, found {most}")
+    return images.adjust_hue(image, draw([], -most, most, "float32"))
+
+
+def _by_factor(change: Callable[..., Tensor], image: TensorLike, lower: float, upper: float, draw: Draw) -> Tensor:
+    if upper <= lower:
+        raise ValueError("upper must be > lower.")
+    if lower < 0:
+        raise ValueError("lower must be non-negative.")
+    return change(image, draw([], lower, upper, "float32"))
+
+
+def _flipped(image: TensorLike, axis: int, draw: Draw) -> Tensor:
+    x = convert_to_tensor(image)
+    turned = reverse(x, [axis])
+    if x.shape.rank == 4:
+        chosen = apply("round", draw(shape(x)[:1], 0, 1.0, "float32"))
+        return where(reshape(cast(chosen, "bool"), [-1, 1, 1, 1]), turned, x)
+    return where(apply("less", draw([], 0, 1.0, "float32"), 0.5), turned, x)
+
+
+def _cropped(value: TensorLike, size: ShapeLike, draw: Draw, name: str | None) -> Tensor:
+    x, wanted = convert_to_tensor(value), convert_to_tensor(size, dtype=int32)
+    limit = shape(x) - wanted + 1
+    places = floormod(draw(shape(shape(x)), 0, int32.max, int32), limit)
+    return slice(x, places, size, name=name)
