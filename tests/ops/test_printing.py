@@ -46,8 +46,8 @@ def words(*items: str) -> np.ndarray:
         (np.array([True, False]), "[1 0]"),
         (np.int8(-7), "-7"),
         (np.uint64(2**64 - 1), "18446744073709551615"),
-        (np.array(b"str", object), "str"),
-        (np.array("é".encode(), object), "é"),
+        (np.array(b"str", object), '"str"'),
+        (np.array("é".encode(), object), '"é"'),
         (words("x", "y"), '["x" "y"]'),
         (words('a"b', "c\nd"), '["a\\"b" "c\\nd"]'),
         (np.zeros(0), "[]"),
@@ -83,7 +83,7 @@ def test_nested() -> None:
     assert printed((x,), [], {}, ()) == "(1,) [] {} ()\n"
     assert printed("a", x, sep="|", end="!") == "a|1!"
     assert printed() == "\n"
-    assert printed([constant("s"), constant(["t"])]) == '[s, ["t"]]\n'
+    assert printed([constant("s"), constant(["t"])]) == '["s", ["t"]]\n'
     assert printed(constant(range(20)), summarize=2) == "[0 1 ... 18 19]\n"
 
 

@@ -20,12 +20,9 @@ Piece = str | int | tuple[Any, ...]
 def format_value(array: Any, summarize: int = 3) -> str:
     """Format a tensor: `1`, `[1 2.5]`, `[0 1 2 ... 17 18 19]`.
 
-    Dimensions longer than `2 * summarize` show that many elements at either end; -1 shows all.
-    A string is bare on its own and in quotes within an array.
+    Dimensions longer than `2 * summarize` show that many elements at either end; -1 shows all. Strings are in quotes.
     """
     array = np.asarray(array)
-    if not array.ndim:
-        return element_text(array[()], quoted=False)
     return "".join(_nested(array, summarize if summarize >= 0 else sys.maxsize, array.ndim))
 
 
@@ -85,8 +82,12 @@ def filled_in(
 ) -> str:
     """Format a template: pieces joined by `sep`, a tuple of pieces without a separator.
 
-    A piece is a string, or the number of an input.
+    A piece is a string, or the number of an input. A single string that is all of the template has no quotes.
     """
+    if len(template) == 1 and isinstance(template[0], int) and style == "tensorflow":
+        only = inputs[template[0]]
+        if isinstance(only, (np.ndarray, np.generic)) and isinstance(only[()], (bytes, str)):
+            return element_text(only[()], quoted=False)
     return sep.join(_piece_text(piece, inputs, summarize, style) for piece in template)
 
 
