@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autoconv
 from autoconv.api.tensors import constants, gather, indexing, shaping
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import float32, float64, int32, int64
@@ -214,3 +215,16 @@ def test_errors() -> None:
         gather.where([True], x=1)
     with pytest.raises(TypeError, match="axis"):
         shaping.concat([x], axis=1.5)
+
+
+def test_tensors_in_a_list_are_cast_to_the_dtype_that_is_asked_for() -> None:
+    whole, half = autoconv.constant(3), autoconv.constant(1.7)
+
+    def packed(a: Any, b: Any) -> Any:
+        convert = autoconv.convert_to_tensor
+        return convert((a, a), dtype="float32"), convert([[b, 2], [3, b]], "int32")
+
+    for run in (packed, autoconv.function(packed)):
+        first, second = run(whole, half)
+        assert first.numpy().tolist() == [3.0, 3.0] and first.dtype.is_floating
+        assert second.numpy().tolist() == [[1, 2], [3, 1]]

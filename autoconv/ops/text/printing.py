@@ -85,9 +85,9 @@ def filled_in(
     A piece is a string, or the number of an input. A single string that is all of the template has no quotes.
     """
     if len(template) == 1 and isinstance(template[0], int) and style == "tensorflow":
-        only = inputs[template[0]]
-        if isinstance(only, (np.ndarray, np.generic)) and isinstance(only[()], (bytes, str)):
-            return element_text(only[()], quoted=False)
+        only: Any = inputs[template[0]]
+        if isinstance(only, (np.ndarray, np.generic)) and not only.ndim and isinstance(only.item(), (bytes, str)):
+            return element_text(only.item(), quoted=False)
     return sep.join(_piece_text(piece, inputs, summarize, style) for piece in template)
 
 

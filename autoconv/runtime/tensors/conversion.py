@@ -65,9 +65,11 @@ def convert_to_tensor(
     if tensor is None:
         tensor = stacked_list(value)
     if tensor is None:
+        inner = _dtype_inside(value)
         if isinstance(value, (list, tuple)) and (any_symbolic(value) or _is_taped(value)):
             return _stack(value, wanted)
-        inner = _dtype_inside(value)
+        if isinstance(value, (list, tuple)) and inner is not None and wanted not in (None, inner):
+            return _stack(value, wanted)  # tensors in a list are cast
         if wanted is None and inner is not None:
             wanted = inner  # [a float64 tensor, 1.0] is not a list of float32, in a function neither
         if wanted is None and dtype_hint is not None:
@@ -297,7 +299,7 @@ def _stack(values: Any, dtype: DType | None, inner: DType | None = None) -> Tens
     inner = inner or _dtype_inside(values)
     rows = [_stack(v, dtype, inner) if isinstance(v, (list, tuple)) else v for v in values]
     if dtype is not None:
-        rows = [convert_to_tensor(row, dtype) for row in rows]
+        rows = [APPLY("cast", row, dtype=dtype) if is_tensor(row) else convert_to_tensor(row, dtype) for row in rows]
     elif inner is not None:
         rows = [row if is_tensor(row) else convert_to_tensor(row, inner) for row in rows]
     return APPLY("stack", *rows, axis=0)
