@@ -38,6 +38,7 @@ from autoconv.api.nn.layers import (
     top_k,
 )
 from autoconv.api.nn.pooling import avg_pool, avg_pool1d, avg_pool2d, max_pool, max_pool1d, max_pool2d, pool
+from autoconv.api.nn.replica_losses import compute_average_loss, scale_regularization_loss
 from autoconv.api.nn.transposed_convolution import (
     conv1d_transpose,
     conv2d_transpose,
@@ -54,13 +55,15 @@ from autoconv.runtime.recording.tracebacks import present_functions as _present_
 experimental = SimpleNamespace(stateless_dropout=stateless_dropout)
 
 __all__ = [
-    "atrous_conv2d", "avg_pool", "avg_pool1d", "avg_pool2d", "batch_normalization", "bias_add", "conv1d",
-    "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "conv_transpose", "convolution",
-    "ctc_loss", "depth_to_space", "depthwise_conv2d", "dropout", "elu", "embedding_lookup", "embedding_lookup_sparse",
-    "gelu", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu", "log_sigmoid", "log_softmax", "max_pool", "max_pool1d",
-    "max_pool2d", "moments", "pool", "relu", "relu6", "safe_embedding_lookup_sparse", "selu", "separable_conv2d",
-    "sigmoid", "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus",
-    "softsign", "space_to_depth", "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k", "zero_fraction",
+    "atrous_conv2d", "avg_pool", "avg_pool1d", "avg_pool2d", "batch_normalization", "bias_add",
+    "compute_average_loss", "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose",
+    "conv_transpose", "convolution", "ctc_loss", "depth_to_space", "depthwise_conv2d", "dropout", "elu",
+    "embedding_lookup", "embedding_lookup_sparse", "gelu", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu",
+    "log_sigmoid", "log_softmax", "max_pool", "max_pool1d", "max_pool2d", "moments", "pool", "relu", "relu6",
+    "safe_embedding_lookup_sparse", "scale_regularization_loss", "selu", "separable_conv2d", "sigmoid",
+    "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus",
+    "softsign", "space_to_depth", "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
+    "zero_fraction",
 ]  # fmt: skip
 
 _present_functions(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.api.nn.replica_losses import STRATEGY
 from autoconv.distribute.contexts import Context, ReplicaContext, current
 from autoconv.distribute.datasets import InputContext
 from autoconv.distribute.mirrored import MirroredStrategy
@@ -49,6 +50,9 @@ def get_strategy() -> Strategy:
     """
     strategy: Strategy = current().strategy
     return strategy
+
+
+STRATEGY.set(get_strategy)
 
 
 def has_strategy() -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autoconv
 from autoconv.api.nn import layers
 from autoconv.api.random import stateful
 from autoconv.api.random.dropout import dropout
@@ -88,3 +89,15 @@ def test_dropout() -> None:
     assert dropout(x, 0.0).numpy().tolist() == x.tolist()
     with pytest.raises(ValueError, match="rate"):
         dropout(x, 1.5)
+
+
+def test_losses_of_a_replica_are_shares_of_the_mean() -> None:
+    losses, weights = np.array([[1.0, 2.0], [3.0, 6.0]], np.float32), np.array([0.5, 2.0], np.float32)
+    assert float(autoconv.nn.compute_average_loss(losses)) == losses.sum() / 2
+    assert float(autoconv.nn.compute_average_loss(losses, weights, 4)) == (losses * weights[:, None]).sum() / 4
+    assert float(autoconv.nn.scale_regularization_loss(losses)) == losses.sum()
+    strategy = autoconv.distribute.MirroredStrategy(["CPU:0"])
+    found = strategy.run(autoconv.function(lambda: autoconv.nn.compute_average_loss(losses)))
+    assert float(found) == losses.sum() / 2
+    with pytest.raises(ValueError, match="dimension of examples"):
+        autoconv.nn.compute_average_loss(1.0)
