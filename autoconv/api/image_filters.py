@@ -45,8 +45,8 @@ def yuv_to_rgb(images: TensorLike) -> Tensor:
 def rgb_to_yiq(images: TensorLike) -> Tensor:
     """Luminance and the two differences of colours of NTSC, for red, green and blue from 0 to 1.
 
-    >>> autoconv.image.rgb_to_yiq([[[1.0, 1.0, 1.0]]]).numpy().ravel().round(3)
-    array([ 1., -0., -0.], dtype=float32)
+    >>> autoconv.image.rgb_to_yiq([[[1.0, 0.0, 0.0]]]).numpy().ravel().round(3)
+    array([0.299, 0.596, 0.212], dtype=float32)
     """
     return _mixed(images, _YIQ)
 

@@ -135,7 +135,7 @@ def stateless_random_crop(value: TensorLike, size: ShapeLike, seed: TensorLike, 
     """A part of `value` of shape `size`, at a place determined by `seed`, two integers.
 
     >>> autoconv.image.stateless_random_crop([1, 2, 3, 4], [2], seed=[1, 2]).numpy()
-    array([3, 4], dtype=int32)
+    array([2, 3], dtype=int32)
     """
     return _cropped(value, size, _by_seed(seed), name)
 

@@ -55,7 +55,7 @@ class MyModelKeras(tf.keras.Model):
 
 keras_model = MyModelKeras()
 optimizer = tf.keras.optimizers.SGD(learning_rate=0.1)
-keras_model.compile(run_eagerly=False, optimizer=optimizer, loss=tf.keras.losses.mean_squared_error)
+keras_model.compile(run_eagerly=False, optimizer=optimizer, loss=tf.keras.losses.MeanSquaredError())
 history = keras_model.fit(x, y, epochs=3, batch_size=len(x), verbose=0, shuffle=False)
 print([round(value, 4) for value in history.history["loss"]])
 # %%
