@@ -1,7 +1,8 @@
-"""Copies in another layout: tiling, repetition, mirrored padding, and the adjoint of mirrored padding."""
+"""Copies, as they are or in another layout: tiling, repetition, mirrored padding, and the adjoint of mirrored padding."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +28,19 @@ def _is_static(node: Node) -> bool:
 
 def _is_open(node: Node) -> bool:
     return len(node.inputs) == 1 and all(is_dense(value.type) for value in (*node.inputs, *node.results))
+
+
+def _keeps_dtype(node: Node) -> bool:
+    """Return whether the result has the operand's elements as they are, one after the other."""
+    return _is_static(node) and is_array(node.results[0].type) and node.results[0].dtype is node.inputs[0].dtype
+
+
+@native("numpy_copy", fits=_keeps_dtype)
+def write_copy(region: LoweringContext, node: Node) -> None:
+    (x,), (result,) = node.inputs, node.results
+    region.set(result, region.new_array(result.type))
+    size = math.prod(sizes(x.type)) * x.dtype.size
+    region.out.copy(region.data(result), region.data(x), size)
 
 
 @native("tile", fits=_is_static, of_open=_is_open)
