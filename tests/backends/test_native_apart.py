@@ -70,8 +70,9 @@ def test_one_that_needs_another_comes_after_it() -> None:
     """Two chains of two: first the first of each, side by side, then the second ones."""
 
     def build(b: Any, x: Any, y: Any) -> Any:
-        first, second = (b.argsort(b.add(z, 1.0), axis=0, descending=False) for z in (x, y))
-        return b.argsort(b.add(first, 1), axis=0, descending=False), b.argsort(b.add(second, 1), axis=0, descending=False)
+        ordered = lambda z: b.argsort(z, axis=0, descending=False)
+        first, second = (ordered(b.add(z, 1.0)) for z in (x, y))
+        return ordered(b.add(first, 1)), ordered(b.add(second, 1))
 
     arrays = numbers(9000), numbers(8000, seed=1)
     assert groups(build, *arrays) == [2, 2]

@@ -1,4 +1,4 @@
-"""Copies, as they are or in another layout: tiling, repetition, mirrored padding, and the adjoint of mirrored padding."""
+"""Copies, some in another layout: tiling, repetition, mirrored padding, and the adjoint of mirrored padding."""
 
 from __future__ import annotations
 
