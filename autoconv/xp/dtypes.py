@@ -14,6 +14,7 @@ from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
 _NUMBERS = (bool, int, float, complex)
+_NOT_OF_THE_STANDARD = frozenset({"string", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"})
 
 
 def astype(x: object, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
@@ -151,7 +152,7 @@ class Info:
 
     def dtypes(self, *, device: Any = None, kind: str | None = None) -> dict[str, DType]:
         check_device(device)
-        known = {name: dtype for name, dtype in DTYPES.items() if name not in ("string", "bfloat16", "float16")}
+        known = {name: dtype for name, dtype in DTYPES.items() if name not in _NOT_OF_THE_STANDARD}
         return {name: dtype for name, dtype in known.items() if kind is None or isdtype(dtype, kind)}
 
 
