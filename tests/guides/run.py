@@ -51,7 +51,7 @@ def outputs(path: Path, library: str) -> list[dict[str, str]]:
             try:
                 exec(compile(cell, str(path), "exec", dont_inherit=True), names)
             except Exception as raised:
-                error = f"{type(raised).__name__}: {raised}"
+                error = f"{type(raised).__name__}: {raised}".replace(f"{path.parent}{os.sep}", "")
         found.append({"printed": printed.getvalue(), "error": error})
     return found
 
