@@ -27,6 +27,8 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
+_MOST = 3  # quantiles that are computed together
+
 
 @computes("median")
 def _median(
@@ -126,9 +128,6 @@ def _are_shares(wanted: Sequence[Any], whole: int, weak: bool) -> bool:
 def _is_interpolated(dtype: DType, weak: bool) -> bool:
     """Return whether results have the dtype of the elements, or float64."""
     return dtype.numpy.kind in "iuf" and dtype.size >= 4 and (dtype is float64 or dtype.is_integer or weak)
-
-
-_MOST = 3  # quantiles that are computed together
 
 
 class _Share:
