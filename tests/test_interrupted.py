@@ -10,6 +10,7 @@ import time
 import pytest
 
 import autoconv as ac
+from autoconv.runtime.recording import regions
 
 PRELUDE = """
 import sys, threading, time
@@ -73,6 +74,29 @@ def test_a_call_that_is_interrupted_leaves_a_function_that_works():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("step", range(16))
+def test_an_interrupt_between_two_steps_of_recording_leaves_nothing_behind(step):
+    code, steps = regions.recording.__wrapped__.__code__, iter(range(1000))
+
+    def interrupt(frame, event, _):
+        if frame.f_code is code and event == "line" and next(steps) == step:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return interrupt
+
+    compiled, before, busy = ac.compile(plain), sys.gettrace(), regions.BUSY.value
+    sys.settrace(interrupt)
+    try:
+        compiled(1.5, 10, [1.0])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(before)
+    assert regions.current_region() is None and regions.BUSY.value == busy
+    assert (ac.constant(1) + 1).numpy() == 2
+    assert compiled(1.5, 3, [1.0]) == plain(1.5, 3, [1.0])
 
 
 def test_a_process_ends_while_threads_trace(tmp_path):

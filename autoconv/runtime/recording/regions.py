@@ -362,6 +362,22 @@ def recording(region: Region | None) -> Iterator[Region | None]:
             _ACTIVITY.add(-1)
 
 
+def recording_state() -> tuple[Region | None, int]:
+    """Return what `restore_recording` needs to undo what an interrupt leaves of blocks of `recording`."""
+    return _STACK.region, _ACTIVITY.own.count
+
+
+def restore_recording(state: tuple[Region | None, int]) -> None:
+    """Restore the region of this thread and its count.
+
+    Ctrl-C may come between two steps of `recording`: all further ops of the thread would be recorded in a dead graph.
+    """
+    region, count = state
+    enter(region)
+    if _ACTIVITY.own.count != count:
+        _ACTIVITY.add(count - _ACTIVITY.own.count)
+
+
 def new_trace(name: str, contract: Contract = EAGER, converts: bool = True) -> Trace:
     """Create a trace with an empty root graph; `converts` is whether the traced code is converted."""
     root = Region(Graph(name))

@@ -24,7 +24,13 @@ from autoconv.optimise import optimise
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.rebuilt_arguments import note_rebuilt
 from autoconv.runtime.objects.variable import Variable
-from autoconv.runtime.recording.regions import current_region, new_trace, recording
+from autoconv.runtime.recording.regions import (
+    current_region,
+    new_trace,
+    recording,
+    recording_state,
+    restore_recording,
+)
 from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.guards.captured_arrays import make_inputs
@@ -98,7 +104,7 @@ class TraceSession:
 
     def run(self) -> Traced:
         """Make the trace; raises the function's errors, with the user's lines, and AbandonTrace if it cannot go on."""
-        undo = functools.partial(self.contract.put_back, self.trace)
+        undo, state = functools.partial(self.contract.put_back, self.trace), recording_state()
         with undone_in_children(undo):
             try:
                 self._prepare()
@@ -110,6 +116,7 @@ class TraceSession:
                 with young_garbage():
                     concrete = self._compile(self._optimise(), layout)
             finally:
+                restore_recording(state)
                 undo()
                 self.contract.close(self.trace)
         return Traced(concrete, self.created)
