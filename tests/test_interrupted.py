@@ -10,7 +10,7 @@ import time
 import pytest
 
 import autoconv as ac
-from autoconv.runtime.recording import regions
+from autoconv.runtime.recording import activity, regions
 
 PRELUDE = """
 import sys, threading, time
@@ -86,7 +86,7 @@ def test_an_interrupt_between_two_steps_of_recording_leaves_nothing_behind(step)
             raise KeyboardInterrupt
         return interrupt
 
-    compiled, before, busy = ac.compile(plain), sys.gettrace(), regions.BUSY.value
+    compiled, before, busy = ac.compile(plain), sys.gettrace(), activity.BUSY.value
     sys.settrace(interrupt)
     try:
         compiled(1.5, 10, [1.0])
@@ -94,7 +94,7 @@ def test_an_interrupt_between_two_steps_of_recording_leaves_nothing_behind(step)
         pass
     finally:
         sys.settrace(before)
-    assert regions.current_region() is None and regions.BUSY.value == busy
+    assert regions.current_region() is None and activity.BUSY.value == busy
     assert (ac.constant(1) + 1).numpy() == 2
     assert compiled(1.5, 3, [1.0]) == plain(1.5, 3, [1.0])
 

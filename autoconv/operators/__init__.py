@@ -100,7 +100,7 @@ from autoconv.operators.values.items import (
     set_item_of,
     slice,
 )
-from autoconv.runtime.recording.regions import follow
+from autoconv.runtime.recording.activity import follow
 
 # Operators with a cheaper version for use while this thread records nothing: it runs the function as written.
 _TRACED = {"call": call, **{_name: quiet_2(getattr(_set_operators, _name)) for _name in _set_operators.NATIVE}}

@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from workloads import LOOPS, WORKLOADS, Workload
 
-from autoconv.runtime.recording.regions import as_if_traced
+from autoconv.runtime.recording.activity import as_if_traced
 
 SAMPLE = 0.01  # seconds that one sample of the original takes, at least
 

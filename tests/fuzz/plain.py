@@ -26,7 +26,7 @@ import shrink
 
 from autoconv.emit.module import convert_source
 from autoconv.errors import ConversionError
-from autoconv.runtime.recording.regions import as_if_traced
+from autoconv.runtime.recording.activity import as_if_traced
 
 CALLS: tuple[tuple[Any, Any, list[Any]], ...] = (
     (0, 1, [1, 2, 3]),

@@ -23,7 +23,7 @@ from autoconv.emit.unparse import unparse
 from autoconv.passes import MUST_PRECEDE, PASSES, run_passes
 from autoconv.passes.base import Context
 from autoconv.process_state import deep_recursion
-from autoconv.runtime.recording.regions import as_if_traced
+from autoconv.runtime.recording.activity import as_if_traced
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import parse, to_ast

@@ -11,7 +11,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.emit.module import convert_source
-from autoconv.runtime.recording.regions import as_if_traced
+from autoconv.runtime.recording.activity import as_if_traced
 
 PROGRAMS = sorted((Path(__file__).parents[2] / "fixtures" / "programs").glob("*.py"))
 PYTHON = [path for path in PROGRAMS if 'KIND = "python"' in path.read_text()]

@@ -6,7 +6,8 @@ import threading
 import autoconv as ac
 import autoconv.operators as ag__
 from autoconv.errors import ItemAssignmentError
-from autoconv.runtime.recording.regions import as_if_traced, new_trace, recording
+from autoconv.runtime.recording.activity import as_if_traced
+from autoconv.runtime.recording.regions import new_trace, recording
 
 
 def test_holds_outside_of_traces():

@@ -7,22 +7,20 @@ becomes a capture of every region in between.
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from autoconv.errors import InaccessibleTensorError
-from autoconv.forks import after_fork, new_lock
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops import OPS
+from autoconv.runtime.recording.activity import ACTIVITY, HERE
 from autoconv.runtime.recording.contracts import EAGER, NODE, Contract
 from autoconv.runtime.recording.journal import Journal, Location
 from autoconv.runtime.recording.value_names import display_name, out_of_scope
@@ -244,90 +242,9 @@ class Region:
 
 class _Stack(threading.local):
     region: Region | None = None
-    untraced: bool = True
 
 
 _STACK = _Stack()
-
-
-class _UntracedHere:
-    """True in threads that record nothing.
-
-    Its truth value is computed without a Python frame: each function tests it on entry, even one at the recursion
-    limit.
-    """
-
-    __bool__ = staticmethod(functools.partial(getattr, _STACK, "untraced"))
-
-
-class _Own(threading.local):
-    """The share of one thread in the counts of `_Activity`."""
-
-    count = forced = tapes = 0
-
-
-class _Activity:
-    """Counts of recording threads and active tapes.
-
-    When the counts change, `on_change` is called with the new value of `untraced`: True while no thread records, a
-    per-thread flag while some do, and False while all threads behave as if they recorded.
-    """
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.forced = 0
-        self.tapes = 0
-        self.lock = new_lock()
-        self.own = _Own()
-        self.here = _UntracedHere()
-        self.on_change: Callable[[object], None] = lambda untraced: None
-
-    def add(self, change: int, forced: int = 0) -> None:
-        with self.lock:
-            self.count += change
-            self.forced += forced
-            self.own.count += change
-            self.own.forced += forced
-            BUSY.value = self.count + self.forced + self.tapes
-            self.on_change(not self.forced and (self.here if self.count else True))
-
-    def add_tape(self, change: int) -> None:
-        with self.lock:
-            self.tapes += change
-            self.own.tapes += change
-            BUSY.value = self.count + self.forced + self.tapes
-
-    def forget_others(self) -> None:
-        """Drop the counts of other threads, in a forked child."""
-        self.count, self.forced, self.tapes = self.own.count, self.own.forced, self.own.tapes
-        self.add(0)
-
-
-# Recording threads plus active tapes, read by native code: while it is not 0, calls take the slow path.
-BUSY = ctypes.c_int64(0)
-_ACTIVITY = _Activity()
-after_fork(_ACTIVITY.forget_others)
-
-
-def tape_started(change: int = 1) -> None:
-    """Count a tape as active, or with -1 as finished; active tapes record function calls."""
-    _ACTIVITY.add_tape(change)
-
-
-def follow(on_change: Callable[[object], None]) -> None:
-    """Register `on_change`, called now and at each change with the value of `untraced`."""
-    _ACTIVITY.on_change = on_change
-    _ACTIVITY.add(0)
-
-
-@contextmanager
-def as_if_traced() -> Iterator[None]:
-    """Run converted code through the operators inside the block, in all threads, without recording."""
-    _ACTIVITY.add(0, 1)
-    try:
-        yield
-    finally:
-        _ACTIVITY.add(0, -1)
 
 
 def current_region() -> Region | None:
@@ -343,7 +260,7 @@ def current_contract() -> Contract:
 
 def enter(region: Region | None) -> None:
     """Record ops of this thread into `region` from now on; the caller restores the previous region."""
-    _STACK.region, _STACK.untraced = region, region is None
+    _STACK.region, HERE.untraced = region, region is None
 
 
 @contextmanager
@@ -352,19 +269,19 @@ def recording(region: Region | None) -> Iterator[Region | None]:
     before = _STACK.region
     starts = before is None and region is not None
     if starts:
-        _ACTIVITY.add(1)
-    _STACK.region, _STACK.untraced = region, region is None
+        ACTIVITY.add(1)
+    _STACK.region, HERE.untraced = region, region is None
     try:
         yield region
     finally:
-        _STACK.region, _STACK.untraced = before, before is None
+        _STACK.region, HERE.untraced = before, before is None
         if starts:
-            _ACTIVITY.add(-1)
+            ACTIVITY.add(-1)
 
 
 def recording_state() -> tuple[Region | None, int]:
     """Return what `restore_recording` needs to undo what an interrupt leaves of blocks of `recording`."""
-    return _STACK.region, _ACTIVITY.own.count
+    return _STACK.region, ACTIVITY.own.count
 
 
 def restore_recording(state: tuple[Region | None, int]) -> None:
@@ -374,8 +291,8 @@ def restore_recording(state: tuple[Region | None, int]) -> None:
     """
     region, count = state
     enter(region)
-    if _ACTIVITY.own.count != count:
-        _ACTIVITY.add(count - _ACTIVITY.own.count)
+    if ACTIVITY.own.count != count:
+        ACTIVITY.add(count - ACTIVITY.own.count)
 
 
 def new_trace(name: str, contract: Contract = EAGER, converts: bool = True) -> Trace:

@@ -17,7 +17,7 @@ from autoconv.graph.types import ListType, ResourceType
 from autoconv.hooks import Hook
 from autoconv.ops.record import NoGradient, Op
 from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.recording.regions import tape_started
+from autoconv.runtime.recording.activity import tape_started
 
 Pull = Callable[[Sequence[Any]], Sequence[Any]]
 

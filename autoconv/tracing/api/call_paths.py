@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from autoconv.config import DETOUR, SETTINGS
-from autoconv.runtime.recording.regions import BUSY
+from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.tracebacks import present
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.native_dispatch import native_entries, straight

@@ -29,9 +29,9 @@ from autoconv.backends.call_form import (
 from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.calls.call import is_user_code
 from autoconv.operators.regions.layout import Arms, Layout, Leaf, Parts, Static
+from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING
-from autoconv.runtime.recording.regions import BUSY
 from autoconv.runtime.tensors.donation import Donated
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 from autoconv.tracing.guards.fingerprints import is_user_module, parts_of_module

@@ -14,7 +14,7 @@ from autoconv.backends import backend_named
 from autoconv.backends.protocol import Dispatch
 from autoconv.config import DETOUR
 from autoconv.forks import new_lock
-from autoconv.runtime.recording.regions import BUSY
+from autoconv.runtime.recording.activity import BUSY
 from autoconv.tracing.guards.float_errors import DEFAULT, VARIABLE
 
 _LOCK = new_lock()

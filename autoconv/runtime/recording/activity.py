@@ -1,0 +1,103 @@
+"""Which threads record, and how many: flags that converted code and native code read at each call."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from autoconv.forks import after_fork, new_lock
+
+
+class _Here(threading.local):
+    """Whether a thread records nothing."""
+
+    untraced: bool = True
+
+
+HERE = _Here()
+
+
+class _UntracedHere:
+    """True in threads that record nothing.
+
+    Its truth value is computed without a Python frame: each function tests it on entry, even one at the recursion
+    limit.
+    """
+
+    __bool__ = staticmethod(functools.partial(getattr, HERE, "untraced"))
+
+
+class _Own(threading.local):
+    """The share of one thread in the counts of `_Activity`."""
+
+    count = forced = tapes = 0
+
+
+class _Activity:
+    """Counts of recording threads and active tapes.
+
+    When the counts change, `on_change` is called with the new value of `untraced`: True while no thread records, a
+    per-thread flag while some do, and False while all threads behave as if they recorded.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.forced = 0
+        self.tapes = 0
+        self.lock = new_lock()
+        self.own = _Own()
+        self.here = _UntracedHere()
+        self.on_change: Callable[[object], None] = lambda untraced: None
+
+    def add(self, change: int, forced: int = 0) -> None:
+        with self.lock:
+            self.count += change
+            self.forced += forced
+            self.own.count += change
+            self.own.forced += forced
+            BUSY.value = self.count + self.forced + self.tapes
+            self.on_change(not self.forced and (self.here if self.count else True))
+
+    def add_tape(self, change: int) -> None:
+        with self.lock:
+            self.tapes += change
+            self.own.tapes += change
+            BUSY.value = self.count + self.forced + self.tapes
+
+    def forget_others(self) -> None:
+        """Drop the counts of other threads, in a forked child."""
+        self.count, self.forced, self.tapes = self.own.count, self.own.forced, self.own.tapes
+        self.add(0)
+
+
+# Recording threads plus active tapes, read by native code: while it is not 0, calls take the slow path.
+BUSY = ctypes.c_int64(0)
+ACTIVITY = _Activity()
+after_fork(ACTIVITY.forget_others)
+
+
+def tape_started(change: int = 1) -> None:
+    """Count a tape as active, or with -1 as finished; active tapes record function calls."""
+    ACTIVITY.add_tape(change)
+
+
+def follow(on_change: Callable[[object], None]) -> None:
+    """Register `on_change`, called now and at each change with the value of `untraced`."""
+    ACTIVITY.on_change = on_change
+    ACTIVITY.add(0)
+
+
+@contextmanager
+def as_if_traced() -> Iterator[None]:
+    """Run converted code through the operators inside the block, in all threads, without recording."""
+    ACTIVITY.add(0, 1)
+    try:
+        yield
+    finally:
+        ACTIVITY.add(0, -1)
+
+
+__all__ = ["ACTIVITY", "BUSY", "HERE", "as_if_traced", "follow", "tape_started"]
