@@ -66,7 +66,7 @@ class ConvertedLoader(importlib.machinery.SourceFileLoader):
 def run(files: dict[str, str], tests: list[str], rewritten: bool, left_out: str = "") -> dict[str, object]:
     finder = ConvertingFinder(files)
     if files:
-        recording = importlib.import_module("autoconv.runtime.recording.regions")
+        recording = importlib.import_module("autoconv.runtime.recording.activity")
         importlib.import_module("autoconv.operators")  # which may import the modules themselves
         for name in files:
             sys.modules.pop(name, None)
