@@ -109,6 +109,20 @@ class Node:
         self.results: tuple[Value, ...] = ()
         self.effects = node_effects(op, self.regions, self.attributes, self.inputs)
 
+    def copied(self, graph: Graph, inputs: Sequence[Value], regions: Sequence[Graph]) -> Node:
+        """Return a copy of the node with results in `graph`, to which it is not added, and with other inputs."""
+        copy = Node.__new__(Node)
+        copy.op, copy.attributes, copy.span = self.op, self.attributes, self.span
+        copy.inputs, copy.regions = tuple(inputs), tuple(regions)
+        copy.name = graph.unique_name(self.name)
+        copy.device = self.device or graph.device
+        copy.results = tuple([Value(graph, value.type, copy.name, copy, value.index) for value in self.results])
+        if not regions and all(new.type is old.type for new, old in zip(inputs, self.inputs, strict=True)):
+            copy.effects = self.effects  # they depend on the op, the attributes and the types of inputs
+        else:
+            copy.effects = node_effects(copy.op, copy.regions, copy.attributes, copy.inputs)
+        return copy
+
     def __repr__(self) -> str:
         return f"<Node {self.name} = {self.op.name}({', '.join(v.full_name for v in self.inputs)})>"
 
@@ -162,6 +176,9 @@ class Graph:
 
     def unique_name(self, name: str) -> str:
         """Return `name`, or `name_1`, `name_2` … if the graph has it already, and reserve it."""
+        if name not in self._names:
+            self._names[name] = 0
+            return name
         found, number = self._next_name(name)
         self._names[name] = number
         self._names[found] = self._names.get(found, 0)
@@ -334,16 +351,9 @@ def _clone(
 
 def copy_node(graph: Graph, node: Node, inputs: Sequence[Value], regions: Sequence[Graph] | None = None) -> Node:
     """Append a copy of the node to `graph`, with other inputs (and regions)."""
-    return graph.add(
-        node.op,
-        inputs,
-        node.attributes,
-        regions=node.regions if regions is None else regions,
-        types=[value.type for value in node.results],
-        name=node.name,
-        span=node.span,
-        device=node.device,
-    )
+    copy = node.copied(graph, inputs, node.regions if regions is None else regions)
+    graph.nodes.append(copy)
+    return copy
 
 
 def copied_regions(node: Node, copies: dict[Graph, Graph], copy: Callable[[Graph], Graph]) -> list[Graph]:

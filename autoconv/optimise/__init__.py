@@ -26,7 +26,9 @@ from autoconv.optimise.unbox import unbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Optimisation:
-    """A pass: `transform(graph, contract)` returns a new graph and leaves the given one unchanged.
+    """A pass: `transform(graph, contract)` returns an equivalent graph and leaves the given one unchanged.
+
+    A pass that finds nothing to change may return the graph itself: a copy costs as much as most passes do.
 
     The contract is "function" or "compile"; the second keeps every exception, also those of unused nodes. The
     docstring of the transform's file shows a graph before and after.

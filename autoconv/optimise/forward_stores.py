@@ -38,7 +38,7 @@ from autoconv.ops.numpy.arrays import is_sure_to_fit
 
 def forward(graph: Graph, contract: str = "function") -> Graph:
     """Forward stores in a graph and its regions, each on its own."""
-    return _Forwarder(graph, None).run()
+    return _Forwarder(graph, None).run() if any(map(_makes_array, graph.walk())) else graph
 
 
 class _Forwarder(Rewriter[None]):

@@ -57,13 +57,14 @@ def hoist(graph: Graph, contract: str = "function") -> Graph:
     Only nodes without side effects move: for a loop without an iteration the move costs their computation, nothing
     more. Nodes that may raise stay.
     """
-    recursive = has_recursion(graph)  # bodies of recursive functions are shared between calls
-    return _Hoister(graph, recursive).run()
+    if has_recursion(graph):  # bodies of recursive functions are shared between calls
+        return graph
+    return _Hoister(graph, None).run() if any(node.op.traits.repeats for node in graph.walk()) else graph
 
 
-class _Hoister(Rewriter[bool]):
+class _Hoister(Rewriter[None]):
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        if not node.op.traits.repeats or self.shared:
+        if not node.op.traits.repeats:
             return None
         inputs, regions = _lift(self.copy, inputs, self.regions(node, inputs), state_size(node))
         return copy_node(self.copy, node, inputs, regions).results

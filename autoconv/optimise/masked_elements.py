@@ -40,7 +40,8 @@ _SPEC = (Mask(),)
 
 def masked(graph: Graph, contract: str = "function") -> Graph:
     """Replace what a graph and its regions do to the elements under a mask."""
-    return _OnWholeArrays(graph, None).run()
+    is_any = any(_is_taken(node) or _is_set(node) for node in graph.walk())
+    return _OnWholeArrays(graph, None).run() if is_any else graph
 
 
 def _is_taken(node: Node) -> bool:

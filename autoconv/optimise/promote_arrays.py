@@ -39,7 +39,8 @@ def promote(graph: Graph, contract: str = "function") -> Graph:
 
     Regions take and return the contents instead of the arrays.
     """
-    return _Promotion(graph, ReadOnly(graph)).run()
+    found = ReadOnly(graph)
+    return _Promotion(graph, found).run() if found.values else graph
 
 
 class _Promotion(Rewriter[ReadOnly]):

@@ -37,8 +37,9 @@ def unbox(graph: Graph, contract: str = "function") -> Graph:
     ints beyond 64 bits reruns as plain Python. After an irreversible side effect, ints that may exceed 64 bits stay
     objects.
     """
-    makes = any(node.op.name in _MAKING for node in graph.walk())
-    if contract == "compile" and makes and not any(map(_asks_identity, graph.walk())):
+    if not any(node.op.name in _MAKING for node in graph.walk()):
+        return graph
+    if contract == "compile" and not any(map(_asks_identity, graph.walk())):
         kinds = Kinds(graph)
         if kinds.has_lists():
             return rewritten(graph, kinds)

@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from autoconv.errors import InaccessibleTensorError
@@ -24,7 +24,7 @@ from autoconv.runtime.recording.activity import ACTIVITY, HERE
 from autoconv.runtime.recording.contracts import EAGER, NODE, Contract
 from autoconv.runtime.recording.journal import Journal, Location
 from autoconv.runtime.recording.value_names import display_name, out_of_scope
-from autoconv.runtime.support.spans import current_span
+from autoconv.runtime.support.spans import as_plain, current_span
 
 
 class HandlerStores(Protocol):
@@ -226,9 +226,10 @@ class Region:
         contract = self.contract
         contract.spend(NODE)
         lifted = [self.lift(value) for value in inputs]
-        span = options.pop("span", None) or current_span()
-        if span is not None and contract.python_exceptions:
-            span = replace(span, plain=True)
+        given = options.pop("span", None)
+        span = current_span(contract.python_exceptions) if given is None else given
+        if given is not None and contract.python_exceptions:
+            span = as_plain(given)
         shown = options.pop("shown", None) or display_name(name)
         options.setdefault("device", self.trace.device)
         node = self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)

@@ -11,6 +11,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from types import CodeType, FrameType, TracebackType
 
 import numpy as np
@@ -33,6 +34,7 @@ _CALL_THUNKS = tuple(
 # The functions that start a trace, or the graph of a recursive function: frames outside them are not part of it.
 _STARTS = ("trace_function", "trace_recursion")
 _KNOWN_LIMIT = 20_000  # spans in the table, before it is cleared
+_STACKS_LIMIT = 2_000  # stacks in the table, before it is cleared
 _DEPTH_LIMIT = 150  # frames of a span's chain of callers
 
 _find_columns: Callable[[CodeType, int, int], tuple[int, int] | None] | None = None
@@ -40,14 +42,27 @@ _find_columns: Callable[[CodeType, int, int], tuple[int, int] | None] | None = N
 Position = tuple[CodeType, int]
 # Spans by (id of code, instruction, id of the caller's span); code and caller are kept alive, so ids stay unique.
 _known: dict[tuple[int, int, int], tuple[CodeType, Span | None, Span]] = {}
+_plain: dict[int, tuple[Span, Span]] = {}  # `as_plain` by the id of the span
+_users: dict[tuple[int, ...], tuple[list[CodeType], list[bool]]] = {}  # `user_frames` by the ids of the codes
 
 
-def current_span() -> Span | None:
+def current_span(plain: bool = False) -> Span | None:
     """Return the span of the user's expression that is running, with its callers within the trace.
 
-    Return None if only this package is on the stack.
+    Return None if only this package is on the stack. `plain`: errors raised there are those of plain Python.
     """
-    return span_of(_positions(sys._getframe(1)))
+    span = span_of(_positions(sys._getframe(1)))
+    return as_plain(span) if plain and span is not None else span
+
+
+def as_plain(span: Span) -> Span:
+    """Return the span of errors that are those of plain Python or NumPy."""
+    if span.plain:
+        return span
+    known = _plain.get(id(span))
+    if known is None:
+        known = _plain[id(span)] = span, replace(span, plain=True)
+    return known[1]
 
 
 def span_of(positions: Iterable[Position]) -> Span | None:
@@ -61,6 +76,7 @@ def span_of(positions: Iterable[Position]) -> Span | None:
         span = known[2]
     if len(_known) > _KNOWN_LIMIT:
         _known.clear()
+        _plain.clear()
     return span
 
 
@@ -139,6 +155,7 @@ _KINDS: dict[str, str] = {}
 def count_as_users(filename: str) -> None:
     """Treat the code of a converted file as the user's, whatever its path."""
     _KINDS[filename] = "user"
+    _users.clear()
 
 
 def _kind(filename: str) -> str:
@@ -168,8 +185,14 @@ def _positions(frame: FrameType | None, left_out: Collection[int] = ()) -> list[
         if not left_out or id(frame) not in left_out:
             found.append((code, frame.f_lasti))
         frame = frame.f_back
-    users = user_frames([code for code, _ in reversed(found)])
-    return [position for position, is_users in zip(found, reversed(users), strict=True) if is_users]
+    frames = tuple([id(position[0]) for position in found])
+    known = _users.get(frames)
+    if known is None:
+        if len(_users) > _STACKS_LIMIT:
+            _users.clear()
+        codes = [position[0] for position in found]
+        known = _users[frames] = codes, user_frames(codes[::-1])[::-1]
+    return list(itertools.compress(found, known[1]))
 
 
 def is_start(code: CodeType) -> bool:

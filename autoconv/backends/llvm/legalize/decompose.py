@@ -24,13 +24,17 @@ Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
 def expand(graph: Graph) -> Graph:
-    """Return a copy of the graph, regions included, with composite ops of known shapes expanded."""
-    return clone(graph, _replaced)
+    """Return the graph, regions included, with composite ops of known shapes expanded."""
+    return clone(graph, _replaced) if any(map(_may_be_replaced, graph.walk())) else graph
 
 
 def is_composite(node: Node) -> bool:
     """Return whether `expand` would replace the node, judging by its name and types."""
     return node.op.name in _RULES and _is_known(node)
+
+
+def _may_be_replaced(node: Node) -> bool:
+    return node.op.name in _RULES or node.op.name in _SAME or any(map(_is_empty_list, node.inputs))
 
 
 def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:

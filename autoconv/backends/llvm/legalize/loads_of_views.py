@@ -18,8 +18,9 @@ from autoconv.ops.rules import normalised_axes
 
 
 def load_views(graph: Graph) -> Graph:
-    """Return a copy of the graph, regions included, in which loads have the new dimensions."""
-    return _OfViews(graph, None).run()
+    """Return the graph, regions included, in which loads have the new dimensions."""
+    is_any = any(node.op.name in ("reshape", "expand_dims") for node in graph.walk())
+    return _OfViews(graph, None).run() if is_any else graph
 
 
 class _OfViews(Rewriter[None]):
