@@ -10,6 +10,7 @@ import signal
 import sys
 import tempfile
 import zlib
+from collections import defaultdict
 
 import pytest
 
@@ -23,6 +24,8 @@ _VERIFIED = frozenset(("autodiff", "behaviours", "fuzz", "numpy", "optimise", "p
 _OPTIMISED = frozenset(("clibrary", "programs"))
 # The folder of which one test in so many does, and those with the mark `optimised`.
 _PARTLY_OPTIMISED, _ONE_IN = "backends", 4
+# Of the cases of a test with the mark `search`: one in so many, and the fewest that run.
+_SEARCHED, _FEWEST = 3, 8
 # Before other files of this kind import the package. Graphs run wherever there is one: which form of a function is
 # quicker depends on the machine. Faults of this package fail, and are no reason to run as plain Python.
 os.environ.setdefault("AUTOCONV_TIERS", "native")
@@ -31,6 +34,7 @@ os.environ.setdefault("AUTOCONV_STRICT", "1")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite the goldens under fixtures/")
+    parser.addoption("--every-case", action="store_true", help="run all cases of tests with the mark `search`")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -91,6 +95,24 @@ def _with_machine_code_of_last_run(where: str, cache: str, config: pytest.Config
 def pytest_collection(session: pytest.Session) -> None:
     """Collects no garbage while tests are found: it takes a third of the time, and hardly anything becomes free."""
     gc.disable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Draws cases of the tests that search, the same in each run, where more than one function is collected.
+
+    Their cases are programs of one kind, of which most reach the same lines. A run of one test has them all.
+    """
+    families: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        families[item.nodeid.partition("[")[0]].append(item)
+    left_out: set[pytest.Item] = set()
+    for family in families.values() if len(families) > 1 and not config.getoption("every_case") else ():
+        if family[0].get_closest_marker("search") is not None:
+            drawn = sorted(family, key=lambda item: zlib.crc32(item.nodeid.encode()))
+            left_out.update(drawn[max(_FEWEST, len(family) // _SEARCHED) :])
+    if left_out:
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=list(left_out))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

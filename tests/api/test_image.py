@@ -49,6 +49,7 @@ RESIZED = {
 
 
 @pytest.mark.parametrize(("method", "antialias", "size"), RESIZED)
+@pytest.mark.search
 def test_resizing(method, antialias, size):
     total, *first = RESIZED[method, antialias, size]
     for resize in (ac.image.resize, ac.function(lambda x: ac.image.resize(x, size, method, antialias=antialias))):

@@ -22,6 +22,7 @@ CASES = [pytest.param(f, x, id=f"{f.__name__}-{x}") for f, x in programs.PROGRAM
 
 
 @pytest.mark.parametrize(("function", "x"), CASES)
+@pytest.mark.search
 def test_first_and_second_derivatives(function: Any, x: Any) -> None:
     programs.check_derivatives(function, x)
 
@@ -40,6 +41,7 @@ def test_third_derivatives(function: Any, x: float) -> None:
 
 
 @pytest.mark.parametrize(("function", "x"), CASES)
+@pytest.mark.search
 def test_in_two_parts_and_with_segments(function: Any, x: Any) -> None:
     """Forward and backward as graphs of their own, and loops that compute again, give the very same."""
     graph = programs.traced(function, x)

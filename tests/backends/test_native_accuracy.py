@@ -59,6 +59,7 @@ def native(name: str, x: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@pytest.mark.search
 def test_within_four_units_in_the_last_place(name: str, dtype: Any) -> None:
     exact, span = FUNCTIONS[name]
     x = arguments(dtype, span)

@@ -69,6 +69,7 @@ def same_parts(found: Any, expected: Any, units: float = 0.0) -> None:
 
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.search
 def test_functions_are_numpys(name: str, dtype: Any) -> None:
     with np.errstate(all="ignore"):
         for x in (special(dtype), 10 * numbers(500, dtype=dtype)):

@@ -53,6 +53,7 @@ def arguments(dtype: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("name", sorted(NUMPY))
+@pytest.mark.search
 def test_each_part_is_within_four_units(name: str, dtype: Any) -> None:
     x = arguments(dtype)
     found, kind = native(op(name), x), np.finfo(dtype).dtype.type

@@ -42,6 +42,7 @@ def test_distances(count: int) -> None:
 @pytest.mark.parametrize("keepdims", [True, False])
 @pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 2), (0, 1), (1, 2), (0, 1, 2)])
 @pytest.mark.parametrize("name", ["reduce_sum", "reduce_prod", "reduce_max", "reduce_mean"])
+@pytest.mark.search
 def test_reductions_over_any_axes(name: str, axes: tuple[int, ...], keepdims: bool) -> None:
     x, mask = numbers(9, 8, 3) + np.float32(0.5), numbers(9, 8, 1) > 0.4
     scale = np.array([0.9, -1.5, 1.0], np.float32)

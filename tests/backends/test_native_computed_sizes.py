@@ -142,6 +142,7 @@ def result_of(function, x, y, k, m):
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.search
 def test_equals_numpy(program):
     compiled = autoconv.compile(program)
     random = np.random.default_rng(3)

@@ -29,6 +29,7 @@ def test_coordinates(shape: tuple[int, ...], dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["bool", "float32", "int64", "uint8"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("trailing", [(), (1,), (3,), (2, 2), (0,)])
+@pytest.mark.search
 def test_masks(shape: tuple[int, ...], trailing: tuple[int, ...], dtype: str) -> None:
     x = numbers(dtype, int(np.prod((*shape, *trailing)))).reshape((*shape, *trailing))
     mask = np.random.default_rng(1).random(shape) < 0.5

@@ -40,6 +40,7 @@ def check(build: Any, inputs: list[np.ndarray], expected: list[Any], kernels: tu
 
 
 @pytest.mark.parametrize("size", SIZES)
+@pytest.mark.search
 def test_sizes(size: int) -> None:
     x, real, half = numbers(size), numbers(2, size).real.copy(), numbers(size // 2 + 1)
 

@@ -30,6 +30,7 @@ def close(dtype: str) -> float:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [*SQUARES, *SMALL])
+@pytest.mark.search
 def test_square_matrices(shape: tuple[int, ...], dtype: str) -> None:
     """To the last bit what NumPy answers, where it is LAPACK that computes."""
     x = matrices(shape, dtype)

@@ -34,6 +34,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.search
 def test_large_after_small(name, dtype):
     function, shapes = PROGRAMS[name]
     compiled = autoconv.compile(function)

@@ -38,6 +38,7 @@ def product(shape, dtype, flip_x=False, flip_y=False):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("flips", [(False, False), (True, False), (False, True), (True, True)])
+@pytest.mark.search
 def test_tiles_reach_every_edge(shape, dtype, flips):
     x, y, found = product(shape, dtype, *flips)
     assert found.dtype == dtype

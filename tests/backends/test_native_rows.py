@@ -76,6 +76,7 @@ FUNCTIONS = [
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.search
 def test_as_the_reference(function, dtype):
     for shape in SHAPES:
         x = np.random.default_rng(len(shape)).standard_normal(shape).astype(dtype)

@@ -33,6 +33,7 @@ def data(dtype, size=40):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32", "int8", "uint8", "uint64", "bool"])
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.search
 def test_of_windows(kind, dtype):
     function = getattr(np, kind)
 

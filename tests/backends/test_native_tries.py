@@ -243,6 +243,7 @@ def _outcome(function, *arguments):
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.search
 def test_programs_do_what_python_does_in_one_trace(program):
     compiled = autoconv.compile(program)
     for n in (3, 6, 40, 3):
@@ -260,6 +261,7 @@ def test_links_between_exceptions_are_those_of_python():
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.search
 def test_nothing_stays_behind(program):
     compiled, a = autoconv.compile(program), np.array([1.0, 2.0, 3.0, 4.0])
 

@@ -74,6 +74,7 @@ def by_numpy_and_natively(function: Callable[..., Any], *arrays: np.ndarray) -> 
 
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("name", sorted(UNARY))
+@pytest.mark.search
 def test_functions_of_special_numbers(name: str, dtype: Any) -> None:
     same(*by_numpy_and_natively(UNARY[name], special(dtype)), 8.0)
 
@@ -110,6 +111,7 @@ CLOSE: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("name", sorted(ROWS))
+@pytest.mark.search
 def test_rows_of_few_different_numbers(name: str, dtype: Any) -> None:
     """With nans and without, equal ones among them."""
     draws = np.random.default_rng(2)
@@ -123,6 +125,7 @@ def test_rows_of_few_different_numbers(name: str, dtype: Any) -> None:
 
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("name", sorted(CLOSE))
+@pytest.mark.search
 def test_spreads_and_matrices(name: str, dtype: Any) -> None:
     draws = np.random.default_rng(3)
     z = (draws.standard_normal((6, 6)) + 1j * draws.standard_normal((6, 6))).astype(dtype)

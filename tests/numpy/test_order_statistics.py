@@ -36,6 +36,7 @@ def numbers(dtype, size, seed):
 
 @pytest.mark.parametrize("function", [medians, percentiles, ordered, windows])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int16"])
+@pytest.mark.search
 def test_as_numpy(function, dtype):
     compiled = autoconv.compile(function)
     for size in (600, 40, 602):

@@ -94,6 +94,7 @@ def to_argument_for(module):
 
 @pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+@pytest.mark.search
 def test_converted_on_plain_values(path, tmp_path):
     original, expected = original_of(path)
     found = plain_results(load(path, tmp_path), to_argument_for(original))
@@ -103,6 +104,7 @@ def test_converted_on_plain_values(path, tmp_path):
 
 @pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+@pytest.mark.search
 def test_converted_on_eager_tensors(path, tmp_path):
     original, expected = original_of(path)
     to_argument = as_tensors if original.KIND == "ops" else as_weak_tensors
@@ -112,6 +114,7 @@ def test_converted_on_eager_tensors(path, tmp_path):
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+@pytest.mark.search
 def test_as_one_graph(path, tmp_path):
     original, expected = original_of(path)
     entry = getattr(load(path, tmp_path), original.ENTRY)

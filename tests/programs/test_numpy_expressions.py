@@ -38,6 +38,7 @@ def same(found, expected, tolerance):
 
 
 @pytest.mark.parametrize("name", MODULES)
+@pytest.mark.search
 def test_one_graph_does_what_numpy_does(name):
     module = MODULES[name]
     compiled = autoconv.compile(module.program)

@@ -65,6 +65,7 @@ def weighted(program, arguments):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.search
 def test_gradients_of_numpy_programs(name, tmp_path, monkeypatch):
     monkeypatch.setattr(SETTINGS, "backend", "reference")  # what graphs mean; native code is held to that elsewhere
     module = load(FOLDER / f"{name}.py")

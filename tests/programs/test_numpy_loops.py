@@ -48,6 +48,7 @@ def _same(mine, its, tolerance):
 
 
 @pytest.mark.parametrize("name", MODULES)
+@pytest.mark.search
 def test_one_graph_does_what_numpy_does(name):
     module = MODULES[name]
     compiled = autoconv.compile(module.program)

@@ -67,6 +67,7 @@ def agrees(function, make):
 
 
 @pytest.mark.parametrize("number", range(len(LINES)))
+@pytest.mark.search
 def test_of_a_line(number):
     agrees(LINES[number], line)
 

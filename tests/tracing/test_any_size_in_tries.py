@@ -40,6 +40,7 @@ def outcome(function, size, k):
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.search
 def test_many_sizes(body, expression):
     function = made("def f(x, y, k):\n" + BODIES[body].format(expression))
     compiled = ac.compile(function)

@@ -70,6 +70,7 @@ ONE = {
 
 
 @pytest.mark.parametrize("name", ONE)
+@pytest.mark.search
 def test_of_one_array(name):
     op, expected = ONE[name]
 

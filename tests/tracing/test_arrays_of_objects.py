@@ -215,6 +215,7 @@ def outcome(call, make):
 
 @pytest.mark.parametrize("make", [State, Listed])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+@pytest.mark.search
 def test_they_change_as_in_python(change, make):
     assert outcome(autoconv.compile(change), make) == outcome(change, make)
 

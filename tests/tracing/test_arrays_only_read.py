@@ -80,6 +80,7 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize(("function", "given"), CASES, ids=[f"{case[0].__name__}-{i}" for i, case in enumerate(CASES)])
+@pytest.mark.search
 def test_as_numpy(function, given, layout):
     compiled = autoconv.compile(function)
     for call in range(3):

@@ -243,6 +243,7 @@ def agrees(program, *arguments):
     ("program", "kind"), [(program, kind) for program, kinds in CASES for kind in kinds.split()],
     ids=lambda v: v if isinstance(v, str) else v.__name__,
 )  # fmt: skip
+@pytest.mark.search
 def test_as_in_numpy(program, kind):
     agrees(program, (KINDS[kind], 1.0))
 

@@ -115,6 +115,7 @@ def program_of(calls: list[str], number: int, staged: bool) -> Any:
 
 @pytest.mark.parametrize("staged", [False, True])
 @pytest.mark.parametrize("number", range(len(CALLS)))
+@pytest.mark.search
 def test_arguments_that_do_not_fit(number: int, staged: bool) -> None:
     program = program_of(CALLS[number], number, staged)
     wanted = [(type(x), str(x)) for x in program(3, 2, 2.5)]

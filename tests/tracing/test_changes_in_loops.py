@@ -263,6 +263,7 @@ IN_PYTHON = [
 
 
 @pytest.mark.parametrize("function", [*STAGED, *IN_PYTHON])
+@pytest.mark.search
 def test_items_are_those_of_the_moment(function):
     compiled = ac.compile(function)
     for a in (1, 2, 5, 0, 20):

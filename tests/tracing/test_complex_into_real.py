@@ -81,6 +81,7 @@ ALL = (element, piece, list_of_them, masked, at_positions, filled, made, made_in
 
 
 @pytest.mark.parametrize("function", ALL, ids=lambda f: f.__name__)
+@pytest.mark.search
 def test_as_python(function):
     dtypes = (np.float64, np.float32, np.int64, np.uint8, bool, complex)
     same_as_plain(function, *[(np.ones(4, dtype), z) for dtype in dtypes for z in (1 + 2j, 3j)])

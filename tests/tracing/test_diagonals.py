@@ -123,6 +123,7 @@ def arguments(size, scale=1.0):
 
 
 @pytest.mark.parametrize("function", PROGRAMS)
+@pytest.mark.search
 def test_as_in_numpy(function):
     compiled = same_as_plain(function, *(arguments(size) for size in (3, 3, 4, 5, 2, 6, 3)), arguments(3, -4.0))
     if function not in (written, or_something_else, no_diagonal):

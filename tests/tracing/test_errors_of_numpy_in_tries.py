@@ -89,6 +89,7 @@ WRONG = [(np.ones((3, 2)), np.ones(3)), (np.eye(4), np.ones(3)), (np.ones((2, 3)
 @pytest.mark.parametrize(
     "function", [solved, inverted, factored, determined, decomposed, to_the_third], ids=lambda f: f.__name__
 )
+@pytest.mark.search
 def test_matrices_that_are_not_square(function):
     same_as_plain(function, *MATRICES, *WRONG)
 

@@ -57,6 +57,7 @@ FUNCTIONS = [row_products, extremes, updated, over_themselves, written_before, n
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
 @pytest.mark.parametrize("positions", ["int64", "int32", "uint8"])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.search
 def test_as_numpy(function, positions, dtype):
     if dtype == "complex128" and function is extremes:
         pytest.skip("no order")

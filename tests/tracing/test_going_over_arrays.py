@@ -135,6 +135,7 @@ def plain(value):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.search
 def test_is_what_python_does(function):
     compiled = autoconv.compile(function)
     for size in (4, 70, 2, 3, 0, 1):

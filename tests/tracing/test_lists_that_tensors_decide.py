@@ -210,6 +210,7 @@ def grows_in_loop_over_it(a: Any, b: Any) -> Any:
     ],
 )
 @pytest.mark.parametrize("call", [(3, 0), (0, 5), (2, 1), (4, 2)])
+@pytest.mark.search
 def test_agrees_with_python(function: Any, call: tuple[int, int]) -> None:
     found = autoconv.function(function)(*map(autoconv.constant, call))
     assert autoconv.nest.map_structure(int, found) == autoconv.nest.map_structure(int, function(*call))
@@ -247,6 +248,7 @@ def of_other_kinds(a: Any, b: Any) -> Any:
 
 @pytest.mark.parametrize("function", [rows_changed, reached, of_other_kinds])
 @pytest.mark.parametrize("call", [(3, 1), (0, 5), (2, 1), (4, 2)])
+@pytest.mark.search
 def test_a_tensor_chooses_the_item(function: Any, call: tuple[int, int]) -> None:
     found = autoconv.function(function)(*map(autoconv.constant, call))
     assert autoconv.nest.map_structure(int, found) == autoconv.nest.map_structure(int, function(*call))

@@ -232,6 +232,7 @@ INPUTS = [(1, 2), (5, 1), (0, 3), (0, 0), (3, 0), (6, 6), (-1, 1), (2, 2)]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.search
 def test_handlers_find_what_the_body_made(program):
     compiled = autoconv.compile(program)
     for arguments in INPUTS:

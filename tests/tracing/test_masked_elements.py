@@ -87,6 +87,7 @@ DTYPES = ["float64", "float32", "float16", "int64", "uint8", "complex128", "bool
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.search
 def test_as_numpy(function, dtype):
     compiled = autoconv.compile(function)
     for share in (0.5, 0.0, 1.0):

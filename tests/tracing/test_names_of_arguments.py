@@ -21,6 +21,7 @@ class Method:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.search
 def test_names(name):
     thing = Method()
     functions = (

@@ -66,6 +66,7 @@ def into(a, k):
 @pytest.mark.parametrize(
     "function", [compared, by_functions, by_elements, with_literals, masked, into], ids=lambda f: f.__name__
 )
+@pytest.mark.search
 def test_comparisons_are_exact(function):
     same_as_plain(function, *[(a, k) for a in ARRAYS for k in NUMBERS])
 
@@ -159,6 +160,7 @@ def added_at(a, k):
     ],
     ids=lambda f: f.__name__,
 )  # fmt: skip
+@pytest.mark.search
 def test_what_does_not_fit_raises(function):
     same_as_plain(function, *[(a, k) for a in (BYTES, SIGNED, np.arange(3)) for k in (300, 3, -1, 2**63 - 1)])
 

@@ -65,6 +65,7 @@ FUNCTIONS = [
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.search
 def test_as_numpy(function, dtype):
     compiled = autoconv.compile(function)
     for order in ("C", "F"):

@@ -75,6 +75,7 @@ COMBINATIONS = list(itertools.product(MADE, WAYS, OUT))
 
 
 @pytest.mark.parametrize(("made", "way", "out"), random.Random(3).sample(COMBINATIONS, 50))
+@pytest.mark.search
 def test_it_is_one_object(made, way, out):
     module = written(program(made, way, out))
     compiled = ac.compile(module.f)

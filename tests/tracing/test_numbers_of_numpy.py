@@ -131,6 +131,7 @@ PROGRAMS = [one_element, a_slice, a_sum, in_a_loop, caught, by_a_mask, by_positi
 
 @pytest.mark.parametrize("kind", ["int64", "float64", "int16"])
 @pytest.mark.parametrize("function", PROGRAMS)
+@pytest.mark.search
 def test_numbers_that_do_not_fit(function, kind):
     values = [3, 300, -200] + ([float("nan"), 1e10] if kind == "float64" else [])
     with warnings.catch_warnings():

@@ -137,6 +137,7 @@ def test_a_view_that_is_returned_on_one_path_alone() -> None:
         lambda a: np.tile(a, 2).reshape((2, -1)),
     ],
 )  # fmt: skip
+@pytest.mark.search
 def test_functions_of_open_sizes(function: Callable[..., Any]) -> None:
     assert "one compilation for all sizes: (n0)" in opened(function, vectors(5, 7, 12, 3, 2, 1, 9))
 

@@ -374,6 +374,7 @@ def outcome(function, arguments):
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[0].__name__)
+@pytest.mark.search
 def test_compiled_recursion_is_plain_python_in_one_trace(program, monkeypatch):
     monkeypatch.setenv("AUTOCONV_VERIFY", "1")
     function, *cases = program

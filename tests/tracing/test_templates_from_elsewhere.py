@@ -45,6 +45,7 @@ def outcome(function, *arguments):
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=repr)
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.search
 def test_templates_are_filled_as_python_does(way, template):
     space = {"FORM": template, "operator": operator, "Holder": Holder}
     text, name = f"def program(t, n, o):\n    {WAYS[way]}\n", f"<template {way} {template!r}>"

@@ -23,6 +23,7 @@ VIEWS = {
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 @pytest.mark.parametrize("dtype", ["float64", "int32", "complex128"])
+@pytest.mark.search
 def test_read_and_written(view, dtype):
     def program(a):
         total = a.sum() * 0

@@ -72,6 +72,7 @@ def seen(function, b):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("body", BODIES)
+@pytest.mark.search
 def test_they_hold_one(body, kind):
     plain = program(body, kind)
     compiled = autoconv.compile(plain)

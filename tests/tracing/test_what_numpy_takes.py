@@ -46,6 +46,7 @@ SIZES = [np.array(True), np.array([True]), np.array(2.0), np.array([2.0]), np.ar
         "x[...] = 1; x = np.zeros(y)", "x = np.zeros(float(y.real.max()))", "x = np.empty_like(x, shape=y.max()).shape",
     ],
 )  # fmt: skip
+@pytest.mark.search
 def test_sizes_are_ints(text, size):
     check(text, np.ones(2), size)
 
@@ -69,6 +70,7 @@ COMPLEX = np.array([1 + 2j, 3 - 1j, 0.5])
         "x = np.array([y[0], 1], dtype=float)", "x = np.full(3, y[0], dtype=float)",
     ],
 )  # fmt: skip
+@pytest.mark.search
 def test_complex_numbers_become_real_ones_with_a_warning(text, real):
     check(text, real, COMPLEX)
 

@@ -184,6 +184,7 @@ CASES = [
 
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
 @pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.search
 def test_as_plain_python(case: Any, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check(case, backend, monkeypatch)
 
