@@ -30,6 +30,7 @@ _SEARCHED, _FEWEST = 3, 8
 # quicker depends on the machine. Faults of this package fail, and are no reason to run as plain Python.
 os.environ.setdefault("AUTOCONV_TIERS", "native")
 os.environ.setdefault("AUTOCONV_STRICT", "1")
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # it compiles in less than half of the time
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -97,11 +98,13 @@ def pytest_collection(session: pytest.Session) -> None:
     gc.disable()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Draws cases of the tests that search, the same in each run, where more than one function is collected.
 
     Their cases are programs of one kind, of which most reach the same lines. A run of one test has them all.
     """
+    _leave_modules_to_themselves()
     families: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         families[item.nodeid.partition("[")[0]].append(item)
@@ -113,6 +116,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
+
+
+def _leave_modules_to_themselves() -> None:
+    """Keeps Hypothesis from reading all modules of the package and of the tests for constants to try.
+
+    It takes each process four seconds, and the properties here are about other values.
+    """
+    if "hypothesis" in sys.modules:
+        with contextlib.suppress(ImportError, AttributeError):
+            from hypothesis.internal.conjecture import providers
+
+            providers.is_local_module_file = lambda file: False
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
