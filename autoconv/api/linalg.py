@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
+from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -82,17 +83,21 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         pairs = (tuple(range(-count, 0)), tuple(range(count)))
     else:
         first, second = axes
-        pairs = (_axis_list(first), _axis_list(second))
-        if len(pairs[0]) != len(pairs[1]):
-            raise ValueError(f"tensordot: different number of contraction axes a and b, {axes}")
+        return _contracted(a, b, first, second, name)
     return apply("tensordot", a, b, axes=pairs, name=name)
 
 
-def _axis_list(axes: AxisLike) -> tuple[int, ...]:
-    known = static_value(axes)
-    if known is None:
-        raise TypeError(f"tensordot: the axes have to be known while tracing, found {axes!r}")
-    return tuple(int(a) for a in np.ravel(np.asarray(known, np.int64)))
+@any_axis(ordered=True)
+def _contracted(a: Any, b: Any, first: Any, second: Any, name: str | None) -> Tensor:
+    return _contracted_with(b, a, static_axes(first), second, name)
+
+
+@any_axis(ordered=True)
+def _contracted_with(b: Any, a: Any, first: tuple[int, ...] | None, second: Any, name: str | None) -> Tensor:
+    pairs = (first or (), static_axes(second) or ())
+    if len(pairs[0]) != len(pairs[1]):
+        raise ValueError(f"tensordot: different number of contraction axes a and b, {pairs}")
+    return apply("tensordot", a, b, axes=pairs, name=name)
 
 
 def einsum(equation: str, *inputs: Any, optimize: Any = None, name: str | None = None, **_: Any) -> Tensor:

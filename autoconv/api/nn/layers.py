@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
 from autoconv.api.tensors.norms import l2_normalize
 from autoconv.api.tensors.sorting import in_top_k, top_k
@@ -109,6 +110,7 @@ def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     return apply("divide", x, apply("add", apply("abs", x), 1.0), name=name)
 
 
+@any_axis()
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """exp(x) divided by its sum over `axis` (the last one by default).
 
@@ -118,6 +120,7 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return apply("softmax", logits, axis=_last(axis), name=name)
 
 
+@any_axis()
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """log(softmax(x)), accurate where softmax is tiny.
 
@@ -192,6 +195,7 @@ def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     return apply("divide", total, 2.0, name=name)
 
 
+@any_axis()
 def moments(
     x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:

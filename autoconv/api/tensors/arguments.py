@@ -24,7 +24,8 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
         return tuple(static_int(a, "axis") for a in axis)
     value = _computed(axis)
     if value is None:
-        raise TypeError(f"axis has to be known while tracing, found {axis!r}; pass Python ints")
+        message = f"axis has to be known while tracing, found {axis!r}; pass Python ints"
+        raise _unknown(message, axis)
     return tuple(int(a) for a in np.ravel(value))
 
 
@@ -32,13 +33,35 @@ def static_int(value: TensorLike, name: str) -> int:
     """Return an int given as a number or a constant tensor; raises TypeError for anything else."""
     known = _computed(value)
     if known is None or isinstance(known, (float, str, bytes, np.floating)) or np.ndim(known):
-        raise TypeError(f"{name} has to be an int that is known while tracing, found {value!r}")
+        message = f"{name} has to be an int that is known while tracing, found {value!r}"
+        raise _unknown(message, value)
     return int(known)
+
+
+class UnknownAxis(TypeError):
+    """The refusal of an axis that only the running graph has: `axis`, a tensor, given as `argument`."""
+
+    def __init__(self, message: str, axis: SymbolicTensor, argument: object) -> None:
+        super().__init__(message)
+        self.axis, self.argument = axis, argument
+
+    def is_axis(self, argument: object) -> bool:
+        """Return whether an argument of a function is the axis, or a list of nothing else."""
+        items = argument if isinstance(argument, (list, tuple)) else ()
+        return argument is self.argument or (len(items) == 1 and items[0] is self.argument)
+
+
+def _unknown(message: str, value: object) -> TypeError:
+    tensor = as_tensor(value)
+    return UnknownAxis(message, tensor, value) if isinstance(tensor, SymbolicTensor) else TypeError(message)
 
 
 def _computed(value: object) -> Any:
     """Return the value of a tensor that depends on constants and known shapes alone; None for others."""
     known = static_value(value)
+    if known is None and not isinstance(value, SymbolicTensor):
+        value = as_tensor(value)  # a variable is read
+        known = static_value(value)
     if known is None and isinstance(value, SymbolicTensor):
         return computed_value(value.value_in_graph)
     return known

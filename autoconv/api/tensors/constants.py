@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.arguments import shape_argument
+from autoconv.api.tensors.arguments import shape_argument, static_int
+from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float16, float32, float64, int32, int64
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
@@ -171,7 +172,10 @@ def _exact(*numbers: Any) -> bool:
     return all(float(n).is_integer() for n in numbers)
 
 
-def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:
+@any_axis(new=1)
+def linspace(
+    start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: AxisLike = 0
+) -> Tensor:
     """`num` numbers from `start` to `stop`, both included, evenly spaced, along a new dimension `axis`.
 
     Integer bounds become float64. Raises InvalidArgumentError unless `num` is positive.
@@ -179,16 +183,17 @@ def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | N
     >>> autoconv.linspace(0.0, 1.0, 5).numpy()
     array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
+    at = static_int(axis, "axis")
     first, last = _float_bounds(start, stop)
     count = static_value(num)
     extra = () if count is not None else (num,)
     found = apply("linspace", first, last, *extra, num=None if count is None else int(count), name=name)
-    if axis == 0:
+    if at == 0:
         return found
     rank = found.shape.rank
     if rank is None:
         raise ValueError("linspace along an axis needs bounds of known rank")
-    at = axis % rank
+    at %= rank
     order = (*builtins.range(1, at + 1), 0, *builtins.range(at + 1, rank))
     return apply("transpose", found, perm=order)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.arguments import shape_argument, static_int
+from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -16,6 +17,7 @@ from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
+@any_axis()
 def gather(
     params: TensorLike, indices: TensorLike, validate_indices: Any = None, axis: AxisLike | None = None,
     batch_dims: AxisLike = 0,
@@ -150,6 +152,7 @@ def where(
     return apply("where_indices", chosen, name=name)
 
 
+@any_axis(new=1)
 def one_hot(
     indices: TensorLike, depth: int, on_value: TensorLike | None = None, off_value: TensorLike | None = None,
     axis: AxisLike | None = None,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.errors import InvalidArgumentError
 from autoconv.ops.index_spec import Mask, Slice
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
@@ -120,6 +121,7 @@ def strided_slice(
     return get_item(convert_to_tensor(input_), tuple(items))
 
 
+@any_axis()
 def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The rows for which `mask` is True; it covers as many dimensions as its rank, from `axis` (0) on.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.runtime.annotations import AxisLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -328,6 +329,7 @@ def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     return apply("negative", apply("softplus", apply("negative", x)), name=name)
 
 
+@any_axis()
 def cumsum(
     x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
@@ -339,6 +341,7 @@ def cumsum(
     return _cumulative("cumsum", x, axis, exclusive, reverse, name)
 
 
+@any_axis()
 def cumprod(
     x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.api.tensors.arguments import static_axes
+from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
+@any_axis()
 def norm(
     tensor: TensorLike,
     ord: object = "euclidean",
@@ -56,6 +58,7 @@ def _matrix_norm(size: Tensor, order: Any, axes: Any, keepdims: bool, name: str 
     return largest if keepdims else apply("squeeze", largest, axis=tuple(axes), name=name)
 
 
+@any_axis()
 def l2_normalize(x: TensorLike, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
     """x divided by its Euclidean norm over `axis`, or by sqrt(epsilon) where that is larger.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.api.tensors.arguments import static_axes, static_int
+from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -19,6 +20,7 @@ def _reduce(op: str, x: Any, axis: Any, keepdims: bool | None, name: str | None)
     return apply(op, x, axis=static_axes(axis), keepdims=bool(keepdims), name=name)
 
 
+@any_axis()
 def reduce_sum(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -30,6 +32,7 @@ def reduce_sum(
     return _reduce("reduce_sum", input_tensor, axis, keepdims, name)
 
 
+@any_axis()
 def reduce_prod(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -41,6 +44,7 @@ def reduce_prod(
     return _reduce("reduce_prod", input_tensor, axis, keepdims, name)
 
 
+@any_axis()
 def reduce_mean(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -52,6 +56,7 @@ def reduce_mean(
     return _reduce("reduce_mean", input_tensor, axis, keepdims, name)
 
 
+@any_axis()
 def reduce_max(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -64,6 +69,7 @@ def reduce_max(
     return _reduce("reduce_max", input_tensor, axis, keepdims, name)
 
 
+@any_axis()
 def reduce_min(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -75,6 +81,7 @@ def reduce_min(
     return _reduce("reduce_min", input_tensor, axis, keepdims, name)
 
 
+@any_axis()
 def reduce_any(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -86,6 +93,7 @@ def reduce_any(
     return _reduce("reduce_any", input_tensor, axis, keepdims, name)
 
 
+@any_axis()
 def reduce_all(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -97,6 +105,7 @@ def reduce_all(
     return _reduce("reduce_all", input_tensor, axis, keepdims, name)
 
 
+@any_axis()
 def reduce_logsumexp(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -108,6 +117,7 @@ def reduce_logsumexp(
     return _reduce("reduce_logsumexp", input_tensor, axis, keepdims, name)
 
 
+@any_axis()
 def reduce_euclidean_norm(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -119,6 +129,7 @@ def reduce_euclidean_norm(
     return _reduce("reduce_euclidean_norm", input_tensor, axis, keepdims, name)
 
 
+@any_axis()
 def reduce_variance(
     input_tensor: TensorLike, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -136,6 +147,7 @@ def reduce_variance(
     return _reduce("reduce_mean", apply("square", distance), axis, keepdims, name)
 
 
+@any_axis()
 def reduce_std(
     input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -147,6 +159,7 @@ def reduce_std(
     return apply("sqrt", reduce_variance(input_tensor, axis, keepdims), name=name)
 
 
+@any_axis()
 def argmax(
     input: TensorLike, axis: AxisLike | None = None, output_type: DTypeLike = int64, name: str | None = None
 ) -> Tensor:
@@ -159,6 +172,7 @@ def argmax(
     return apply("argmax", input, axis=at, dtype=as_dtype(output_type), name=name)
 
 
+@any_axis()
 def argmin(
     input: TensorLike, axis: AxisLike | None = None, output_type: DTypeLike = int64, name: str | None = None
 ) -> Tensor:
@@ -171,6 +185,7 @@ def argmin(
     return apply("argmin", input, axis=at, dtype=as_dtype(output_type), name=name)
 
 
+@any_axis()
 def count_nonzero(
     input: TensorLike, axis: Any = None, keepdims: bool | None = None, dtype: DTypeLike = int64, name: str | None = None
 ) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.arguments import shape_argument, static_axes, static_int
+from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.graph.dtypes import as_dtype, bool_, int32
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.objects.containers import items_of
@@ -90,6 +91,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     return apply("reshape", tensor, *vector, shape=static, name=name)
 
 
+@any_axis(ordered=True)
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Tensor:
     """Dimension i of the result is dimension perm[i]; without `perm` their order is reversed.
 
@@ -102,6 +104,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
     return apply("conjugate", found) if conjugate and found.dtype.is_complex else found
 
 
+@any_axis(new=1)
 def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """`input` with a dimension of 1 inserted at `axis`.
 
@@ -111,6 +114,7 @@ def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> T
     return apply("expand_dims", input, axis=static_int(axis, "axis"), name=name)
 
 
+@any_axis()
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """`input` without the dimensions of 1: those in `axis`, or all.
 
@@ -121,6 +125,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return apply("squeeze", input, axis=axes or None, name=name)
 
 
+@any_axis()
 def reverse(tensor: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """The elements in reverse order along each axis in `axis`.
 
@@ -130,6 +135,7 @@ def reverse(tensor: TensorLike, axis: AxisLike, name: str | None = None) -> Tens
     return apply("reverse", tensor, axis=static_axes(axis), name=name)
 
 
+@any_axis(ordered=True)
 def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """Elements shifted by `shift` positions along `axis`, cyclically.
 
@@ -168,6 +174,7 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
     return apply("tile", input, *vector, multiples=static, name=name)
 
 
+@any_axis()
 def repeat(input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """Each row along `axis` repeated `repeats` times (one number, or one for each row); flattened without an axis.
 
@@ -222,6 +229,7 @@ def _side_by_side(paddings: Any) -> Any:
 # ---- joining and taking apart
 
 
+@any_axis()
 def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
     """The tensors concatenated along `axis`; the other dimensions must agree.
 
@@ -236,6 +244,7 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
     return apply("concat", *_alike(values), axis=at, name=name)
 
 
+@any_axis(new=1)
 def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
     """Tensors of one shape stacked along a new dimension `axis`.
 
@@ -263,6 +272,7 @@ def _alike(values: Sequence[Any]) -> list[Any]:
     ]
 
 
+@any_axis()
 def unstack(
     value: TensorLike, num: int | None = None, axis: AxisLike = 0, name: str | None = "unstack"
 ) -> list[Tensor]:
@@ -285,6 +295,7 @@ def unstack(
     return results(apply("unstack", tensor, num=int(num), axis=at, name=name))
 
 
+@any_axis()
 def split(
     value: TensorLike, num_or_size_splits: Any, axis: AxisLike = 0, num: int | None = None, name: str | None = "split"
 ) -> list[Tensor]:

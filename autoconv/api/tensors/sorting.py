@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.graph.dtypes import as_dtype, int32
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -35,6 +36,7 @@ class UniqueWithCounts(NamedTuple):
     count: Tensor  # type: ignore[assignment]
 
 
+@any_axis()
 def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """The elements sorted along `axis`; `direction` is ASCENDING or DESCENDING; nan counts as largest.
 
@@ -44,6 +46,7 @@ def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", 
     return apply("sort", values, axis=static_int(axis, "axis"), descending=_descending(direction), name=name)
 
 
+@any_axis()
 def argsort(
     values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:
