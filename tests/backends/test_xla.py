@@ -175,6 +175,56 @@ def test_elements_that_are_read_are_those_before_the_write():
     assert given.tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("count", [5, 50_000])
+def test_donated_arrays_keep_their_contents_where_the_call_fails(count):
+    @autoconv.compile
+    def f(x, y, k):
+        x += 1.0
+        y[k] = x[1] + y[0]
+
+    x, y = np.arange(float(count)), np.zeros(count)
+    f(x, y, 3)
+    f(x, y, 2)
+    assert x.tolist() == (np.arange(float(count)) + 2.0).tolist()
+    assert y[:5].tolist() == [0.0, 0.0, 3.0, 2.0, 0.0]
+    with pytest.raises(IndexError):
+        f(x, y, count)
+    assert x[0] == 3.0 and y[:5].tolist() == [0.0, 0.0, 3.0, 2.0, 0.0]
+    f(x[::-1], x[::-1][1:-1], 0)
+    assert x[0] == 4.0
+    assert "compiled by XLA" in f.explain()
+
+
+def test_threads_write_their_own_arrays():
+    @autoconv.compile
+    def f(x, y):
+        x += y
+
+    def run(i):
+        x = np.full(20_000, float(i))
+        for _ in range(20):
+            f(x, np.ones(20_000))
+        return (x == i + 20.0).all()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, range(20)))
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 16, 33, 100])
+def test_scans(count):
+    @autoconv.function
+    def f(x):
+        product, before = autoconv.math.cumprod(x, axis=1), autoconv.cumsum(x, axis=1, exclusive=True)
+        return autoconv.cumsum(x, axis=0), product, before, autoconv.cumsum(x, axis=1, exclusive=True, reverse=True)
+
+    x = np.random.default_rng(0).integers(-2, 3, (count, count))
+    sums = np.cumsum(x, 1)
+    expected = np.cumsum(x, 0), np.cumprod(x, 1), sums - x, sums[:, -1:] - sums
+    for one, other in zip(f(x), expected, strict=True):
+        assert one.numpy().tolist() == other.tolist()
+    assert "compiled by XLA" in f.explain()
+
+
 def test_text_runs_natively():
     @autoconv.function
     def f(x):

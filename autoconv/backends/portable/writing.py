@@ -13,6 +13,8 @@ from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, int64
 
+_FEW = 8  # elements: shorter scans are folded by doubling
+
 
 class Rules(Elementwise):
     """A writer as rules of ops see it."""
@@ -105,24 +107,48 @@ class Rules(Elementwise):
         return self.cast(self.reduce(self.select(hit, place, int64.max), (axis,), "minimum", int64.max), dtype)
 
     def scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool, backwards: bool) -> Term:
-        """Fold what comes before each element, in log2(n) steps (Hillis and Steele, 1986)."""
+        """Fold what comes before each element."""
         size = x.shape[axis]
         if not isinstance(size, int):
             raise GraphUnfit(op, "a scan along an axis of open size")
-        by = 1
+        if backwards:
+            x = self.reverse(x, (axis,))
         if exclusive:
-            x = self._shifted(x, axis, min(1, size), start, backwards)
+            x = self._shifted(x, axis, min(1, size), start)
+        x = self._prefixes(x, axis, size, op, start)
+        return self.reverse(x, (axis,)) if backwards else x
+
+    def _prefixes(self, x: Term, axis: int, size: int, op: str, start: Any) -> Term:
+        """Fold pairs, then what comes before each pair: the work is proportional to the size (Blelloch, 1990)."""
+        if size <= _FEW:
+            return self._doubled(x, axis, size, op, start)
+        firsts, seconds = self.part(x, axis, 0, size - 1, 2), self.part(x, axis, 1, size, 2)
+        odd = self._prefixes(self.paired(op, firsts, seconds), axis, size // 2, op, start)
+        even = self.paired(op, self.part(odd, axis, 0, (size - 1) // 2), self.part(x, axis, 2, size, 2))
+        even = self.concatenate([self.part(x, axis, 0, 1), even], axis)
+        rest = [self.part(even, axis, size // 2, size // 2 + 1)] if size % 2 else []
+        return self.concatenate([self._interleaved(self.part(even, axis, 0, size // 2), odd, axis), *rest], axis)
+
+    def _interleaved(self, x: Term, y: Term, axis: int) -> Term:
+        sizes = self.sizes(x)
+        split = [*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]], [*sizes[: axis + 1], 1, *sizes[axis + 1 :]]
+        both = self.concatenate([self.reshape(x, *split), self.reshape(y, *split)], axis + 1)
+        shape, sizes[axis] = list(x.shape), 2 * sizes[axis]
+        shape[axis] = sizes[axis]
+        return self.reshape(both, shape, sizes)
+
+    def _doubled(self, x: Term, axis: int, size: int, op: str, start: Any) -> Term:
+        """Fold ever longer parts, in log2(n) steps (Hillis and Steele, 1986)."""
+        by = 1
         while by < size:
-            x = self.paired(op, x, self._shifted(x, axis, by, start, backwards))
+            x = self.paired(op, x, self._shifted(x, axis, by, start))
             by *= 2
         return x
 
-    def _shifted(self, x: Term, axis: int, by: int, start: Any, backwards: bool) -> Term:
-        size = x.shape[axis]
-        kept = self.part(x, axis, by, size) if backwards else self.part(x, axis, 0, size - by)
+    def _shifted(self, x: Term, axis: int, by: int, start: Any) -> Term:
+        kept = self.part(x, axis, 0, x.shape[axis] - by)
         amounts = [by if a == axis else 0 for a in range(x.rank)]
-        none = [0] * x.rank
-        return self.pad(kept, self.constant(start, x.dtype), *((none, amounts) if backwards else (amounts, none)))
+        return self.pad(kept, self.constant(start, x.dtype), amounts, [0] * x.rank)
 
 
 def _best(dtype: DType, largest: bool) -> tuple[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,7 @@ class Module:
     shares          whether a result is, or is part of, an argument or another result: here it is a copy
     types           of the results and the written ones
     parts           of a module in place: where the graph's results come from, if some of them share memory
+    donated         positions of the parameters whose memory the new contents may take
 
     >>> module = autoconv.stablehlo.export(lambda x: x * 2.0, autoconv.TensorSpec([4], autoconv.float32))
     >>> module.results, module.written, module.places
@@ -53,16 +54,19 @@ class Module:
     shares: bool = False
     types: tuple[TensorType, ...] = ()
     parts: tuple[Part, ...] = ()
+    donated: tuple[int, ...] = ()
 
 
 def to_stablehlo(
-    graph: Graph, capacity: int = 64, numbers: Mapping[int, int] | None = None, in_place: bool = False
+    graph: Graph, capacity: int = 64, numbers: Mapping[int, int] | None = None, in_place: bool = False,
+    donated: Container[int] = (),
 ) -> Module:
     """Return a graph as a StableHLO module; `capacity` bounds the lists of the graph.
 
     `numbers` are values of integer parameters, by position: the module is for them, as sizes may depend on them. With
     `in_place`, results that share memory are described by `Module.parts`, and not copied: the caller puts new contents
-    into the arguments, and takes the parts.
+    into the arguments, and takes the parts. Parameters at the positions `donated` that the graph writes lose their
+    memory to their new contents.
 
     Raises GraphUnfit, which names the op and its place, for what has no form.
     """
@@ -76,14 +80,20 @@ def to_stablehlo(
     lowered = Lowering(writer).graph(graph, parameters, in_place)
     values, operands, parts = _shared(lowered) if lowered.views else (lowered.results, [], ())
     outputs = [*values, *(term for _, term in lowered.written), *operands, writer.sure(writer.word)]
+    aliases = {
+        position: len(values) + i
+        for i, (position, term) in enumerate(lowered.written)
+        if position in donated and (term.dtype, term.shape) == (parameters[position].dtype, parameters[position].shape)
+    }
     return Module(
-        _text(graph, parameters, outputs, writer.lines),
+        _text(parameters, outputs, writer.lines, aliases),
         len(values),
         tuple(position for position, _ in lowered.written),
         tuple(writer.places),
         lowered.shares and not parts,
         tuple(TensorType(term.dtype, term.shape) for term in outputs[:-1]),
         parts,
+        tuple(aliases),
     )
 
 
@@ -120,8 +130,14 @@ def _shape(kind: TensorType) -> tuple[int | None, ...]:
     return tuple(size if isinstance(size, int) else None for size in kind.shape or ())
 
 
-def _text(graph: Graph, parameters: Sequence[Term], outputs: Sequence[Term], lines: Sequence[str]) -> str:
-    heads = ", ".join(f"{p.name}: {tensor_type(p.dtype, p.shape)}" for p in parameters)
+def _text(
+    parameters: Sequence[Term], outputs: Sequence[Term], lines: Sequence[str], aliases: Mapping[int, int]
+) -> str:
+    """Return the module; `aliases` has the results that take the memory of parameters."""
+    given = [f" {{tf.aliasing_output = {aliases[i]} : i32}}" if i in aliases else "" for i in range(len(parameters))]
+    heads = ", ".join(
+        f"{p.name}: {tensor_type(p.dtype, p.shape)}{note}" for p, note in zip(parameters, given, strict=True)
+    )
     types = ", ".join(tensor_type(x.dtype, x.shape) for x in outputs)
     names = ", ".join(x.name for x in outputs)
     return "\n".join([

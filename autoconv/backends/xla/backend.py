@@ -87,7 +87,7 @@ class XlaGraph:
         if word:
             return None
         if module.written:
-            _write(arguments, module.written, found[module.results :])
+            _write(arguments, module, found)
         if module.parts:
             return [_taken(part, arguments, found) for part in module.parts]
         return found[: module.results] if module.written else found
@@ -103,12 +103,17 @@ class XlaGraph:
         return self._made.get(values)
 
     def _compiled(self, numbers: Mapping[int, int] | None) -> _Made:
-        module = to_stablehlo(self._graph, numbers=numbers, in_place=True)
+        donated = {
+            i for i, value in enumerate(self._graph.parameters)
+            if isinstance(value.type, ArrayType) or not self._device.is_host
+        }  # fmt: skip
+        module = to_stablehlo(self._graph, numbers=numbers, in_place=True, donated=donated)
         if module.shares:
             raise GraphUnfit("return", "a result that is an argument, or a part of one")
         parameters = [contents(value.type) for value in self._graph.parameters]
         try:
-            return module, Executable(module.text, self._device, parameters, module.types)
+            taken = {position: module.results + module.written.index(position) for position in module.donated}
+            return module, Executable(module.text, self._device, parameters, module.types, taken)
         except RuntimeError as error:  # XLA's own refusal
             raise GraphUnfit("module", f"XLA refuses it: {str(error).splitlines()[0]}") from None
 
@@ -126,15 +131,15 @@ def _taken(part: Part, arguments: Sequence[Any], found: Sequence[Any]) -> Any:
     return array
 
 
-def _write(arguments: Sequence[Any], positions: Sequence[int], values: Sequence[Any]) -> None:
-    """Store new contents in arrays and variables."""
-    for position, value in zip(positions, values, strict=False):
+def _write(arguments: Sequence[Any], module: Module, found: Sequence[Any]) -> None:
+    """Store new contents in arrays and variables; arrays that were donated have theirs."""
+    for position, value in zip(module.written, found[module.results :], strict=False):
         target = arguments[position]
         held = value.fetch() if isinstance(value, DeviceArray) else value
-        if isinstance(target, np.ndarray):
-            target[...] = held
-        else:
+        if not isinstance(target, np.ndarray):
             target.value = held
+        elif held is not None:
+            target[...] = held
 
 
 class _ShapeByShape:

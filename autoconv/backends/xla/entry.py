@@ -7,6 +7,7 @@ entry returns NotImplemented, before anything has run.
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ArrayType, TensorType
 
 Run = Callable[[Sequence[Any]], list[Any] | None]
+_MOST_PAIRS = 28  # of arrays that must not overlap
 _KINDS: dict[str, type] = {"b": bool, "i": int, "f": float}
 
 
@@ -52,6 +54,10 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
     given_takers = [take for take, one in zip(takers, form.parameters, strict=True) if not isinstance(one, Captured)]
     captured = [one.value for one in form.parameters if isinstance(one, Captured)]
     count, pairs, busy = len(given_takers) + len(exact), list(zip(places, given_takers, strict=False)), form.busy
+    memories = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
+    apart = list(itertools.combinations(memories, 2))
+    if len(apart) > _MOST_PAIRS:
+        return None
 
     def entry(*given: Any) -> Any:
         if len(given) != count or busy.value:
@@ -68,7 +74,11 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
             if argument is None:
                 return NotImplemented
             arguments.append(argument)
-        found = run([*arguments, *captured])
+        arguments += captured
+        for i, j in apart:
+            if np.may_share_memory(arguments[i], arguments[j]):
+                return NotImplemented
+        found = run(arguments)
         return NotImplemented if found is None else build(found)
 
     return entry
@@ -92,8 +102,6 @@ def _taker(form: CallForm, graph: Graph, position: int) -> Callable[[Any], Any]:
             given if type(given) is np.ndarray and given.dtype == dtype and given.shape == shape else None
         )
     if kind == "memory":
-        if sum(one == "memory" for one in form.parameters) > 1:
-            raise _NoEntry  # two of them may be one array
         return _memory(type_)
     tensor_class: Any = form.tensor_class
     weak = form.weak[sum(one == "tensor" for one in form.parameters[:position])]
@@ -123,7 +131,7 @@ def _memory(type_: TensorType | ArrayType) -> Callable[[Any], Any]:
     dtype, shape = np.dtype(type_.dtype.numpy), type_.shape
 
     def memory(given: Any) -> Any:
-        fits = type(given) is np.ndarray and given.base is None and given.dtype == dtype and given.shape == shape
+        fits = type(given) is np.ndarray and given.dtype == dtype and given.shape == shape
         return given if fits and given.flags.carray else None
 
     return memory

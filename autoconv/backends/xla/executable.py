@@ -1,8 +1,9 @@
 """Modules compiled by XLA, and the exchange of arrays with them.
 
 On the processor memory is shared: XLA reads an argument in place where it is contiguous and aligned, else from a copy
-in a staging area that calls share; a large result is an array over XLA's own memory. Accelerators get copies, and
-results stay there until they are fetched.
+in a staging area that calls share; a large result is an array over XLA's own memory. An array that the module writes is
+donated: the staging area is memory of XLA's, which the new contents take. Accelerators get copies, and results stay
+there until they are fetched.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -28,10 +29,14 @@ _MOST_STAGED = 1 << 26  # bytes of a staging area that is kept for later calls
 
 
 class Executable:
-    """A compiled module, whose last result is an int32, the error word."""
+    """A compiled module, whose last result is an int32, the error word.
+
+    `donated` gives, for parameters whose memory the module takes, the position of the result in it.
+    """
 
     def __init__(
-        self, text: str | bytes, place: Place, parameters: Sequence[TensorType], results: Sequence[TensorType]
+        self, text: str | bytes, place: Place, parameters: Sequence[TensorType], results: Sequence[TensorType],
+        donated: Mapping[int, int] | None = None,
     ) -> None:
         self._place = place
         compiled = _compiled(text, place)
@@ -40,24 +45,35 @@ class Executable:
         self._results = [_Form(type_) for type_ in results]
         self._types = list(results)
         self._areas: list[list[_Area]] = []
+        self._donated = dict(donated or {}) if place.is_host else {}
 
     def __call__(self, arguments: Sequence[Any], keeps: bool = False) -> tuple[list[Any], int]:
         """Run on arrays of the parameters' dtypes and shapes, or DeviceArrays; return the results and the error word.
 
-        With `keeps`, results of an accelerator are DeviceArrays.
+        With `keeps`, results of an accelerator are DeviceArrays. On the processor the new contents of a donated array
+        are written into it, if the error word is 0, and its result is None.
         """
         if not self._place.is_host:
             return self._run_elsewhere(arguments, keeps)
         try:
             areas = self._areas.pop()  # those of a call that has ended
         except IndexError:
-            areas = list(map(_Area, self._parameters))
+            areas = [
+                _DonatedArea(form) if i in self._donated else _Area(form) for i, form in enumerate(self._parameters)
+            ]
         *found, word = self._run(
             [area.buffer(argument, self._place.device) for area, argument in zip(areas, arguments, strict=True)]
         )
-        self._areas.append(areas)
         number = ctypes.c_int32.from_address(word.unsafe_buffer_pointer()).value
-        return [_over(buffer, form) for buffer, form in zip(found, self._results, strict=True)], number
+        for position, result in self._donated.items():
+            areas[position].take(found[result])
+            if not number:
+                arguments[position][...] = areas[position].array
+            found[result] = None
+        self._areas.append(areas)
+        return [
+            None if buffer is None else _over(buffer, form) for buffer, form in zip(found, self._results, strict=True)
+        ], number
 
     def _run_elsewhere(self, arguments: Sequence[Any], keeps: bool) -> tuple[list[Any], int]:
         given = [
@@ -104,11 +120,11 @@ class _Form:
 class _Area:
     """Aligned memory for copies of one argument, and XLA's buffer over it."""
 
-    __slots__ = ("_array", "_buffer", "_form")
+    __slots__ = ("_buffer", "_form", "array")
 
     def __init__(self, form: _Form) -> None:
         self._form = form
-        self._array: np.ndarray | None = None
+        self.array: np.ndarray | None = None
         self._buffer: Any = None
 
     def buffer(self, argument: Any, device: Any) -> Any:
@@ -117,15 +133,46 @@ class _Area:
         array = argument if isinstance(argument, np.ndarray) else np.asarray(argument, form.dtype)
         if form.size >= _SMALL and _is_shared(array, form):
             return _imported(array, device)
-        if self._array is None:
-            own = _aligned(form)
+        return self._copy(array, device)
+
+    def _copy(self, array: np.ndarray, device: Any) -> Any:
+        own, buffer = self.array, self._buffer
+        if own is None:
+            own = _aligned(self._form)
             buffer = _imported(own, device)
-            if form.size <= _MOST_STAGED:
-                self._array, self._buffer = own, buffer
-        else:
-            own, buffer = self._array, self._buffer
+            if self._form.size <= _MOST_STAGED:
+                self.array, self._buffer = own, buffer
         own[...] = array
         return buffer
+
+    def take(self, buffer: Any) -> None:
+        """Hold the buffer of the result that took this memory."""
+        raise NotImplementedError
+
+
+class _DonatedArea(_Area):
+    """Memory for copies of an argument that is donated: the buffer of the result, which took it, is the next one."""
+
+    __slots__ = ("_address",)
+
+    def __init__(self, form: _Form) -> None:
+        super().__init__(form)
+        self._address = 0
+
+    def buffer(self, argument: Any, device: Any) -> Any:
+        if self.array is not None and self._form.size <= _MOST_STAGED:
+            self.array[...] = argument
+            return self._buffer
+        own = _aligned(self._form)  # memory that is not XLA's: it is copied once more
+        own[...] = argument
+        return _imported(own, device)
+
+    def take(self, buffer: Any) -> None:
+        """Hold the result's buffer, and an array over it."""
+        address = buffer.unsafe_buffer_pointer()
+        if self.array is None or address != self._address:
+            self.array = _whole(buffer, address, self._form)
+        self._address, self._buffer = address, buffer
 
 
 def _is_shared(array: np.ndarray, form: _Form) -> bool:
@@ -172,10 +219,15 @@ def _over(buffer: Any, form: _Form) -> np.ndarray:
         return np.empty(form.shape, form.dtype)
     address = buffer.unsafe_buffer_pointer()
     if form.size >= _SMALL:
-        return np.asarray(_Memory(buffer, address, form.size)).view(form.dtype).reshape(form.shape)
+        return _whole(buffer, address, form)
     array = np.empty(form.shape, form.dtype)
     ctypes.memmove(array.ctypes.data, address, form.size)
     return array
+
+
+def _whole(buffer: Any, address: int, form: _Form) -> np.ndarray:
+    """Return the array over a buffer's memory."""
+    return np.asarray(_Memory(buffer, address, form.size)).view(form.dtype).reshape(form.shape)
 
 
 # ---- compilation
