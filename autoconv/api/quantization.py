@@ -1,4 +1,4 @@
-"""Numbers rounded to the levels that a quantized integer has, with the gradients of what is not rounded."""
+"""Fake quantization: round to the levels of a quantized integer, with straight-through gradients."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def fake_quant_with_min_max_vars(
     inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`fake_quant_with_min_max_args` with tensors as bounds, which have gradients of the numbers beyond them.
+    """`fake_quant_with_min_max_args` with tensors as bounds, which get the gradients of the numbers beyond them.
 
     >>> autoconv.quantization.fake_quant_with_min_max_vars([0.6, -2.0], 0.0, 3.0, num_bits=2).numpy()
     array([1., 0.], dtype=float32)
     """
     if not 2 <= num_bits <= 16:
-        raise ValueError(f"num_bits is between 2 and 16, inclusive, found {num_bits}")
+        raise ValueError(f"num_bits has to be between 2 and 16, inclusive, found {num_bits}")
     lowest, highest = float(bool(narrow_range)), 2.0 ** num_bits - 1.0
     x = cast(convert_to_tensor(inputs), "float32")
     low, high = (cast(convert_to_tensor(bound), "float32") for bound in (min, max))
@@ -42,7 +42,7 @@ def fake_quant_with_min_max_vars(
     zero = lowest - low / scale
     zero = floor(minimum(maximum(zero, lowest), highest) + 0.5)
     first, last = (lowest - zero) * scale, (highest - zero) * scale
-    # The bounds' gradients are those of the given bounds, not of the moved ones.
+    # Gradients of bounds are those of the given bounds, not of the moved ones.
     first, last = low + stop_gradient(first - low), high + stop_gradient(last - high)
     inside = minimum(maximum(x, first), last)
     rounded = floor((inside - first) / scale + 0.5) * scale + first
@@ -53,7 +53,7 @@ def fake_quant_with_min_max_vars_per_channel(
     inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`fake_quant_with_min_max_vars` with a pair of bounds for each place along the last axis.
+    """`fake_quant_with_min_max_vars` with a pair of bounds for each channel, an index along the last axis.
 
     >>> bounds = [0.0, 0.0], [3.0, 6.0]
     >>> autoconv.quantization.fake_quant_with_min_max_vars_per_channel([[0.6, 1.4]], *bounds, num_bits=2).numpy()

@@ -138,7 +138,7 @@ def _rank(input: RaggedTensor, name: str | None = None) -> Tensor:
 
 @handles(shaping.reshape, kind=RaggedTensor)
 def _reshape(tensor: RaggedTensor, shape: Any, name: str | None = None) -> Any:
-    """Return all values in another shape; the borders of rows are lost."""
+    """Return all values in another shape; the row splits are lost."""
     return shaping.reshape(tensor.flat_values, shape)
 
 
@@ -304,7 +304,7 @@ def _reduce_join(
     if isinstance(inputs.values, RaggedTensor) or at == 0:
         raise NotImplementedError("reduce_join of a ragged tensor is along its innermost dimension of rows")
     lengths = gather(partitions.lengths(inputs), inputs.value_rowids())
-    last = apply("equal", partitions.places_in_rows(inputs) + 1, lengths)
+    last = apply("equal", partitions.positions_in_rows(inputs) + 1, lengths)
     ended = inputs.with_values(where(last, inputs.values, strings.join([inputs.values, separator]))).to_tensor("")
     return strings.reduce_join(ended, 1, keepdims)
 

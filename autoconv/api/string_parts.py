@@ -184,6 +184,6 @@ def _ragged_ngrams(data: RaggedTensor, widths: Sequence[int], separator: str) ->
 def _of_width(data: RaggedTensor, width: int, separator: str) -> RaggedTensor:
     """Return the joined neighbours of one width, of each row."""
     starts = data[:, : 1 - width] if width > 1 else data
-    numbers = partitions.places_in_rows(starts) + gather_rows(partitions.starts(data), partitions.rowids(starts))
+    numbers = partitions.positions_in_rows(starts) + gather_rows(partitions.starts(data), partitions.rowids(starts))
     parts = [gather_rows(data.values, numbers + offset) for offset in range(width)]
     return starts.with_values(join(parts, separator))

@@ -1,4 +1,4 @@
-"""Devices, as TensorFlow's programs list and divide them: the processor, and virtual devices on it."""
+"""Devices under TensorFlow's interface: the processor, the virtual devices on it, and accelerators."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PhysicalDevice:
 
 @dataclass(frozen=True, slots=True)
 class LogicalDevice:
-    """A device as programs name it.
+    """A device under the name that programs use.
 
     >>> autoconv.config.list_logical_devices("CPU")[0].device_type
     'CPU'
@@ -40,7 +40,7 @@ class LogicalDevice:
 
 @dataclass(frozen=True, slots=True)
 class LogicalDeviceConfiguration:
-    """A part of a physical device; limits are kept and have no effect.
+    """A virtual device on a physical one; limits are stored, and have no effect.
 
     >>> autoconv.config.LogicalDeviceConfiguration(memory_limit=1024).memory_limit
     1024
@@ -51,7 +51,7 @@ class LogicalDeviceConfiguration:
     experimental_device_ordinal: int | None = None
 
 
-ACCELERATORS = Hook("autoconv.backends")  # the names of those that a runtime of this process has, such as "GPU:0"
+ACCELERATORS = Hook("autoconv.backends")  # returns the names of accelerators, such as "GPU:0"
 _CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 _LOGICAL: dict[PhysicalDevice, tuple[LogicalDeviceConfiguration, ...]] = {}
 _STARTED: list[LogicalDevice] = []
@@ -65,7 +65,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
     """
     found = [_CPU] if device_type in (None, "CPU") else []
-    if device_type != "CPU":  # without asking for accelerators where none is meant, as jax is imported for them
+    if device_type != "CPU":  # listing accelerators imports jax, so only where they are asked for
         found += [PhysicalDevice(f"/physical_device:{name}", name.partition(":")[0]) for name in ACCELERATORS()]
     return [device for device in found if device_type in (None, device.device_type)]
 
@@ -87,7 +87,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 
 
 def add_logical_device(name: str) -> None:
-    """Add the device of a cluster's task."""
+    """Add a logical device, such as that of a task of a cluster."""
     list_logical_devices("CPU")
     _STARTED.append(LogicalDevice(name, "CPU"))
 

@@ -18,7 +18,7 @@ _KINDS = ("", "GZIP", "ZLIB")
 
 
 class TFRecordOptions:
-    """How a file of records is compressed: "", "GZIP" or "ZLIB", and the level of it from 0 to 9.
+    """Compression of a file of records: "", "GZIP" or "ZLIB", and the level from 0 to 9.
 
     Further arguments of TensorFlow, which set sizes of buffers, have no effect. Raises ValueError for another kind.
 
@@ -91,7 +91,7 @@ class TFRecordWriter:
         self._put(b"".join(checked))
 
     def flush(self) -> None:
-        """Bring the records written so far to the file."""
+        """Write buffered records to the file."""
         if self._raw.closed:
             raise FailedPreconditionError("Writer is closed.")
         if self._zlib is not None:

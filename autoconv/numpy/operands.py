@@ -32,7 +32,7 @@ _WEAK = {bool: np.dtype(bool), int: int, float: float, complex: complex}
 
 
 class NotStaged(Exception):
-    """The call cannot be part of a graph; `what` is the reason, the predicate of a message."""
+    """Raised for a call that cannot be part of a graph; `what` completes the message's sentence "it …"."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -40,7 +40,7 @@ class NotStaged(Exception):
 
 
 def refuse(what: str) -> NoReturn:
-    """Refuse the call: in a trace with an error that names the function, eagerly by leaving it to NumPy."""
+    """Refuse the call. A trace raises an error that names the function; eagerly, NumPy itself is called."""
     raise NotStaged(what)
 
 
@@ -51,7 +51,7 @@ def is_compiled() -> bool:
 
 
 def computes(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a Python function as the implementation on tensors of NumPy's functions of those names (or objects).
+    """Register an implementation on tensors for NumPy's functions, which are given by name or as objects.
 
     Names that the installed NumPy lacks are skipped.
     """
@@ -87,7 +87,7 @@ def _entry(function: Callable[..., Any], compute: Callable[..., Any]) -> Callabl
 
 
 def is_weak(x: TensorLike) -> bool:
-    """Return whether the value is a Python number, also one that became state of the graph."""
+    """Return whether the value is a Python number, or a weak tensor that represents one in a graph."""
     if type(x) in _WEAK:
         return True
     tensor = as_tensor(x)
@@ -98,7 +98,7 @@ def tensor(x: Any, dtype: Any = None) -> Tensor:
     """Return `np.asarray(x)` as a tensor, of that dtype if given."""
     found = as_tensor(x)
     if found is None:
-        return _of_plain(x, dtype)
+        return _tensor_of_plain(x, dtype)
     if found.weak:
         return number_as(found, as_dtype(numpy_dtype(dtype)) if dtype is not None else found.type.dtype)
     return found if dtype is None else cast(found, dtype)
@@ -116,18 +116,18 @@ def select_operands(*values: Any) -> list[Tensor]:
     There NumPy converts Python ints to arrays first, and those to the dtype with a C cast, without a range check.
     """
     wanted = common_dtype(*values)
-    return [_wrapped(x, wanted) if wanted.kind in "iu" and is_weak(x) else tensor(x, wanted) for x in values]
+    return [_with_wraparound(x, wanted) if wanted.kind in "iu" and is_weak(x) else tensor(x, wanted) for x in values]
 
 
-def _wrapped(x: TensorLike, dtype: np.dtype[Any]) -> Tensor:
+def _with_wraparound(x: TensorLike, dtype: np.dtype[Any]) -> Tensor:
     if type(x) is int:
         return tensor(np.where(True, x, np.zeros((), dtype)), dtype)
     return cast(tensor(x), dtype)
 
 
-def _of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
+def _tensor_of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
     if isinstance(x, (list, tuple)) and holds_tensors(x):
-        return _stacked(x, dtype)
+        return _stack_rows(x, dtype)
     if type(x) in _WEAK:
         array = np.asarray(x, None if dtype is None else numpy_dtype(dtype))
     elif dtype is not None and isinstance(x, (list, tuple)) and holds_numbers(x):
@@ -141,10 +141,10 @@ def _of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
     return EagerTensor(array) if current_region() is None else constant(array)
 
 
-def _stacked(values: Any, dtype: DTypeLike) -> Tensor:
+def _stack_rows(values: Any, dtype: DTypeLike) -> Tensor:
     """Stack a nested list with tensors as NumPy makes an array of one: Python numbers in it are not weak."""
     wanted = numpy_dtype(dtype) if dtype is not None else np.result_type(*map(numpy_dtype_of, _leaves(values)))
-    rows = [_stacked(row, wanted) if isinstance(row, (list, tuple)) else tensor(row, wanted) for row in values]
+    rows = [_stack_rows(row, wanted) if isinstance(row, (list, tuple)) else tensor(row, wanted) for row in values]
     shapes = {row.type.shape for row in rows}
     if len(shapes) != 1:
         refuse("is given rows whose shapes differ, or are not known while tracing")
@@ -241,7 +241,7 @@ def check(condition: TensorLike, message: str) -> None:
 
 
 def require(condition: TensorLike, message: str) -> None:
-    """Record a condition for which the graph was recorded: where it fails, the call reruns as plain Python."""
+    """Record a condition that the graph assumes: where it fails, the call is rerun as plain Python."""
     apply("assert_true", condition, message=(message,), kind="another")
 
 
@@ -278,7 +278,7 @@ def axes_of(axis: AxisLike, rank: int) -> tuple[int, ...]:
 
 
 def refuse_options(**options: Any) -> None:
-    """Refuse options that were given."""
+    """Refuse each option that is not None."""
     for name, value in options.items():
         if value is not None:
             refuse(f"is given {name}")

@@ -57,7 +57,7 @@ def test_gradients_of_what_is_no_tensor() -> None:
     def f(x: Any) -> Any:
         return tf.gradients(3.0, x)
 
-    with pytest.raises(ValueError, match="gradients are those of tensors of the function that is traced, found"):
+    with pytest.raises(ValueError, match="takes tensors of the function that is being traced, found"):
         f(tf.constant(1.0))
 
 

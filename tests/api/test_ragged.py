@@ -68,7 +68,7 @@ COMPUTED = {
     "inner_heads": (lambda: deep()[0:1, :, 0:1], [[[1], [3]]]),
     "with_dots": (lambda: deep()[..., :1], [[[1], [3]], [], [[4]]]),
     "new_axis": (lambda: rows()[ac.newaxis], [ROWS]),
-    "of_uniform": (lambda: uniform()[:, :, 0], [[1, 3], [5]]),
+    "splits_of_uniform": (lambda: uniform()[:, :, 0], [[1, 3], [5]]),
     "sum": (lambda: ac.reduce_sum(rows(), 1), [3, 0, 3]),
     "sum_columns": (lambda: ac.reduce_sum(rows(), 0), [4, 2]),
     "sum_all": (lambda: ac.reduce_sum(rows()), 6),
@@ -223,7 +223,7 @@ def test_gradients_flow_through_the_values():
 def test_what_is_refused():
     with pytest.raises(ac.errors.InvalidArgumentError, match="another number of values"):
         R.from_row_splits([1, 2], [0, 3])
-    with pytest.raises(ac.errors.InvalidArgumentError, match="first border is not 0"):
+    with pytest.raises(ac.errors.InvalidArgumentError, match="first split is not 0"):
         R.from_row_splits([1, 2], [1, 2])
     with pytest.raises(ac.errors.InvalidArgumentError, match="identical ragged splits"):
         rows() + ac.ragged.constant([[1.0], [], [3.0]])

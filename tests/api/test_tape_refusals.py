@@ -73,7 +73,7 @@ def test_misuse_of_the_block() -> None:
         pass
     with tape, pytest.raises(ValueError, match="Tape is still recording"):
         tape.__enter__()
-    with pytest.raises(ValueError, match="recompute_every is a number of iterations from 1 on, found 0"):
+    with pytest.raises(ValueError, match="recompute_every is a number of iterations, at least 1, found 0"):
         tf.GradientTape(recompute_every=0)
     with pytest.raises(ValueError, match="'sometimes' is not a valid UnconnectedGradients"):
         tf.GradientTape().gradient(tf.constant(1.0), tf.constant(1.0), unconnected_gradients="sometimes")

@@ -13,7 +13,7 @@ import pytest
 import autoconv
 from autoconv.backends.llvm.jit import compiler, helper, helper_main, machine_code
 from autoconv.backends.llvm.jit import engine as jit_engine
-from autoconv.backends.llvm.jit.helper import Ended
+from autoconv.backends.llvm.jit.helper import HelperEnded
 from autoconv.config import SETTINGS
 
 pytestmark = [
@@ -43,14 +43,14 @@ def test_a_text_is_compiled_as_it_is_here():
 def test_what_ends_it_is_told_apart():
     others = [(GOOD.replace("42", str(number)), number % 2) for number in range(6)]
     found = helper.object_files([*others[:3], (FATAL, 0), *others[3:], (DEEP, 0)])
-    assert [isinstance(one, Ended) for one in found] == [False] * 3 + [True] + [False] * 3 + [True]
+    assert [isinstance(one, HelperEnded) for one in found] == [False] * 3 + [True] + [False] * 3 + [True]
     assert "unsupported GC" in str(found[3])
 
 
 def test_an_endless_compilation_is_given_up(monkeypatch):
     monkeypatch.setattr(helper, "SECONDS", 0.1)
     found = helper.object_files([(ENDLESS, 0), (GOOD, 0)])
-    assert isinstance(found[0], Ended) and found[0].is_late
+    assert isinstance(found[0], HelperEnded) and found[0].is_late
     assert isinstance(found[1], bytes)
 
 
@@ -76,7 +76,7 @@ def test_one_that_does_not_start_is_no_error_before_it_is_needed(monkeypatch):
     monkeypatch.setattr(helper, "_CODE", "import nowhere")
     helper.start()
     for _ in range(2):
-        with pytest.raises(helper.Unavailable):
+        with pytest.raises(helper.HelperUnavailable):
             helper.object_files([(GOOD, 0)])
     assert not helper._HELPER
 
@@ -133,14 +133,14 @@ def test_over_which_text_it_ended_is_kept_in_mind(monkeypatch, tmp_path):
     assert len(asked) == 2
 
 
-def test_without_a_process_llvm_runs_here(monkeypatch):
+def test_without_a_process_llvm_runs_here(monkeypatch, tmp_path):
     asked = []
     real = compiler.object_files
+    monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))  # without code of earlier runs
     monkeypatch.setattr(compiler, "object_files", lambda modules: asked.append(modules) or real(modules))
-    monkeypatch.setattr(sys, "executable", "")
-    jit_engine.make_ready({GOOD + "; here": 1})
-    monkeypatch.undo()
-    monkeypatch.setattr(compiler, "object_files", lambda modules: asked.append(modules) or real(modules))
+    with monkeypatch.context() as without_python:
+        without_python.setattr(sys, "executable", "")
+        jit_engine.make_ready({GOOD + "; here": 1})
     monkeypatch.setattr(SETTINGS, "helper", False)
     jit_engine.make_ready({GOOD + "; here, too": 1})
     assert len(asked) == 2

@@ -303,10 +303,10 @@ def test_a_call_is_traced_a_bounded_number_of_times(monkeypatch):
 
 def test_restarts_of_a_call_take_a_bounded_time(monkeypatch):
     from autoconv.config import SETTINGS
-    from autoconv.tracing.api import obtaining
+    from autoconv.tracing.api import trace_maker
 
     monkeypatch.setattr(SETTINGS, "tiers", "measured")
-    monkeypatch.setattr(obtaining, "_MOST_RESTARTING", 0.0)
+    monkeypatch.setattr(trace_maker, "_RESTART_LIMIT", 0.0)
     head = chain(4)
     compiled = ac.compile(cut)
     assert values(compiled(head, 1)) == [3, 4]

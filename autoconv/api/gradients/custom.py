@@ -29,11 +29,11 @@ def gradients(
     aggregation_method: Any = None, stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
 ) -> list[Any]:  # fmt: skip
-    """The gradients of the sum of `ys` with respect to each of `xs`, in a function that is being traced.
+    """Return the gradients of the sum of `ys` with respect to each of `xs`, in a function that is being traced.
 
-    `grad_ys` are the weights of the elements of `ys`, ones by default; no gradient flows through the ops that produce
-    the tensors `stop_gradients`. The gradient is None, or zeros, for an unconnected source. Raises RuntimeError outside
-    of a function.
+    `grad_ys` are the weights of the elements of `ys`, ones by default. No gradient flows through the ops that produce
+    the tensors `stop_gradients`. For an unconnected source the gradient is None, or zeros. Raises RuntimeError outside
+    of a traced function.
 
     >>> @autoconv.function
     ... def slope(x):
@@ -49,7 +49,7 @@ def gradients(
     targets, sources = ([as_tensor(v) for v in flatten(ys)[0]], flatten(xs)[0])
     for target in (*targets, *sources):
         if not isinstance(target, (SymbolicTensor, Variable)):
-            raise ValueError(f"gradients are those of tensors of the function that is traced, found {target!r}")
+            raise ValueError(f"autoconv.gradients takes tensors of the function that is being traced, found {target!r}")
     given = flatten(grad_ys)[0] if grad_ys is not None else [None] * len(targets)
     seeds = [
         apply("ones_like", t) if ct is None else convert_to_tensor(ct) for t, ct in zip(targets, given, strict=True)
@@ -66,8 +66,8 @@ def gradients(
             [region.lift(graph_value(region, seed)) for seed in seeds], [v for v in places if v is not None], within,
         )
     )  # fmt: skip
-    answers = [None if v is None else next(found) for v in places]
-    tensors = [None if v is None else SymbolicTensor(region.lift(v)) for v in answers]
+    slopes = [None if v is None else next(found) for v in places]
+    tensors = [None if v is None else SymbolicTensor(region.lift(v)) for v in slopes]
     if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
         return [zeros_of_source(s) if g is None else g for s, g in zip(sources, tensors, strict=True)]
     return tensors
@@ -76,7 +76,7 @@ def gradients(
 def hessians(
     ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str = "hessians"
 ) -> list[Any]:
-    """The second derivatives of the sum of `ys` with respect to each of `xs`; available only while tracing.
+    """Return the second derivatives of the sum of `ys` with respect to each of `xs`; available only while tracing.
 
     >>> @autoconv.function
     ... def curvature(x):
@@ -103,8 +103,8 @@ def hessians(
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorator for a function with a custom gradient: `f(*arguments)` returns its result and its vjp.
 
-    The vjp takes the cotangents of the results and returns those of the arguments (None where nothing flows); for a
-    tuple, list or dict, one for each tensor in it. It may use values that `f` computed, and its ops can be
+    The vjp takes the cotangents of the results and returns those of the arguments, None where nothing flows. A tuple,
+    list or dict has a cotangent for each tensor in it. The vjp may use values that `f` computed, and its ops can be
     differentiated again. When `f` reads variables, the vjp must also accept `variables=` and return a pair: the
     cotangents of the arguments, and a list of those of the variables. Raises TypeError if it does not, ValueError for
     another number of cotangents.
@@ -124,24 +124,24 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
         region = current_region()
         given, shape = flatten(args)  # each tensor in tuples, lists and dicts is an argument of the gradient
         arguments = [convert_to_tensor(a) if region is not None or isinstance(a, Variable) else a for a in given]
-        probe = tape_recorders.Recorder()
-        tape_recorders.start(probe)
+        recorder = tape_recorders.Recorder()
+        tape_recorders.start(recorder)
         try:  # tapes record the body too: its vjp may use values of it, and may be differentiated again
-            result, pull = call(function)(*pack(shape, arguments), **kwargs)
+            result, vjp_function = call(function)(*pack(shape, arguments), **kwargs)
         finally:
-            tape_recorders.stop(probe)
-        used = list(probe.variables.values())
+            tape_recorders.stop(recorder)
+        used = list(recorder.variables.values())
         leaves, template = flatten(result)
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
-        pulled = _Pull(pull, len(arguments), used, str(getattr(function, "__name__", "function")))
-        run = _record_eager if region is None else functools.partial(_record_symbolic, region)
-        return pack(template, run(pulled, arguments, tensors))
+        vjp = _CustomVjp(vjp_function, len(arguments), used, str(getattr(function, "__name__", "function")))
+        record = _record_eager if region is None else functools.partial(_record_symbolic, region)
+        return pack(template, record(vjp, arguments, tensors))
 
     return with_gradient
 
 
-class _Pull:
-    """A custom vjp, called with cotangents of the results."""
+class _CustomVjp:
+    """The vjp of a function with a custom gradient: maps cotangents of the results to those of the arguments."""
 
     def __init__(self, function: Callable[..., Any], count: int, variables: Sequence[Variable], name: str) -> None:
         self.function = function
@@ -175,32 +175,32 @@ def _takes_variables(function: Callable[..., Any]) -> bool:
     return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-def _record_eager(pull: _Pull, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
     with tape_recorders.paused():
         results = [apply("identity", t) for t in tensors]
 
     def back(given: Sequence[Any]) -> list[Any]:
-        return pull([tape_recorders.zeros_for(r) if ct is None else ct for r, ct in zip(results, given, strict=True)])
+        return vjp([tape_recorders.zeros_for(r) if ct is None else ct for r, ct in zip(results, given, strict=True)])
 
-    operands = [*arguments, *(v.storage for v in pull.variables)]
-    tape_recorders.note(tape_recorders.Entry(pull.name, operands, results, back))
+    operands = [*arguments, *(v.storage for v in vjp.variables)]
+    tape_recorders.note(tape_recorders.Entry(vjp.name, operands, results, back))
     return results
 
 
-def _record_symbolic(region: Region, pull: _Pull, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+def _record_symbolic(region: Region, vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
     """Record a node with the results, whose region computes the cotangents."""
     inner = subregion(region, "custom_gradient")
     given = [SymbolicTensor(inner.graph.add_parameter(t.type, "cotangent")) for t in tensors]
     with recording(inner):
-        found = pull(given)
+        found = vjp(given)
         reached = tuple(i for i, ct in enumerate(found) if ct is not None)
         inner.graph.outputs = [inner.lift(graph_value(inner, found[i])) for i in reached]
     captures = unify_captures([inner], len(given))
-    taken: list[Value] = [graph_value(region, a) for a in (*arguments, *(v.storage for v in pull.variables))]
-    values = [region.lift(v) for v in (*taken, *(graph_value(region, t) for t in tensors))]
+    operands: list[Value] = [graph_value(region, a) for a in (*arguments, *(v.storage for v in vjp.variables))]
+    values = [region.lift(v) for v in (*operands, *(graph_value(region, t) for t in tensors))]
     node = region.record(
         "custom_gradient", [*values, *captures],
-        {"arguments": len(taken), "results": len(tensors), "reached": reached},
+        {"arguments": len(operands), "results": len(tensors), "reached": reached},
         regions=[inner.graph], types=[t.type for t in tensors],
     )  # fmt: skip
     return [SymbolicTensor(value) for value in node.results]

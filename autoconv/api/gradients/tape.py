@@ -29,7 +29,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 _LOG = logging.getLogger("autoconv")
-_USED = (
+_USED_UP = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Ask for all of "
     "them at once, with a list of sources, or make the tape with persistent=True."
 )
@@ -55,11 +55,12 @@ class GradientTape:
     """Record the computation inside its `with` block, to compute gradients of it.
 
     Trainable variables that are read are watched, unless `watch_accessed_variables` is False; tensors are watched with
-    `watch`. A tape that is not `persistent` gives one set of gradients. Gradients computed inside the block of another
-    tape are recorded there, and can be differentiated again. It works the same while a function is traced: gradients
-    are then part of the graph, and a call of an outer function is differentiated as one op. With `recompute_every=n`,
-    loops of a traced function keep their state only at every n-th iteration, and the reverse pass computes the
-    iterations in between again: less memory for more time.
+    `watch`. A tape computes one set of gradients, unless it is `persistent`. Gradients computed inside the block of
+    another tape are recorded there, and can be differentiated again.
+
+    While a function is traced, gradients become part of its graph, and a call of an outer function is differentiated
+    as one op. With `recompute_every=n`, loops of a traced function keep their state only at every n-th iteration. The
+    reverse pass computes the iterations in between again: less memory for more time.
 
     >>> x = autoconv.constant(3.0)
     >>> with autoconv.GradientTape() as tape:
@@ -82,7 +83,7 @@ class GradientTape:
     def _begin(self) -> None:
         orders = 2 if self._persistent else 1
         self._recorder = tape_recorders.Recorder(orders, self._watches_variables, self._recompute_every)
-        self._window = RecordedInterval()
+        self._interval = RecordedInterval()
         self._watched: list[Any] = []
 
     def __enter__(self) -> GradientTape:
@@ -97,12 +98,12 @@ class GradientTape:
 
     def _start(self) -> None:
         self._recording = True
-        self._window.open(current_region())
+        self._interval.open(current_region())
         tape_recorders.start(self._recorder)
 
     def _stop(self) -> None:
         self._recording = False
-        self._window.close(current_region())
+        self._interval.close(current_region())
         tape_recorders.stop(self._recorder)
 
     def watch(self, tensor: TensorLike) -> None:
@@ -134,14 +135,14 @@ class GradientTape:
         return self._recorder.lost
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """The watched variables, in the order of their first use."""
+        """Return the watched variables, in the order of their first use."""
         return tuple(self._recorder.variables.values())
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
         """Suspend recording inside the block. Raises ValueError when the tape is not recording."""
         if not self._recording:
-            raise ValueError("Tape is not recording: stop_recording() is for inside of its `with` block")
+            raise ValueError("Tape is not recording: stop_recording() has to be called inside its `with` block")
         self._stop()
         try:
             yield
@@ -162,7 +163,7 @@ class GradientTape:
         self, target: TensorLike, sources: Any, output_gradients: Any = None,
         unconnected_gradients: Any = UnconnectedGradients.NONE,
     ) -> Any:  # fmt: skip
-        """The gradients of `target` with respect to `sources`, in the structure of the sources.
+        """Return the gradients of `target` with respect to `sources`, in the structure of the sources.
 
         For a target that is not a scalar, or a structure of them, it is the gradient of the sum of all elements,
         weighted by `output_gradients`. It is None for an unconnected source, or zeros with
@@ -188,12 +189,12 @@ class GradientTape:
         self, target: TensorLike, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
-        """The derivatives of each element of `target` with respect to each of `sources`.
+        """Return the derivatives of each element of `target` with respect to each of `sources`.
 
         Each is a tensor of the target's shape followed by the source's shape, None (or zeros) for an unconnected
         source. Raises the errors of `gradient`.
         """
-        from_zero = UnconnectedGradients(unconnected_gradients)
+        unconnected = UnconnectedGradients(unconnected_gradients)
         self._use()
         (value,) = _checked(target, "target")
         _, template = flatten(sources)
@@ -204,7 +205,7 @@ class GradientTape:
         found = []
         for leaf, stacked in zip(places, rows, strict=True):
             shape = apply("concat", apply("shape", tensor), apply("shape", convert_to_tensor(leaf)), axis=0)
-            if stacked is None and from_zero is UnconnectedGradients.ZERO:
+            if stacked is None and unconnected is UnconnectedGradients.ZERO:
                 zero = convert_to_tensor(0, leaf.dtype)
                 stacked = apply("fill", zero, shape, shape=(*shape_of(tensor), *shape_of(leaf)))
             elif stacked is not None:
@@ -216,7 +217,7 @@ class GradientTape:
         self, target: TensorLike, source: TensorLike, unconnected_gradients: Any = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
-        """The jacobian of each row of `target` with respect to the row of `source` at the same index.
+        """Return the jacobian of each row of `target` with respect to the row of `source` at the same index.
 
         A target of shape [b, ...t] and a source of shape [b, ...s] give [b, ...t, ...s]; a row of the target must
         depend only on its own row of the source. Raises ValueError when the first dimensions differ.
@@ -252,7 +253,7 @@ class GradientTape:
 
     def _use(self) -> None:
         if self._used and not self._persistent:
-            raise RuntimeError(_USED)
+            raise RuntimeError(_USED_UP)
         self._used = True
         if self._recording and not self._persistent:
             self._stop()
@@ -266,9 +267,9 @@ class GradientTape:
         region = current_region()
         if region is not None:
             return self._symbolic(region, targets, given, sources)
-        wanted = [_place(t) for t in targets]
+        wanted = [_recorded_value(t) for t in targets]
         cotangents = [_seed(t, ct) for t, ct in zip(targets, given, strict=True)]
-        places = [_place(s) for s in sources]
+        places = [_recorded_value(s) for s in sources]
         pairs = [(t, ct) for t, ct in zip(wanted, cotangents, strict=True) if ct is not None]
         return eager_gradients(self._recorder, [t for t, _ in pairs], [ct for _, ct in pairs], places)
 
@@ -276,7 +277,7 @@ class GradientTape:
         watched = [symbolic_source(region, v) for v in (*self._watched, *self._recorder.variables.values())]
         chosen = [value for value in watched if value is not None]
         places = [symbolic_source(region, source) for source in sources]
-        among = connected(region, chosen, self._window.within)
+        among = connected(region, chosen, self._interval.within)
         known = [v if v in among else None for v in places]
         ends, seeds = [], []
         for target, cotangent in zip(targets, given, strict=True):
@@ -287,9 +288,9 @@ class GradientTape:
                 ends.append(tensor.value_in_graph)
                 seeds.append(region.lift(_in_graph(region, seed)))
         wrt: list[Value] = [v for v in known if v is not None]
-        found = iter(symbolic_gradients(region, ends, seeds, wrt, self._window.within, self._recompute_every))
-        answers = [None if v is None else next(found) for v in known]
-        return [None if v is None else _answer(region, region.lift(v)) for v in answers]
+        found = iter(symbolic_gradients(region, ends, seeds, wrt, self._interval.within, self._recompute_every))
+        slopes = [None if v is None else next(found) for v in known]
+        return [None if v is None else _as_gradient(region, region.lift(v)) for v in slopes]
 
 
 def _seed(target: Any, given: Any) -> Any:
@@ -331,11 +332,11 @@ def _warn(what: str, value: Any, when: str) -> None:
 
 def _checked_steps(steps: int | None) -> int | None:
     if steps is not None and (not isinstance(steps, int) or steps < 1):
-        raise ValueError(f"recompute_every is a number of iterations from 1 on, found {steps!r}")
+        raise ValueError(f"recompute_every is a number of iterations, at least 1, found {steps!r}")
     return steps
 
 
-def _place(value: TensorLike) -> Any:
+def _recorded_value(value: TensorLike) -> Any:
     return value.storage if isinstance(value, Variable) else value
 
 
@@ -349,9 +350,10 @@ def _reshaped(value: TensorLike, shape: tuple[Any, ...], vector: Any) -> Any:
     return apply("reshape", value, shape=shape) if None not in shape else apply("reshape", value, vector, shape=shape)
 
 
-def _answer(region: Region, value: Value) -> Any:
+def _as_gradient(region: Region, value: Value) -> Any:
+    """Return the gradient as a tensor, or as IndexedSlices where it consists of rows."""
     slices = None if region.contract.objects_in_graph else row_slices(region, value)
     return SymbolicTensor(value) if slices is None else slices
 
 
-__all__ = ["GradientTape", "UnconnectedGradients", ]
+__all__ = ["GradientTape", "UnconnectedGradients"]

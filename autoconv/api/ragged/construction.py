@@ -111,8 +111,8 @@ def range_(
     lengths = apply("maximum", cast(count, row_splits_dtype), convert_to_tensor(0, as_dtype(row_splits_dtype)))
     if lengths.shape.rank == 0:
         lengths = broadcast_to(lengths, [1])
-    splits = partitions.of_lengths(lengths)
-    numbers = partitions.row_numbers(lengths)
+    splits = partitions.splits_of_lengths(lengths)
+    numbers = partitions.rowids_of_lengths(lengths)
     within = cast(counted(partitions.count_of(numbers, splits.dtype)) - gather(splits, numbers), widest)
     of_rows = [gather(broadcast_to(one, shape(lengths)), numbers) for one in (first, step)]
     return RaggedTensor(of_rows[0] + within * of_rows[1], splits)
@@ -158,7 +158,7 @@ def _masked(rows: RaggedTensor, mask: RaggedTensor) -> Any:
     kept = mask.flat_values
     ones = cast(kept, rows.row_splits.dtype)
     counts = unsorted_segment_sum(ones, partitions.rowids(mask), partitions.row_count(mask))
-    return RaggedTensor(gather_rows(rows.values, true_rows(kept)), partitions.of_lengths(counts))
+    return RaggedTensor(gather_rows(rows.values, true_rows(kept)), partitions.splits_of_lengths(counts))
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -205,8 +205,8 @@ def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_t
     >>> autoconv.ragged.row_splits_to_segment_ids([0, 2, 2, 3]).numpy()
     array([0, 0, 2])
     """
-    borders = partitions.integers(splits)
-    found = partitions.row_numbers(borders[1:] - borders[:-1])
+    row_splits = partitions.integers(splits)
+    found = partitions.rowids_of_lengths(row_splits[1:] - row_splits[:-1])
     return found if out_type is None else cast(found, out_type)
 
 
@@ -214,13 +214,13 @@ def segment_ids_to_row_splits(
     segment_ids: TensorLike, num_segments: IntLike | None = None, out_type: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the borders of rows by the numbers of the values' rows.
+    """Return the splits of rows that are given by the row id of each value.
 
     >>> autoconv.ragged.segment_ids_to_row_splits([0, 0, 2], 4).numpy()
     array([0, 2, 2, 3, 3])
     """
     ids = partitions.integers(segment_ids)
-    found = partitions.of_rowids(ids, ids, num_segments, False)
+    found = partitions.splits_of_rowids(ids, ids, num_segments, False)
     return found if out_type is None else cast(found, out_type)
 
 

@@ -122,7 +122,8 @@ def from_sparse(value: SparseTensor, dtype: DTypeLike) -> RaggedTensor:
     made = RaggedTensor.from_value_rowids(
         value.values, rows, cast(get_item(value.dense_shape, 0), dtype), validate=False
     )
-    from_left = apply("equal", partitions.places_in_rows(made), cast(get_item(value.indices, (slice(None), 1)), dtype))
+    columns = cast(get_item(value.indices, (slice(None), 1)), dtype)
+    from_left = apply("equal", partitions.positions_in_rows(made), columns)
     partitions.require(reduce_all(from_left), "SparseTensor is not right-ragged: values have to begin their rows")
     known = value.shape[0] if value.shape.rank else None
     if known is not None and made.row_splits.shape[0] is None and current_region() is not None:
@@ -262,7 +263,7 @@ def to_sparse(rows: RaggedTensor) -> SparseTensor:
 
 
 def to_rank(value: Any, ragged_rank: int, dtype: DTypeLike) -> Any:
-    """Return a value with that number of dimensions with borders of rows."""
+    """Return a value with that number of ragged dimensions."""
     if isinstance(value, RaggedTensor) or ragged_rank == 0:
         return value
     return from_tensor(value, None, None, ragged_rank, dtype)

@@ -27,7 +27,7 @@ class RaggedFactories:
     def from_row_splits(
         cls, values: Values, row_splits: TensorLike, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Return rows with these borders, which begin with 0 and end with the number of values.
+        """Return rows with these splits, which begin with 0 and end with the number of values.
 
         >>> autoconv.RaggedTensor.from_row_splits([3, 1, 4], [0, 2, 2, 3]).to_list()
         [[3, 1], [], [4]]
@@ -45,7 +45,8 @@ class RaggedFactories:
         [[3, 1], [], [4]]
         """
         held, lengths = partitions.values_of(values), partitions.integers(row_lengths)
-        return cls(held, partitions.checked_splits(held, partitions.of_lengths(lengths), "row_lengths", validate))
+        splits = partitions.splits_of_lengths(lengths)
+        return cls(held, partitions.checked_splits(held, splits, "row_lengths", validate))
 
     @classmethod
     def from_value_rowids(
@@ -58,7 +59,7 @@ class RaggedFactories:
         [[3, 1], [], [4], []]
         """
         held, ids = partitions.values_of(values), partitions.integers(value_rowids)
-        return cls(held, partitions.of_rowids(held, ids, nrows, validate))
+        return cls(held, partitions.splits_of_rowids(held, ids, nrows, validate))
 
     @classmethod
     def from_row_starts(
@@ -70,7 +71,7 @@ class RaggedFactories:
         [[3, 1], [], [4]]
         """
         held = partitions.values_of(values)
-        splits = partitions.of_starts(held, partitions.integers(row_starts))
+        splits = partitions.splits_of_starts(held, partitions.integers(row_starts))
         return cls(held, partitions.checked_splits(held, splits, "row_starts", validate))
 
     @classmethod
@@ -83,7 +84,7 @@ class RaggedFactories:
         [[3, 1], [], [4]]
         """
         held = partitions.values_of(values)
-        splits = partitions.of_limits(partitions.integers(row_limits))
+        splits = partitions.splits_of_limits(partitions.integers(row_limits))
         return cls(held, partitions.checked_splits(held, splits, "row_limits", validate))
 
     @classmethod
@@ -97,14 +98,14 @@ class RaggedFactories:
         TensorShape([2, 2])
         """
         held = partitions.values_of(values)
-        splits, length = partitions.of_uniform(held, uniform_row_length, nrows)
+        splits, length = partitions.splits_of_uniform(held, uniform_row_length, nrows)
         return cls(held, partitions.checked_splits(held, splits, "uniform_row_length", validate), length)
 
     @classmethod
     def from_nested_row_splits(
         cls, flat_values: Values, nested_row_splits: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
-        """Return rows of rows with these borders, from the outermost dimension on.
+        """Return rows of rows with these splits, from the outermost dimension on.
 
         >>> autoconv.RaggedTensor.from_nested_row_splits([1, 2, 3], [[0, 2, 2], [0, 1, 3]]).to_list()
         [[[1], [2, 3]], []]

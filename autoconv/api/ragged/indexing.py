@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def ragged_get_item(rows: RaggedTensor, key: Any) -> Any:
-    """Return rows[key]: numbers and slices of rows; of inner dimensions with borders, slices alone.
+    """Return rows[key]: numbers and slices of rows; only slices along inner ragged dimensions.
 
     Raises ValueError for a number in the place of a dimension whose rows differ in length.
     """

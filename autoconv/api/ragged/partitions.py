@@ -1,4 +1,4 @@
-"""Borders, lengths and numbers of rows, each computed of the others."""
+"""Row partitions: splits, lengths, starts, limits and row ids, each computed from others."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def values_of(values: TensorLike | CompositeTensor) -> Any:
-    """Return values as a tensor or a composite."""
+    """Return values as a tensor or a composite tensor."""
     return values if isinstance(values, CompositeTensor) else convert_to_tensor(values)
 
 
 def integers(numbers: TensorLike) -> Tensor:
-    """Return borders, lengths or numbers of rows: int64, or int32 where they are such a tensor or array."""
+    """Return a row partition as a tensor: int32 if it is a tensor or array of that dtype, else int64."""
     known = getattr(numbers, "dtype", None)
     tensor = as_tensor(numbers)
     if tensor is None:
@@ -74,36 +74,36 @@ def lengths(rows: HasRows) -> Tensor:
 
 
 def rowids(rows: HasRows) -> Tensor:
-    return row_numbers(lengths(rows))
+    return rowids_of_lengths(lengths(rows))
 
 
-def row_numbers(row_lengths: Tensor) -> Tensor:
-    """Return the number of each value's row."""
+def rowids_of_lengths(row_lengths: Tensor) -> Tensor:
+    """Return the row id of each value."""
     count = count_of(row_lengths, row_lengths.dtype)
     return repeat(counted(count), row_lengths)
 
 
-def places_in_rows(rows: HasRows) -> Tensor:
+def positions_in_rows(rows: HasRows) -> Tensor:
     """Return for each value its position in its row."""
     from_start = apply("gather", starts(rows), rowids(rows), axis=0, batch_dims=0)
     return counted(count_of(rows.values, rows.row_splits.dtype)) - from_start
 
 
-def of_lengths(row_lengths: Tensor) -> Tensor:
-    """Return the borders of rows of these lengths."""
+def splits_of_lengths(row_lengths: Tensor) -> Tensor:
+    """Return the splits of rows of these lengths."""
     return concat([zeros([1], row_lengths.dtype), cumsum(row_lengths)], 0)
 
 
-def of_starts(values: Any, row_starts: Tensor) -> Tensor:
+def splits_of_starts(values: Any, row_starts: Tensor) -> Tensor:
     return concat([row_starts, expand_dims(count_of(values, row_starts.dtype), 0)], 0)
 
 
-def of_limits(row_limits: Tensor) -> Tensor:
+def splits_of_limits(row_limits: Tensor) -> Tensor:
     return concat([zeros([1], row_limits.dtype), row_limits], 0)
 
 
-def of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: bool) -> Tensor:
-    """Return the borders of rows by the numbers of the values' rows."""
+def splits_of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: bool) -> Tensor:
+    """Return the splits of rows that are given by the row id of each value."""
     if nrows is None:
         last = get_item(concat([convert_to_tensor(np.array([-1], ids.dtype.numpy)), ids], 0), -1)
         count: Any = last + 1
@@ -118,11 +118,11 @@ def of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: bool) -
         require(reduce_all(get_item(ids, slice(None, -1)) <= get_item(ids, slice(1, None))), message)
         require(reduce_all(apply("logical_and", ids >= 0, ids < count)), message)
     found = unsorted_segment_sum(apply("ones_like", ids), ids, count)
-    return of_lengths(found)
+    return splits_of_lengths(found)
 
 
-def of_uniform(values: Any, length: IntLike, nrows: IntLike | None) -> tuple[Tensor, int | None]:
-    """Return the borders of rows of one length, and the length where it is known."""
+def splits_of_uniform(values: Any, length: IntLike, nrows: IntLike | None) -> tuple[Tensor, int | None]:
+    """Return the splits of rows of one length, and the length if it is known."""
     known = static_value(length)
     size = None if known is None else int(known)
     dtype = values.row_splits.dtype if hasattr(values, "row_splits") else int64
@@ -137,15 +137,15 @@ def of_uniform(values: Any, length: IntLike, nrows: IntLike | None) -> tuple[Ten
 
 
 def checked_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Tensor:
-    """Check borders: they begin with 0, do not fall, and end with the number of values.
+    """Check splits: they begin with 0, do not decrease, and end with the number of values.
 
-    Raises ValueError for another rank than 1, InvalidArgumentError otherwise, at run time if they are known then.
+    Raises ValueError for another rank than 1, InvalidArgumentError otherwise; for splits of a graph at run time.
     """
     splits.shape.with_rank(1)
     if not validate:
         return splits
     message = f"Arguments to from_{name} do not form a valid RaggedTensor"
-    require(apply("equal", get_item(splits, 0), 0), f"{message}: the first border is not 0")
+    require(apply("equal", get_item(splits, 0), 0), f"{message}: the first split is not 0")
     rising = reduce_all(get_item(splits, slice(None, -1)) <= get_item(splits, slice(1, None)))
     require(rising, f"{message}: a row has a negative length")
     same = apply("equal", get_item(splits, -1), count_of(values, splits.dtype))
@@ -154,6 +154,7 @@ def checked_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Te
 
 
 def require(condition: Tensor, message: str) -> None:
+    """Raise an error with that message unless the condition holds; at run time if it is known only then."""
     known = static_value(condition)
     if known is not None and bool(known):
         return

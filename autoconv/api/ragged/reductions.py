@@ -93,7 +93,7 @@ def _along(function: Callable[..., Any], value: RaggedLike, axis: int) -> Any:
     by_segment = _BY_SEGMENT[function]
     if axis == 0:
         longest = reductions.reduce_max(concat([zeros([1], value.row_splits.dtype), partitions.lengths(value)], 0))
-        return by_segments(by_segment, value.values, partitions.places_in_rows(value), longest)
+        return by_segments(by_segment, value.values, partitions.positions_in_rows(value), longest)
     if axis == 1:
         return by_segments(by_segment, value.values, partitions.rowids(value), _row_count(value))
     return value.with_values(_along(function, value.values, axis - 1))
@@ -110,9 +110,9 @@ def by_segments(reduce: Segments, data: RaggedLike, ids: Tensor, count: Any) -> 
         return reduce(data, ids, count)
     lengths = partitions.lengths(data)
     longest = apply("maximum", unsorted_segment_max(lengths, ids, count), np.zeros((), lengths.dtype.numpy))
-    splits = partitions.of_lengths(longest)
+    splits = partitions.splits_of_lengths(longest)
     begins = gather_rows(splits, gather_rows(ids, partitions.rowids(data)))
-    found = by_segments(reduce, data.values, begins + partitions.places_in_rows(data), splits[-1])
+    found = by_segments(reduce, data.values, begins + partitions.positions_in_rows(data), splits[-1])
     return RaggedTensor(found, splits)
 
 
@@ -177,5 +177,5 @@ def ragged_cumsum(rows: RaggedLike, axis: int, exclusive: bool, reverse: bool) -
         raise NotImplementedError("cumsum of a ragged tensor is along the innermost dimension of rows")
     dense = rows.to_tensor()
     found = cumsum(dense, 1, exclusive, reverse)
-    at = apply("stack", partitions.rowids(rows), partitions.places_in_rows(rows), axis=1)
+    at = apply("stack", partitions.rowids(rows), partitions.positions_in_rows(rows), axis=1)
     return rows.with_values(apply("gather_nd", found, cast(at, int64), batch_dims=0))

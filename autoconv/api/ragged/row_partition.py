@@ -23,7 +23,7 @@ class RowPartition:
 
     @classmethod
     def from_row_splits(cls, row_splits: TensorLike, validate: bool = True) -> RowPartition:
-        """Return the partition with these borders."""
+        """Return the partition with these splits."""
         splits = integers(row_splits)
         return cls(RaggedTensor.from_row_splits(counted(splits[-1]), splits, validate=validate))
 

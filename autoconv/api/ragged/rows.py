@@ -64,25 +64,25 @@ def ranges(values: RaggedLike, begins: Tensor, ends: Tensor, step: int = 1) -> R
     room = ends - begins if step > 0 else begins - ends
     size = abs(step)
     lengths = apply("maximum", (room + (size - 1)) // size, zero)
-    splits = partitions.of_lengths(lengths)
-    numbers = partitions.row_numbers(lengths)
+    splits = partitions.splits_of_lengths(lengths)
+    numbers = partitions.rowids_of_lengths(lengths)
     within = counted(partitions.count_of(numbers, dtype)) - gather(splits, numbers)
     return RaggedTensor(gather_rows(values, gather(begins, numbers) + within * step), splits)
 
 
 def coordinates(rows: RaggedTensor) -> list[Tensor]:
-    """Return for each dimension with borders, and the one before it, where each of the flat values is."""
-    found = [partitions.rowids(rows), partitions.places_in_rows(rows)]
+    """Return the index of each flat value along the ragged dimensions and the dimension before them."""
+    found = [partitions.rowids(rows), partitions.positions_in_rows(rows)]
     inner = rows.values
     while isinstance(inner, RaggedTensor):
         numbers = partitions.rowids(inner)
-        found = [gather(one, numbers) for one in found] + [partitions.places_in_rows(inner)]
+        found = [gather(one, numbers) for one in found] + [partitions.positions_in_rows(inner)]
         inner = inner.values
     return found
 
 
 def of_one_splits_dtype(*values: RaggedLike) -> list[Any]:
-    """Return ragged tensors with borders of one dtype, int64 if they differ."""
+    """Return ragged tensors with row splits of one dtype, int64 if they differ."""
     dtypes = {value.row_splits.dtype for value in values if isinstance(value, RaggedTensor)}
     if len(dtypes) < 2:
         return list(values)

@@ -1,4 +1,4 @@
-"""Ragged tensors: rows of different lengths, as all their values one after the other and the borders of rows."""
+"""Ragged tensors: rows of different lengths, represented by their concatenated values and row splits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GET_ITEM = Hook("autoconv.api.ragged.indexing")
 class RaggedTensor(RaggedFactories, CompositeTensor):
     """A tensor whose rows, along one or more dimensions, differ in length.
 
-    `values` has the rows one after the other, a tensor or a ragged tensor; `row_splits` has their borders: row i is
+    `values` is the concatenation of the rows, a tensor or a ragged tensor; `row_splits` has their bounds: row i is
     values[row_splits[i]:row_splits[i + 1]]. It is made by `ragged.constant` and the methods `from_…`.
 
     >>> rows = autoconv.ragged.constant([[1, 2], [], [3]])
@@ -57,7 +57,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     @property
     def flat_values(self) -> Tensor:
-        """The values without any borders of rows."""
+        """The values without any row splits."""
         return self._values.flat_values if isinstance(self._values, RaggedTensor) else self._values  # type: ignore[no-any-return]
 
     @property
@@ -80,7 +80,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     @property
     def ragged_rank(self) -> int:
-        """The number of dimensions with borders of rows."""
+        """The number of ragged dimensions."""
         return 1 + (self._values.ragged_rank if isinstance(self._values, RaggedTensor) else 0)
 
     @property
@@ -114,7 +114,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return self.with_values(inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else new_values)
 
     def with_row_splits_dtype(self, dtype: DTypeLike) -> RaggedTensor:
-        """Return the same rows with borders of another dtype, int32 or int64."""
+        """Return the same rows with row splits of another dtype, int32 or int64."""
         inner = self._values.with_row_splits_dtype(dtype) if isinstance(self._values, RaggedTensor) else self._values
         return RaggedTensor(inner, cast(self._row_splits, dtype), self._uniform)
 
@@ -238,7 +238,7 @@ for _name in ("neg", "abs", "invert"):
 
 
 class RaggedTensorSpec(TypeSpec):
-    """The type of a ragged tensor: shape, dtype, the number of dimensions with borders of rows, the borders' dtype.
+    """The type of a ragged tensor: shape, dtype, the number of ragged dimensions, the dtype of row splits.
 
     With `ragged_rank=0` the values are tensors.
 

@@ -1,4 +1,4 @@
-"""A graph as an ONNX model: protocol buffers of the writer's records."""
+"""Conversion of a graph to an ONNX model: the records of the writer as protocol buffers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import Shape
 
-OPSET = 21  # the operators' version: the oldest that has all that are written
-ERROR = "autoconv_error"  # the output that is 0, or the number of the place that failed
+OPSET = 21  # the oldest version of ONNX's operators that has all operators written here
+ERROR = "autoconv_error"  # an output: 0, or the number of the place that failed
 
 
 def to_onnx(
@@ -28,8 +28,8 @@ def to_onnx(
     """Return a graph as a ModelProto.
 
     `constants` are values of parameters, by position, that become part of the model; `names` are those of the other
-    parameters. The places that the error output counts are in the model's metadata. Raises GraphUnfit for what has no
-    form, and AutoconvError where the package onnx is missing.
+    parameters. The metadata of the model has the places that the error output numbers. Raises GraphUnfit for ops
+    without an ONNX form, and AutoconvError if the package onnx is missing.
     """
     helper = _package("onnx.helper")
     writer = Writer(capacity)

@@ -1,4 +1,4 @@
-"""Operations without a result: groups, and ops that only have an effect."""
+"""Operations without a result: groups of nodes, and nodes that only have an effect."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Operation:
 
 
 class StartOperation(Operation):
-    """An operation that hands a value of the graph to Python: `start(session, value)`, before the rest of a run.
+    """An operation that a session runs first: it computes a value and calls `start(session, value)` in Python.
 
     >>> autoconv.compat.v1.operations.StartOperation.type
     'NoOp'
@@ -63,7 +63,7 @@ class StartOperation(Operation):
 def group(*inputs: Any, name: str | None = None) -> Operation | None:
     """Return an operation that runs all inputs, which are operations, tensors and structures of them.
 
-    Where ops run at once, the result is None.
+    The result is None where ops run eagerly.
 
     >>> with autoconv.Graph().as_default() as graph:
     ...     v = autoconv.Variable(1.0)
@@ -82,7 +82,7 @@ def group(*inputs: Any, name: str | None = None) -> Operation | None:
 
 
 def no_op(name: str | None = None) -> Operation | None:
-    """Return an operation that does nothing, but runs the control dependencies of the blocks around.
+    """Return an operation that runs the control dependencies of the enclosing blocks, and nothing else.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.no_op().name
@@ -92,19 +92,19 @@ def no_op(name: str | None = None) -> Operation | None:
 
 
 def tuple_(tensors: Sequence[Any], name: str | None = None, control_inputs: Sequence[Any] | None = None) -> list[Any]:
-    """Return copies of the tensors that are there once all of them, and the control inputs, are computed.
+    """Return copies of the tensors, which are computed after all of them and after the control inputs.
 
     >>> with autoconv.Graph().as_default():
     ...     len(autoconv.compat.v1.tuple([autoconv.constant(1), None]))
     2
     """
-    together = [each for each in tensors if each is not None]
-    with control_dependencies([*together, *(control_inputs or ())]):
+    present = [each for each in tensors if each is not None]
+    with control_dependencies([*present, *(control_inputs or ())]):
         return [None if each is None else identity(each, name=name) for each in tensors]
 
 
 def as_operation(call: Callable[[], Any]) -> Any:
-    """Return the result of the call; where it is None and nodes were recorded, the operation of the last of them."""
+    """Return the result of `call`; if that is None, an operation that runs the last node that `call` recorded."""
     graph, region = graph_being_built(), current_region()
     if graph is None or region is None or region.graph is not graph.recorded:
         return call()
@@ -127,7 +127,7 @@ def _control_names(each: Any) -> Sequence[str]:
 
 
 def _controls() -> Sequence[str]:
-    """Return the names of the nodes of the control dependencies around."""
+    """Return the names of the nodes of the enclosing control dependencies."""
     region = current_region()
     return () if region is None else region.trace.controls[1]
 

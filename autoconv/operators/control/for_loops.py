@@ -15,18 +15,18 @@ from autoconv.runtime.objects.symbolic_objects import record_object
 
 
 def stage_for(items: Staged, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Stage a loop over items that are read by position."""
+    """Stage a loop over items that are read by their position."""
     length = None if items.is_live else items.length()
     noted = body.noted()
 
-    def stays(position: Any, *values: Any) -> Any:
+    def continues(position: Any, *values: Any) -> Any:
         inside = position < (items.length() if items.is_live else length)
         return and_(inside, lambda: body.exit_code(values) < BREAK) if body.exit else inside
 
     def step(position: int, *values: Any) -> tuple[Any, ...]:
         return (position + 1, *noted.step(items.item(position), values))
 
-    final = stage_loop(stays, step, (0, *state), ("position of the loop", *body.names))
+    final = stage_loop(continues, step, (0, *state), ("position of the loop", *body.names))
     return final[1:]
 
 
@@ -35,16 +35,16 @@ def stage_for_object(iterable: object, body: LoopBody, state: tuple[Any, ...], s
     cursor = record_object("object_iterate", [iterable], start=start)
     advance = lambda: record_object("object_advance", [cursor])
     current = lambda: record_object("object_current", [cursor])
-    return _stage_asking(advance, current, body, state)
+    return _stage_advancing(advance, current, body, state)
 
 
 def stage_for_stream(iterable: object, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Stage a loop over a dataset, or over the rest of an iterator over one."""
     stream = stream_of(iterable)
-    return _stage_asking(stream.advance, stream.current, body, state)
+    return _stage_advancing(stream.advance, stream.current, body, state)
 
 
-def _stage_asking(
+def _stage_advancing(
     advance: Callable[[], Any], current: Callable[[], Any], body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """Stage a loop that advances its iterable before each iteration, but not after an early exit."""

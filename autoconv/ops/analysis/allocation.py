@@ -1,4 +1,4 @@
-"""Allocation analysis: objects that were allocated by the present run; writes to them need no undo."""
+"""Allocation analysis: which objects the present run has allocated. Writes to these need no undo."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ _LIST = ObjectType("list")
 
 
 def fresh_objects(graph: Graph) -> frozenset[Value]:
-    """Return the values that only ever hold containers and objects allocated by nodes of the graph, in any region.
+    """Return the values that can hold only containers and objects allocated by nodes of the graph, in any region.
 
     A greatest fixed point over region flow. Each object is assumed fresh, unless it is a parameter of the graph, comes
     from a node that does not allocate, or may be another value that is not fresh.
     """
-    feeds: dict[Value, list[Value]] = {}
+    sources_of: dict[Value, list[Value]] = {}
     foreign: list[Value] = [value for value in graph.parameters if isinstance(value.type, ObjectType)]
     for node in graph.walk():
-        _collect(node, feeds, foreign)
+        _collect(node, sources_of, foreign)
     readers: dict[Value, list[Value]] = {}
-    for value, sources in feeds.items():
+    for value, sources in sources_of.items():
         for source in sources:
             readers.setdefault(source, []).append(value)
-    others = set(foreign)
+    not_fresh = set(foreign)
     while foreign:
         for value in readers.get(foreign.pop(), ()):
-            if value not in others:
-                others.add(value)
+            if value not in not_fresh:
+                not_fresh.add(value)
                 foreign.append(value)
-    every = {*feeds, *(value for node in graph.walk() for value in node.results if isinstance(value.type, ObjectType))}
-    return frozenset(every - others)
+    results = {value for node in graph.walk() for value in node.results if isinstance(value.type, ObjectType)}
+    return frozenset((results | set(sources_of)) - not_fresh)
 
 
-def _collect(node: Node, feeds: dict[Value, list[Value]], foreign: list[Value]) -> None:
+def _collect(node: Node, sources_of: dict[Value, list[Value]], foreign: list[Value]) -> None:
     """Collect the sources of the node's results and its regions' parameters."""
     if node.op.traits.control and not is_recursive(node):
         for source, target in edges(node):
             if source is None:  # an exception
                 foreign.append(target)
             elif isinstance(target.type, ObjectType):
-                feeds.setdefault(target, []).append(source)
-    elif not _makes(node):
+                sources_of.setdefault(target, []).append(source)
+    elif not _allocates(node):
         parameters = [value for region in node.regions for value in region.parameters]
         foreign += [value for value in (*parameters, *node.results) if isinstance(value.type, ObjectType)]
 
 
-def _makes(node: Node) -> bool:
+def _allocates(node: Node) -> bool:
     """Return whether the node allocates a new list, dict or set of Python's own classes, or a user's object."""
     if node.op.traits.allocates:
         return True

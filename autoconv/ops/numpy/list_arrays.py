@@ -1,7 +1,7 @@
 """NumPy arrays made from lists of the running graph, with a dtype and rank guessed while tracing.
 
 The items of a list are known at run time, when `np.array(list)` is called. If its result differs from the guess (an
-empty list gives float64, whatever it was to hold), OtherKindError makes the call rerun as plain Python. Where the
+empty list always gives float64), OtherKindError makes the call rerun as plain Python. Where the
 program gives the dtype (`given`), only the rank is guessed.
 """
 
@@ -40,7 +40,7 @@ def _array(
     x: Any, *, dtype: DType, shape: tuple[int | None, ...], given: bool = False, function: str = "array",
     axis: int | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Make the array; `given`: the program gives the dtype; `function` is NumPy's, which may join along an axis."""
+    """Make the array by `function` of NumPy; if `given` is true, the dtype is that of the program, else a guess."""
     if function != "array":
         return _expected(join_items(x, function, axis), dtype, shape)
     return _expected(np.array(x, dtype.numpy) if given else np.array(x), dtype, shape)
@@ -82,7 +82,7 @@ def _joined(x: Any, element: TensorType) -> np.ndarray | None:
             return None
         x = bytearray().join(x) if isinstance(x[0], bytearray) else [row for rows in x for row in rows]
     found = np.frombuffer(x, element.dtype.numpy)
-    counts = [size // around for around, size in zip([1, *sizes], sizes, strict=False)]
+    counts = [size // outer for outer, size in zip([1, *sizes], sizes, strict=False)]
     return found.reshape(*counts, -1) if found.size else found
 
 
@@ -97,9 +97,9 @@ def _items(x: Any, element: TensorType) -> list[Any]:
 
 
 def _effects(_: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
-    """Return READ where the guess is certain: a flat list of numbers, with a dtype that even an empty list has.
+    """Return READ if the guess is certain, else READ and RAISE.
 
-    A cast to a given dtype may refuse a number, and then RAISE is included.
+    It is certain for a flat list of numbers whose dtype is that of an empty list, or given and reached by a safe cast.
     """
     flat = len(attributes["shape"]) == 1
     if attributes.get("given"):

@@ -23,7 +23,7 @@ Pull = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class Entry:
-    """An op that ran. `pull` maps the cotangents of `results` to those of `inputs`, None where nothing flows."""
+    """An op that ran. `pull` is its vjp: it maps the cotangents of `results` to those of `inputs`, or to None."""
 
     __slots__ = ("attributes", "inputs", "name", "pull", "results")
 
@@ -42,7 +42,7 @@ class Recorder:
 
     `orders` is how often the recorded ops may be differentiated: more than once where a gradient may be taken while
     recording goes on. `watches_variables`: trainable variables are watched when read; `variables` holds them by the
-    identity of their storage. `lost` is true once a followed value became a number or array of Python's.
+    identity of their storage. `lost` is true once a followed value was converted to a Python number or NumPy array.
     `recompute_every` is the checkpoint interval for the backward pass through loops of functions.
     """
 
@@ -57,22 +57,23 @@ class Recorder:
         self._lost = False
         self._followed: dict[int, Any] = {}
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
-        self._not_taken_up: set[int] = set()  # the stand-in tensors that no function has received yet
+        self._unread_stand_ins: set[int] = set()  # stand-in tensors that no recorded op has read yet
 
     def stand_in(self, array: TensorLike, tensor: TensorLike) -> None:
         """Follow `tensor` in place of `array`, for a function called with the array."""
         self._stand_ins[id(array)] = array, tensor
-        self._not_taken_up.add(id(tensor))
+        self._unread_stand_ins.add(id(tensor))
 
     @property
     def lost(self) -> bool:
-        return self._lost or bool(self._not_taken_up)
+        return self._lost or bool(self._unread_stand_ins)
 
     def lose(self) -> None:
-        """Note that a followed value becomes a number or array of Python's."""
+        """Note that a followed value is converted to a Python number or NumPy array."""
         self._lost = True
 
     def standing_in(self, array: TensorLike) -> Any:
+        """Return the tensor followed in place of `array`, or None."""
         return self._stand_ins.get(id(array), (None, None))[1]
 
     def watch(self, value: object) -> None:
@@ -87,9 +88,10 @@ class Recorder:
         return id(value) in self._followed
 
     def note(self, entry: Entry) -> None:
+        """Keep an entry that depends on a followed value, and follow its results."""
         if any(id(value) in self._followed for value in entry.inputs):
             self.entries.append(entry)
-            self._not_taken_up.difference_update(map(id, entry.inputs))
+            self._unread_stand_ins.difference_update(map(id, entry.inputs))
             for result in entry.results:
                 if hasattr(result, "type") and carries(result.type):
                     self._followed[id(result)] = result

@@ -22,8 +22,8 @@ from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.spans import current_place
 from autoconv.tracing.api.call_paths import Dispatched, P, R
 from autoconv.tracing.api.introspection import Described
-from autoconv.tracing.api.obtaining import Obtaining
 from autoconv.tracing.api.pickling import Pickled
+from autoconv.tracing.api.trace_maker import TraceMaker
 from autoconv.tracing.execute.binding import concrete_leaves
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDifferentiable
 from autoconv.tracing.execute.donation import Donate, donated_names
@@ -75,7 +75,7 @@ class _SignatureOf:
         return None if instance is None else inspect.signature(instance.python_function)
 
 
-class Function(Dispatched[P, R], Obtaining, Described, Pickled):
+class Function(Dispatched[P, R], TraceMaker, Described, Pickled):
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 
     __autoconv_function__ = True
@@ -114,7 +114,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         self._cache = TraceCache()
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
         self._explanation = Explanation(self._signature.name)
-        self._learning = CallProfile(self._signature, self._explanation)
+        self._profile = CallProfile(self._signature, self._explanation)
         is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and backend is None
         if is_timed:
             self._bailout.storm.most = BY_VALUE
@@ -151,7 +151,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         if hook:
             return self._run_unexamined(hook, args, kwargs)
         try:
-            call = self._learning.bind(args, kwargs)
+            call = self._profile.bind(args, kwargs)
         except CannotFlatten as error:
             self._cannot_bind(error)
             call = None
@@ -257,7 +257,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
                 raise
             failure = error
         else:
-            self._is_settled = not self._contract.runs_plain or not self._learning.sizes.waits(concrete, leaves)
+            self._is_settled = not self._contract.runs_plain or not self._profile.sizes.waits(concrete, leaves)
             if self._is_settled:
                 self._prefer(concrete)
             return found
@@ -319,7 +319,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         if self._input_signature is not None and not args and not kwargs:
             args = tuple(self._input_signature)
         try:
-            call = self._learning.bind(args, kwargs)
+            call = self._profile.bind(args, kwargs)
         except CannotFlatten as error:
             raise AutoconvError(
                 f"{self._signature.name} runs as plain Python for these arguments and has no graph: {error}"
@@ -343,7 +343,7 @@ class Function(Dispatched[P, R], Obtaining, Described, Pickled):
         if not self._contract.python_numbers:
             name = concrete.name.decode()
             return concrete_leaves(self._signature.name, name, concrete.function_type, args, kwargs)
-        call = self._learning.bind(args, kwargs)
+        call = self._profile.bind(args, kwargs)
         if not accepts(concrete.key, call.key):
             raise TypeError(
                 f"{self._signature.name} was traced for {concrete.pretty_printed_signature(verbose=False)} and is "

@@ -65,7 +65,7 @@ class Call:
     learned: frozenset[tuple[str, Any]] = frozenset()
     why: str = ""  # the reason for the trace, if known before it was bound again
     work: Any = None  # the work of all attempts to trace
-    restarting: float = 0.0  # seconds of the processor in attempts that were restarted
+    restart_seconds: float = 0.0  # processor seconds in attempts that were restarted
     fault: Exception | None = None  # an internal error met by its trace (see internal_errors.is_fault)
     wide: Key | None = None  # the key before size-determining numbers became part of it
 

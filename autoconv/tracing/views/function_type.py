@@ -1,4 +1,4 @@
-"""Types of a trace's arguments and results, as values and as text."""
+"""Types of the arguments and results of a trace, as values and as text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, TensorKey
 from autoconv.tracing.key.signature import Signature
 
-_OF_SEVERAL = {
+_VARIADIC = {
     inspect.Parameter.VAR_POSITIONAL: inspect.Parameter.POSITIONAL_ONLY,
     inspect.Parameter.VAR_KEYWORD: inspect.Parameter.KEYWORD_ONLY,
 }
@@ -75,6 +75,7 @@ class FunctionType:
         return f"({', '.join(f'{p.name}: {p}' for p in self.parameters)}) -> {_layout_text(self.output)}"
 
     def block(self) -> str:
+        """Return the text with a line for each parameter and capture."""
         inputs = [f"  {p.name} ({p.kind}): {p}" for p in self.parameters] or ["  None"]
         captures = [f"  {id(c)}: {_capture_text(c)}" for c in self.captures] or ["  None"]
         output = f"  {_layout_text(self.output)}"
@@ -88,9 +89,9 @@ class FunctionType:
 
 
 def _kind(signature: Signature, name: str) -> str:
-    """Return how the argument is passed; those collected by `*args` and `**kwargs` have names of their own."""
+    """Return the kind of a parameter. Names of arguments that `*args` collects begin with that of `args`."""
     parameters = signature.python.parameters
-    if name in parameters and parameters[name].kind not in _OF_SEVERAL:
+    if name in parameters and parameters[name].kind not in _VARIADIC:
         return parameters[name].kind.name
     for parameter in parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL and name.startswith(f"{parameter.name}_"):

@@ -25,7 +25,7 @@ from autoconv.backends.llvm.codegen.loops.nest import KernelText
 from autoconv.backends.llvm.codegen.loops.row_blocks import write_blocks
 from autoconv.backends.llvm.codegen.loops.row_chain import RowsText
 from autoconv.backends.llvm.codegen.memory import array_view
-from autoconv.backends.llvm.codegen.memory.step_loops import place_of
+from autoconv.backends.llvm.codegen.memory.step_loops import element_address
 from autoconv.backends.llvm.codegen.parallel.launch import write_concurrent
 from autoconv.backends.llvm.codegen.registry import lower
 from autoconv.backends.llvm.codegen.scalars import element_at
@@ -233,7 +233,7 @@ class Region(KernelCalls):
             return element_at(self, viewed(b, value.node, index, self.checked_positions.get(value.node, [])))
         dtype = value.dtype
         if value in self._plan.lent:
-            return load(b, dtype, place_of(self.out, self.lent(value), index), 0)
+            return load(b, dtype, element_address(self.out, self.lent(value), index), 0)
         return load(b, dtype, self.data(value), linear(self.out, index, sizes(value.type)))
 
     def _write_loops(self, item: Item) -> None:

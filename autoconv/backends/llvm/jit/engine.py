@@ -91,18 +91,18 @@ def make_ready(texts: Mapping[str, int]) -> None:
             if keys[text] in _NONE:
                 raise NoMachineCode(_NONE[keys[text]])
         for (text, level), made in zip(missing, _object_files(missing) if missing else (), strict=True):
-            code = _with_less(text, level, made, keys[text]) if isinstance(made, helper.Ended) else made
+            code = _with_less(text, level, made, keys[text]) if isinstance(made, helper.HelperEnded) else made
             if isinstance(code, BaseException):
                 raise code
             NATIVE.store(keys[text], code)
             _READY[text] = code
 
 
-def _with_less(text: str, level: int, ended: helper.Ended, key: str) -> bytes | BaseException:
+def _with_less(text: str, level: int, ended: helper.HelperEnded, key: str) -> bytes | BaseException:
     """Compile a text over which LLVM ended at a lower level."""
     for lower in _LOWER[level][-1:] if ended.is_late else _LOWER[level]:
         (made,) = _object_files([(text, lower)])
-        if not isinstance(made, helper.Ended):
+        if not isinstance(made, helper.HelperEnded):
             _LESS[text] = f"compiled at level {lower}, not {level}: {ended}"
             return made
     _NONE[key] = str(ended)
@@ -119,7 +119,7 @@ def _object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcept
     if SETTINGS.helper:
         try:
             return helper.object_files(modules)
-        except helper.Unavailable:
+        except helper.HelperUnavailable:
             pass
     return compiler.object_files(modules)
 
@@ -140,7 +140,7 @@ def warm_up() -> None:
             try:
                 helper.load()
                 return
-            except helper.Unavailable:
+            except helper.HelperUnavailable:
                 pass
         compiler.object_files([])
 

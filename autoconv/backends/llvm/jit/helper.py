@@ -1,4 +1,4 @@
-"""Run LLVM in a helper process: its assertions, failed allocations and endless loops would end or block this process.
+"""Run LLVM in a helper process: its failed assertions and endless loops would end or block this process.
 
 The helper starts before the first compilation, while a function is traced. It lives as long as this process, or until
 it was idle for a while, and is restarted if it ended. It is no child of this process, so that programs that wait for
@@ -22,7 +22,8 @@ from autoconv.backends.llvm.jit.machine_code import BadText
 from autoconv.backends.llvm.target.machine import this_machine
 
 SECONDS = 4.0  # processor time that a short text may take
-# The process forks before it imports anything, since what it has written to is copied, and is then nobody's child.
+# The process forks, so that the helper is no child of the program. It does so before any import: a fork copies the
+# pages that were written to.
 _CODE = """
 import posix
 if posix.fork():
@@ -32,28 +33,28 @@ sys.path.append(sys.argv[1])
 import helper_main
 helper_main.serve(lambda: __import__("machine_code").maker(apart=True))
 """
-_TOLD = re.compile(r"Assertion .*|LLVM ERROR.*")
-_MOST_TOLD = 1 << 16
+_FATAL_MESSAGE = re.compile(r"Assertion .*|LLVM ERROR.*")
+_STDERR_LIMIT = 1 << 16
 
 
-class Unavailable(Exception):
-    """No process can be started; `str()` gives the reason."""
+class HelperUnavailable(Exception):
+    """No helper process can be started; `str()` gives the reason."""
 
 
-class Ended(Exception):
-    """LLVM ended its process over a text, or exceeded its time; `str()` describes how."""
+class HelperEnded(Exception):
+    """LLVM ended its process while it compiled a text, or exceeded its time; `str()` describes how."""
 
     def __init__(self, how: str, is_late: bool = False) -> None:
         super().__init__(how)
         self.is_late = is_late
 
 
-class _Left(Exception):
-    """The helper ended because it was idle, or over another text."""
+class _Restart(Exception):
+    """The helper ended because it was idle, or because of another text: a new one can compile this text."""
 
 
 class Helper:
-    """A helper process, which the constructor starts. Raises Unavailable."""
+    """A helper process, which the constructor starts. Raises HelperUnavailable."""
 
     def __init__(self) -> None:
         import _socket  # light, unlike `socket`
@@ -63,47 +64,47 @@ class Helper:
         program, folder = sys.executable, os.path.dirname(os.path.abspath(__file__))
         is_python = bool(program) and "python" in os.path.basename(program).lower() and not hasattr(sys, "frozen")
         if not is_python or not hasattr(os, "posix_spawn") or not os.path.isdir(folder):
-            raise Unavailable("there is no Python that a process could run")
+            raise HelperUnavailable("there is no Python that a process could run")
         self.threads = this_machine().threads
-        mine, its = (_above_standard(end.detach()) for end in _socket.socketpair())
-        self._told, tell = map(_above_standard, os.pipe())
+        mine, theirs = (_above_standard_streams(end.detach()) for end in _socket.socketpair())
+        self._stderr, stderr = map(_above_standard_streams, os.pipe())
         self._connection = _socket.socket(fileno=mine)
         self._started = 0
         self._is_ready = self._has_llvm = False
         try:
             libraries = os.path.dirname(os.path.dirname(os.path.abspath(llvmlite.__file__)))
-            self._started = _spawn(program, [folder, libraries, str(self.threads), str(SECONDS)], its, tell)
+            self._started = _spawn(program, [folder, libraries, str(self.threads), str(SECONDS)], theirs, stderr)
             self._without_signal = getattr(_socket, "MSG_NOSIGNAL", 0)
         except BaseException as error:
             self.close()
             if isinstance(error, OSError):
-                raise Unavailable(f"the process does not start: {error}") from None
+                raise HelperUnavailable(f"the process does not start: {error}") from None
             raise
         finally:
-            os.close(its)
-            os.close(tell)
+            os.close(theirs)
+            os.close(stderr)
 
     def wait(self) -> None:
-        """Wait until the process is ready for texts. Raises Unavailable."""
+        """Wait until the process is ready for texts. Raises HelperUnavailable."""
         if self._is_ready:
             return
         self._reap()
         try:
             self._is_ready = self._answer() == (0, protocol.READY, b"")
-        except (OSError, Ended) as error:
-            raise Unavailable(f"the process does not start: {error}") from None
+        except (OSError, HelperEnded) as error:
+            raise HelperUnavailable(f"the process does not start: {error}") from None
         if not self._is_ready:
-            raise Unavailable("the process does not start")
+            raise HelperUnavailable("the process does not start")
 
     def close(self) -> None:
-        """Close the connection, on which the process ends itself at once."""
+        """Close the connection; the helper then ends itself at once."""
         self._connection.close()
         with contextlib.suppress(OSError):
-            os.close(self._told)
+            os.close(self._stderr)
         self._reap()
 
     def _reap(self) -> None:
-        """Wait for the end of the child that has started the helper."""
+        """Wait for the end of the intermediate child, which has started the helper."""
         started, self._started = self._started, 0
         if started:
             with contextlib.suppress(ChildProcessError):  # the program reaps its children itself
@@ -112,8 +113,8 @@ class Helper:
     def exchange(self, modules: Sequence[tuple[str, int]], found: dict[int, bytes | BaseException]) -> None:
         """Compile the modules and put the results into `found`, by position. Without modules, wait for LLVM.
 
-        Raises Ended or _Left if the process ends before all are done. A module that took too long has Ended as its
-        result.
+        Raises HelperEnded or _Restart if the process ends before all are done. The result of a module that took too
+        long is HelperEnded.
         """
         for number, (text, level) in enumerate(modules):
             data = text.encode()
@@ -127,14 +128,14 @@ class Helper:
             elif kind == protocol.BAD:
                 found[number] = BadText(data.decode(errors="replace"))
             elif kind == protocol.OVER:
-                found[number] = Ended("LLVM does not come to an end", is_late=True)
+                found[number] = HelperEnded("LLVM does not come to an end", is_late=True)
             elif kind == protocol.FAILED:
-                raise Ended(f"LLVM cannot be loaded: {data.decode(errors='replace')}")
+                raise HelperEnded(f"LLVM cannot be loaded: {data.decode(errors='replace')}")
             else:
-                raise _Left
+                raise _Restart
 
     def _send(self, data: bytes) -> None:
-        with contextlib.suppress(ConnectionError):  # its last message is read next
+        with contextlib.suppress(ConnectionError):  # _answer reads the last message of a helper that ended
             self._connection.sendall(data, self._without_signal)
 
     def _answer(self) -> tuple[int, int, bytes]:
@@ -149,20 +150,20 @@ class Helper:
             except ConnectionError:
                 part = b""
             if not part:
-                raise Ended(self._last_words())
+                raise HelperEnded(self._fatal_error())
             data += part
         return bytes(data)
 
-    def _last_words(self) -> str:
-        """Return LLVM's error message on ending."""
+    def _fatal_error(self) -> str:
+        """Return the message with which LLVM ended the helper."""
         text = ""
-        if select.select([self._told], [], [], 0)[0]:
-            text = os.read(self._told, _MOST_TOLD).decode(errors="replace")
-        found = _TOLD.search(text)
+        if select.select([self._stderr], [], [], 0)[0]:
+            text = os.read(self._stderr, _STDERR_LIMIT).decode(errors="replace")
+        found = _FATAL_MESSAGE.search(text)
         return f"LLVM ended its process: {found[0][:200]}" if found else "LLVM ended its process"
 
 
-def _above_standard(descriptor: int) -> int:
+def _above_standard_streams(descriptor: int) -> int:
     """Move a file descriptor above those of the standard streams, in case the program has closed these."""
     if descriptor > 2:
         return descriptor
@@ -173,12 +174,12 @@ def _above_standard(descriptor: int) -> int:
     return found
 
 
-def _spawn(program: str, arguments: list[str], connection: int, tell: int) -> int:
-    """Start a process that starts another one, the helper, and ends; return the number of the first."""
+def _spawn(program: str, arguments: list[str], connection: int, stderr: int) -> int:
+    """Start an intermediate process, which starts the helper and ends; return its process ID."""
     actions: list[Any] = [
         (os.POSIX_SPAWN_DUP2, connection, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-        (os.POSIX_SPAWN_DUP2, tell, 2),
+        (os.POSIX_SPAWN_DUP2, stderr, 2),
     ]
     import signal
 
@@ -193,44 +194,48 @@ _HELPER: list[Helper] = []
 
 
 def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
-    """Compile as compiler.object_files, in the helper; a module over which LLVM ends the helper has Ended for its file.
+    """Compile modules in the helper, as compiler.object_files does in this process.
 
-    The same if LLVM cannot be loaded, for want of memory for instance. Not reentrant. Raises Unavailable.
+    The result of a module is HelperEnded if LLVM ended the helper because of it, or could not be loaded, for example
+    for lack of memory. Not reentrant. Raises HelperUnavailable.
     """
     found: dict[int, bytes | BaseException] = {}
     waiting = longest_last(modules)[::-1]
-    alone = 0  # number of waiting modules to compile one by one, after LLVM ended over one of them
+    singly = 0  # number of waiting modules to compile one by one, because LLVM ended on one of them
     while waiting:
-        is_new = not _HELPER  # one that was started before may have been killed from outside
+        is_new = not _HELPER  # an older helper may have been killed from outside
         helper = _running()
-        batch = waiting[:1] if alone else waiting
+        batch = waiting[:1] if singly else waiting
         done: dict[int, bytes | BaseException] = {}
         try:
             helper.exchange([modules[i] for i in batch], done)
-        except (Ended, _Left) as error:
+        except (HelperEnded, _Restart) as error:
             forget()
-            if isinstance(error, Ended) and len(batch) == 1 and is_new:
+            if isinstance(error, HelperEnded) and len(batch) == 1 and is_new:
                 done[0] = error
-            elif isinstance(error, Ended):
-                alone = helper.threads + 1
+            elif isinstance(error, HelperEnded):
+                singly = helper.threads + 1
         except BaseException:
-            forget()  # it is still working on discarded modules
+            forget()  # the helper is still compiling modules whose results nothing needs
             raise
         found.update({batch[number]: what for number, what in done.items()})
         waiting = [i for i in waiting if i not in found]
-        alone = max(alone - 1, 0)
+        singly = max(singly - 1, 0)
     return [found[i] for i in range(len(modules))]
 
 
 def start() -> None:
     """Start the helper without waiting for it; without effect if it runs, or cannot be started."""
     if not _HELPER:
-        with contextlib.suppress(Unavailable):
+        with contextlib.suppress(HelperUnavailable):
             _HELPER.append(Helper())
 
 
 def load() -> None:
-    """Start the helper, if it does not run, and wait until LLVM is loaded there. Raises Unavailable or Ended."""
+    """Start the helper if it does not run, and wait until it has loaded LLVM.
+
+    Raises HelperUnavailable or HelperEnded.
+    """
     try:
         _running().exchange((), {})
     except BaseException:

@@ -28,12 +28,12 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 
 _LANES = 8  # interleaved rows, to hide the latency of additions
-_WORK = 8  # cost of one element, in units of 0.05 ns
-_LONG = 4096  # length from which a single row is cut into _LANES parts
+_COST = 8  # cost of one element, in units of 0.05 ns
+_LONG_ROW = 4096  # length from which a single row is cut into _LANES parts
 
 
-class _Walk:
-    """The iteration space: `outer` rows of `size` steps, each of `inner` columns, from the start or from the end."""
+class _IterationSpace:
+    """`outer` rows of `size` steps, each of `inner` columns; `reverse` iterates from the last step to the first."""
 
     def __init__(self, out: FunctionText, node: Node, shape: Sequence[Position]) -> None:
         given = node.attributes["axis"]
@@ -67,40 +67,40 @@ def _scans_open(node: Node) -> bool:
 @complex_native("cumprod", "numpy_cumprod", fits=_multiplies_complex)
 @native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", fits=_scans, of_open=_scans_open)
 def write_scan(region: LoweringContext, node: Node) -> None:
-    """Scan across columns where there are several, else several rows at once.
+    """Vectorise a scan over columns where there are several, else interleave several rows.
 
-    A single long row is cut into parts; the total of those before is added to each afterwards. Ops with NumPy's names
-    keep NumPy's order of float operations.
+    A single long row is cut into parts; afterwards the total of the preceding parts is added to each. Ops with NumPy's
+    names keep NumPy's order of float operations.
     """
     (x,), (result,) = node.inputs, node.results
     arguments = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"]
     routine = Routine(region, [*arguments, *PART], "i1")
     scan = _Scan(routine, node)
-    walk, shape = scan.walk, sizes(x.type)
-    several = shape[: node.attributes["axis"] % len(shape)] if node.attributes["axis"] is not None else ()
+    space, shape = scan.space, sizes(x.type)
+    row_axes = shape[: node.attributes["axis"] % len(shape)] if node.attributes["axis"] is not None else ()
     rows: Position | Sequence[Position]
-    if not isinstance(walk.inner, int) or walk.inner > 1:
-        rows = several
-        scan.across()
-    elif _is_long(walk) and scan.is_associative:
+    if not isinstance(space.inner, int) or space.inner > 1:
+        rows = row_axes
+        scan.by_columns()
+    elif _is_long(space) and scan.is_associative:
         rows = 1
-        scan.in_parts()
+        scan.by_parts()
     else:
-        rows = -(-walk.outer // _LANES) if isinstance(walk.outer, int) else several
+        rows = -(-space.outer // _LANES) if isinstance(space.outer, int) else row_axes
         scan.by_rows()
     region.set(result, region.new_array(result.type))
-    work = _WORK * math.prod(shape) if is_known(shape) else _WORK
+    work = _COST * math.prod(shape) if is_known(shape) else _COST
     name = in_parts(region, arguments, routine, rows, work, shape)
     call(region, name, *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
 
 
-def _is_long(walk: _Walk) -> bool:
+def _is_long(space: _IterationSpace) -> bool:
     """Return whether there are few rows, each long or of open length."""
-    few = isinstance(walk.outer, int) and walk.outer < _LANES
-    return few and (not isinstance(walk.size, int) or walk.size >= _LONG)
+    few = isinstance(space.outer, int) and space.outer < _LANES
+    return few and (not isinstance(space.size, int) or space.size >= _LONG_ROW)
 
 
-def _one(b: ElementWriter, dtype: DType) -> Element:
+def _neutral_of_products(b: ElementWriter, dtype: DType) -> Element:
     """Return the neutral element of products."""
     if not dtype.is_complex:
         return b.constant(1, dtype)
@@ -108,81 +108,84 @@ def _one(b: ElementWriter, dtype: DType) -> Element:
 
 
 class _Scan:
+    """A cumulative sum or product: its operands, and the loops in three orders."""
+
     def __init__(self, routine: Routine, node: Node) -> None:
         self.out, self.b = routine.out, routine.b
         type_: Any = node.inputs[0].type
         to: Any = node.results[0].type
         self.given, self.dtype = type_.dtype, to.dtype
-        self.walk = _Walk(self.out, node, sizes(type_))
+        self.space = _IterationSpace(self.out, node, sizes(type_))
         self.product = node.op.name.endswith("cumprod")
         inexact = self.dtype.is_floating or self.dtype.is_complex
         self.is_associative = not inexact or node.op.name == "cumsum"
         self.exclusive = node.attributes.get("exclusive", False)
-        zero = -0.0 if self.dtype.is_floating and not self.exclusive else 0  # neutral even for a first -0.0
-        self.start = _one(self.b, self.dtype) if self.product else self.b.constant(zero, self.dtype)
+        zero = -0.0 if self.dtype.is_floating and not self.exclusive else 0  # -0.0 + -0.0 stays -0.0
+        self.start = _neutral_of_products(self.b, self.dtype) if self.product else self.b.constant(zero, self.dtype)
 
     def element(self, place: Position) -> Element:
         found = load(self.b, self.given, "%x", place)
         return found if self.given is self.dtype else self.b.cast(found, self.dtype)
 
-    def joined(self, x: Element, y: Element) -> Element:
+    def combine(self, x: Element, y: Element) -> Element:
         return x * y if self.product else x + y
 
-    def across(self) -> None:
+    def by_columns(self) -> None:
         """Scan step by step, all columns of a step in one loop."""
-        out, b, at = self.out, self.b, self.walk.at
-        if not self.walk.size:
+        out, b, at = self.out, self.b, self.space.at
+        if not self.space.size:
             return
         with out.loop("%first", "%last") as row:
-            with out.loop("0", str(self.walk.inner)) as column:
+            with out.loop("0", str(self.space.inner)) as column:
                 place = at(out, row, 0, column)
                 store(b, self.start if self.exclusive else self.element(place), "%result", place)
-            with out.loop("1", str(self.walk.size)) as step:
+            with out.loop("1", str(self.space.size)) as step:
                 before = plus(out, step, -1)
-                with out.loop("0", str(self.walk.inner)) as column:
+                with out.loop("0", str(self.space.inner)) as column:
                     last, place = at(out, row, before, column), at(out, row, step, column)
                     given = self.element(last if self.exclusive else place)
-                    store(b, self.joined(load(b, self.dtype, "%result", last), given), "%result", place)
+                    store(b, self.combine(load(b, self.dtype, "%result", last), given), "%result", place)
 
     def by_rows(self) -> None:
         """Scan _LANES rows at once.
 
         A last, incomplete block repeats rows of the one before; with an open number of rows, it repeats the last row.
         """
-        out, walk = self.out, self.walk
-        if not isinstance(walk.outer, int):
+        out, space = self.out, self.space
+        if not isinstance(space.outer, int):
             least = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
             count, end = out.new("sub nsw i64 %last, %first"), out.new("sub nsw i64 %last, 1")
             blocks = out.new(f"sdiv i64 {plus(out, count, _LANES - 1)}, {_LANES}")
             with out.loop("0", blocks) as block:
                 start = plus(out, times(out, block, _LANES), "%first")
                 rows = [out.new(f"call i64 {least}(i64 {plus(out, start, i)}, i64 {end})") for i in range(_LANES)]
-                self._side_by_side(rows, [0] * _LANES, walk.size)
+                self._scan_interleaved(rows, [0] * _LANES, space.size)
             return
-        lanes = min(_LANES, walk.outer)
+        lanes = min(_LANES, space.outer)
         with out.loop("%first", "%last") as block:
-            first, latest = times(out, block, lanes), walk.outer - lanes
+            first, latest = times(out, block, lanes), space.outer - lanes
             early = out.new(f"icmp slt i64 {first}, {latest}")
             first = out.new(f"select i1 {early}, i64 {first}, i64 {latest}")
-            self._side_by_side([plus(out, first, lane) for lane in range(lanes)], [0] * lanes, walk.size)
+            self._scan_interleaved([plus(out, first, lane) for lane in range(lanes)], [0] * lanes, space.size)
 
-    def in_parts(self) -> None:
+    def by_parts(self) -> None:
+        """Scan _LANES parts of each row at once, then add the totals of the preceding parts to each."""
         out, b = self.out, self.b
-        size = self.walk.size
+        size = self.space.size
         part = size // _LANES if isinstance(size, int) else out.new(f"sdiv i64 {size}, {_LANES}")
-        with out.loop("0", str(self.walk.outer)) as row:
-            cells = self._side_by_side([row] * _LANES, [times(out, part, lane) for lane in range(_LANES)], part)
+        with out.loop("0", str(self.space.outer)) as row:
+            cells = self._scan_interleaved([row] * _LANES, [times(out, part, lane) for lane in range(_LANES)], part)
             total = load(b, self.dtype, cells[0], 0)
             for lane in range(1, _LANES):
                 with out.loop(str(times(out, part, lane)), str(times(out, part, lane + 1))) as step:
-                    place = self.walk.at(out, row, step, 0)
-                    store(b, self.joined(total, load(b, self.dtype, "%result", place)), "%result", place)
-                total = self.joined(total, load(b, self.dtype, cells[lane], 0))
+                    place = self.space.at(out, row, step, 0)
+                    store(b, self.combine(total, load(b, self.dtype, "%result", place)), "%result", place)
+                total = self.combine(total, load(b, self.dtype, cells[lane], 0))
             done = times(out, part, _LANES)
             left = plus(out, size, -done if isinstance(done, int) else times(out, done, -1))
-            self._side_by_side([row], [done], left, total)
+            self._scan_interleaved([row], [done], left, total)
 
-    def _side_by_side(
+    def _scan_interleaved(
         self, rows: Sequence[Position], begins: Sequence[Position], length: Position, start: Element | None = None
     ) -> list[str]:
         """Scan `length` steps in each row from its begin; return the memory of each row's last total."""
@@ -192,11 +195,11 @@ class _Scan:
             store(b, start or self.start, cell, 0)
         with out.loop("0", str(length)) as step:
             places = [
-                self.walk.at(out, row, plus(out, step, begin), 0) for row, begin in zip(rows, begins, strict=True)
+                self.space.at(out, row, plus(out, step, begin), 0) for row, begin in zip(rows, begins, strict=True)
             ]
             before = [load(b, self.dtype, cell, 0) for cell in cells]
             given = [self.element(place) for place in places]
-            after = [self.joined(x, y) for x, y in zip(before, given, strict=True)]
+            after = [self.combine(x, y) for x, y in zip(before, given, strict=True)]
             for cell, place, old, new in zip(cells, places, before, after, strict=True):
                 store(b, new, cell, 0)
                 store(b, old if self.exclusive else new, "%result", place)
@@ -218,7 +221,7 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
     out, b = routine.out, routine.b
     type_: Any = result.type
     shape, dtype = sizes(type_), type_.dtype
-    walk = _Walk(out, node, shape)
+    space = _IterationSpace(out, node, shape)
 
     def operand(name: str, value: Any, place: Position) -> Element:
         own = sizes(value.type)
@@ -229,18 +232,18 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
         return load(b, dtype, name, place)
 
     def step_of(row: Position, step: Position, first: bool) -> None:
-        with out.loop("0", str(walk.inner)) as column:
-            place = walk.at(out, row, step, column)
+        with out.loop("0", str(space.inner)) as column:
+            place = space.at(out, row, step, column)
             found = operand("%addend", addend, place)
             if not first:
-                last = load(b, dtype, "%result", walk.at(out, row, plus(out, step, -1), column))
+                last = load(b, dtype, "%result", space.at(out, row, plus(out, step, -1), column))
                 found = found + operand("%coefficient", coefficient, place) * last
             store(b, found, "%result", place)
 
     if 0 not in shape:
-        with out.loop("0", str(walk.outer)) as row:
+        with out.loop("0", str(space.outer)) as row:
             step_of(row, 0, True)
-            with out.loop("1", str(walk.size)) as step:
+            with out.loop("1", str(space.size)) as step:
                 step_of(row, step, False)
     region.set(result, region.new_array(result.type))
     data = [f"ptr {region.data(value)}" for value in (coefficient, addend, result)]

@@ -10,7 +10,7 @@ from typing import Any
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.accumulator import Accumulator, neutral
-from autoconv.backends.llvm.codegen.memory.step_loops import Reading, Routine, either
+from autoconv.backends.llvm.codegen.memory.step_loops import Routine, StepLoops, any_of
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -54,7 +54,7 @@ def write_total(region: LoweringContext, node: Node) -> None:
     region.set(result, b.wrap(dtype, out.new(f"load {kind}, ptr {cell}")))
 
 
-class _Total(Reading):
+class _Total(StepLoops):
     def __init__(self, region: LoweringContext, node: Node) -> None:
         super().__init__(region, node.inputs, node.attributes["steps"])
         self.kind = KINDS[node.attributes["op"]]
@@ -75,10 +75,11 @@ class _Total(Reading):
 
     def refused(self) -> str | None:
         out = self.region.out
-        wrong = [found for found in (self.misfit(self.sizes), self.misplaced()) if found is not None]
+        tests = self.has_other_sizes(self.sizes), self.has_position_out_of_range()
+        wrong = [test for test in tests if test is not None]
         if self.kind in _NEED_ELEMENTS:
             wrong += [out.new(f"icmp eq i64 {size}, 0") for size in self.sizes if not isinstance(size, int)]
-        return either(out, wrong) if wrong else None
+        return any_of(out, wrong) if wrong else None
 
     def run(self, cell: str) -> None:
         """Store the result in the cell."""

@@ -1,4 +1,4 @@
-"""Slices whose bounds are known only at run time: start, length and step by Python's rules."""
+"""Bounds of slices that are known only at run time: start, length and step by Python's rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 
-_MOST = 2**63 - 1
+_INT64_MAX = 2**63 - 1
 
 
 def resolved(
@@ -31,19 +31,19 @@ def resolved(
         return _forward(b, start, stop, 1 if step is None else step, count)
     if isinstance(step, int):
         return _backward(b, start, stop, _number(b, step), count, step)
-    wide = _number(b, step)
-    region.refuse(node, wide.same(0).ir)
-    least = _number(b, -_MOST)
-    wide = b.select(wide < least, least, wide)  # its negative overflows 64 bits
-    ahead = wide > 0
-    up, down = _forward(b, start, stop, step, count), _backward(b, start, stop, wide, count, step)
-    begin, long = (b.select(ahead, _number(b, x), _number(b, y)) for x, y in zip(up[:2], down[:2], strict=True))
-    return begin.ir, long.ir, b.select(long > 1, wide, _number(b, 1)).ir  # step times stride must not overflow
+    step_number = _number(b, step)
+    region.refuse(node, step_number.same(0).ir)
+    least = _number(b, -_INT64_MAX)
+    step_number = b.select(step_number < least, least, step_number)  # the negative of -2**63 overflows
+    is_forward = step_number > 0
+    up, down = _forward(b, start, stop, step, count), _backward(b, start, stop, step_number, count, step)
+    begin, steps = (b.select(is_forward, _number(b, x), _number(b, y)) for x, y in zip(up[:2], down[:2], strict=True))
+    return begin.ir, steps.ir, b.select(steps > 1, step_number, _number(b, 1)).ir  # step times stride must not overflow
 
 
 def _within(part: Position | None) -> Position | None:
     """Clamp a bound or step to the 64-bit range, which has the same meaning for any array."""
-    return max(min(part, _MOST), -_MOST) if isinstance(part, int) else part
+    return max(min(part, _INT64_MAX), -_INT64_MAX) if isinstance(part, int) else part
 
 
 def _number(b: RegisterWriter, position: Position) -> Element:
@@ -84,6 +84,6 @@ def _backward(
     last_one = count - 1
     first = last_one if start is None else _clamped(b, start, count, -1, last_one)
     last = _number(b, -1) if stop is None else _clamped(b, stop, count, -1, last_one)
-    back = b.select(width < 0, -width, _number(b, 1))
-    length = b.select(first > last, b.divide(first - last - 1, back) + 1, _number(b, 0))
+    backward_step = b.select(width < 0, -width, _number(b, 1))
+    length = b.select(first > last, b.divide(first - last - 1, backward_step) + 1, _number(b, 0))
     return b.select(length > 0, first, _number(b, 0)).ir, length.ir, step

@@ -13,7 +13,13 @@ from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.array_view import held
 from autoconv.backends.llvm.codegen.memory.overlap_test import may_overlap
-from autoconv.backends.llvm.codegen.memory.step_loops import QuickWriter, Reading, Routine, either, place_of
+from autoconv.backends.llvm.codegen.memory.step_loops import (
+    CommonCaseWriter,
+    Routine,
+    StepLoops,
+    any_of,
+    element_address,
+)
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.index_arith import Index, Position, is_known, product
@@ -36,8 +42,9 @@ def write_statement(region: LoweringContext, node: Node) -> None:
     """
     out = region.out
     statement = _Statement(region, node)
-    tests = [test for test in (statement.misfit(statement.target.sizes), statement.misplaced()) if test is not None]
-    wrong = either(out, tests) if tests else None
+    tests = statement.has_other_sizes(statement.target.sizes), statement.has_position_out_of_range()
+    needed = [test for test in tests if test is not None]
+    wrong = any_of(out, needed) if needed else None
     if wrong is None:
         _write_fitting(region, statement)
         return
@@ -94,7 +101,7 @@ def _write_through_copy(region: LoweringContext, statement: _Statement) -> None:
     region.body.release(owner.slot or "")
 
 
-class _Statement(Reading):
+class _Statement(StepLoops):
     def __init__(self, region: LoweringContext, node: Node) -> None:
         super().__init__(region, node.inputs[1:], node.attributes["steps"])
         self.node = node
@@ -116,7 +123,7 @@ class _Statement(Reading):
                 return OVERLAP
             if how not in (DISJOINT, EQUAL):
                 found.append(may_overlap(self.region, node.inputs[0], value))
-        return either(out, found) if found else DISJOINT
+        return any_of(out, found) if found else DISJOINT
 
     def _is_whole(self, value: Value) -> bool:
         return len(value.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
@@ -144,7 +151,7 @@ class _Statement(Reading):
         def write(b: ElementWriter) -> None:
             def assign(index: Index) -> None:
                 found = self.value(b, given, index)
-                store(b, b.cast(found, self.dtype), place_of(out, into, index), 0)
+                store(b, b.cast(found, self.dtype), element_address(out, into, index), 0)
 
             loops(out, into.sizes, assign, bounds)
 
@@ -169,11 +176,11 @@ class _Statement(Reading):
         routine = Routine(self.region)
         into, source = routine.memory(self.target, "noalias "), routine.memory(aside, "noalias readonly ")
         out = routine.out
-        b = QuickWriter(out)
+        b = CommonCaseWriter(out)
 
         def write(index: Index) -> None:
-            found = load(b, self.dtype, place_of(out, source, index), 0)
-            store(b, found, place_of(out, into, index), 0)
+            found = load(b, self.dtype, element_address(out, source, index), 0)
+            store(b, found, element_address(out, into, index), 0)
 
         loops(out, into.sizes, write)
         routine.call()

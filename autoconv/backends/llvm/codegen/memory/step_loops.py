@@ -1,4 +1,4 @@
-"""Shared lowering of statements and totals: elements computed by steps, in loops of a function of their own."""
+"""Loops that compute elements by a list of steps; array statements and reductions of views share them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.array_view import held
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.codegen.routine import PART
-from autoconv.backends.llvm.codegen.routine import Routine as PlainRoutine
+from autoconv.backends.llvm.codegen.routine import Routine as NativeRoutine
 from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.ir.element_rules import computed
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -27,8 +27,8 @@ from autoconv.graph.graph import Value
 from autoconv.ops.elements.maths import is_elementary
 
 
-class Reading:
-    """The inputs of steps, and the elements computed from them."""
+class StepLoops:
+    """The inputs of a list of steps, and the loops that compute elements from them."""
 
     def __init__(self, region: LoweringContext, inputs: Sequence[Value], steps: Sequence[Step]) -> None:
         self.region = region
@@ -53,8 +53,8 @@ class Reading:
         found = self.given[step.given[0]][1]
         return found.sizes if isinstance(found, Memory) else ()
 
-    def misfit(self, into: Sequence[Position]) -> str | None:
-        """Return an i1: whether an open size differs from that of the loops, so that the kernel has to run.
+    def has_other_sizes(self, into: Sequence[Position]) -> str | None:
+        """Return an i1 that is true if an open size differs from that of the loops: then the kernel has to run.
 
         None if all sizes are known to fit.
         """
@@ -69,12 +69,12 @@ class Reading:
                 if known == 1 or size == wanted:
                     continue
                 wrong.append(out.icmp("ne", size, wanted))
-        return either(out, wrong) if wrong else None
+        return any_of(out, wrong) if wrong else None
 
-    def misplaced(self) -> str | None:
-        """Return an i1: whether a position of a gather is out of range, so that the kernel has to run.
+    def has_position_out_of_range(self) -> str | None:
+        """Return an i1 that is true if a position of a gather is out of range: then the kernel has to run.
 
-        None without gathers. The positions are read once for it, in loops of their own.
+        None without gathers. Loops of their own read the positions for this check.
         """
         gathers = [step for step in self.steps if step.op == "get_item"]
         if not gathers:
@@ -82,19 +82,19 @@ class Reading:
         out = self.region.out
         flag = out.alloca("i1", "false")
         for step in gathers:
-            self._note_misplaced(step, flag)
+            self._check_positions(step, flag)
         return out.load("i1", flag)
 
-    def _note_misplaced(self, step: Step, flag: str) -> None:
+    def _check_positions(self, step: Step, flag: str) -> None:
         """Set the flag if a position of the gather is not in [-size, size)."""
-        out, b = self.region.out, QuickWriter(self.region.out)
+        out, b = self.region.out, CommonCaseWriter(self.region.out)
         base, positions = (self.given[self.steps[number].given[0]][1] for number in step.given)
         assert isinstance(base, Memory)
         assert isinstance(positions, Memory)
         dtype, size = self.steps[step.given[1]].type.dtype, base.sizes[0]
 
         def check(index: Index) -> None:
-            place = b.cast(load(b, dtype, place_of(out, positions, index), 0), int64)
+            place = b.cast(load(b, dtype, element_address(out, positions, index), 0), int64)
             wrong = out.icmp("uge", plus(out, place.ir, size), product(out, size, 2))
             out.store("i1", out.or_(out.load("i1", flag), wrong), flag)
 
@@ -107,17 +107,17 @@ class Reading:
     ) -> None:  # fmt: skip
         """Write the loops over all elements by `write(b)`.
 
-        Where rules may leave elements to the C library, a first loop tests for such elements. If there are none, the
-        quick version of the loops runs.
+        Where rules may leave elements to the C library, a first loop tests for such elements. Without any, a version
+        of the loops runs that contains no such calls.
         """
         if not self.is_rare:
-            write(QuickWriter(out))
+            write(CommonCaseWriter(out))
             return
-        asking = AskingWriter(out)
-        loops(out, sizes, lambda index: self.value(asking, given, index), bounds)
+        probe = ProbeWriter(out)
+        loops(out, sizes, lambda index: self.value(probe, given, index), bounds)
         rare, fast, done = out.label("rare"), out.label("fast"), out.label("written")
-        out.branch_if(out.load("i1", asking.flag), rare, fast, unlikely=True)
-        for label, b in ((rare, ElementWriter(out)), (fast, QuickWriter(out))):
+        out.branch_if(out.load("i1", probe.flag), rare, fast, unlikely=True)
+        for label, b in ((rare, ElementWriter(out)), (fast, CommonCaseWriter(out))):
             out.begin(label)
             write(b)
             out.branch(done)
@@ -125,10 +125,11 @@ class Reading:
 
     @property
     def is_rare(self) -> bool:
-        """True if some elements may be left to the C library."""
+        """True if some elements may need a call of the C library."""
         return any(is_rare(step, self.steps) for step in self.steps)
 
     def value(self, b: ElementWriter, given: Sequence[Memory | Element], index: Index) -> Element:
+        """Compute the element at an index, step by step."""
         values: list[Element] = []
         for step in self.steps:
             if step.op == BASE:
@@ -148,9 +149,8 @@ class Reading:
             shape = step.type.shape or ()
             aligned = index[len(index) - len(shape) :]
             where = tuple(0 if size == 1 else i for size, i in zip(shape, aligned, strict=True))
-            values.append(load(b, step.type.dtype, place_of(b.out, found, where), 0))
+            values.append(load(b, step.type.dtype, element_address(b.out, found, where), 0))
         return values[-1]
-
 
     def _gathered(
         self, b: ElementWriter, given: Sequence[Memory | Element], step: Step, position: Element
@@ -160,23 +160,24 @@ class Reading:
         place = b.cast(position, int64)
         below = b.wrap(int64, str(plus(b.out, place.ir, base.sizes[0])))
         place = b.select(place < 0, below, place)
-        return load(b, step.type.dtype, place_of(b.out, base, (place.ir,)), 0)
+        return load(b, step.type.dtype, element_address(b.out, base, (place.ir,)), 0)
 
 
-def either(out: Any, conditions: Sequence[str]) -> str:
-    either = conditions[0]
+def any_of(out: Any, conditions: Sequence[str]) -> str:
+    """Return the disjunction of i1 values."""
+    found = conditions[0]
     for other in conditions[1:]:
-        either = out.or_(either, other)
-    return either
+        found = out.or_(found, other)
+    return found
 
 
-def place_of(out: Any, x: Memory, index: Index) -> str:
+def element_address(out: Any, x: Memory, index: Index) -> str:
     total = byte_offset(out, index, x.strides)
     return x.pointer if total == 0 else str(out.new(f"getelementptr inbounds i8, ptr {x.pointer}, i64 {total}"))
 
 
 def is_rare(step: Step, steps: Sequence[Step]) -> bool:
-    """Return whether the rule of a step leaves some operands to the C library."""
+    """Return whether the rule of a step calls the C library for rare operands."""
     if not is_elementary(step.op):
         return False
     probe = ElementProbe()
@@ -184,16 +185,16 @@ def is_rare(step: Step, steps: Sequence[Step]) -> bool:
     return probe.is_rare
 
 
-class QuickWriter(ElementWriter):
-    """Write elements in a loop, none of which the rules leave to the C library."""
+class CommonCaseWriter(ElementWriter):
+    """Write elements in a loop without the calls of the C library that rules make for rare operands."""
 
     in_loop = True
 
     def rare(self, condition: Element) -> None: ...
 
 
-class AskingWriter(ElementWriter):
-    """Compute elements without storing them; `flag` is set if a rule would leave one of them to the C library."""
+class ProbeWriter(ElementWriter):
+    """Compute elements without storing them; set `flag` if a rule would call the C library for one of them."""
 
     in_loop = True
 
@@ -206,13 +207,13 @@ class AskingWriter(ElementWriter):
 
 
 class Routine:
-    """A function of pointers and numbers, with the arguments of its only call."""
+    """A native function of pointers and numbers, together with the arguments of its only call."""
 
     def __init__(self, region: LoweringContext) -> None:
         self._region = region
         self._names: list[str] = []
         self._arguments: list[str] = []
-        self._inner = PlainRoutine(region, [])
+        self._inner = NativeRoutine(region, [])
         self.out = self._inner.out
 
     def _name(self, kind: str, attributes: str, argument: str) -> str:

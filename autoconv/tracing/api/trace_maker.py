@@ -1,4 +1,4 @@
-"""The way from a call without a trace to one: attempts to trace, and what follows from each."""
+"""Make the trace that a call lacks: attempts to trace, and the state that each leads to."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from autoconv.tracing.views.explain import Explanation, Row
 from autoconv.tracing.views.logs import traced
 from autoconv.tracing.views.numpy_hint import point_to_compile
 
-_MOST_RESTARTING = 3.0  # seconds of the processor that a call may spend on traces that are restarted
+_RESTART_LIMIT = 3.0  # processor seconds that a call may spend on traces that are restarted
 _SLOW_RESTARTS = "restarts of the trace took {:.1f} s, because of what it writes or what its objects are"
 
 
 class State(enum.Enum):
-    """What is next for a call without a trace."""
+    """The next step for a call without a trace."""
 
     LOOK = "look for a trace with the key of the call, which another trace may serve now"
     TRACE = "make a trace"
     PLAIN = "run the call as plain Python"
 
 
-class Obtaining:
-    """The part of a Function that makes its traces."""
+class TraceMaker:
+    """Mixin of `Function` that makes its traces."""
 
     python_function: Callable[..., Any]
     _contract: type[TracingContract]
@@ -49,7 +49,7 @@ class Obtaining:
     _is_timed: bool
     _signature: Signature
     _cache: TraceCache
-    _learning: CallProfile
+    _profile: CallProfile
     _bailout: Bailout
     _retracing: Retracing
     _explanation: Explanation
@@ -89,27 +89,27 @@ class Obtaining:
         return call.key not in self._plain and self._is_worth_a_trace(call)
 
     def _attempt(self, call: Call) -> ConcreteFunction | State:
-        """Make one attempt to trace; return the trace, or what is next. The key of the call may have changed then."""
+        """Make one attempt to trace; return the trace or the next step. It may change the key of the call."""
         start, computed = time.perf_counter(), time.thread_time()
         self._attempts += 1
         reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
-        if self._contract.runs_plain and self._learning.promote_changing(call, self._cache.by_key.get(call.key, ())):
+        if self._contract.runs_plain and self._profile.promote_changing(call, self._cache.by_key.get(call.key, ())):
             return State.LOOK
         exact = self._widen(call)
         try:
-            with self._own_effects(), traced(self._signature.name, self._traces + 1, reason):
+            with self._other_traces_valid(), traced(self._signature.name, self._traces + 1, reason):
                 concrete = self._trace(call)
         except Specialise as wanted:
-            if not self._learning.undo_promotion(call):
-                self._learning.specialise(call, wanted.leaves)
+            if not self._profile.undo_promotion(call):
+                self._profile.specialise(call, wanted.leaves)
             return State.LOOK
         except RestartTrace as wanted:
-            call.restarting += time.thread_time() - computed
-            return self._restage(call, wanted)
+            call.restart_seconds += time.thread_time() - computed
+            return self._bind_again(call, wanted)
         except MemoryError:
             if not self._contract.runs_plain:
                 raise
-            self._run_short(call)
+            self._note_memory_error(call)
             return State.PLAIN
         except (RunPlain, Exception) as error:
             self._spend(call, start)
@@ -130,44 +130,43 @@ class Obtaining:
             call.key = wider_key(call.key, reversed(list(self._cache.by_key)))
         exact = call.key
         if self._contract.runs_plain:
-            call.key = self._learning.open_key(exact, self._cache.by_key)
+            call.key = self._profile.open_key(exact, self._cache.by_key)
         return exact
 
-    def _restage(self, call: Call, wanted: RestartTrace) -> State:
+    def _bind_again(self, call: Call, wanted: RestartTrace) -> State:
         """Bind the call again, with the inputs or facts that the abandoned trace needs."""
-        refused = self._learning.refuses(call, wanted)
-        if self._is_timed and call.restarting > _MOST_RESTARTING:
-            refused = refused or _SLOW_RESTARTS.format(call.restarting)
+        refused = self._profile.refuses(call, wanted)
+        if self._is_timed and call.restart_seconds > _RESTART_LIMIT:
+            refused = refused or _SLOW_RESTARTS.format(call.restart_seconds)
         if refused:
             self._give_up(call, refused, None)
             return State.PLAIN
-        self._learning.restage(call, wanted)
+        self._profile.restage(call, wanted)
         return State.LOOK
 
     def _after_failure(self, call: Call, exact: Key, error: Exception | RunPlain) -> State | None:
-        """Return what is next after an error of the trace; None if the caller gets it.
+        """Return the next step after an error of the trace; None if the caller gets the error.
 
-        The trace is tried again without what was tried in this one: open sizes, inputs in place of constants, arrays as
-        memory.
+        A further attempt leaves out what this one tried: open sizes, inputs in place of constants, arrays as memory.
         """
         if not isinstance(error, RunPlain) and notes_fault(error):
             call.fault = error
-        if self._learning.fall_back_to_exact(call, exact, str(error)) or self._learning.undo_promotion(call):
+        if self._profile.fall_back_to_exact(call, exact, str(error)) or self._profile.undo_promotion(call):
             return State.LOOK
         if isinstance(error, RunPlain):
-            told, place = str(error), place_in(self.python_function, error)
+            reason, place = str(error), place_in(self.python_function, error)
         elif self._contract.runs_plain:
             place = getattr(error, "place", None) or place_in(self.python_function, error)
-            told = f"{type(error).__name__}: {getattr(error, 'message', None) or found_by(error)}"
+            reason = f"{type(error).__name__}: {getattr(error, 'message', None) or found_by(error)}"
         else:
             return None
-        if self._learning.try_as_objects(call, told, place):
+        if self._profile.try_as_objects(call, reason, place):
             return State.LOOK
-        self._give_up(call, told, place)
+        self._give_up(call, reason, place)
         return State.PLAIN
 
     def _spend(self, call: Call, start: float) -> None:
-        """Note that a trace was made or abandoned."""
+        """Account for the time of a trace that was made or abandoned."""
         if not self._contract.runs_plain:
             return
         storm, seconds = self._bailout.storm, time.perf_counter() - start
@@ -176,8 +175,8 @@ class Obtaining:
             storm.traced(call, seconds, self._retracing)
 
     @contextmanager
-    def _own_effects(self) -> Iterator[None]:
-        """Keep a trace's own changes outside (an append to a list, say) from invalidating the function's other traces.
+    def _other_traces_valid(self) -> Iterator[None]:
+        """Keep the outside changes of a trace, such as an append to a list, from invalidating other traces.
 
         Under the contract `function` such a change happens once per trace, and belongs to it.
         """
@@ -194,13 +193,13 @@ class Obtaining:
         log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
 
-    def _run_short(self, call: Call) -> None:
-        """Handle a trace that ran out of memory: run the call plain; the next one of its kind tries again, once."""
-        told = "there was no memory for a trace"
-        if told in self._explanation.plain:
-            self._give_up(call, told, None)
+    def _note_memory_error(self, call: Call) -> None:
+        """Run the call plain after its trace ran out of memory; the next call of its kind tries once more."""
+        reason = "there was no memory for a trace"
+        if reason in self._explanation.plain:
+            self._give_up(call, reason, None)
         else:
-            self._explanation.plain.append(told)
+            self._explanation.plain.append(reason)
 
 
-__all__ = ["Obtaining", "State"]
+__all__ = ["TraceMaker", "State"]
