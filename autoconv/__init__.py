@@ -44,8 +44,8 @@ def _load(name: str) -> Any:
 # Modules that are loaded each at its first use, without the public names or apart from them.
 _ON_THEIR_OWN = frozenset({
     "clibrary", "compat", "data", "debugging", "distribute", "experimental", "image", "importing", "io", "keras",
-    "lookup", "onnx", "quantization", "ragged", "saved_model", "signal", "sparse", "stablehlo", "summary", "tensorflow",
-    "train", "xp",
+    "lookup", "onnx", "quantization", "ragged", "saved_model", "sets", "signal", "sparse", "stablehlo", "summary",
+    "tensorflow", "train", "xp",
 })  # fmt: skip
 _OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
 

@@ -20,7 +20,6 @@ from autoconv import (
     strings,
     types,
 )
-from autoconv.api.callbacks import numpy_function, py_function
 from autoconv.api.control.checks import Assert, assert_equal, assert_greater, assert_less
 from autoconv.api.control.flow import case, cond, switch_case, while_loop
 from autoconv.api.control.functional import foldl, foldr, map_fn, scan
@@ -31,6 +30,7 @@ from autoconv.api.control.shape_checks import assert_rank
 from autoconv.api.control.vectorize import vectorized_map
 from autoconv.api.extension_types import type_spec_from_value
 from autoconv.api.gradients.accumulator import ForwardAccumulator
+from autoconv.api.gradients.callbacks import numpy_function, py_function
 from autoconv.api.gradients.custom import custom_gradient, gradients, hessians
 from autoconv.api.gradients.recomputed import recompute_grad
 from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
@@ -55,6 +55,7 @@ from autoconv.api.scopes import (
     no_op,
     timestamp,
 )
+from autoconv.api.sparse.ctc_decoding import edit_distance
 from autoconv.api.sparse.tensor import SparseTensor, SparseTensorSpec
 from autoconv.api.strings import as_string
 from autoconv.api.tensors.arithmetic import add, add_n, divide, floordiv, multiply, negative, pow, subtract, truediv
@@ -224,6 +225,7 @@ if TYPE_CHECKING:  # each is loaded at its first use
         quantization,
         ragged,
         saved_model,
+        sets,
         signal,
         sparse,
         summary,
@@ -238,32 +240,34 @@ __all__ = [
     "Assert", "DType", "DeviceSpec", "GradientTape", "Graph", "IndexedSlices", "Module", "RaggedTensor",
     "RaggedTensorSpec", "SparseTensor", "SparseTensorSpec", "Tensor", "TensorArray", "TensorShape", "TensorSpec",
     "TypeSpec", "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs", "acos",
-    "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh", "assert_equal",
-    "assert_greater", "assert_less", "assert_rank", "atan", "atan2", "atanh", "autodiff", "autograph", "bfloat16",
-    "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to",
-    "case", "cast", "ceil", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "clibrary", "compat", "compile",
-    "complex", "complex128", "complex64", "concat", "cond", "config", "constant", "constant_initializer",
-    "control_dependencies", "convert_to_tensor", "cos", "cosh", "cumsum", "custom_gradient", "data", "debugging",
-    "device", "distribute", "divide", "double", "dtypes", "dynamic_partition", "einsum", "ensure_shape", "equal",
-    "errors", "executing_eagerly", "exp", "expand_dims", "experimental", "eye", "fill", "float16", "float32", "float64",
-    "floor", "floordiv", "foldl", "foldr", "function", "gather", "gather_nd", "get_static_value", "global_norm", "grad",
-    "gradients", "greater", "greater_equal", "group", "half", "hessian", "hessians", "identity", "imag", "image",
-    "init_scope", "inside_function", "int16", "int32", "int64", "int8", "io", "is_tensor", "jacobian", "jvp", "less",
+    "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh",
+    "assert_equal", "assert_greater", "assert_less", "assert_rank", "atan", "atan2", "atanh", "autodiff",
+    "autograph", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape",
+    "broadcast_static_shape", "broadcast_to", "case", "cast", "ceil", "clibrary", "clip_by_global_norm",
+    "clip_by_norm", "clip_by_value", "compat", "compile", "complex", "complex128", "complex64", "concat", "cond",
+    "config", "constant", "constant_initializer", "control_dependencies", "convert_to_tensor", "cos", "cosh",
+    "cumsum", "custom_gradient", "data", "debugging", "device", "distribute", "divide", "double", "dtypes",
+    "dynamic_partition", "edit_distance", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
+    "expand_dims", "experimental", "eye", "fill", "float16", "float32", "float64", "floor", "floordiv", "foldl",
+    "foldr", "function", "gather", "gather_nd", "get_static_value", "global_norm", "grad", "gradients", "greater",
+    "greater_equal", "group", "half", "hessian", "hessians", "identity", "imag", "image", "init_scope",
+    "inside_function", "int16", "int32", "int64", "int8", "io", "is_tensor", "jacobian", "jvp", "less",
     "less_equal", "linalg", "linspace", "log", "logical_and", "logical_not", "logical_or", "logical_xor", "lookup",
     "map_fn", "math", "matmul", "maximum", "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest",
     "newaxis", "nn", "no_op", "norm", "not_equal", "numpy", "numpy_function", "one_hot", "ones", "ones_initializer",
     "ones_like", "pad", "pow", "print", "py_function", "python_number", "qint16", "qint32", "qint8", "quantization",
-    "quint16", "quint8", "ragged", "random", "random_normal_initializer", "random_uniform_initializer", "range", "rank",
-    "real", "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min",
-    "reduce_prod", "reduce_sum", "register_tensor_conversion_function", "repeat", "reshape", "resource", "reverse",
-    "reverse_sequence", "roll", "round", "saturate_cast", "saved_model", "scan", "scatter_nd", "searchsorted",
-    "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice", "sort", "sparse",
-    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "string", "strings", "subtract",
-    "summary", "switch_case", "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile", "timestamp", "train", "transpose",
-    "truediv", "type_spec_from_value", "types", "uint16", "uint32", "uint64", "uint8", "unique", "unique_with_counts",
-    "unstack", "value_and_grad", "variable_creator_scope", "variant", "vectorized_map", "vjp", "where", "while_loop",
-    "xp", "zeros", "zeros_initializer", "zeros_like",
+    "quint16", "quint8", "ragged", "random", "random_normal_initializer", "random_uniform_initializer", "range",
+    "rank", "real", "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean",
+    "reduce_min", "reduce_prod", "reduce_sum", "register_tensor_conversion_function", "repeat", "reshape",
+    "resource", "reverse", "reverse_sequence", "roll", "round", "saturate_cast", "saved_model", "scan",
+    "scatter_nd", "searchsorted", "sequence_mask", "sets", "shape", "shape_n", "sigmoid", "sign", "signal", "sin",
+    "sinh", "size", "slice", "sort", "sparse", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient",
+    "strided_slice", "string", "strings", "subtract", "summary", "switch_case", "tan", "tanh",
+    "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update", "tensordot", "tile", "timestamp", "train", "transpose", "truediv",
+    "type_spec_from_value", "types", "uint16", "uint32", "uint64", "uint8", "unique", "unique_with_counts",
+    "unstack", "value_and_grad", "variable_creator_scope", "variant", "vectorized_map", "vjp", "where",
+    "while_loop", "xp", "zeros", "zeros_initializer", "zeros_like",
 ]  # fmt: skip
 
 _present_functions(globals())

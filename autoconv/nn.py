@@ -46,6 +46,7 @@ from autoconv.api.nn.transposed_convolution import (
     conv_transpose,
 )
 from autoconv.api.random.dropout import dropout, stateless_dropout
+from autoconv.api.sparse.ctc_decoding import ctc_beam_search_decoder, ctc_greedy_decoder
 from autoconv.api.sparse.embedding import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
 from autoconv.api.tensors.norms import l2_normalize
@@ -56,10 +57,11 @@ experimental = SimpleNamespace(stateless_dropout=stateless_dropout)
 
 __all__ = [
     "atrous_conv2d", "avg_pool", "avg_pool1d", "avg_pool2d", "batch_normalization", "bias_add",
-    "compute_average_loss", "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose",
-    "conv_transpose", "convolution", "ctc_loss", "depth_to_space", "depthwise_conv2d", "dropout", "elu",
-    "embedding_lookup", "embedding_lookup_sparse", "gelu", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu",
-    "log_sigmoid", "log_softmax", "max_pool", "max_pool1d", "max_pool2d", "moments", "pool", "relu", "relu6",
+    "compute_average_loss", "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d",
+    "conv3d_transpose", "conv_transpose", "convolution", "ctc_beam_search_decoder", "ctc_greedy_decoder",
+    "ctc_loss", "depth_to_space", "depthwise_conv2d", "dropout", "elu", "embedding_lookup",
+    "embedding_lookup_sparse", "gelu", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu", "log_sigmoid",
+    "log_softmax", "max_pool", "max_pool1d", "max_pool2d", "moments", "pool", "relu", "relu6",
     "safe_embedding_lookup_sparse", "scale_regularization_loss", "selu", "separable_conv2d", "sigmoid",
     "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus",
     "softsign", "space_to_depth", "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",

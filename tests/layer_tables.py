@@ -79,7 +79,7 @@ WITHIN = {
         "values", "elements", "elementwise", "text", "control", "lists", "movement", "reduction", "random", "python",
         "numpy", "linalg", "analysis",
     ),
-    "api": ("tensors", "control", "gradients", "nn", "random", "sparse", "ragged", "lookup"),
+    "api": ("tensors", "control", "gradients", "nn", "random", "sparse", "ragged", "lookup", "boxes"),
     "optimise": ("symbolic", "unboxing"),
 }  # fmt: skip
 BELOW = {

@@ -314,6 +314,20 @@ NAMES = [
     "types.experimental.PolymorphicFunction",
     "types.experimental.GenericFunction",
     "types.experimental.ConcreteFunction",
+    "image.combined_non_max_suppression",
+    "image.crop_and_resize",
+    "image.draw_bounding_boxes",
+    "image.non_max_suppression",
+    "image.non_max_suppression_overlaps",
+    "image.non_max_suppression_padded",
+    "image.non_max_suppression_with_scores",
+    "nn.ctc_beam_search_decoder",
+    "nn.ctc_greedy_decoder",
+    "edit_distance",
+    "sets.difference",
+    "sets.intersection",
+    "sets.size",
+    "sets.union",
 ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.callbacks import numpy_function
+from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.tensors.shaping import reshape
 from autoconv.errors import NotFoundError
 from autoconv.graph.dtypes import string

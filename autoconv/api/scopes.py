@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.callbacks import numpy_function
+from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.config.placement import merged, requested, requesting
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph

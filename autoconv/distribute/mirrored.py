@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from autoconv.api.callbacks import numpy_function
+from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.tensors.shaping import concat
 from autoconv.config.devices import list_logical_devices
 from autoconv.config.placement import full_name

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.callbacks import numpy_function
+from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.config.placement import DEFAULT_DEVICE
 from autoconv.distribute.datasets import InputContext, gathered, split
 from autoconv.distribute.mirrored import Replicated

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.callbacks import numpy_function
+from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.tensors.casts import cast
 from autoconv.graph.dtypes import bool_, int64, string
 from autoconv.runtime.annotations import TensorLike

@@ -20,6 +20,7 @@ NAMESPACES = {
     "autoconv.lookup": "Tables of keys and values.",
     "autoconv.lookup.experimental": "Tables that change.",
     "autoconv.ragged": "Ragged tensors: rows of different lengths.",
+    "autoconv.sets": "Sets along the last dimension of tensors.",
     "autoconv.sparse": "Sparse tensors.",
     "autoconv.strings": "Tensors of strings.",
     "autoconv.bitwise": "Operators on the bits of integers.",

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import autoconv as tf
-from autoconv.api import callbacks
 from autoconv.api.control import checks, shape_checks
+from autoconv.api.gradients import callbacks
 from autoconv.errors import AssertionFailedError, InvalidArgumentError
 from autoconv.graph.dtypes import float32, int32
 from autoconv.runtime.support.shape import TensorSpec

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.callbacks import numpy_function
 from autoconv.api.control.graph_variable import GLOBAL_VARIABLES, TRAINABLE_VARIABLES
 from autoconv.api.control.graphs import graph_being_built
+from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.operations import group
 from autoconv.compat.v1.session import running_session

@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from autoconv import data, nest
-from autoconv.api.callbacks import numpy_function
 from autoconv.api.control.graph_variable import outside_of_control_flow
 from autoconv.api.control.graphs import graph_being_built
+from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.compat.v1.collections import GraphKeys, add_to_collection
 from autoconv.compat.v1.operations import StartOperation, as_operation
 from autoconv.compat.v1.session import running_session

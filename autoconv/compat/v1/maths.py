@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv import math, random
-from autoconv.api.callbacks import numpy_function, py_function
 from autoconv.api.control import flow
+from autoconv.api.gradients.callbacks import numpy_function, py_function
 from autoconv.api.tensors import casts, gather, reductions, shaping
 from autoconv.api.tensors.reductions import argmax as _argmax
 from autoconv.graph.dtypes import float32, float64, int32, int64

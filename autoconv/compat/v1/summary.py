@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.callbacks import numpy_function
 from autoconv.api.control.graphs import Graph, graph_being_built
+from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.compat.v1.collections import GraphKeys, add_to_collections, get_collection
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.graph.dtypes import as_dtype, string

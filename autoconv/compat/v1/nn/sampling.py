@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autoconv import math, nn
-from autoconv.api.callbacks import numpy_function
+from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.linalg import matmul
 from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.constants import ones_like, zeros_like

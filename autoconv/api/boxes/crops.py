@@ -1,0 +1,156 @@
+"""Boxes cut out of images and drawn on them, in coordinates from 0 to 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autoconv.api.gradients.callbacks import numpy_function
+from autoconv.api.tensors.arguments import shape_argument
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.comparison import clip_by_value, logical_and
+from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.gather import gather, where
+from autoconv.api.tensors.shaping import expand_dims, reshape, shape, stack
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.dtypes import float32, int32
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def crop_and_resize(
+    image: TensorLike, boxes: TensorLike, box_indices: TensorLike, crop_size: TensorLike, method: str = "bilinear",
+    extrapolation_value: float = 0.0, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Parts of images [batch, height, width, channels], each resized to the two sides `crop_size`, as float32.
+
+    A row of `boxes` is [y1, x1, y2, x2], where 0 is the first and 1 the last row or column; y1 above y2 turns the part
+    around. `box_indices` has the image of each box. `method` is "bilinear" or "nearest"; pixels outside of the image
+    are `extrapolation_value`. Raises ValueError for another method.
+
+    >>> x = autoconv.reshape(autoconv.range(9.0), [1, 3, 3, 1])
+    >>> autoconv.image.crop_and_resize(x, [[0.0, 0.0, 0.5, 1.0]], [0], [2, 2]).numpy()[0, :, :, 0]
+    array([[0., 2.],
+           [3., 5.]], dtype=float32)
+    """
+    if method not in ("bilinear", "nearest"):
+        raise ValueError(f'method is "bilinear" or "nearest", found {method!r}')
+    x, corners = cast(convert_to_tensor(image), float32), convert_to_tensor(boxes, float32)
+    sides, known = shape_argument(crop_size)
+    tall, wide = known if known is not None and len(known) == 2 else (None, None)
+    sizes = get_item(shape(x), slice(1, 3))
+    low, high = get_item(corners, (slice(None), slice(0, 2))), get_item(corners, (slice(None), slice(2, 4)))
+    placed = []
+    for axis, side in ((0, tall), (1, wide)):
+        count = get_item(sides[0], axis) if side is None else side
+        last = cast(get_item(sizes, axis) - 1, float32)
+        begin, end = get_item(low, (slice(None), axis)), get_item(high, (slice(None), axis))
+        steps = cast(counted(count), float32)
+        spread = expand_dims((end - begin) * last, 1) / cast(count - 1, float32) if side != 1 else None
+        first = expand_dims(begin * last, 1)
+        middle = expand_dims((begin + end) * 0.5 * last, 1)
+        along = middle + 0.0 * steps if spread is None else first + steps * spread
+        if side is None:
+            along = where(apply("equal", count, 1), middle + 0.0 * steps, along)
+        placed.append((along, last))
+    (down, bottom), (across, right) = placed
+    down, across = expand_dims(down, 2), expand_dims(across, 1)
+    pixels = _Pixels(x, cast(convert_to_tensor(box_indices), int32))
+    if method == "nearest":
+        found = pixels.at(_rounded(down), _rounded(across))
+    else:
+        top, left = apply("floor", down), apply("floor", across)
+        lower, righter = expand_dims(down - top, -1), expand_dims(across - left, -1)
+        below, beside = apply("ceil", down), apply("ceil", across)
+        upper_row = pixels.at(top, left) * (1.0 - righter) + pixels.at(top, beside) * righter
+        lower_row = pixels.at(below, left) * (1.0 - righter) + pixels.at(below, beside) * righter
+        found = upper_row * (1.0 - lower) + lower_row * lower
+    inside = logical_and(
+        logical_and(apply("greater_equal", down, 0.0), apply("less_equal", down, bottom)),
+        logical_and(apply("greater_equal", across, 0.0), apply("less_equal", across, right)),
+    )
+    return where(expand_dims(inside, -1), found, cast(extrapolation_value, float32))
+
+
+def _rounded(place: Tensor) -> Tensor:
+    """Round to the nearest number, halves away from 0."""
+    return apply("sign", place) * apply("floor", apply("abs", place) + 0.5)
+
+
+class _Pixels:
+    """The pixels of a batch of images at rows [boxes, tall, 1] and columns [boxes, 1, wide]; the nearest inside."""
+
+    def __init__(self, images: Tensor, numbers: Tensor) -> None:
+        sizes = shape(images)
+        self.height, self.width = get_item(sizes, 1), get_item(sizes, 2)
+        self.flat = reshape(images, stack([get_item(sizes, 0) * self.height * self.width, get_item(sizes, 3)]))
+        self.begins = expand_dims(expand_dims(numbers * self.height * self.width, 1), 1)
+
+    def at(self, rows: Tensor, columns: Tensor) -> Tensor:
+        row = clip_by_value(cast(rows, int32), 0, self.height - 1)
+        column = clip_by_value(cast(columns, int32), 0, self.width - 1)
+        return gather(self.flat, self.begins + row * self.width + column)
+
+
+def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: Any, name: str | None = None) -> Tensor:
+    """Images [batch, height, width, channels] with the edges of boxes [batch, n, 4] drawn in colours [m, channels].
+
+    A box is [y1, x1, y2, x2] from 0 to 1. Box i has the colour i modulo m, of ten built-in ones for None. Later boxes
+    cover earlier ones; parts outside of the image are left out.
+
+    >>> x = autoconv.zeros([1, 3, 3, 1])
+    >>> autoconv.image.draw_bounding_boxes(x, [[[0.0, 0.0, 1.0, 1.0]]], [[5.0]]).numpy()[0, :, :, 0]
+    array([[5., 5., 5.],
+           [5., 0., 5.],
+           [5., 5., 5.]], dtype=float32)
+    """
+    x = convert_to_tensor(images)
+    table = COLORS if colors is None else colors
+    inputs = [x, convert_to_tensor(boxes, float32), convert_to_tensor(table, float32)]
+    function = DrawnBoxes(colors is None)
+    return numpy_function(function, inputs, [TensorSpec(x.shape, x.dtype)], name="DrawBoundingBoxes")[0]
+
+
+COLORS = (
+    (1, 1, 0, 1), (0, 0, 1, 1), (1, 0, 0, 1), (0, 1, 0, 1), (0.5, 0, 0.5, 1), (0.5, 0.5, 0, 1), (0.5, 0, 0, 1),
+    (0, 0, 0.5, 1), (0, 1, 1, 1), (1, 0, 1, 1),
+)  # fmt: skip
+
+
+@attribute_class
+@dataclass(frozen=True)
+class DrawnBoxes:
+    """Draw boxes on copies of images; `built_in` colours are ones in images of one channel."""
+
+    graphdef: ClassVar = "DrawBoundingBoxesV2"
+    built_in: bool
+
+    def __call__(self, images: np.ndarray, boxes: np.ndarray, colors: np.ndarray) -> np.ndarray:
+        drawn = np.array(images)
+        _, height, width, depth = drawn.shape
+        palette = np.ones((1, 1)) if self.built_in and depth == 1 else colors[:, :depth]
+        for image, corners in zip(drawn, boxes, strict=True):
+            for number, box in enumerate(corners):
+                top, left, bottom, right = (
+                    int(edge * np.float32(side - 1)) for edge, side in zip(box, (height, width) * 2, strict=True)
+                )
+                if top <= bottom and left <= right:
+                    _draw(image, top, left, bottom, right, palette[number % len(palette)])
+        return drawn
+
+
+def _draw(image: np.ndarray, top: int, left: int, bottom: int, right: int, color: np.ndarray) -> None:
+    height, width, _ = image.shape
+    if top >= height or bottom < 0 or left >= width or right < 0:
+        return
+    rows, columns = slice(max(top, 0), bottom + 1), slice(max(left, 0), right + 1)
+    for row in {top, bottom} & set(range(height)):
+        image[row, columns] = color
+    for column in {left, right} & set(range(width)):
+        image[rows, column] = color

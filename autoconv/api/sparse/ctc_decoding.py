@@ -1,0 +1,227 @@
+"""Decoders of connectionist temporal classification, and the distance of label sequences."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autoconv.api.gradients.callbacks import numpy_function
+from autoconv.api.sparse.tensor import SparseTensor
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.dtypes import DType, float32, int32, int64
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+Labels = tuple[int, ...]
+
+
+def ctc_greedy_decoder(
+    inputs: TensorLike, sequence_length: TensorLike, merge_repeated: bool = True, blank_index: int | None = None
+) -> tuple[list[SparseTensor], Tensor]:
+    """The labels of the largest logit of each frame, without blanks: a list of one sparse tensor, and scores.
+
+    `inputs` is [frames, batch, classes]; the blank is the class `blank_index`, the last one by default. Equal labels of
+    neighbouring frames are one with `merge_repeated`. The scores [batch, 1] are minus the sums of the largest logits.
+
+    >>> labels, scores = autoconv.nn.ctc_greedy_decoder([[[3.0, 0.0]], [[2.0, 0.0]], [[0.0, 1.0]]], [3])
+    >>> labels[0].values.numpy(), scores.numpy()
+    (array([0]), array([[-6.]], dtype=float32))
+    """
+    logits = convert_to_tensor(inputs)
+    function = GreedyDecoder(bool(merge_repeated), blank_index, logits.dtype)
+    specs = [*_label_specs(), TensorSpec((logits.shape[1] if logits.shape.rank == 3 else None, 1), logits.dtype)]
+    lengths = convert_to_tensor(sequence_length, int32)
+    *parts, scores = numpy_function(function, [logits, lengths], specs, name="CTCGreedyDecoder")
+    return [SparseTensor(*parts)], scores
+
+
+def ctc_beam_search_decoder(
+    inputs: TensorLike, sequence_length: TensorLike, beam_width: int = 100, top_paths: int = 1
+) -> tuple[list[SparseTensor], Tensor]:
+    """The `top_paths` most probable label sequences, each as a sparse tensor, and log-probabilities [batch, top_paths].
+
+    `inputs` is [frames, batch, classes], where the last class is the blank. After each frame the `beam_width` most
+    probable sequences are kept. Raises InvalidArgumentError where there are fewer sequences than `top_paths`.
+
+    >>> labels, scores = autoconv.nn.ctc_beam_search_decoder([[[3.0, 0.0]], [[2.0, 0.0]], [[0.0, 1.0]]], [3])
+    >>> labels[0].values.numpy(), scores.numpy().round(3)
+    (array([0]), array([[-0.035]], dtype=float32))
+    """
+    logits = convert_to_tensor(inputs)
+    function = BeamSearchDecoder(int(beam_width), int(top_paths), logits.dtype)
+    batch = logits.shape[1] if logits.shape.rank == 3 else None
+    specs = [*(spec for _ in range(top_paths) for spec in _label_specs()), TensorSpec((batch, top_paths), logits.dtype)]
+    lengths = convert_to_tensor(sequence_length, int32)
+    *parts, scores = numpy_function(function, [logits, lengths], specs, name="CTCBeamSearchDecoder")
+    return [SparseTensor(*parts[3 * path : 3 * path + 3]) for path in range(top_paths)], scores
+
+
+def edit_distance(
+    hypothesis: SparseTensor, truth: SparseTensor, normalize: bool = True, name: str = "edit_distance"
+) -> Tensor:
+    """The number of insertions, deletions and replacements that make each sequence of `truth` of that of `hypothesis`.
+
+    The sequences lie along the last dimension. With `normalize` the number is divided by the length of the truth, and
+    infinite for an empty one that is not met. Raises TypeError unless both are sparse.
+
+    >>> first, second = autoconv.sparse.from_dense([[1, 2, 3]]), autoconv.sparse.from_dense([[1, 3]])
+    >>> autoconv.edit_distance(first, second, normalize=False).numpy()
+    array([1.], dtype=float32)
+    """
+    for given in (hypothesis, truth):
+        if not isinstance(given, SparseTensor):
+            raise TypeError(f"edit_distance takes sparse tensors, found {given!r}")
+    parts = [y for x in (hypothesis, truth) for y in (x.indices, x.values, x.dense_shape)]
+    rank = truth.shape.rank
+    spec = TensorSpec(None if rank is None else (None,) * (rank - 1), float32)
+    return numpy_function(EditDistance(bool(normalize)), parts, [spec], name="EditDistance")[0]
+
+
+def _label_specs() -> list[TensorSpec]:
+    return [TensorSpec((None, 2), int64), TensorSpec((None,), int64), TensorSpec((2,), int64)]
+
+
+@attribute_class
+@dataclass(frozen=True)
+class GreedyDecoder:
+    """Take the largest logit of each frame."""
+
+    graphdef: ClassVar = "CTCGreedyDecoder"
+    merge: bool
+    blank: int | None
+    dtype: DType
+
+    def __call__(self, logits: Any, lengths: Any) -> Any:
+        _, batch, classes = _checked(logits, lengths)
+        blank = classes - 1 if self.blank is None else self.blank % classes
+        best = logits.argmax(-1)
+        scores = np.zeros((batch, 1), logits.dtype)
+        found: list[Labels] = []
+        for row, length in enumerate(lengths.tolist()):
+            labels, before = [], -1
+            for frame in range(length):
+                label = int(best[frame, row])
+                scores[row, 0] -= logits[frame, row, label]
+                if label != blank and not (self.merge and label == before):
+                    labels.append(label)
+                before = label
+            found.append(tuple(labels))
+        return *_sparse(found), scores
+
+
+@attribute_class
+@dataclass(frozen=True)
+class BeamSearchDecoder:
+    """Keep the most probable label sequences, each with the log-probabilities of ending in a blank or not."""
+
+    graphdef: ClassVar = "CTCBeamSearchDecoder"
+    width: int
+    paths: int
+    dtype: DType
+
+    def __call__(self, logits: Any, lengths: Any) -> Any:
+        _, batch, classes = _checked(logits, lengths)
+        if self.paths > self.width:
+            raise InvalidArgumentError(f"top_paths ({self.paths}) is larger than beam_width ({self.width})")
+        found: list[list[Labels]] = [[] for _ in range(self.paths)]
+        scores = np.zeros((batch, self.paths), logits.dtype)
+        for row, length in enumerate(lengths.tolist()):
+            given = np.asarray(logits[:length, row], np.float64)
+            top = given.max(-1, keepdims=True)
+            logarithms = given - top - np.log(np.exp(given - top).sum(-1, keepdims=True))
+            beam = self._searched(logarithms.tolist(), classes - 1)
+            if len(beam) < self.paths:
+                raise InvalidArgumentError(f"found {len(beam)} label sequences, fewer than top_paths ({self.paths})")
+            for path, (labels, score) in enumerate(beam[: self.paths]):
+                found[path].append(labels)
+                scores[row, path] = score
+        return *(part for path in found for part in _sparse(path)), scores
+
+    def _searched(self, frames: list[list[float]], blank: int) -> list[tuple[Labels, float]]:
+        beam: dict[Labels, tuple[float, float]] = {(): (0.0, -math.inf)}
+        for frame in frames:
+            grown: dict[Labels, tuple[float, float]] = {}
+            for labels, (after_blank, after_label) in beam.items():
+                total = _log_sum(after_blank, after_label)
+                _add(grown, labels, total + frame[blank], -math.inf)
+                if labels:
+                    _add(grown, labels, -math.inf, after_label + frame[labels[-1]])
+                for label in range(blank):
+                    before = after_blank if labels and labels[-1] == label else total
+                    _add(grown, (*labels, label), -math.inf, before + frame[label])
+            best = sorted(grown, key=lambda labels: -_log_sum(*grown[labels]))[: self.width]
+            beam = {labels: grown[labels] for labels in best}
+        return [(labels, _log_sum(*parts)) for labels, parts in beam.items()]
+
+
+@attribute_class
+@dataclass(frozen=True)
+class EditDistance:
+    """Compute the distance of Levenshtein for each pair of sequences."""
+
+    graphdef: ClassVar = "EditDistance"
+    normalize: bool
+
+    def __call__(self, places: Any, values: Any, shape: Any, true_places: Any, truth: Any, true_shape: Any) -> Any:
+        if len(shape) != len(true_shape):
+            raise InvalidArgumentError(f"the ranks differ: {shape.tolist()} and {true_shape.tolist()}")
+        given, wanted = _sequences(places, values), _sequences(true_places, truth)
+        found = np.zeros(np.maximum(shape, true_shape)[:-1], np.float32)
+        for group in {*given, *wanted}:
+            first, second = given.get(group, []), wanted.get(group, [])
+            distance = float(_distance(first, second))
+            if self.normalize:
+                distance = distance / len(second) if second else math.inf
+            found[group] = distance
+        return found
+
+
+def _sequences(places: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
+    found: dict[tuple[int, ...], list[Any]] = {}
+    for place, value in zip(places.tolist(), values.tolist(), strict=True):
+        found.setdefault(tuple(place[:-1]), []).append(value)
+    return found
+
+
+def _distance(first: list[Any], second: list[Any]) -> int:
+    row = list(range(len(second) + 1))
+    for i, a in enumerate(first, 1):
+        diagonal, row[0] = row[0], i
+        for j, b in enumerate(second, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (a != b))
+    return row[-1]
+
+
+def _checked(logits: Any, lengths: Any) -> tuple[int, int, int]:
+    if logits.ndim != 3:
+        raise InvalidArgumentError(f"inputs is not a 3-Tensor: [frames, batch, classes], found {list(logits.shape)}")
+    frames, batch, classes = logits.shape
+    if lengths.shape != (batch,):
+        raise InvalidArgumentError(f"len(sequence_length) != batch_size: {list(lengths.shape)} and {batch}")
+    if (lengths > frames).any():
+        raise InvalidArgumentError(f"sequence_length(b) <= {frames}, found {lengths.tolist()}")
+    return frames, batch, classes
+
+
+def _sparse(rows: list[Labels]) -> tuple[Any, Any, Any]:
+    places = [(row, place) for row, labels in enumerate(rows) for place in range(len(labels))]
+    values = [label for labels in rows for label in labels]
+    most = max(map(len, rows), default=0)
+    indices = np.array(places, np.int64).reshape(-1, 2)
+    return indices, np.array(values, np.int64), np.array([len(rows), most], np.int64)
+
+
+def _add(beam: dict[Labels, tuple[float, float]], labels: Labels, after_blank: float, after_label: float) -> None:
+    first, second = beam.get(labels, (-math.inf, -math.inf))
+    beam[labels] = _log_sum(first, after_blank), _log_sum(second, after_label)
+
+
+def _log_sum(a: float, b: float) -> float:
+    low, high = min(a, b), max(a, b)
+    return high if low == -math.inf else high + math.log1p(math.exp(low - high))

@@ -1,0 +1,136 @@
+"""Sets: the distinct elements along the last dimension of tensors, or of sparse tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autoconv.api.gradients.callbacks import numpy_function
+from autoconv.api.sparse.tensor import SparseTensor
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.dtypes import int32, int64
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+Groups = dict[tuple[int, ...], set[Any]]
+
+
+def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+    """The elements that are in both sets, row by row, in rising order.
+
+    `a` and `b` are tensors or sparse tensors whose dimensions but the last agree.
+
+    >>> autoconv.sparse.to_dense(autoconv.sets.intersection([[1, 2, 3]], [[3, 2, 7]])).numpy()
+    array([[2, 3]], dtype=int32)
+    """
+    return _operation("intersection", a, b)
+
+
+def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+    """The elements that are in one of the sets or in both, row by row, in rising order.
+
+    >>> autoconv.sparse.to_dense(autoconv.sets.union([[1, 2]], [[2, 7]])).numpy()
+    array([[1, 2, 7]], dtype=int32)
+    """
+    return _operation("union", a, b)
+
+
+def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
+    """The elements of `a` that are not in `b`, row by row; without `aminusb`, those of `b` that are not in `a`.
+
+    >>> autoconv.sparse.to_dense(autoconv.sets.difference([[1, 2]], [[2, 7]])).numpy()
+    array([[1]], dtype=int32)
+    """
+    return _operation("difference", a, b) if aminusb else _operation("difference", b, a)
+
+
+def size(a: Any, validate_indices: bool = True) -> Tensor:
+    """The number of distinct elements in each row of a sparse tensor, int32.
+
+    Raises TypeError for another tensor.
+
+    >>> autoconv.sets.size(autoconv.sparse.from_dense([[5, 5], [5, 6]])).numpy()
+    array([1, 2], dtype=int32)
+    """
+    if not isinstance(a, SparseTensor):
+        raise TypeError(f"Expected `SparseTensor`, got {a!r}")
+    spec = TensorSpec(None if a.shape.rank is None else a.shape.as_list()[:-1], int32)
+    return numpy_function(SetSizes(), [a.indices, a.values, a.dense_shape], [spec], name="SetSize")[0]
+
+
+def _operation(kind: str, a: Any, b: Any) -> SparseTensor:
+    sparse = isinstance(a, SparseTensor), isinstance(b, SparseTensor)
+    first, second = (x if isinstance(x, SparseTensor) else convert_to_tensor(x) for x in (a, b))
+    if first.dtype is not second.dtype:
+        raise TypeError(f"Types don't match, {first.dtype} vs {second.dtype}")
+    parts = [y for x in (first, second) for y in _parts(x)]
+    rank = first.shape.rank
+    specs = [TensorSpec((None, rank), int64), TensorSpec((None,), first.dtype), TensorSpec((rank,), int64)]
+    found = numpy_function(SetOperation(kind, *sparse), parts, specs, name="SetOperation")
+    return SparseTensor(*found)
+
+
+def _parts(given: Any) -> tuple[Tensor, ...]:
+    return (given.indices, given.values, given.dense_shape) if isinstance(given, SparseTensor) else (given,)
+
+
+@attribute_class
+@dataclass(frozen=True)
+class SetOperation:
+    """Combine two sets, each of which is an array, or indices, values and a shape."""
+
+    graphdef: ClassVar = "SetOperation"
+    kind: str
+    first_is_sparse: bool
+    second_is_sparse: bool
+
+    def __call__(self, *arrays: Any) -> Any:
+        parts = list(arrays)
+        (first, sizes), (second, others) = (
+            _of_sparse(parts.pop(0), parts.pop(0), parts.pop(0)) if sparse else _of_dense(parts.pop(0))
+            for sparse in (self.first_is_sparse, self.second_is_sparse)
+        )
+        if sizes != others:
+            raise InvalidArgumentError(f"Mismatched group shapes: {list(sizes)} vs {list(others)}")
+        rows = []
+        for group in sorted({*first, *second}):
+            elements: set[Any] = getattr(first.get(group, set()), self.kind)(second.get(group, set()))
+            rows += [(group, place, element) for place, element in enumerate(sorted(elements))]
+        indices = np.array([(*group, place) for group, place, _ in rows], np.int64)
+        dtype = arrays[1 if self.first_is_sparse else 0].dtype
+        values = np.array([element for _, _, element in rows], dtype)
+        most = 1 + max((place for _, place, _ in rows), default=-1)
+        return indices.reshape(-1, len(sizes) + 1), values, np.array([*sizes, most], np.int64)
+
+
+@attribute_class
+@dataclass(frozen=True)
+class SetSizes:
+    """Count the distinct elements of each row."""
+
+    graphdef: ClassVar = "SetSize"
+
+    def __call__(self, indices: Any, values: Any, shape: Any) -> Any:
+        groups, sizes = _of_sparse(indices, values, shape)
+        counts = np.zeros(sizes, np.int32)
+        for group, elements in groups.items():
+            counts[group] = len(elements)
+        return counts
+
+
+def _of_sparse(indices: Any, values: Any, shape: Any) -> tuple[Groups, tuple[int, ...]]:
+    groups: Groups = {}
+    for place, value in zip(indices.tolist(), values.tolist(), strict=True):
+        groups.setdefault(tuple(place[:-1]), set()).add(value)
+    return groups, tuple(shape.tolist()[:-1])
+
+
+def _of_dense(array: Any) -> tuple[Groups, tuple[int, ...]]:
+    if array.ndim < 2:
+        raise InvalidArgumentError(f"Input set needs at least two dimensions, found shape {list(array.shape)}")
+    sizes = array.shape[:-1]
+    return {group: set(array[group].tolist()) for group in np.ndindex(*sizes)}, sizes
