@@ -46,9 +46,9 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
     try:
         found = tracing.stages(function, specs, "compile" if compiled else "function", spans)
     except Exception as error:
-        said = located(error)
-        if said is not None:
-            raise said from (error if said is not error else error.__cause__)
+        placed = located(error)
+        if placed is not None:
+            raise placed from (error if placed is not error else error.__cause__)
         if isinstance(error, TypeError) and getattr(function, "input_signature", None) is not None:
             raise TargetError(str(error)) from error  # types that its input_signature does not allow
         raise
@@ -86,7 +86,7 @@ def function_of(target: str) -> Any:
     for part in found.name.split("."):
         value = getattr(value, part, None)
     if not callable(value) or isinstance(value, type):
-        raise TargetError(f"{found.path}:{found.name} is no function once the module has been imported")
+        raise TargetError(f"{found.path}:{found.name} is not a function after the import of its module")
     return value
 
 

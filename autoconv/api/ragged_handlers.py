@@ -1,4 +1,4 @@
-"""What general functions do with ragged tensors."""
+"""Implementations of general functions for ragged tensors."""
 
 from __future__ import annotations
 
@@ -102,15 +102,15 @@ handles(shaping.expand_dims, kind=RaggedTensor)(joining.ragged_expand_dims)
 def _squeeze(input: RaggedTensor, axis: AxisLike | None = None, name: str | None = None) -> Any:
     if axis is None:
         raise ValueError("squeeze of a ragged tensor needs the axis")
-    return joining.ragged_squeeze(input, _places(input, axis))
+    return joining.ragged_squeeze(input, _nonnegative_axes(input, axis))
 
 
 @handles(shaping.reverse, kind=RaggedTensor)
 def _reverse(tensor: RaggedTensor, axis: AxisLike, name: str | None = None) -> Any:
-    return joining.ragged_reverse(tensor, _places(tensor, axis))
+    return joining.ragged_reverse(tensor, _nonnegative_axes(tensor, axis))
 
 
-def _places(value: RaggedTensor, axis: AxisLike) -> list[int]:
+def _nonnegative_axes(value: RaggedTensor, axis: AxisLike) -> list[int]:
     rank = value.shape.rank
     axes = static_axes(axis) or ()
     if rank is None and any(one < 0 for one in axes):
@@ -166,7 +166,7 @@ def _columns(params: RaggedTensor, indices: RaggedLike) -> Any:
 
 
 def _gather_in_rows(params: RaggedLike, indices: RaggedLike) -> Any:
-    """Gather from each row of `params` by the row of `indices` at the same place."""
+    """Gather from each row of `params` by the row of `indices` with the same number."""
     rows = params if isinstance(params, RaggedTensor) else RaggedTensor.from_tensor(params)
     if isinstance(indices, RaggedTensor):
         begins = gather(partitions.starts(rows), partitions.rowids(indices))
@@ -195,17 +195,18 @@ def _gather_nd(
         return gather_rows(params, first)
     begins = gather(partitions.starts(params), first)
     rest = cast(numbers[..., 1], begins.dtype) + begins
-    return _gather_nd_below(params.values, rest, numbers, 2, depth)
+    return _gather_nd_in_values(params.values, rest, numbers, 2, depth)
 
 
-def _gather_nd_below(values: RaggedLike, at: Tensor, numbers: Tensor, level: int, depth: int) -> Any:
+def _gather_nd_in_values(values: RaggedLike, at: Tensor, numbers: Tensor, level: int, depth: int) -> Any:
     if level == depth:
         return gather_rows(values, at)
     if not isinstance(values, RaggedTensor):
         rest = cast(numbers[..., level:], at.dtype)
         return gather_nd(values, shaping.concat([shaping.expand_dims(at, -1), rest], -1))
     begins = gather(partitions.starts(values), at)
-    return _gather_nd_below(values.values, cast(numbers[..., level], begins.dtype) + begins, numbers, level + 1, depth)
+    inner = cast(numbers[..., level], begins.dtype) + begins
+    return _gather_nd_in_values(values.values, inner, numbers, level + 1, depth)
 
 
 @handles(one_hot, kind=RaggedTensor)
@@ -237,7 +238,7 @@ def _dropout(x: RaggedTensor, rate: Any, *args: Any, **kwargs: Any) -> Any:
 def _cumsum(
     x: RaggedTensor, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
-    (at,) = _places(x, axis)
+    (at,) = _nonnegative_axes(x, axis)
     return ragged_cumsum(x, at, exclusive, reverse)
 
 
@@ -297,12 +298,12 @@ def _reduce_join(
     inputs: RaggedTensor, axis: AxisLike | None = None, keepdims: bool = False, separator: str = "",
     name: str | None = None,
 ) -> Any:
-    at = _places(inputs, axis)[0] if axis is not None else inputs.ragged_rank
+    at = _nonnegative_axes(inputs, axis)[0] if axis is not None else inputs.ragged_rank
     if at > 1:
         inner = _reduce_join if isinstance(inputs.values, RaggedTensor) else strings.reduce_join
         return inputs.with_values(inner(inputs.values, at - 1, keepdims, separator))
     if isinstance(inputs.values, RaggedTensor) or at == 0:
-        raise NotImplementedError("reduce_join of a ragged tensor is along its innermost dimension of rows")
+        raise NotImplementedError("reduce_join of a ragged tensor works along its innermost ragged dimension only")
     lengths = gather(partitions.lengths(inputs), inputs.value_rowids())
     last = apply("equal", partitions.positions_in_rows(inputs) + 1, lengths)
     ended = inputs.with_values(where(last, inputs.values, strings.join([inputs.values, separator]))).to_tensor("")
@@ -320,7 +321,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def _operated(name: str, value: RaggedTensor, *others: Any) -> Any:
+def _apply_operator(name: str, value: RaggedTensor, *others: Any) -> Any:
     function = _OPERATORS.get(name)
     if not others:
         return value.with_flat_values(_OPERATORS[name](value.flat_values))
@@ -331,4 +332,4 @@ def _operated(name: str, value: RaggedTensor, *others: Any) -> Any:
     return elementwise(function, value, others[0])
 
 
-OPERATORS.set(_operated)
+OPERATORS.set(_apply_operator)

@@ -1,11 +1,11 @@
-"""Checkpointing of loops: store the state at every n-th iteration, and recompute what lies between.
+"""Checkpointing of loops: store the state at every n-th iteration, and recompute the iterations between.
 
 A reversed loop stores one copy per iteration of each body value that a gradient reads. With `recompute_every=n` it
 becomes a loop over segments of n iterations. The forward pass stores only the state at the start of each segment. The
 backward pass runs each segment once more, stores the values, and then reverses it. For m iterations that stores m/n
-states and the values of n iterations, least at n = √m, for one more forward run.
+states and the values of n iterations, for one more forward run. The minimum is at n = √m.
 (A. Griewank, "Achieving logarithmic growth of temporal and spatial complexity in reverse automatic differentiation",
-1992, of which this is one level.)
+1992; this is one level of his scheme.)
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.builder import GraphBuilder
 
 
-def into_segments(node: Node, every: int) -> bool:
+def divide_into_segments(node: Node, every: int) -> bool:
     """Turn a loop into one over segments of `every` iterations.
 
     Return False, without a change, for a loop whose side effects would be repeated.
@@ -38,7 +38,7 @@ def into_segments(node: Node, every: int) -> bool:
     zero = GraphBuilder(segment).constant(value=np.array(0, np.int64))
     inner = segment.add(
         node.op, [*values[:size], zero, *values[size:]], {"state": size + 1},
-        regions=[_test_within(test, size, every), _counting(body, size)],
+        regions=[_test_with_limit(test, size, every), _body_with_counter(body, size)],
         types=[*(p.type for p in body.parameters[:size]), TensorType(int64, ())], span=node.span,
     )  # fmt: skip
     segment.outputs = list(inner.results[:size])
@@ -47,13 +47,13 @@ def into_segments(node: Node, every: int) -> bool:
     return True
 
 
-def reverse_again(
+def recompute_and_reverse(
     child: Region, own: Sequence[Value], seeds: Sequence[tuple[Value, Value]], varied: set[Value],
     backprop: Callable[..., None],
 ) -> None:  # fmt: skip
     """Copy the level's forward graph into its backward graph, and reverse the copy.
 
-    `seeds` are outputs with their cotangents. Of the level itself only the parameters are stored.
+    `seeds` are outputs with their cotangents. Only the parameters of the level are stored.
     """
     repeated = child.forward.nodes[:]  # before pushes of the stored parameters are added there
     copies: dict[Value, Value] = {}
@@ -85,7 +85,7 @@ def _is_used(graph: Graph, parameter: Value) -> bool:
     return parameter in graph.outputs or any(parameter in node.inputs for node in graph.nodes)
 
 
-def _test_within(test: Graph, size: int, every: int) -> Graph:
+def _test_with_limit(test: Graph, size: int, every: int) -> Graph:
     within = clone(test)
     b = GraphBuilder(within)
     done = within.add_parameter(TensorType(int64, ()), "done")
@@ -95,7 +95,7 @@ def _test_within(test: Graph, size: int, every: int) -> Graph:
     return within
 
 
-def _counting(body: Graph, size: int) -> Graph:
+def _body_with_counter(body: Graph, size: int) -> Graph:
     counting = clone(body)
     done = counting.add_parameter(TensorType(int64, ()), "done")
     counting.parameters = [*counting.parameters[:size], done, *counting.parameters[size:-1]]
@@ -103,4 +103,4 @@ def _counting(body: Graph, size: int) -> Graph:
     return counting
 
 
-__all__ = ["into_segments", "reverse_again"]
+__all__ = ["divide_into_segments", "recompute_and_reverse"]

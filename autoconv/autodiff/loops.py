@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autoconv.autodiff.checkpoints import into_segments, reverse_again
+from autoconv.autodiff.checkpoints import divide_into_segments, recompute_and_reverse
 from autoconv.autodiff.conditionals import seed, top
 from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import state_flags, varied_values
@@ -44,7 +44,7 @@ class _Body:
 def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Count the iterations in the forward loop, and add a backward loop with the same number."""
     inputs, size = node.inputs, state_size(node)
-    again = level.recompute_every is not None and into_segments(node, level.recompute_every)
+    again = level.recompute_every is not None and divide_into_segments(node, level.recompute_every)
     body = _fix_carried(level, node, varied, backprop, again)
     child = body.child
     carried = [_cotangent(child, body.own[i]) for i in body.carried]
@@ -114,7 +114,7 @@ def _reverse_body(
     if again:
         parameters = [child.backward.add_parameter(cotangent_type(own[i].type), "cotangent") for i in carried]
         outputs = [forward.outputs[i] for i in carried]
-        reverse_again(child, own, list(zip(outputs, parameters, strict=True)), inner, backprop)
+        recompute_and_reverse(child, own, list(zip(outputs, parameters, strict=True)), inner, backprop)
     else:
         parameters = seed(child, [(own[i], forward.outputs[i]) for i in carried], inner)
         backprop(child, inner)

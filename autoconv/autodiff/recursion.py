@@ -8,8 +8,8 @@ call, in order. Instead, its backward function gets the original arguments and r
             return 1.0                             return 0.0
         return x * power(x, n - 1)             return cotangent * power(x, n - 1) + power_back(x, n - 1, cotangent * x)
 
-So a chain of n calls recomputes n * n / 2 calls. Variables are read where the function is called, as they may
-have changed by the backward pass. Functions with other side effects, which would be repeated, have no gradient.
+So a chain of n calls recomputes n * n / 2 calls. Variables are read where the function is called, because they may
+have changed before the backward pass. Functions with other side effects, which would be repeated, have no gradient.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from autoconv.graph.graph import Graph, Node, Value, compute_effects, copy_node
 from autoconv.graph.types import ResourceType
 from autoconv.ops.record import OPS
 
-_ONCE = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
+_NOT_REPEATABLE = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 
 
 def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Add a call of the function's backward graph."""
     graph = _without_variables(node.regions[0], level, node)
-    if graph.effects & _ONCE:
-        raise refused(node, f"the backward pass runs a recursive function again, and it {_what(graph)}")
+    if graph.effects & _NOT_REPEATABLE:
+        raise refused(node, f"the backward pass runs a recursive function again, and it {_effect_text(graph)}")
     results = [r for r in node.results if r in level.cotangents and r in varied]
     wanted = [j for j, value in enumerate(node.inputs) if value in varied]
-    back = _reversed(level, graph, tuple(wanted), tuple(r.index for r in results), backprop)
-    inputs = [level.resolve(_read(level, node, value)) for value in node.inputs]
+    back = _backward_graph(level, graph, tuple(wanted), tuple(r.index for r in results), backprop)
+    inputs = [level.resolve(_value_before(level, node, value)) for value in node.inputs]
     cotangents = [conformed(level.builder, level.cotangents[r], graph.outputs[r.index].type) for r in results]
     call = level.backward.add(
         OPS["call"], [*inputs, *cotangents], {"name": back.name, "recursive": True}, regions=[back],
@@ -47,7 +47,7 @@ def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Ca
         accumulate(level.builder, level.cotangents, node.inputs[j], cotangent, node)
 
 
-def _what(graph: Graph) -> str:
+def _effect_text(graph: Graph) -> str:
     done = {
         Effects.WRITE: "writes variables or objects", Effects.OUTPUT: "prints",
         Effects.RANDOM: "draws random numbers", Effects.READ: "reads what may have changed",
@@ -55,7 +55,7 @@ def _what(graph: Graph) -> str:
     return next(text for effect, text in done.items() if graph.effects & effect)
 
 
-def _reversed(
+def _backward_graph(
     level: Level, graph: Graph, wanted: tuple[int, ...], given: tuple[int, ...], backprop: Callable[..., None]
 ) -> Graph:
     """Return the backward graph of a recursive function.
@@ -86,7 +86,7 @@ def _reversed(
     return back
 
 
-def _read(level: Level, node: Node, value: Value) -> Value:
+def _value_before(level: Level, node: Node, value: Value) -> Value:
     """Return the value; for a variable, its contents before the node."""
     if not isinstance(value.type, ResourceType):
         return value
@@ -102,12 +102,12 @@ def _without_variables(graph: Graph, level: Level, node: Node) -> Graph:
     if found is None:
         if not any(isinstance(value.type, ResourceType) for value in graph.parameters):
             return level.without_variables.setdefault(graph, graph)
-        found = _copied(graph, level.without_variables, node)
+        found = _copy_by_value(graph, level.without_variables, node)
         compute_effects(found)
     return found
 
 
-def _copied(graph: Graph, copies: dict[Graph, Graph], node: Node) -> Graph:
+def _copy_by_value(graph: Graph, copies: dict[Graph, Graph], node: Node) -> Graph:
     copy = copies[graph] = Graph(f"{graph.name}_by_value")
     copies[copy] = copy
     values: dict[Value, Value] = {}
@@ -123,7 +123,7 @@ def _copied(graph: Graph, copies: dict[Graph, Graph], node: Node) -> Graph:
             raise refused(
                 node, f"the backward pass runs a recursive function again, and it contains {one.op.name!r}"
             )
-        regions = [copies.get(region) or _copied(region, copies, node) for region in one.regions]
+        regions = [copies.get(region) or _copy_by_value(region, copies, node) for region in one.regions]
         values.update(zip(one.results, copy_node(copy, one, inputs, regions).results, strict=True))
     copy.outputs = [values[value] for value in graph.outputs]
     return copy

@@ -17,13 +17,13 @@ from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int6
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 
-_GUESSES = (int32, int64, float32, float64, string)  # from narrow to wide
+_CANDIDATES = (int32, int64, float32, float64, string)  # from narrow to wide
 
 
 class Csv(FileNode):
-    """One tuple of scalars for each record, or a dict of them if there are `names`.
+    """Read each record as a tuple of scalars, or as a dict of them if `names` are given.
 
-    `defaults` has for each column a dtype, for a required value, or the value of an empty field.
+    For each column `defaults` has a dtype if the value is required, or the value of an empty field.
     """
 
     name = "csv"
@@ -85,7 +85,7 @@ class Csv(FileNode):
         if dtype.is_string:
             return text(field.encode("latin-1"))
         try:
-            return number_of(field, dtype)
+            return parse_number(field, dtype)
         except (ValueError, OverflowError):
             raise InvalidArgumentError(
                 f"{place}: Field {position} in record is not a valid {dtype.name}: {field}"
@@ -93,7 +93,7 @@ class Csv(FileNode):
 
 
 def records(lines: Any, delimiter: str, quotes: bool, path: str, header: bool) -> Iterator[tuple[str, list[str]]]:
-    """Yield (file:line, fields) for each record that is not empty."""
+    """Yield (file:line, fields) for each record, without empty ones."""
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
     while True:
@@ -118,8 +118,8 @@ def column_names(path: str, delimiter: str) -> list[str]:
     return names
 
 
-def guessed(path: str, delimiter: str, columns: Sequence[int], header: bool, rows: int = 100) -> list[DType]:
-    """Return for each column the narrowest dtype that fits its first values."""
+def guess_dtypes(path: str, delimiter: str, columns: Sequence[int], header: bool, rows: int = 100) -> list[DType]:
+    """Return the narrowest dtype of each column that fits its first values."""
     found = [0] * len(columns)
     with open(path, encoding="latin-1", newline="") as file:
         for number, (_, record) in enumerate(records(file, delimiter, True, path, header)):
@@ -127,23 +127,23 @@ def guessed(path: str, delimiter: str, columns: Sequence[int], header: bool, row
                 break
             for i, column in enumerate(columns):
                 field = record[column] if column < len(record) else ""
-                while field and not _is(field, _GUESSES[found[i]]):
+                while field and not _is_valid_as(field, _CANDIDATES[found[i]]):
                     found[i] += 1
-    return [_GUESSES[i] for i in found]
+    return [_CANDIDATES[i] for i in found]
 
 
-def _is(field: str, dtype: DType) -> bool:
+def _is_valid_as(field: str, dtype: DType) -> bool:
     try:
-        value = None if dtype.is_string else number_of(field, dtype)
+        value = None if dtype.is_string else parse_number(field, dtype)
     except (ValueError, OverflowError):
         return False
     # A column with values beyond the range of float32 is float64, as in TensorFlow.
     return dtype is not float32 or value is None or bool(np.isfinite(value))
 
 
-def number_of(field: str, dtype: DType) -> Any:
+def parse_number(field: str, dtype: DType) -> Any:
     if "_" in field:
-        raise ValueError("Python's own way to write numbers")
+        raise ValueError("an underscore in a number is Python's syntax only")
     if dtype.is_bool:
         return np.bool_({"true": True, "false": False}[field.strip().lower()])
     if dtype.is_integer:

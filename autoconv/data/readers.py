@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autoconv.data.csv import Csv, column_names, guessed
+from autoconv.data.csv import Csv, column_names, guess_dtypes
 from autoconv.data.dataset import Dataset
 from autoconv.data.files import Records, TextLines, matching
 from autoconv.data.nodes import Node
@@ -147,7 +147,7 @@ def make_csv_dataset(
         raise ValueError(f"`label_name` provided must be one of the columns: {label_name!r} is not in {kept}")
     defaults: Sequence[Any]
     if column_defaults is None:
-        dtypes = guessed(paths[0], field_delim, positions, header, num_rows_for_inference)
+        dtypes = guess_dtypes(paths[0], field_delim, positions, header, num_rows_for_inference)
         defaults = [np.array([b""], object) if d.is_string else np.zeros(1, d.numpy) for d in dtypes]
     else:
         defaults = list(column_defaults)

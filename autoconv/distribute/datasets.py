@@ -10,7 +10,7 @@ from autoconv.distribute.values import mapped, per_replica
 
 
 class InputContext:
-    """What a function that makes a worker's dataset is told: its number, of how many, and the number of replicas.
+    """The context of a function that makes a worker's dataset: its number, the numbers of workers and of replicas.
 
     >>> autoconv.distribute.InputContext(num_replicas_in_sync=4).get_per_replica_batch_size(32)
     8
@@ -24,7 +24,7 @@ class InputContext:
         self.num_replicas_in_sync = num_replicas_in_sync
 
     def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """Return the batch size of a replica; raises ValueError where the replicas cannot have equal ones."""
+        """Return the batch size of a replica; raises ValueError if the global one is not divisible among replicas."""
         if global_batch_size % self.num_replicas_in_sync:
             raise ValueError(
                 f"The `global_batch_size` {global_batch_size!r} is not divisible by `num_replicas_in_sync` "
@@ -34,9 +34,9 @@ class InputContext:
 
 
 def split(dataset: Dataset, count: int, first: int, replicas: int) -> Dataset:
-    """Return a dataset of `count` parts of each batch, from number `first` on, of the parts for all replicas.
+    """Divide each batch into `replicas` parts; return a dataset of `count` of them, from part `first` on.
 
-    The parts are equal but for the last ones, which may be smaller or empty.
+    The parts have equal sizes, except for the last ones, which may be smaller or empty.
     """
 
     def divide(*element: Any) -> Any:
@@ -53,7 +53,7 @@ def _parts(batch: Any, count: int, first: int, replicas: int) -> Any:
 
 
 def gathered(dataset: Dataset, count: int) -> Dataset:
-    """Return a dataset whose elements are as many elements of another one, one for each replica."""
+    """Return a dataset of `count` consecutive elements at a time, one for each replica."""
     if count == 1:
         return dataset
     windows = dataset.batch(count, drop_remainder=True)

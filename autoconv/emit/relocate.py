@@ -1,6 +1,6 @@
-"""Relocate code objects to the user's file and lines, and give what is in them the names of the user's program.
+"""Relocate code objects to the user's file and lines, and restore the names of the user's program in them.
 
-Region functions are named after the function around them.
+Region functions are named after the function that contains them.
 
 The line table is that of CPython 3.11 and later (Objects/locations.md in its source).
 """
@@ -23,10 +23,10 @@ def relocate(
 ) -> types.CodeType:
     """Return the code, and the code nested in it, relocated to `filename`: line k+1 becomes `lines[k]`.
 
-    Functions named in `generated` get the name of the function around them.
+    Functions named in `generated` get the name of the function that contains them.
     """
-    moved = _relocated(code, lines, filename)
-    return rename_regions(moved, generated) if generated else moved
+    relocated = _relocated(code, lines, filename)
+    return rename_regions(relocated, generated) if generated else relocated
 
 
 def _relocated(code: types.CodeType, lines: Sequence[int], filename: str) -> types.CodeType:
@@ -47,9 +47,9 @@ def rename_regions(
 ) -> types.CodeType:
     """Give the generated functions nested in `code` its own name, so that tracebacks show the user's functions.
 
-    The user's own functions and classes in it get the qualified names that they have in the user's program.
-    `lambdas` are the extents of the bodies of the user's lambdas: any other lambda is generated. None: all are the
-    user's. `compiled` is the qualified name with which `code` was compiled, if it has another one now.
+    Functions and classes of the user in `code` get the qualified names that they have in the user's program.
+    `lambdas` are the extents of the bodies of the user's lambdas; other lambdas are generated. With None, all lambdas
+    are the user's. `compiled` is the qualified name with which `code` was compiled, if it differs from the present one.
     """
     constants: list[Any] = []
     name = code.co_qualname.removesuffix(REGION)
@@ -68,7 +68,7 @@ def rename_regions(
 
 
 def _qualified(code: types.CodeType, name: str) -> types.CodeType:
-    """Return the code of a function or class with another qualified name, which a class has among its constants."""
+    """Return the code of a function or class with another qualified name. A class has that name as a constant."""
     if name == code.co_qualname:
         return code
     constants = code.co_consts

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autoconv.data.csv import column_default, number_of
+from autoconv.data.csv import column_default, parse_number
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import DType, string
@@ -102,7 +102,7 @@ class DecodeCsv:
         if dtype.is_string:
             return field.encode("latin-1")
         try:
-            return number_of(field, dtype)
+            return parse_number(field, dtype)
         except (ValueError, OverflowError, KeyError):
             raise InvalidArgumentError(
                 f"Field {position} in record {number} is not a valid {dtype.name}: {field}"

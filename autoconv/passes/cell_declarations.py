@@ -1,6 +1,6 @@
-"""Register a function's local names that regions and inner functions share, at its start.
+"""Declare, at the start of a function, the local names that its regions and inner functions share.
 
-Regions recorded around the call then ignore writes to them.
+Regions recorded around a call of the function then carry no state for these names.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ from autoconv.syntax import build
 from autoconv.syntax.tree import walk, walk_scope
 
 
-def begin_own(names: Names) -> list[Any]:
-    """Return `ag__.local_cells(lambda: (x, y))` for a function whose regions are functions already.
+def declare_cells(names: Names) -> list[Any]:
+    """Return the statement `ag__.local_cells(lambda: (x, y))` for a function whose regions are functions already.
 
-    Empty if no inner function writes one of its names.
+    No statement if no inner function writes one of its names.
     """
     own = tuple(sorted((names.shared & names.bound) - names.declared))
     mark = names.context.mark
     return [gast.Expr(build.operate("local_cells", mark(build.thunk(build.loads(own)))))] if own else []
 
 
-def written_inside(statement: Any, context: Context) -> set[str]:
+def names_written_in(statement: Any, context: Context) -> set[str]:
     """Return the names that a statement writes in its function, directly or through cells."""
     names = Names(context, (), [statement])
     return names.bound | names.shared
 
 
 class Names:
-    """Names that a function binds, declares as outer, and that functions and tries inside it write through cells.
+    """The names that a function binds, those it declares as outer, and those that inner functions and tries write.
 
-    The result for a region is computed once and cached in the context, since regions nest.
+    Inner functions and tries write them through cells. The result for a region is cached in the context, since regions
+    nest.
     """
 
     def __init__(self, context: Context, parameters: Iterable[str] = (), body: Iterable[Any] = ()) -> None:
@@ -54,10 +55,10 @@ class Names:
         self.bound.update(parameters)
         for statement in body:
             for node in walk_scope(statement):
-                if type(node) in _SAYING:
-                    self._see(node)
+                if type(node) in _RELEVANT_KINDS:
+                    self._collect(node)
 
-    def _see(self, node: Any) -> None:
+    def _collect(self, node: Any) -> None:
         self.bound.update(bindings(node))
         if isinstance(node, (gast.Global, gast.Nonlocal)):
             self.declared.update(node.names)
@@ -76,4 +77,5 @@ class Names:
             self.shared.update(n.id for n in walk(node.args[1].body) if isinstance(n, gast.Name))
 
 
-_SAYING = BINDING | {gast.Global, gast.Nonlocal, gast.ClassDef, gast.Call}  # kinds of nodes that affect the result
+# Kinds of nodes that affect the result.
+_RELEVANT_KINDS = BINDING | {gast.Global, gast.Nonlocal, gast.ClassDef, gast.Call}

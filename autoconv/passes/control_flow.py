@@ -34,7 +34,7 @@ from autoconv.analysis.escapes import LOOPS, TRIES
 from autoconv.analysis.regions import Plan, Region
 from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
-from autoconv.passes.cell_declarations import Names, begin_own, written_inside
+from autoconv.passes.cell_declarations import Names, declare_cells, names_written_in
 from autoconv.passes.lifting import make_plan, user_scope
 from autoconv.passes.watched_exits import WatchedExits
 from autoconv.syntax import build
@@ -54,7 +54,7 @@ class ControlFlow(FunctionPass, statements_only=True):
         node.body = _Regions(self.context, self.function, self.namer, scope, plan).block(node.body)
         if not any(isinstance(s, gast.Expr) and build.is_operation(s.value, "local_cells") for s in node.body):
             start = body_start(node.body)
-            own = begin_own(Names(self.context, scope.parameters, node.body))
+            own = declare_cells(Names(self.context, scope.parameters, node.body))
             node.body[start:start] = [build.placed(statement, node.body[start]) for statement in own]
         return node
 
@@ -167,7 +167,7 @@ class _Regions:
 
     def _accesses_of_rounds(self, region: Region, statement: Any) -> list[Any]:
         """Return the arguments by which the rounds access the variables that the statement changes."""
-        written = written_inside(statement, self.context)
+        written = names_written_in(statement, self.context)
         names = (*region.cells, *(name for name in region.reset if name in written))
         if not names:
             return []
@@ -268,7 +268,7 @@ class _Regions:
             statements.append(gast.Return(build.loads(region.outputs)))
         start = body_start(statements)
         names = Names(self.context, parameters, statements)
-        statements[start:start] = begin_own(names)
+        statements[start:start] = declare_cells(names)
         function = build.function(name, parameters, statements)
         self.context.region_writes[id(function)] = function, names.outer
         return self.context.mark(function)

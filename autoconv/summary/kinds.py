@@ -73,7 +73,8 @@ def image(
 ) -> Tensor:
     """Write the first `max_outputs` of images [number, height, width, channels], with 1 to 4 channels, as PNG.
 
-    Floats are from 0 to 1. Return whether it was written. Raises ValueError without a step, and for another rank.
+    Floats have to be between 0 and 1. Return whether it was written. Raises ValueError without a step, and for
+    another rank.
 
     >>> autoconv.summary.image("digits", np.zeros([1, 8, 8, 1]), step=1).numpy()
     np.False_
@@ -102,7 +103,7 @@ def text(name: str, data: TensorLike, step: TensorLike | None = None, descriptio
     def value() -> Tensor:
         words = convert_to_tensor(data)
         if not words.dtype.is_string:
-            raise TypeError(f"a summary of text is of strings, found {words.dtype.name}")
+            raise TypeError(f"summary.text takes strings, found {words.dtype.name}")
         return words
 
     with summary_scope(name, "text_summary", [data, step]) as (tag, _):
@@ -110,7 +111,7 @@ def text(name: str, data: TensorLike, step: TensorLike | None = None, descriptio
 
 
 def _metadata(plugin: str, description: str | None) -> object:
-    """Return the metadata of a plugin; None without a writer, when the package of the messages may be missing."""
+    """Return the metadata of a plugin. Without a writer this is None, as TensorBoard may not be installed."""
     writes = STATE.writer is not None and STATE.writer.writes
     return metadata_of(plugin, description, b"") if writes else None
 
@@ -118,7 +119,7 @@ def _metadata(plugin: str, description: str | None) -> object:
 @attribute_class
 @dataclass(frozen=True)
 class Histogram:
-    """Count values in ranges of one width: rows of left end, right end and count."""
+    """Count values in ranges of equal width; return a row of left end, right end and count for each."""
 
     graphdef: ClassVar = "Histogram"
     buckets: int
@@ -129,7 +130,7 @@ class Histogram:
         if not values.size or not self.buckets:
             return found
         if not np.isfinite(values).all():
-            raise InvalidArgumentError("a histogram has finite values only: nan or inf was found")
+            raise InvalidArgumentError("a histogram takes finite values only, found nan or inf")
         least, most = values.min(), values.max()
         if least == most:
             found[:, :2] = least

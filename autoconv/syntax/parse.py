@@ -36,7 +36,7 @@ def parse_ast(source: str, filename: str) -> ast.Module:
 def check(source: str, filename: str) -> ast.Module | None:
     """Compile a module's text without running it; raise SourceError, with the position, if it is invalid.
 
-    Return the tree of the text if it was parsed for that. The parser accepts some programs that the compiler refuses: a
+    Return the tree if the check has parsed the text. The parser accepts some programs that the compiler refuses: a
     `break` outside of loops, `global x` after a use of x.
     """
     try:
@@ -56,12 +56,12 @@ def check(source: str, filename: str) -> ast.Module | None:
 
 
 def compile_text(source: str, filename: str) -> ast.Module | None:
-    """Compile a module's text without running it, a long one some statements at a time; raise what `compile` raises.
+    """Compile a module's text without running it; raise what `compile` raises.
 
-    The time of `compile` is quadratic in the number of functions with one name and text. Return the tree of a long
-    text.
+    A long text is compiled some statements at a time, as the time of `compile` is quadratic in the number of functions
+    with one name and text. Return the tree of a long text.
     """
-    if source.count("\n") > _MANY_LINES:
+    if source.count("\n") > _LONG_TEXT:
         try:
             tree = ast.parse(source, filename)
             _compile_in_parts(tree, filename)
@@ -73,12 +73,12 @@ def compile_text(source: str, filename: str) -> ast.Module | None:
     return None
 
 
-_MANY_LINES, _PART = 5_000, 500  # lines of a long text, statements that are compiled together
+_LONG_TEXT, _PART = 5_000, 500  # lines of a long text, statements that are compiled together
 
 
 def _compile_in_parts(tree: ast.Module, filename: str) -> None:
-    """Compile the statements of a module; together where their order matters to the compiler."""
-    start = next((i for i, one in enumerate(tree.body) if not _is_at_top(one, i)), len(tree.body))
+    """Compile the statements of a module in parts, or together if a statement affects the compilation of others."""
+    start = next((i for i, one in enumerate(tree.body) if not _has_to_come_first(one, i)), len(tree.body))
     if any(isinstance(one, ast.Global) or _is_future(one) for one in tree.body[start:]):
         compile(tree, filename, "exec", dont_inherit=True)
         return
@@ -87,7 +87,7 @@ def _compile_in_parts(tree: ast.Module, filename: str) -> None:
         compile(ast.Module(part, []), filename, "exec", dont_inherit=True)
 
 
-def _is_at_top(statement: ast.stmt, position: int) -> bool:
+def _has_to_come_first(statement: ast.stmt, position: int) -> bool:
     is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     return _is_future(statement) or (position == 0 and is_text)
 
@@ -121,8 +121,8 @@ _START = (1, 0, 1, 0)  # position: line, column, end line, end column
 class _Forms(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]]):
     """Cached facts about each kind of node.
 
-    These are the kind that it becomes, that kind's fields, gast's own rule if it has one, and the single instance of a
-    kind without contents, such as Load and Add.
+    These are the kind to which it is converted, the fields of that kind, gast's own rule if there is one, and the
+    single instance of a kind without contents, such as Load and Add.
     """
 
     def __init__(self, translator: Any, to: ModuleType) -> None:
@@ -135,8 +135,8 @@ class _Forms(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | 
         rule = getattr(self._translator, f"visit_{name}", None)
         if rule is None and new is not None and set(new._fields) != set(kind._fields):
             rule = self._translator.generic_visit
-        only = new() if new is not None and rule is None and not kind._fields and not kind._attributes else None
-        self[kind] = new, () if new is None else new._fields, rule, only
+        singleton = new() if new is not None and rule is None and not kind._fields and not kind._attributes else None
+        self[kind] = new, () if new is None else new._fields, rule, singleton
         return self[kind]
 
 
@@ -146,9 +146,9 @@ class _ToGast(Ast3ToGAst):  # type: ignore[misc]
     forms: _Forms
 
     def visit(self, node: Any) -> Any:
-        new, fields, rule, only = self.forms[node.__class__]
-        if only is not None:
-            return only
+        new, fields, rule, singleton = self.forms[node.__class__]
+        if singleton is not None:
+            return singleton
         if rule is not None:
             return rule(self, node)
         if new is None:
@@ -170,23 +170,23 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
     forms: _Forms
 
     def __init__(self) -> None:
-        self._around = _START
+        self._enclosing_position = _START
 
     def visit(self, node: Any) -> Any:
-        new, fields, rule, only = self.forms[node.__class__]
-        if only is not None:
-            return only
+        new, fields, rule, singleton = self.forms[node.__class__]
+        if singleton is not None:
+            return singleton
         if new is None:
             return None
         if "lineno" not in new._attributes:
             return rule(self, node) if rule else new(*[self._visit(getattr(node, field, None)) for field in fields])
-        around = self._around
-        here = self._around = _position(node, around)
+        around = self._enclosing_position
+        here = self._enclosing_position = _position(node, around)
         if rule is not None:
             made = rule(self, node)
         else:
             made = new(*[self._visit(getattr(node, field, None)) for field in fields])
-        self._around = around
+        self._enclosing_position = around
         made.lineno, made.col_offset, made.end_lineno, made.end_col_offset = here
         return made
 
@@ -201,10 +201,10 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
     def _make_arg(self, node: Any) -> Any:
         if node is None:
             return None
-        around = self._around
-        here = self._around = _position(node, around)
+        around = self._enclosing_position
+        here = self._enclosing_position = _position(node, around)
         made = ast.arg(node.id, self._visit(node.annotation), node.type_comment)
-        self._around = around
+        self._enclosing_position = around
         made.lineno, made.col_offset, made.end_lineno, made.end_col_offset = here
         return made
 

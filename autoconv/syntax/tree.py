@@ -11,16 +11,16 @@ FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 INLINED = (gast.ListComp, gast.SetComp, gast.DictComp)  # no scopes of their own from Python 3.12 on
 SCOPES = (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)
-_ENDS = (
+_LEAVES = (
     gast.Name,
     gast.Constant,
     gast.Pass,
     gast.Break,
     gast.Continue,
-)  # leaves, which are mostly not rewritten
+)  # most rewriters leave these kinds as they are
 _SCOPE_KINDS = frozenset(SCOPES)
 # Fields that hold text, a number, or a node without contents, such as Load and Add.
-_PLAIN_FIELDS = frozenset(
+_FIELDS_WITHOUT_CHILDREN = frozenset(
     {
         "attr",
         "conversion",
@@ -40,8 +40,8 @@ _PLAIN_FIELDS = frozenset(
 
 
 # Lists with None among their nodes: for `**x` in a dict, and for a parameter without a default.
-_HOLED_FIELDS = frozenset({"keys", "kw_defaults", "kwd_attrs"})
-_WITHOUT_CHILDREN = (gast.Constant, gast.Global, gast.Nonlocal, gast.MatchSingleton)
+_FIELDS_WITH_NONE = frozenset({"keys", "kw_defaults", "kwd_attrs"})
+_KINDS_WITHOUT_CHILDREN = (gast.Constant, gast.Global, gast.Nonlocal, gast.MatchSingleton)
 
 
 def children(node: gast.AST) -> list[gast.AST]:
@@ -50,7 +50,7 @@ def children(node: gast.AST) -> list[gast.AST]:
     for field in _FIELDS[type(node)]:
         value = getattr(node, field, None)
         if value.__class__ is list:
-            found += value if field not in _HOLED_FIELDS else [item for item in value if isinstance(item, gast.AST)]
+            found += value if field not in _FIELDS_WITH_NONE else [item for item in value if isinstance(item, gast.AST)]
         elif isinstance(value, gast.AST):
             found.append(value)
     return found
@@ -60,7 +60,8 @@ class _Fields(dict[type, tuple[str, ...]]):
     """Cache of the fields of each node kind that may hold children."""
 
     def __missing__(self, kind: Any) -> tuple[str, ...]:
-        fields = () if kind in _WITHOUT_CHILDREN else tuple(f for f in kind._fields if f not in _PLAIN_FIELDS)
+        names = () if kind in _KINDS_WITHOUT_CHILDREN else kind._fields
+        fields = tuple(name for name in names if name not in _FIELDS_WITHOUT_CHILDREN)
         self[kind] = fields
         return fields
 
@@ -101,10 +102,10 @@ def walk_statements(node: gast.AST) -> Iterator[gast.AST]:
 
 
 def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
-    """`walk` without the scopes that functions, classes and comprehensions open.
+    """Yield the node and its descendants, except those inside the scopes of functions, classes and comprehensions.
 
-    Expressions that such a scope evaluates outside of itself (defaults, decorators, bases, first iterable) are
-    included.
+    The expressions of such a scope that are evaluated outside of it (defaults, decorators, bases, first iterable)
+    are included.
     """
     stack = [node]
     while stack:
@@ -157,9 +158,9 @@ def copied(node: Any) -> Any:
 class Transformer:
     """Base of tree rewriters, bottom-up or top-down as each `visit_Kind` method chooses.
 
-    `visit_Kind(node)` returns the replacement of the node; for a statement this may be a list. Nodes of kinds without a
-    method have their children rewritten; a method calls `generic(node)` for that. `fields` are the fields that are
-    traversed: with `statements_only`, none that hold expressions.
+    `visit_Kind(node)` returns the replacement of the node; for a statement this may be a list. The children of a node
+    without such a method are rewritten; a method calls `generic(node)` to do so. `fields` are the fields that are
+    traversed; with `statements_only`, those with expressions are left out.
     """
 
     fields: dict[type, tuple[str, ...]] = _FIELDS
@@ -172,7 +173,7 @@ class Transformer:
         if statements_only:
             cls.fields = _BLOCKS
         cls._methods = {}
-        cls._untouched = frozenset(kind for kind in _ENDS if not hasattr(cls, f"visit_{kind.__name__}"))
+        cls._untouched = frozenset(kind for kind in _LEAVES if not hasattr(cls, f"visit_{kind.__name__}"))
 
     def visit(self, node: Any) -> Any:
         kind = type(node)
@@ -208,7 +209,7 @@ class Transformer:
         return result
 
 
-class _Kept(gast.stmt):  # type: ignore[misc]
+class _Unvisited(gast.stmt):  # type: ignore[misc]
     """Statements that tree traversals do not visit."""
 
     _fields = ()
@@ -218,12 +219,12 @@ class _Kept(gast.stmt):  # type: ignore[misc]
         self.kept = kept
 
 
-class Untraced(_Kept):
-    """The statements that a function runs instead of all that follow while nothing is traced."""
+class Untraced(_Unvisited):
+    """The statements that a function runs while nothing is traced, in place of all that follow."""
 
 
-class Rewritten(_Kept):
-    """Statements inside an `Untraced` that are rewritten nevertheless."""
+class Rewritten(_Unvisited):
+    """Statements inside an `Untraced` that are rewritten all the same."""
 
 
 def body_start(body: list[Any]) -> int:

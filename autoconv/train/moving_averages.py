@@ -12,9 +12,9 @@ from autoconv.runtime.tensors.dispatch import apply
 
 
 class ExponentialMovingAverage:
-    """Exponential averages: `apply(variables)` moves each by (1 - decay) of its distance to the variable.
+    """Exponential averages: `apply(variables)` moves each average towards its variable, by (1 - decay) of the distance.
 
-    The first average is the variable itself, for which `zero_debias` has no meaning. With `num_updates` the decay is
+    An average starts with the value of its variable, so `zero_debias` has no effect. With `num_updates` the decay is
     at most (1 + num_updates) / (10 + num_updates).
 
     >>> x = autoconv.Variable(1.0)
@@ -37,7 +37,7 @@ class ExponentialMovingAverage:
 
     @property
     def name(self) -> str:
-        """The name that the averages' names end with."""
+        """The last part of the names of averages."""
         return self._name
 
     def apply(self, var_list: Iterable[Variable]) -> None:

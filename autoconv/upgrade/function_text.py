@@ -82,7 +82,7 @@ class FunctionWriter:
         written: list[str] = []
         open_scopes: tuple[ast.With, ...] = ()
         for each in chosen:
-            scopes = tuple(s for s in each.around if self._keeps(s, each))
+            scopes = tuple(s for s in each.enclosing if self._keeps(s, each))
             for depth, scope in enumerate(scopes):
                 if depth >= len(open_scopes) or open_scopes[: depth + 1] != scopes[: depth + 1]:
                     written.append("    " * depth + self.header(scope))

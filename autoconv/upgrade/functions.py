@@ -11,7 +11,7 @@ from typing import Any
 from autoconv.upgrade.edits import Source
 from autoconv.upgrade.function_text import FunctionWriter
 from autoconv.upgrade.names import dotted
-from autoconv.upgrade.program import Aliases, CannotUpgrade, Kind, Program, Statement, names_in, read, runs
+from autoconv.upgrade.program import Aliases, CannotUpgrade, Kind, Program, Statement, classify, names_in, runs
 from autoconv.upgrade.report import Note
 from autoconv.upgrade.runs import Run, run_of
 from autoconv.upgrade.slicing import needed
@@ -49,7 +49,7 @@ class _Scope:
         self.named: set[str] = set()  # dicts of feeds whose keys became names of parameters
         self.store = ""
         self._check()
-        self.program: Program = read(body, aliases, set(builders))
+        self.program: Program = classify(body, aliases, set(builders))
         self.writer = FunctionWriter(source, self.program, aliases, builders)
 
     def replace(self) -> list[Note]:
@@ -108,7 +108,7 @@ class _Scope:
             blank = max(blank, self._blank_before(each.node))
             if not lines:
                 continue
-            scopes = tuple(s for s in each.around if self._is_variable_scope(s)) if each.kind is Kind.STATE else ()
+            scopes = tuple(s for s in each.enclosing if self._is_variable_scope(s)) if each.kind is Kind.STATE else ()
             if written and written[-1]:
                 written += [""] * blank
             blank = 0

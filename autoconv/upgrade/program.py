@@ -1,4 +1,4 @@
-"""The statements of a program around a session, by what they do: build a graph, hold state, run, or neither."""
+"""Classify the statements of a scope with a session: they build a graph, make state, run, or do none of these."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Aliases = dict[str, ast.Import | ast.ImportFrom]
 
 
 class Kind(enum.Enum):
-    """What a statement of version 1 is in a program of functions."""
+    """The role of a statement of version 1 in a program of functions."""
 
     PLAIN = "stays"
     PLACEHOLDER = "becomes a parameter"
@@ -25,18 +25,18 @@ class Kind(enum.Enum):
 
 @dataclass
 class Statement:
-    """A statement of a scope, with the `with` statements around it that remain meaningful."""
+    """A statement of a scope, with the enclosing `with` statements that still have a meaning."""
 
     node: ast.stmt
     kind: Kind
-    around: tuple[ast.With, ...] = ()
+    enclosing: tuple[ast.With, ...] = ()
     defines: frozenset[str] = frozenset()
     uses: frozenset[str] = frozenset()
 
 
 @dataclass
 class Program:
-    """A scope with a session: its statements in order, and what its names stand for."""
+    """A scope with a session: its statements in order, and its names by their roles."""
 
     body: Sequence[ast.stmt]
     statements: list[Statement] = field(default_factory=list)
@@ -60,14 +60,14 @@ class CannotUpgrade(Exception):
         self.reason = reason
 
 
-_STATE = ("Variable", "get_variable")
-_STATE_OF_TRAIN = ("get_or_create_global_step", "create_global_step")
+_VARIABLES = ("Variable", "get_variable")
+_STEP_VARIABLES = ("get_or_create_global_step", "create_global_step")
 INITIALIZERS = (
     "global_variables_initializer", "local_variables_initializer", "initialize_all_variables", "tables_initializer",
     "initialize_local_variables", "variables_initializer",
 )  # fmt: skip
 _SESSIONS = ("Session", "InteractiveSession")
-_TYPES = (
+_BUILDING_NOTHING = (
     "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "string", "complex64",
     "complex128", "AUTO_REUSE", "Graph", "errors", "app", "flags", "logging", "gfile", "GraphKeys", "ConfigProto",
     "GPUOptions", "RunOptions", "RunMetadata", "test", "keras", "data", "compat", "set_random_seed", "random.set_seed",
@@ -82,13 +82,13 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, context)}
 
 
-def read(body: Sequence[ast.stmt], aliases: Aliases, builders: set[str]) -> Program:
-    """Return the statements of a scope by their kinds; raise CannotUpgrade for a form that has none.
+def classify(body: Sequence[ast.stmt], aliases: Aliases, builders: set[str]) -> Program:
+    """Return the statements of a scope with their kinds; raise CannotUpgrade for a statement that fits none.
 
     `builders` are the functions of the file that build parts of graphs.
     """
     program = Program(body)
-    _read(body, (), program, aliases, builders, False)
+    _classify(body, (), program, aliases, builders, False)
     for each in program.statements:  # a function that reads tensors of the graph belongs to it
         if isinstance(each.node, ast.FunctionDef) and _free_names(each.node) & program.graph:
             each.kind, each.uses = Kind.GRAPH, frozenset(_free_names(each.node))
@@ -100,13 +100,13 @@ def _free_names(function: ast.FunctionDef) -> set[str]:
     return names_in(function, ast.Load) - names_in(function, ast.Store) - arguments
 
 
-def _read(
-    body: Sequence[ast.stmt], around: tuple[ast.With, ...], program: Program, aliases: Aliases, builders: set[str],
-    running: bool,
+def _classify(
+    body: Sequence[ast.stmt], enclosing: tuple[ast.With, ...], program: Program, aliases: Aliases, builders: set[str],
+    is_running: bool,
 ) -> bool:  # fmt: skip
     for node in body:
         if isinstance(node, ast.With):
-            role = _with(node, aliases)
+            role = _role_of_with(node, aliases)
             if role == "session":
                 for item in node.items:
                     if isinstance(item.optional_vars, ast.Name):
@@ -114,22 +114,22 @@ def _read(
                     elif isinstance(item.context_expr, ast.Name):
                         program.sessions.add(item.context_expr.id)
                 program.statements.append(Statement(node, Kind.SESSION))
-                running = _read(node.body, around, program, aliases, builders, True)
+                is_running = _classify(node.body, enclosing, program, aliases, builders, True)
                 continue
             if role == "graph":
-                running = _read(node.body, around, program, aliases, builders, running)
+                is_running = _classify(node.body, enclosing, program, aliases, builders, is_running)
                 continue
             if role == "scope":
-                running = _read(node.body, (*around, node), program, aliases, builders, running)
+                is_running = _classify(node.body, (*enclosing, node), program, aliases, builders, is_running)
                 continue
         made = _statement(node, program, aliases, builders)
-        made.around = around
+        made.enclosing = enclosing
         program.statements.append(made)
-        running = running or made.kind is Kind.SESSION
-    return running
+        is_running = is_running or made.kind is Kind.SESSION
+    return is_running
 
 
-def _with(node: ast.With, aliases: Aliases) -> str:
+def _role_of_with(node: ast.With, aliases: Aliases) -> str:
     calls = [item.context_expr for item in node.items]
     names = [dotted(call.func, aliases) if isinstance(call, ast.Call) else None for call in calls]
     if any(name in _SESSIONS for name in names):
@@ -152,9 +152,9 @@ def _statement(node: ast.stmt, program: Program, aliases: Aliases, builders: set
         return Statement(node, Kind.PLAIN, (), frozenset({getattr(node, "name", "")}), frozenset(uses))
     if isinstance(value, ast.Call):
         name = dotted(value.func, aliases) or ""
-        kind = _of_call(node, value, name, defines, program)
+        kind = _kind_of_call(node, value, name, defines, program)
     if kind is Kind.STATE and defines <= program.variables and uses & program.graph:
-        kind = Kind.GRAPH  # its size or value depends on the graph: a store keeps it
+        kind = Kind.GRAPH  # its size or value depends on the graph
         program.variables -= defines
     if kind is Kind.PLAIN and any(runs(each, program.sessions, aliases) for each in ast.walk(node)):
         kind = Kind.RUN
@@ -166,16 +166,16 @@ def _statement(node: ast.stmt, program: Program, aliases: Aliases, builders: set
         if called & {"placeholder", "Session"}:
             raise CannotUpgrade(node, "a placeholder or session inside of another statement")
     if kind is Kind.GRAPH:
-        defines, uses = _built(value, defines, uses, program, aliases)
+        defines, uses = _record_graph_names(value, defines, uses, program, aliases)
     elif kind is Kind.STATE:
         program.state |= defines
     return Statement(node, kind, (), frozenset(defines), frozenset(uses))
 
 
-def _built(
+def _record_graph_names(
     value: ast.expr | None, defines: set[str], uses: set[str], program: Program, aliases: Aliases
 ) -> tuple[set[str], set[str]]:
-    """Note what a statement of the graph makes; return the names that it binds and reads, summaries included."""
+    """Record the results of a statement of the graph; return the names that it binds and reads, with summaries."""
     name = dotted(value.func, aliases) or "" if isinstance(value, ast.Call) else ""
     if name == "summary.merge_all":
         uses = uses | set(program.summaries)
@@ -188,7 +188,7 @@ def _built(
     return defines, uses
 
 
-def _of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], program: Program) -> Kind:
+def _kind_of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], program: Program) -> Kind:
     first = name.rpartition(".")[2]
     if name in ("placeholder", "placeholder_with_default"):
         if len(defines) != 1 or not isinstance(node, ast.Assign):
@@ -207,7 +207,7 @@ def _of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], progr
     if name in ("ConfigProto", "GPUOptions"):
         program.configurations |= defines
         return Kind.SESSION
-    if name in _STATE or (name.startswith("train.") and first in _STATE_OF_TRAIN):
+    if name in _VARIABLES or (name.startswith("train.") and first in _STEP_VARIABLES):
         program.variables |= defines
         return Kind.STATE
     if name.startswith("train.") and (first.endswith("Optimizer") or first == "Saver"):
@@ -236,7 +236,7 @@ def builds(node: ast.AST, graph: set[str], aliases: Aliases, builders: set[str])
             return True
         if isinstance(each, ast.Call):
             name = dotted(each.func, aliases)
-            if name is not None and not name.startswith(_TYPES):
+            if name is not None and not name.startswith(_BUILDING_NOTHING):
                 return True
     return False
 
@@ -249,12 +249,13 @@ def runs(node: ast.AST, sessions: set[str], aliases: Aliases) -> bool:
         owner = node.func.value
         known = isinstance(owner, ast.Name) and owner.id in sessions
         is_call = isinstance(owner, ast.Call) and dotted(owner.func, aliases) in INITIALIZERS
-        return known or is_call or (bool(sessions) and isinstance(owner, ast.Name | ast.Attribute) and _fed(node))
+        is_operation = isinstance(owner, ast.Name | ast.Attribute) and _may_run_operation(node)
+        return known or is_call or (bool(sessions) and is_operation)
     return node.func.attr == "eval" and bool(sessions) and dotted(node.func, aliases) is None
 
 
-def _fed(node: ast.Call) -> bool:
-    """Return whether a call of `run` may be that of an operation."""
+def _may_run_operation(node: ast.Call) -> bool:
+    """Return whether a call of `run` may run an operation: without arguments, or with a feed_dict."""
     return not node.args or isinstance(node.args[0], ast.Dict) or any(k.arg == "feed_dict" for k in node.keywords)
 
 
@@ -289,7 +290,7 @@ def _updated(node: ast.stmt) -> set[str]:
 
 
 def scopes_with_sessions(tree: ast.Module, aliases: Aliases) -> Iterator[Sequence[ast.stmt]]:
-    """Yield the bodies, of the module and of functions, that make a session themselves."""
+    """Yield the bodies of the module and of functions that make a session themselves."""
     waiting: list[ast.Module | ast.FunctionDef] = [tree]
     while waiting:
         scope = waiting.pop()

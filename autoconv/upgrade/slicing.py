@@ -57,8 +57,8 @@ def _is_rebound(plain: Statement, statements: Sequence[Statement]) -> bool:
 
 
 def _of_scopes(statement: Statement) -> set[str]:
-    """Return the names that the `with` statements around use."""
+    """Return the names that the enclosing `with` statements use."""
     return {
-        name.id for node in statement.around for item in node.items for name in ast.walk(item.context_expr)
+        name.id for node in statement.enclosing for item in node.items for name in ast.walk(item.context_expr)
         if isinstance(name, ast.Name)
     }  # fmt: skip

@@ -94,7 +94,7 @@ def test_spans(program, cli):
         (("program.py:chain", "--spec", "float32[2"), "'float32[2' is no argument; write a type, such as float32[2,3]"),
         (("program.py:chain", "--spec", "string"), "'string' is no argument"),
         (("program.py",), "program.py is a file; name a function in it"),
-        (("program.py:Layer",), "program.py:Layer is no function once the module has been imported"),
+        (("program.py:Layer",), "program.py:Layer is not a function after the import of its module"),
         (("program.py:missing",), "no function or class missing"),
     ],
 )

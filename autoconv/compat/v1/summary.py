@@ -1,4 +1,4 @@
-"""Summaries of version 1: tensors with messages for TensorBoard, and the writer of their files."""
+"""Summaries of version 1: string tensors with messages for TensorBoard, and the writer of event files."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def scalar(name: str, tensor: TensorLike, collections: Any = None, family: str |
     0.5
     """
 
-    def of(value: Any, array: np.ndarray) -> None:
+    def fill(value: Any, array: np.ndarray) -> None:
         value.simple_value = float(array)
 
-    return _summary(name, tensor, of, collections, family)
+    return _summary(name, tensor, fill, collections, family)
 
 
 def histogram(name: str, values: Any, collections: Any = None, family: str | None = None) -> Any:
@@ -46,7 +46,7 @@ def histogram(name: str, values: Any, collections: Any = None, family: str | Non
     2.0
     """
 
-    def of(value: Any, array: np.ndarray) -> None:
+    def fill(value: Any, array: np.ndarray) -> None:
         numbers = array.astype(np.float64).ravel()
         counts, edges = np.histogram(numbers, bins=30) if numbers.size else (np.zeros(0), np.zeros(1))
         found = value.histo
@@ -55,7 +55,7 @@ def histogram(name: str, values: Any, collections: Any = None, family: str | Non
         found.bucket_limit.extend(edges[1:].tolist())
         found.bucket.extend(counts.tolist())
 
-    return _summary(name, values, of, collections, family)
+    return _summary(name, values, fill, collections, family)
 
 
 def text(name: str, tensor: TensorLike, collections: Any = None) -> Any:
@@ -67,11 +67,11 @@ def text(name: str, tensor: TensorLike, collections: Any = None) -> Any:
     b'hello'
     """
 
-    def of(value: Any, array: np.ndarray) -> None:
+    def fill(value: Any, array: np.ndarray) -> None:
         value.tensor.CopyFrom(tensor_message(np.asarray(array, object)))
         value.metadata.CopyFrom(metadata_of("text", None))
 
-    return _summary(name, convert_to_tensor(tensor, string), of, collections, None)
+    return _summary(name, convert_to_tensor(tensor, string), fill, collections, None)
 
 
 def image(
@@ -86,7 +86,7 @@ def image(
     """
     tag = _tag(name, family)
 
-    def of(array: np.ndarray) -> np.ndarray:
+    def encode(array: np.ndarray) -> np.ndarray:
         summary = messages("summary").Summary()
         for number, pixels in enumerate(array[:max_outputs]):
             value = summary.value.add(tag=f"{tag}/image" + (f"/{number}" if max_outputs > 1 else ""))
@@ -94,7 +94,7 @@ def image(
             value.image.encoded_image_string = EncodeImage("PNG", -1, False, False)(_bytes(pixels))
         return np.array(summary.SerializeToString(), object)
 
-    return _collected(numpy_function(of, [tensor], [TensorSpec((), string)], name=name)[0], collections)
+    return _collected(numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)[0], collections)
 
 
 def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = None) -> Any:
@@ -107,13 +107,13 @@ def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = Non
     ['a', 'b']
     """
 
-    def of(*texts: Any) -> np.ndarray:
+    def encode(*texts: Any) -> np.ndarray:
         whole = messages("summary").Summary()
         for each in texts:
             whole.MergeFromString(each if isinstance(each, bytes) else each.item())
         return np.array(whole.SerializeToString(), object)
 
-    return _collected(numpy_function(of, list(inputs), [TensorSpec((), string)], name=name)[0], collections, ())
+    return _collected(numpy_function(encode, list(inputs), [TensorSpec((), string)], name=name)[0], collections, ())
 
 
 def merge_all(key: Any = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Any:
@@ -128,7 +128,7 @@ def merge_all(key: Any = GraphKeys.SUMMARIES, scope: str | None = None, name: st
 
 
 class FileWriter:
-    """Writes summaries that sessions return to an event file of a folder, for TensorBoard.
+    """Write the summaries that sessions return to an event file in a folder, for TensorBoard.
 
     >>> import os, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -162,7 +162,7 @@ class FileWriter:
         self.add_event(messages("event").Event(graph_def=serialized(graph)), global_step)
 
     def add_event(self, event: Any, global_step: Any = None) -> None:
-        """Write a message for TensorBoard; the time is added."""
+        """Write a message for TensorBoard, with the present time."""
         if global_step is not None:
             event.step = int(global_step)
         self._file.add(event)
@@ -191,12 +191,12 @@ def _summary(
 ) -> Any:
     tag = _tag(name, family)
 
-    def of(array: Any) -> np.ndarray:
+    def encode(array: Any) -> np.ndarray:
         summary = messages("summary").Summary()
         fill(summary.value.add(tag=tag), np.asarray(array, object) if isinstance(array, bytes) else np.asarray(array))
         return np.array(summary.SerializeToString(), object)
 
-    return _collected(numpy_function(of, [tensor], [TensorSpec((), string)], name=name)[0], collections)
+    return _collected(numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)[0], collections)
 
 
 def _collected(found: Any, collections: Any, default: Any = (GraphKeys.SUMMARIES,)) -> Any:
@@ -217,7 +217,7 @@ def _tag(name: str, family: str | None) -> str:
 
 
 def _bytes(pixels: np.ndarray) -> np.ndarray:
-    """Return pixels as bytes: floats are scaled so that the largest is 255, or around 127 where some are negative."""
+    """Return pixels as bytes. Floats are scaled: the largest becomes 255; with negative ones, 0 becomes 128."""
     if as_dtype(pixels.dtype).is_integer:
         return pixels.astype(np.uint8)
     low, high = float(pixels.min(initial=0.0)), float(pixels.max(initial=0.0))

@@ -1,4 +1,4 @@
-"""The op that made a symbolic tensor, as TensorFlow's programs see it."""
+"""The op of a symbolic tensor, under TensorFlow's interface."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EVALUATE = Hook("autoconv.compat.v1.session")  # runs a tensor or operation in a
 
 
 class TensorOperation:
-    """The op whose output a tensor is: `name`, `type` (TensorFlow's name of the op), `inputs`, `outputs`, `device`."""
+    """The op that computes a tensor: `name`, `type` (TensorFlow's name of the op), `inputs`, `outputs`, `device`."""
 
     __slots__ = ("_value", "_wrap")
 
@@ -47,12 +47,12 @@ class TensorOperation:
 
     @property
     def graph(self) -> Any:
-        """The graph: that of a block `with graph.as_default():` as the block's own object."""
+        """The graph; inside a block `with graph.as_default():` the block's own object."""
         return self._value.graph.block or self._value.graph
 
     @property
     def control_names(self) -> tuple[str, ...]:
-        """The names of the nodes that run before what depends on the operation."""
+        """The names of the nodes that have to run before nodes that depend on this operation."""
         return () if self.node is None else (self.node.name,)
 
     @property
@@ -73,7 +73,7 @@ class TensorOperation:
         return tuple(self.outputs)
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """Run the operation of a graph's block in a session, by default the default one."""
+        """Run the operation in a session, by default the default one."""
         EVALUATE(self, feed_dict, session)
 
     @property

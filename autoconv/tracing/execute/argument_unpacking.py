@@ -1,7 +1,7 @@
-"""Native entry for structured arguments: tuples, lists, dicts and dataclasses of numbers and arrays, and keyed objects.
+"""Native entry for structured arguments: tuples, lists, dicts and dataclasses of numbers and arrays.
 
-Python code generated for a trace's key checks that a call fits it, and extracts its numbers and arrays. Objects,
-functions and texts that are part of the key are compared.
+Python code generated for the key of a trace checks that a call fits the key, and extracts its numbers and arrays.
+Objects, functions and texts that are part of the key are compared.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, ObjectKey, Reference, TensorKey, has_extra_attributes
 
-_MOST_CONTAINERS = 64  # lists, dicts and dataclasses, which must be distinct objects
-_MOST_PAIRS = 6  # pairs that are compared one by one
-_TEXTS = (bool, int, float, str, type(None))  # types that native code compares itself
+_CONTAINER_LIMIT = 64  # lists, dicts and dataclasses, which must be distinct objects
+_PAIR_LIMIT = 6  # pairs that are compared one by one
+_NATIVELY_COMPARED = (bool, int, float, str, type(None))  # types of literals that native code compares
 
 Extract = Callable[..., tuple[Any, ...] | None]
 
@@ -29,31 +29,31 @@ Extract = Callable[..., tuple[Any, ...] | None]
 class Unpacking:
     """The extraction of leaves from arguments.
 
-    `take` extracts the leaves at `places` from the positional arguments, or returns None where they do not fit. `key`
-    is that of a call with only these leaves.
+    `take` extracts the leaves at `places` from the positional arguments, or returns None if the arguments do not fit.
+    `key` is the key of a call with only these leaves.
     """
 
     key: Key
     places: tuple[int, ...]
     take: Extract
 
-    def entry(self, native: Callable[..., Any], is_apart: Callable[[Sequence[Any]], bool]) -> Callable[..., Any]:
-        """Wrap the native entry; calls whose leaves may overlap outside arrays are left to the full binding."""
+    def entry(self, native: Callable[..., Any], is_disjoint: Callable[[Sequence[Any]], bool]) -> Callable[..., Any]:
+        """Wrap the native entry; calls whose leaves may overlap arrays from outside go through the full binding."""
         take = self.take
 
         def unpacked(*given: Any) -> Any:
             leaves = take(*given)
-            return native(*leaves) if leaves is not None and is_apart(leaves) else NotImplemented
+            return native(*leaves) if leaves is not None and is_disjoint(leaves) else NotImplemented
 
         return unpacked
 
 
-def unpacking(key: Key, spots: int) -> Unpacking | None:
+def unpacking(key: Key, written_count: int) -> Unpacking | None:
     """Return the extraction for a key; None where it is unnecessary or too complicated.
 
-    The last `spots` leaves of the key are the contents of written locations.
+    The last `written_count` leaves of the key are the contents of written locations.
     """
-    count = len(key.leaves) - spots
+    count = len(key.leaves) - written_count
     leaves = key.leaves[:count]
     whole = all(template is None for _, template in key.templates)
     if whole and not any(_needs_python_comparison(leaf) for leaf in leaves):
@@ -66,12 +66,12 @@ def unpacking(key: Key, spots: int) -> Unpacking | None:
     templates = tuple((f"leaf_{i}", None) for i in places)
     try:
         take = _extraction(key, leaves)
-    except (TooLong, _Unusual):
+    except (TooLong, _UnsupportedStructure):
         return None
     return Unpacking(Key(templates, inner, (), key.overlaps, key.memory, key.replica), places, take)
 
 
-class _Unusual(Exception):
+class _UnsupportedStructure(Exception):
     """A structure that cannot be read by its class's plain operations."""
 
 
@@ -80,7 +80,7 @@ _EXTRACTED = (TensorKey, ArrayKey, ObjectKey)
 
 def _needs_python_comparison(leaf: LeafKey) -> bool:
     """Return whether native code cannot compare an argument with the leaf."""
-    return isinstance(leaf, Reference) or (isinstance(leaf, Literal) and type(leaf.value) not in _TEXTS)
+    return isinstance(leaf, Reference) or (isinstance(leaf, Literal) and type(leaf.value) not in _NATIVELY_COMPARED)
 
 
 def _is_by_identity(leaf: LeafKey) -> bool:
@@ -91,11 +91,11 @@ def _extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     names = [f"a{i}" for i in range(len(key.templates))]
     extraction = _ExtractionWriter(FunctionWriter(", ".join(names)), iter(leaves))
     for name, (_, template) in zip(names, key.templates, strict=True):
-        extraction.at(name, template)
+        extraction.unpack(name, template)
     containers, pairs = extraction.containers, list(itertools.combinations(extraction.containers, 2))
-    if len(containers) > _MOST_CONTAINERS:
-        raise _Unusual
-    if len(pairs) > _MOST_PAIRS:
+    if len(containers) > _CONTAINER_LIMIT:
+        raise _UnsupportedStructure
+    if len(pairs) > _PAIR_LIMIT:
         extraction.writer.require(f"len({{*map(id, ({', '.join(containers)}))}}) == {len(containers)}")
     else:
         for one, other in pairs:
@@ -112,18 +112,18 @@ class _ExtractionWriter:
         self.found: list[str] = []
         self.containers: list[str] = []
 
-    def at(self, place: str, template: Template | None) -> None:
-        """Write the checks and extraction of a structure at a place, an expression."""
+    def unpack(self, place: str, template: Template | None) -> None:
+        """Write the checks and extraction of a structure; `place` is the expression for it."""
         if template is None:
             self._leaf(place, next(self._leaves))
             return
         found, kind = self.writer.variable(place), template.kind
         if isinstance(kind, TypeSpec):
-            raise _Unusual
+            raise _UnsupportedStructure
         self.writer.require(f"type({found}) is {self.writer.constant(kind)}")
         if kind is not tuple and not issubclass(kind, tuple):
             self.containers.append(found)
-        self._require_no_more(found, kind)
+        self._require_no_extra_attributes(found, kind)
         if kind is dict and template.keys is not None:
             self.writer.require_keys(list(template.order or template.keys), found)
             places = [f"{found}[{self.writer.constant(key)}]" for key in template.keys]
@@ -133,15 +133,15 @@ class _ExtractionWriter:
         elif dataclasses.is_dataclass(kind) and template.keys is not None:
             places = [f"{found}.{name}" for name in template.keys]
         else:
-            raise _Unusual
+            raise _UnsupportedStructure
         for inner, child in zip(places, template.children, strict=True):
-            self.at(inner, child)
+            self.unpack(inner, child)
 
-    def _require_no_more(self, found: str, kind: type) -> None:
+    def _require_no_extra_attributes(self, found: str, kind: type) -> None:
         """Require that there are no attributes besides the fields (see `loses_on_rebuild`)."""
         fields = set(fields_of(kind))
         if not {name for name, _ in slots_of(kind)} <= fields:
-            raise _Unusual
+            raise _UnsupportedStructure
         if kind.__dictoffset__:
             more = self.writer.constant(loses_on_rebuild)
             self.writer.require(f"{found}.__dict__.keys() <= {self.writer.constant(fields)} or not {more}({found})")
@@ -152,7 +152,7 @@ class _ExtractionWriter:
         elif isinstance(leaf, Literal):
             found = self.writer.variable(place)
             self.writer.require_plain(leaf.value, found)
-            if type(leaf.value) not in _TEXTS:
+            if type(leaf.value) not in _NATIVELY_COMPARED:
                 self.writer.require(f"not {self.writer.constant(has_extra_attributes)}({found})")
         elif isinstance(leaf, Reference):
             self.writer.require(f"{self.writer.constant(leaf.get)}() is {place}")

@@ -121,7 +121,7 @@ class LoweringContext(ValueContext, Protocol):
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *more: Element) -> list[Native]:
         """Call a Python function with the operands of a node and further numbers; its results are those of the node."""
 
-    def ask_kernel(self, node: Node, rare: str) -> None:
+    def call_kernel_if(self, node: Node, rare: str) -> None:
         """Replace the results of a node by its kernel's where the i1 `rare` holds."""
 
     def loop_arguments(self, item: Any, kernel: Any) -> tuple[dict[Value, str], list[str]]:

@@ -1,7 +1,7 @@
 """Lower a graph, with its regions, to the body of one native function.
 
 Numbers live in registers. Dense arrays and all other values are Python objects: each object that a region makes has a
-slot that owns a reference, released after the last use. The taker of the last use takes over the reference. On
+slot that owns a reference, released after the last use. A last use that needs a reference takes over this one. On
 failure all slots are released and the function returns NULL.
 """
 
@@ -20,10 +20,10 @@ from autoconv.backends.llvm.codegen.context import Launches
 from autoconv.backends.llvm.codegen.fallback import KernelCalls
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.loops.bounds_checks import scatter_base, write_guard
-from autoconv.backends.llvm.codegen.loops.concat import JoinText
-from autoconv.backends.llvm.codegen.loops.nest import KernelText
+from autoconv.backends.llvm.codegen.loops.concat import ConcatWriter
+from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
 from autoconv.backends.llvm.codegen.loops.row_blocks import write_blocks
-from autoconv.backends.llvm.codegen.loops.row_chain import RowsText
+from autoconv.backends.llvm.codegen.loops.row_chain import RowChainWriter
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.memory.step_loops import element_address
 from autoconv.backends.llvm.codegen.parallel.launch import write_concurrent
@@ -56,7 +56,7 @@ class Region(KernelCalls):
         self.graph = graph = plan.graph
         self.call_sites = owners
         self._values: dict[Value, Native] = {}
-        self._kept: list[tuple[str, Type]] = []  # slots of memory that views refer to, released at the end
+        self._memory_slots: list[tuple[str, Type]] = []  # slots of memory that views refer to, released at the end
         for value, native in zip(graph.parameters, arguments, strict=True):
             self.set(value, native)
         self.checked_positions: dict[Node, list[Any]] = {}
@@ -66,18 +66,18 @@ class Region(KernelCalls):
         self.uses = Counter(value for item in self._plan.items for value in self._reads(item))
         self.uses.update(graph.outputs)
         for value in graph.parameters:
-            self._let_go_if_unused(value)
+            self._release_if_unused(value)
         for item in self._plan.items:
             self.write(item)
             for slot, type_ in self._dropped:
                 self.body.release_or_keep(slot, type_)
             self._dropped.clear()
             for value, count in Counter(self._reads(item)).items():
-                self._used(value, count)
+                self._subtract_uses(value, count)
             for node in item.nodes:
                 for value in node.results:
                     if value in self._values:
-                        self._let_go_if_unused(value)
+                        self._release_if_unused(value)
 
     def _reads(self, item: Item) -> list[Value]:
         if item.members:
@@ -117,7 +117,7 @@ class Region(KernelCalls):
         return value in self._plan.lent
 
     def lent(self, value: Value) -> Memory:
-        """Return the array in memory that a value is read in."""
+        """Return the array in memory from which a value is read in place."""
         found = self._values[value]
         assert isinstance(found, Memory), value
         return found
@@ -135,11 +135,11 @@ class Region(KernelCalls):
         address = self.out.gep("i8", array.ir, abi.DATA)
         return self.out.load("ptr", address)
 
-    def _used(self, value: Value, times: int) -> None:
+    def _subtract_uses(self, value: Value, times: int) -> None:
         self.uses[value] -= times
-        self._let_go_if_unused(value)
+        self._release_if_unused(value)
 
-    def _let_go_if_unused(self, value: Value) -> None:
+    def _release_if_unused(self, value: Value) -> None:
         found = self._values.get(value)
         if self.uses[value] > 0 or not isinstance(found, Object):
             return
@@ -166,7 +166,7 @@ class Region(KernelCalls):
                 self.uses[value] -= 1
                 native = Object(self.take(value, self.uses[value] == 0))
             found.append(array_view.taken(self, native) if isinstance(native, Memory) else native)
-        for slot, type_ in self._kept:
+        for slot, type_ in self._memory_slots:
             self.body.release_or_keep(slot, type_)
         return found
 
@@ -180,7 +180,8 @@ class Region(KernelCalls):
         self._values[value] = native
         if isinstance(native, Memory) and native.owner.slot is not None:
             made = value.node is not None and value.node.op.name in ("array_new", "array_of")
-            self._kept.append((native.owner.slot, array_view.as_tensor_type(value.type) if made else value.type))
+            type_ = array_view.as_tensor_type(value.type) if made else value.type
+            self._memory_slots.append((native.owner.slot, type_))
 
     def native(self, value: Value) -> Native:
         return self._values[value]
@@ -219,7 +220,7 @@ class Region(KernelCalls):
             self.checked_positions[node] = write_guard(self, node)
 
     def refuse(self, node: Node, outside: str) -> None:
-        """Call the node's kernel, which raises, if the i1 holds."""
+        """Call the node's kernel, which raises, if the i1 is true."""
         with self.out.unlikely(outside):
             self.call_kernel(node, rarely=True)  # which raises
 
@@ -240,14 +241,14 @@ class Region(KernelCalls):
         for node in item.nodes:
             if self._plan.classes[node] in ("copy", "scatter"):
                 self.guard(node)
-        loops = JoinText if item.shape is None else RowsText if item.phases else KernelText
+        loops = ConcatWriter if item.shape is None else RowChainWriter if item.phases else LoopNestWriter
         kernel = loops(self.body.module, self._plan, item, self.checked_positions)
         self.body.module.has_loops = True
         cells, arguments = self.loop_arguments(item, kernel)
         text = ", ".join(arguments)
         rare = self.launch(kernel.name, arguments)
         if kernel.has_rare and item.nodes[0].effects and self._plan.classes[item.nodes[0]] == "element":
-            self.ask_kernel(item.nodes[0], rare)
+            self.call_kernel_if(item.nodes[0], rare)
         elif kernel.has_rare:
             with self.out.unlikely(rare):
                 self.out.new(f"call i1 @{kernel.careful_name}({text})")
@@ -265,7 +266,7 @@ class Region(KernelCalls):
         self.out.line(f"call void {text}")
         return ""
 
-    def loop_arguments(self, item: Item, kernel: KernelText) -> tuple[dict[Value, str], list[str]]:
+    def loop_arguments(self, item: Item, kernel: LoopNestWriter) -> tuple[dict[Value, str], list[str]]:
         """Allocate the loops' results; return the cells of scalar ones, and the arguments of the loops' function."""
         arguments = []
         for value in kernel.arguments:
@@ -293,8 +294,8 @@ class Region(KernelCalls):
                 arguments.append(f"ptr {self.data(value)}")
         return cells, [*arguments, *(f"i64 {size}" for size in self.body.module.sizes)]
 
-    def ask_kernel(self, node: Node, rare: str) -> None:
-        """Call the op's kernel if the i1 `rare` holds: it raises, or its results replace those of native code."""
+    def call_kernel_if(self, node: Node, rare: str) -> None:
+        """Call the op's kernel if the i1 `rare` is true. It raises, or its results replace those of native code."""
         out, fast = self.out, [self.object(value) for value in node.results]
         before = out.block
         with out.unlikely(rare):
@@ -329,5 +330,5 @@ def write_region(body: Body, graph: Graph, arguments: Sequence[Native], owners: 
     """Schedule a graph, and write it into a native function."""
     sizes_outside = body.module.sizes
     region = Region(body, schedule(graph), arguments, owners)
-    body.module.sizes = sizes_outside  # the sizes that the region computes are not known behind it
+    body.module.sizes = sizes_outside  # sizes that the region computes are not in scope after it
     return region

@@ -6,10 +6,10 @@
              %part = get_item(%x, spec=(Slice(size1, size1+size0, None),)): float64[size0]
              %y = multiply(%part, %part): float64[size0]
 
-Each unknown dimension of a tensor becomes a symbol that a node before defines (see `size_nodes`). It holds from that
-node to the end of its graph, in the regions of later nodes as well; a value that leaves its graph loses it. Sizes that
-are equal by construction get one symbol. Where operands meet that have different symbols, a node compares the sizes at
-run time. Ops without a rule here run by their kernels; `sizes_of` then loads the sizes of the results.
+Each unknown dimension of a tensor becomes a symbol, which a preceding node defines (see `size_nodes`). The scope of the
+symbol is the rest of the graph, with the regions of later nodes. A value that leaves its graph has unknown dimensions
+again. Sizes that are equal by construction get one symbol. Where an op has operands with different symbols, a node
+compares the sizes at run time. Ops without a rule run by their kernels; `sizes_of` then loads the sizes of results.
 """
 
 from __future__ import annotations
@@ -77,11 +77,13 @@ def _is_unknown(type_: Type) -> bool:
 
 @dataclass
 class _Shared:
+    """The numbers of new symbols, which all graphs of a rewriting share."""
+
     numbers: Any = field(default_factory=count)
 
 
 class NamedSizes(Rewriter[_Shared]):
-    """Rewrites one graph. `known` maps descriptions of sizes to their symbols, those of the graphs around included."""
+    """Rewrite one graph. `known` maps descriptions of sizes to symbols, with those of enclosing graphs."""
 
     def __init__(
         self,
@@ -91,7 +93,7 @@ class NamedSizes(Rewriter[_Shared]):
         given: Mapping[Value, Type] | None = None,
         known: MutableMapping[Any, Any] | None = None,
     ) -> None:
-        self._given = given or {}  # types of parameters that are values of the graph around
+        self._given = given or {}  # types of parameters that are values of the enclosing graph
         self.known: MutableMapping[Any, Any] = {} if known is None else known
         super().__init__(graph, shared, copies)
 
@@ -115,9 +117,9 @@ class NamedSizes(Rewriter[_Shared]):
         return copy
 
     def output(self, position: int, value: Value) -> Value:
-        return self.forgotten(self.values[value])
+        return self.with_unknown_sizes(self.values[value])
 
-    def forgotten(self, value: Value) -> Value:
+    def with_unknown_sizes(self, value: Value) -> Value:
         """Return the value with unknown dimensions in the place of computed ones."""
         if not has_computed(value.type):
             return value
@@ -143,7 +145,7 @@ class NamedSizes(Rewriter[_Shared]):
         if any(has_computed(x.type) for x in inputs) and (is_composite(made) or lowering_class(made) == "kernel"):
             # No rule covers the sizes: the kernel runs, and no later pass expands the node.
             self.copy.nodes.pop()
-            made = copy_node(self.copy, node, [self.forgotten(value) for value in inputs])
+            made = copy_node(self.copy, node, [self.with_unknown_sizes(value) for value in inputs])
         return [self.named(value) for value in made.results]
 
     def _computed(self, node: Node, inputs: list[Value]) -> Value | None:
@@ -196,7 +198,7 @@ class NamedSizes(Rewriter[_Shared]):
         return self.known[key]
 
     def total(self, size: Dimension) -> Dimension:
-        """Return the symbol of a polynomial of sizes, or of 0 where it is negative."""
+        """Return the symbol of a polynomial of sizes, clamped to 0."""
         if not isinstance(size, Symbol) or not is_computed(size) or isinstance(size, ComputedSize):
             return size
         (found,) = self.size(
@@ -205,11 +207,11 @@ class NamedSizes(Rewriter[_Shared]):
         return found  # type: ignore[no-any-return]
 
     def require_elements(self, node: Node, inputs: Sequence[Value], sizes: Sequence[Dimension]) -> None:
-        """Append a check that the sizes are not 0, for which the kernel of the node raises."""
+        """Append a check that no size is 0; if one is, the kernel of the node runs, which raises."""
         needs = tuple(size for size in sizes if is_computed(size))
         key = "some", node.op.name, needs
         if needs and key not in self.known:
-            self.add(SOME_ELEMENTS, inputs, {**_called(node), "needs": needs})
+            self.add(SOME_ELEMENTS, inputs, {**_op_and_options(node), "needs": needs})
             self.known[key] = True
 
     # ---- operands of different sizes
@@ -256,7 +258,7 @@ class NamedSizes(Rewriter[_Shared]):
             result.append(common)
             factors.append(by)
         if groups:
-            attributes = {**_called(node), "groups": tuple(groups), "defines": tuple(defines), "exact": False}
+            attributes = {**_op_and_options(node), "groups": tuple(groups), "defines": tuple(defines), "exact": False}
             self.add(COMMON_SIZES, inputs, {**attributes, "needs": _members(groups)})
         operands = [self._stretched(value, result, factors) for value in inputs]
         return operands, tuple(result)
@@ -269,7 +271,7 @@ class NamedSizes(Rewriter[_Shared]):
             return value
         made = value.node
         if made is not None and made.op.traits.elementwise and not made.op.traits.costly and not made.effects:
-            return self._computed_again(made, result[lead:], factors[lead:])
+            return self._rematerialised(made, result[lead:], factors[lead:])
         key = "stretched", value, by
         if key not in self.known:
             pairs = enumerate(zip(own, by, strict=True), lead)
@@ -278,10 +280,10 @@ class NamedSizes(Rewriter[_Shared]):
             self.known[key] = self.add(STRETCHED, [value], {"needs": by}, [type_.with_shape(shape)])
         return self.known[key]  # type: ignore[no-any-return]
 
-    def _computed_again(
+    def _rematerialised(
         self, node: Node, result: Sequence[Dimension], factors: Sequence[dict[Dimension, Any]]
     ) -> Value:
-        """Return a cheap result computed again from stretched operands, so that no loop has to store it."""
+        """Return a cheap result recomputed from broadcast operands, so that no loop has to store it."""
         key = "again", node, tuple(result)
         if key not in self.known:
             inputs = node.inputs
@@ -306,7 +308,7 @@ class NamedSizes(Rewriter[_Shared]):
         def define(symbols: tuple[ComputedSize, ...]) -> None:
             members = tuple((size, None) for size in sizes)
             attributes = {"groups": ((symbols[0], members),), "defines": symbols, "exact": True, "needs": sizes}
-            self.add(COMMON_SIZES, inputs, {**_called(node), **attributes})
+            self.add(COMMON_SIZES, inputs, {**_op_and_options(node), **attributes})
 
         (common,) = self.size(("equal", sizes), define)
         found = []
@@ -322,7 +324,7 @@ def _members(groups: Sequence[Any]) -> tuple[Dimension, ...]:
     return tuple(size for _, members in groups for size, _ in members)
 
 
-def _called(node: Node) -> dict[str, Any]:
+def _op_and_options(node: Node) -> dict[str, Any]:
     return {"op": node.op.name, "options": tuple(node.attributes.items())}
 
 

@@ -140,7 +140,7 @@ def _ask_for_numbers(region: LoweringContext, node: Node, axes: Sequence[int]) -
             out.store("i8", out.op("or", out.load("i8", flag), is_wrong), flag)
 
     loops(out, [1 if axis in axes else size for axis, size in enumerate(shape)], check)
-    region.ask_kernel(node, out.icmp("ne", out.load("i8", flag), 0))
+    region.call_kernel_if(node, out.icmp("ne", out.load("i8", flag), 0))
 
 
 def _call_with_roots(

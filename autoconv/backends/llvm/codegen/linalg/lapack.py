@@ -314,7 +314,7 @@ class Batch:
             if cell:
                 region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
         if all(is_dense(value.type) for value in node.results):
-            region.ask_kernel(node, out.icmp("ne", out.load("i8", failed), 0))
+            region.call_kernel_if(node, out.icmp("ne", out.load("i8", failed), 0))
 
     def _split(self, count: Position, work: Dimension) -> Split | None:
         """Split into parts of several matrices; None where one thread does it all."""

@@ -97,7 +97,7 @@ class Accumulator:
         total = self.b.wrap(float64 if self.in_blocks else self.dtype, self.read())
         return self.b.cast(total, self.dtype) if self.in_blocks else total
 
-    def add_up(self, cells: str, parts: Position) -> None:
+    def combine_parts(self, cells: str, parts: Position) -> None:
         """Fold the totals of all parts, in order."""
         out, b = self.b.out, self.b
         dtype, cell = (float64, self._total) if self.in_blocks else (self.dtype, self._cell)

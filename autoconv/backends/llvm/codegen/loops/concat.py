@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from autoconv.backends.llvm.analysis.representation import sizes
-from autoconv.backends.llvm.codegen.loops.nest import KernelText
+from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
 from autoconv.backends.llvm.ir.index_arith import Index, Position, plus
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.graph.graph import Value
 
 
-class JoinText(KernelText):
+class ConcatWriter(LoopNestWriter):
     """The function of an item that concatenates its inputs."""
 
     def _write(self, careful: bool) -> tuple[str, bool]:

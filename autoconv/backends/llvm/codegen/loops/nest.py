@@ -43,12 +43,12 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Symbol
 
 
-class KernelText:
-    """The function of one item.
+class LoopNestWriter:
+    """Write the native function of one plan item.
 
-    `arguments` are the values it takes, in order: arrays as pointers, numbers as such, guarded indices of views as i64.
-    Pointers to its results follow. With `part` it is the function of one part of the loops. It then also takes the
-    number of the part, and the first and last index of its dimension.
+    `arguments` are the values that the function takes, in order: arrays as pointers, numbers as they are. Checked
+    indices of views follow as i64, then pointers to the results. With `part` it is the function of one part of the
+    loops. It then also takes the number of the part, and the first and last index of the divided dimension.
     """
 
     def __init__(
@@ -58,13 +58,13 @@ class KernelText:
         self._item = item
         self._module = module
         self.arguments = list(item.reads)
-        looked_through = guarded_views(plan, item)
-        self.indices = [view for view in looked_through if picks.get(view)]
+        fused_views = guarded_views(plan, item)
+        self.indices = [view for view in fused_views if picks.get(view)]
         # Elements may be computed twice: nothing is accumulated, and no array is both read and written.
-        self._may_repeat = all(plan.classes[node] in ("element", "copy", "place") for node in item.nodes)
+        self._may_recompute = all(plan.classes[node] in ("element", "copy", "place") for node in item.nodes)
         widths = [v.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]
         self._lanes = VECTOR // max(widths, default=1)
-        self._is_cut = not item.phases and any(view.op.name in CUT for view in looked_through)
+        self._is_split = not item.phases and any(view.op.name in CUT for view in fused_views)
         self._pick_names = {
             view: [pick if isinstance(pick, int) else f"%x{i}_{j}" for j, pick in enumerate(picks[view])]
             for i, view in enumerate(self.indices)
@@ -79,12 +79,12 @@ class KernelText:
     # ---- the function around the loops
 
     def _write(self, careful: bool) -> tuple[str, bool]:
-        """Return the name of the function, and whether it can report an inexact element."""
+        """Return the name of the function, and whether it can report an element that it leaves to careful code."""
         parameters = self._parameters()
         if self._split is not None:
             return self._write_split(self._split, parameters, careful)
         self._begin(parameters, careful)
-        sums = self._sums()
+        sums = self._reductions()
         self._start(sums)
         self._loops(sums)
         self._finish(sums)
@@ -112,13 +112,13 @@ class KernelText:
         Whole sums are accumulated part by part and combined in order, so the result does not depend on which thread
         runs what.
         """
-        sums = self._sums()
+        sums = self._reductions()
         partial = [one for one in sums if isinstance(one, RegisterReduction) and one.whole]
         totals = [f"ptr noalias %t{i}" for i in range(len(partial))]
         self._begin([*parameters, *totals, "i64 %part", "i64 %first", "i64 %last"], careful)
         self._loops(sums)
         for i, one in enumerate(partial):
-            one.hand_over(f"%t{i}")
+            one.store_partial(f"%t{i}")
         body, has_rare = self._end("part")
         if self._is_part:
             return body, has_rare
@@ -134,7 +134,7 @@ class KernelText:
         else:
             flag = run_split(split, self._module, self.out, body, given, has_rare)
         for one, cell in zip(partial, cells, strict=True):
-            one.add_up(cell, parts)
+            one.combine_parts(cell, parts)
         self._finish([one for one in sums if one not in partial])
         self.out.line(f"ret i1 {flag}")
         return self.out.finish("kernel"), has_rare
@@ -150,7 +150,7 @@ class KernelText:
         self.out.line(f"ret i1 {self.out.new(f'load i1, ptr {flag}') if flag else 'false'}")
         return self.out.finish(stem), flag is not None
 
-    def _sums(self) -> list[Reduction]:
+    def _reductions(self) -> list[Reduction]:
         shape = self._item.shape or ()
         found: list[Reduction] = []
         for node in self._item.nodes:
@@ -170,7 +170,7 @@ class KernelText:
                 one.start()
         for node in self._item.nodes:
             if self._plan.classes[node] == "place":
-                self._fill_around(node)
+                self._fill_padding(node)
 
     def _finish(self, sums: Sequence[Reduction]) -> None:
         """Write the code after all loops."""
@@ -194,7 +194,7 @@ class KernelText:
 
     def _flat_loop(self, sums: Sequence[RegisterReduction]) -> None:
         out, shape = self.out, self._item.shape or ()
-        turns = math.prod(size for size in shape if isinstance(size, int))  # or a multiple of it
+        turns = math.prod(size for size in shape if isinstance(size, int))  # a divisor of the trip count
         if self._split is None:
             first, last = "0", str(element_count(out, shape))
         else:
@@ -216,7 +216,7 @@ class KernelText:
             with out.loop_in_vectors(first, last, turns) as index:
                 self._body((index,), flat=True, sums=sums)
 
-    def _fill_around(self, node: Node) -> None:
+    def _fill_padding(self, node: Node) -> None:
         """Fill the padding around the elements that the loops store: before and after, outer dimensions first."""
         type_: Any = node.results[0].type
         shape, pointer = sizes(type_), self.stores[node.results[0]]
@@ -277,8 +277,8 @@ class KernelText:
             with out.loop(first, last) as i:
                 write(i)
             return
-        pieces = straight(size, lambda low, high: self._cuts(index, low, high)) if self._is_cut else [(0, size)]
-        if whole and self._may_repeat:
+        pieces = straight(size, lambda low, high: self._cuts(index, low, high)) if self._is_split else [(0, size)]
+        if whole and self._may_recompute:
             pieces = [part for piece in pieces for part in in_vectors(*piece, self._lanes)]
         for low, high in pieces:
             start, stop = str(low), str(high)
@@ -294,7 +294,7 @@ class KernelText:
                 write(i)
 
     def _cuts(self, index: Index, low: int, high: int) -> set[int]:
-        """Return the counts of the innermost loop at which the elements that are read change."""
+        """Return the iterations of the innermost loop at which it begins to read other elements."""
         span = Span(COUNTER, low, high)
         outer = (Symbol(i) if isinstance(i, str) else i for i in index)
         rank = len(self._item.shape or ())
@@ -371,13 +371,13 @@ class KernelText:
             return load(self.b, base.dtype, self._names[base], linear(self.out, index, sizes(value.type)))
         if value in self._plan.views or self._plan.classes[node] == "copy":
             place = viewed(self.b, node, index, self._pick_names.get(node, []))
-            return self._at(place)
+            return self._element_at(place)
         operands = [self._operand(operand, value, index) for operand in node.inputs]
         found = apply_rule(self.b, node, operands)
         assert found is not None, node.op.name
         return found
 
-    def _at(self, place: Place) -> Element:
+    def _element_at(self, place: Place) -> Element:
         if isinstance(place, Element):
             return place
         value, index, finish = place

@@ -40,6 +40,8 @@ class LoopNest(Protocol):
 
 
 class Reduction:
+    """What reductions in registers and in memory share: the op, the dtype of the accumulator, the result."""
+
     def __init__(self, kernel: LoopNest, node: Node) -> None:
         self.kernel = kernel
         self.node = node
@@ -67,10 +69,7 @@ class Reduction:
 
 
 class RegisterReduction(Reduction):
-    """A reduction with a register as its accumulator, while the loops from `depth` on run.
-
-    `whole`: it covers all loops.
-    """
+    """A reduction whose accumulator is a register during the loops from `depth` on; `whole` if these are all loops."""
 
     def __init__(self, kernel: LoopNest, node: Node, depth: int, flat: bool) -> None:
         super().__init__(kernel, node)
@@ -94,15 +93,15 @@ class RegisterReduction(Reduction):
     def end_block(self) -> None:
         self._total.end_block()
 
-    def hand_over(self, cells: str) -> None:
-        """Store the sum of this part, for `add_up`."""
+    def store_partial(self, cells: str) -> None:
+        """Store the sum of this part, for `combine_parts`."""
         out, kind, found = self.kernel.out, self.total_kind, self._total.read()
         out.store(kind, found, out.gep(kind, cells, "%part"))
 
-    def add_up(self, cells: str, parts: Position) -> None:
+    def combine_parts(self, cells: str, parts: Position) -> None:
         """Combine the sums of all parts, in order, and store the result."""
         self.enter()
-        self._total.add_up(cells, parts)
+        self._total.combine_parts(cells, parts)
         self.finish(())
 
     def finish(self, index: Index) -> Element:
@@ -112,7 +111,7 @@ class RegisterReduction(Reduction):
 
 
 class MemoryReduction(Reduction):
-    """A reduction whose loops are not the innermost: it accumulates in the memory of the result."""
+    """A reduction over loops that are not the innermost ones. It accumulates in the memory of the result."""
 
     def start(self) -> None:
         count = element_count(self.kernel.out, self.result_shape)

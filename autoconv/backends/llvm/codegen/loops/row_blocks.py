@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.loops.nest import KernelText
-from autoconv.backends.llvm.codegen.loops.row_chain import RowsText
+from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
+from autoconv.backends.llvm.codegen.loops.row_chain import RowChainWriter
 from autoconv.backends.llvm.codegen.matmul.ops import tile_rows
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -53,7 +53,7 @@ class _Run:
         self._products = {n: found for n, item in enumerate(members) if (found := product_of(plan, item)) is not None}
         self._rows = next(iter(self._products.values())).rows
         self._lines = {product.unit for product in self._products.values() if product.patches}
-        self._loops: dict[int, KernelText] = {}
+        self._loops: dict[int, LoopNestWriter] = {}
 
     def fits(self) -> bool:
         """Return whether blocks are the same rows for all members, and no loop needs a careful version."""
@@ -124,12 +124,12 @@ def _work(plan: Plan, item: Item) -> int:
     return work_of(plan, item) if product is None else product.work // _MULTIPLICATIONS
 
 
-def _loops(region: LoweringContext, plan: Plan, item: Item, rows: int) -> KernelText:
+def _loops(region: LoweringContext, plan: Plan, item: Item, rows: int) -> LoopNestWriter:
     """Return the function of the item's loops over a part of the rows."""
     shape = item.shape or ()
     part = Split(None, math.prod(shape), 1) if is_flat(plan, item) else Split(0, rows, 1)
     region.body.module.has_loops = True
-    text = RowsText if item.phases else KernelText
+    text = RowChainWriter if item.phases else LoopNestWriter
     return text(region.body.module, plan, item, region.checked_positions, part)
 
 

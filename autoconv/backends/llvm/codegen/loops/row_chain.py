@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import sizes
-from autoconv.backends.llvm.codegen.loops.nest import KernelText
+from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
 from autoconv.backends.llvm.codegen.loops.reductions import RegisterReduction
 from autoconv.backends.llvm.ir.index_arith import Index, is_known, linear
 from autoconv.backends.llvm.ir.scalars import Element, load, store
@@ -15,7 +15,7 @@ from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.graph import Node, Value
 
 
-class RowsText(KernelText):
+class RowChainWriter(LoopNestWriter):
     """The function of an item with phases."""
 
     def _loops(self, sums: Any) -> None:
