@@ -15,10 +15,19 @@ from autoconv.distribute.datasets import InputContext, gathered, split
 from autoconv.distribute.reduction import ReduceOp, combined, combined_along, reduce_op_of
 from autoconv.distribute.replicas import current_replica, run_replicas
 from autoconv.distribute.strategy import Strategy, ValueContext
-from autoconv.distribute.values import DistributedValues, PerReplica, mapped, of_replica, per_replica, regrouped
+from autoconv.distribute.values import (
+    DistributedValues,
+    PerReplica,
+    leaves_of,
+    mapped,
+    of_replica,
+    per_replica,
+    regrouped,
+)
 from autoconv.distribute.variables import DistributedVariable, distributed
 from autoconv.runtime.objects.variable_updates import variable_creator_scope
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.structure import pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import EagerTensor
@@ -75,8 +84,8 @@ class Replicated(Strategy):
 
     def all_reduced(self, reduce_op: Any, value: Any) -> Any:
         """Return a reduced structure, with a tensor on the device of each replica."""
-        op = reduce_op_of(reduce_op)
-        return mapped(lambda leaf: self._on_all(self.reduce_to(op, leaf, None)), value)
+        leaves, template = leaves_of(value)
+        return pack(template, [self._on_all(one) for one in self._reduced(reduce_op_of(reduce_op), leaves)])
 
     def _on_all(self, tensor: Any) -> Any:
         found = []
@@ -88,19 +97,31 @@ class Replicated(Strategy):
     def reduce(self, reduce_op: Any, value: Any, axis: int | None) -> Any:
         op = reduce_op_of(reduce_op)
         if axis is None:
-            return mapped(lambda leaf: self.reduce_to(op, leaf, None), value)
+            leaves, template = leaves_of(value)
+            return pack(template, self._reduced(op, leaves))
         return mapped(lambda leaf: self._reduced_along(op, leaf, axis), value)
 
     def _reduced_along(self, op: ReduceOp, value: Any, axis: int) -> Any:
         values = self.experimental_local_results(value)
-        return combined_along(op, values, axis, lambda one: self.across_processes(ReduceOp.SUM, one))
+        return combined_along(op, values, axis, lambda one: self.across_processes(ReduceOp.SUM, [one])[0])
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
-        op = reduce_op_of(reduce_op)
-        if not isinstance(value, DistributedValues) and self.local_replicas > 1:
-            return self._reduced_equal(op, value)
-        found = combined(op, [getattr(one, "value", lambda one=one: one)() for one in self._values_of(value)])
-        return self.across_processes(op, found)
+        return self._reduced(reduce_op_of(reduce_op), [value])[0]
+
+    def _reduced(self, op: ReduceOp, values: Sequence[Any]) -> list[Any]:
+        """Reduce values over all replicas; those that processes exchange go together."""
+        found: list[Any] = [None] * len(values)
+        apart = []
+        for i, value in enumerate(values):
+            if isinstance(value, DistributedValues) or self.local_replicas == 1:
+                own = [getattr(one, "value", lambda one=one: one)() for one in self._values_of(value)]
+                found[i] = combined(op, own)
+                apart.append(i)
+            else:
+                found[i] = self._reduced_equal(op, value)
+        for i, value in zip(apart, self.across_processes(op, [found[i] for i in apart]), strict=True):
+            found[i] = value
+        return found
 
     def _values_of(self, value: Any) -> tuple[Any, ...]:
         return value.values if isinstance(value, DistributedValues) else (value,)
@@ -114,9 +135,9 @@ class Replicated(Strategy):
             raise ValueError(text)
         return value * self.num_replicas_in_sync
 
-    def across_processes(self, op: ReduceOp, value: Any) -> Any:
+    def across_processes(self, op: ReduceOp, values: Sequence[Any]) -> Sequence[Any]:
         """Reduce what this process reduced over all processes."""
-        return value
+        return values
 
     def of_first(self, value: Any) -> Any:
         """Return the value of the first replica of all."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.config.placement import DEFAULT_DEVICE
 from autoconv.distribute.datasets import InputContext, gathered, split
 from autoconv.distribute.mirrored import Replicated
+from autoconv.distribute.mpi_group import MpiGroup, is_started_by_mpi
 from autoconv.distribute.process_group import ProcessGroup
 from autoconv.distribute.reduction import ReduceOp
 from autoconv.distribute.values import mapped, of_replica
@@ -26,9 +27,10 @@ class MultiWorkerMirroredStrategy(Replicated):
     """A strategy with a replica in each of several processes, whose variables are equal.
 
     Each process runs the same program, with its number in the variable `TF_CONFIG`, as TensorFlow has it: a text of
-    JSON with the addresses of the workers, of which the first one listens at its address. Without it there is one
-    worker. Sums are made by shared memory where all workers are on this machine, else by connections; they are
-    added in the order of the workers. Raises UnavailableError where a worker does not start, or is lost, and
+    JSON with the addresses of the workers, of which the first one listens at its address. Without it the processes
+    of mpiexec are the workers (the extra `mpi`), else there is one worker. Sums are made by shared memory where all
+    workers are on this machine, else by connections, or by MPI; they are added in the order of the workers.
+    Raises UnavailableError where a worker does not start, or is lost, DataLossError where a message is damaged, and
     InvalidArgumentError where the workers make different calls.
 
     >>> strategy = autoconv.distribute.MultiWorkerMirroredStrategy()
@@ -39,8 +41,11 @@ class MultiWorkerMirroredStrategy(Replicated):
     """
 
     def __init__(self, cluster_resolver: Any = None, communication_options: Any = None) -> None:
-        addresses, rank = _workers(cluster_resolver)
-        self._group = ProcessGroup(addresses, rank)
+        self._group: ProcessGroup | MpiGroup
+        if cluster_resolver is None and "TF_CONFIG" not in os.environ and is_started_by_mpi():
+            self._group = MpiGroup()
+        else:
+            self._group = ProcessGroup(*_workers(cluster_resolver))
         super().__init__([DEFAULT_DEVICE])
 
     @property
@@ -51,12 +56,27 @@ class MultiWorkerMirroredStrategy(Replicated):
     def first_replica(self) -> int:
         return self._group.rank * self.local_replicas
 
-    def across_processes(self, op: ReduceOp, value: Any) -> Any:
-        total = self._at_run_time(self._group.all_reduce, value)
-        return total / self._group.size if op is ReduceOp.MEAN else total
+    def across_processes(self, op: ReduceOp, values: Sequence[Any]) -> Sequence[Any]:
+        if self._group.size == 1 or not values:
+            return values
+        totals = self._at_run_time(self._sums, values)
+        return [total / self._group.size for total in totals] if op is ReduceOp.MEAN else totals
+
+    def _sums(self, *arrays: np.ndarray) -> list[np.ndarray]:
+        """Return the sums over the processes; arrays of one dtype go together."""
+        if len(arrays) == 1:
+            return [self._group.all_reduce(arrays[0])]
+        found: dict[int, np.ndarray] = {}
+        for dtype in dict.fromkeys(array.dtype for array in arrays):
+            own = [i for i, array in enumerate(arrays) if array.dtype == dtype]
+            total = self._group.all_reduce(np.concatenate([arrays[i].reshape(-1) for i in own]))
+            parts = np.split(total, np.cumsum([arrays[i].size for i in own])[:-1])
+            found.update((i, part.reshape(arrays[i].shape)) for i, part in zip(own, parts, strict=True))
+        return [found[i] for i in range(len(arrays))]
 
     def of_first(self, value: Any) -> Any:
-        return self._at_run_time(self._group.broadcast, of_replica(value, 0))
+        found = of_replica(value, 0)
+        return found if self._group.size == 1 else self._at_run_time(self._group.broadcast, [found])[0]
 
     def begin_equal(self, variable: DistributedVariable) -> None:
         if self._group.size > 1:
@@ -69,23 +89,25 @@ class MultiWorkerMirroredStrategy(Replicated):
 
     def _gathered(self, value: Any, axis: int) -> Any:
         tensor = convert_to_tensor(value)
-        found = self._at_run_time(lambda array: self._group.all_gather(array, axis), tensor, keeps_shape=False)
+        (found,) = self._at_run_time(lambda array: self._group.all_gather(array, axis), [tensor], keeps_shape=False)
         sizes = tensor.shape.as_list()
         sizes[axis] = None
         found.set_shape(sizes)
         return found
 
-    def _at_run_time(self, function: Callable[[np.ndarray], np.ndarray], value: Any, keeps_shape: bool = True) -> Any:
-        """Call a function of an array: now, or whenever the graph that is recorded runs."""
-        if self._group.size == 1 and keeps_shape:
-            return value
-        tensor = convert_to_tensor(value)
+    def _at_run_time(
+        self, function: Callable[..., Any], values: Sequence[Any], keeps_shape: bool = True
+    ) -> list[Any]:
+        """Call a function of arrays: now, or whenever the graph that is recorded runs."""
+        tensors = [convert_to_tensor(value) for value in values]
         if current_region() is None:
-            return EagerTensor(function(tensor.numpy()))  # type: ignore[attr-defined]
-        found = numpy_function(function, [tensor], tensor.dtype)
-        if keeps_shape:
-            found.set_shape(tensor.shape)
-        return found
+            arrays = function(*(tensor.numpy() for tensor in tensors))  # type: ignore[attr-defined]
+            return [EagerTensor(array) for array in (arrays if isinstance(arrays, list) else [arrays])]
+        found = numpy_function(function, tensors, [tensor.dtype for tensor in tensors])
+        for one, tensor in zip(found, tensors, strict=True):
+            if keeps_shape:
+                one.set_shape(tensor.shape)
+        return list(found)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
         return split(dataset, self.local_replicas, self.first_replica, self.num_replicas_in_sync)

@@ -8,27 +8,26 @@ part of the elements, always in the order of the workers, so that all get the sa
 from __future__ import annotations
 
 import hashlib
-import json
 import socket
 import struct
 import time
 import weakref
 from collections.abc import Callable, Sequence
 from multiprocessing import resource_tracker, shared_memory
-from typing import Any
 
 import numpy as np
 
-from autoconv.errors import InvalidArgumentError, UnavailableError
+from autoconv.distribute.messages import Damaged, Description, read, receive, send
+from autoconv.errors import DataLossError, InvalidArgumentError, UnavailableError
 from autoconv.forks import new_lock
-from autoconv.graph.dtypes import as_dtype
 
 _START = 60.0  # seconds for the other workers to start
 _PATIENCE = 600.0  # seconds that a call waits for the others
 _SMALL = 1 << 15  # bytes of an array that the connections carry
-_MOST_HELLO = 4096  # bytes of a message that has no array
 _OWN_HOSTS = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")
-Description = dict[str, Any]
+_TOLD: dict[str, type[Exception]] = {
+    one.__name__: one for one in (UnavailableError, InvalidArgumentError, DataLossError)
+}  # errors that all workers get
 
 
 class ProcessGroup:
@@ -47,6 +46,7 @@ class ProcessGroup:
         self._is_local = all(host in _OWN_HOSTS or host == socket.gethostname() for host in hosts)
         self._name = hashlib.sha256("\0".join(addresses).encode()).hexdigest()[:16]
         self._blocks: dict[str, shared_memory.SharedMemory] = {}
+        self._turns: dict[int, int] = {}  # by the size of blocks
         self._links: dict[int, socket.socket] = {}
         self._end = weakref.finalize(self, _end, self._links, self._blocks, rank)
         if self.size > 1:
@@ -100,13 +100,15 @@ class ProcessGroup:
         if self.rank:
             self._send(0, told, array)
             return self._received(0, told)[1]
-        parts = [array]
-        for rank in range(1, self.size):
+        parts, faults = [array], []
+        for rank in range(1, self.size):  # also after a fault: a connection that ends with unread bytes loses the error
             try:
                 parts.append(self._received(rank, told)[1])
-            except (UnavailableError, InvalidArgumentError) as error:
-                self._tell_others(error)
-                raise
+            except tuple(_TOLD.values()) as error:
+                faults.append(error)
+        if faults:
+            self._tell_others(faults[0])
+            raise faults[0]
         found = combine(parts)
         for rank in range(1, self.size):
             self._send(rank, told, found)
@@ -121,34 +123,26 @@ class ProcessGroup:
                 continue
 
     def _send(self, rank: int, told: Description, array: np.ndarray) -> None:
-        given = {**told, "sizes": list(array.shape), "kind": array.dtype.name}
-        head = json.dumps(given).encode()
         try:
-            self._links[rank].sendall(struct.pack("<IQ", len(head), array.nbytes) + head)
-            self._links[rank].sendall(array.reshape(-1).view(np.uint8).data)
+            send(self._links[rank], told, array)
         except OSError as error:
             raise self._lost(rank, error) from None
 
     def _received(self, rank: int, told: Description | None) -> tuple[Description, np.ndarray]:
         """Return a worker's message. Raises InvalidArgumentError where it makes another call."""
-        link = self._links[rank]
         try:
-            length, size = struct.unpack("<IQ", _read(link, 12))
-            if length > _MOST_HELLO:
-                raise InvalidArgumentError(f"what came from {self._place(rank)} is no message of a worker")
-            given = json.loads(_read(link, length))
-            data = _read(link, size)
+            given, array = receive(self._links[rank])
         except (OSError, EOFError) as error:
             raise self._lost(rank, error) from None
+        except Damaged as error:
+            raise DataLossError(f"what came from {self._place(rank)} is damaged: {error}") from None
         if "error" in given:
-            kind = UnavailableError if given["error"] == "UnavailableError" else InvalidArgumentError
-            raise kind(given["text"])
+            raise _TOLD.get(given["error"], InvalidArgumentError)(given["text"])
         if told is not None and any(given.get(key) != value for key, value in told.items()):
             raise InvalidArgumentError(
                 f"the workers make different calls: number {told['number']} of {self._place(self.rank)} is "
                 f"{_shown(told)}, and that of {self._place(rank)} is {_shown(given)}"
             )
-        array: np.ndarray = np.frombuffer(bytearray(data), as_dtype(given["kind"]).numpy).reshape(given["sizes"])
         return given, array
 
     def _place(self, rank: int) -> str:
@@ -185,7 +179,7 @@ class ProcessGroup:
         """Return the number of the worker that connected; None for a stranger."""
         _prepare(link, 5.0)
         try:
-            name, rank = struct.unpack("<16sI", _read(link, 20))
+            name, rank = struct.unpack("<16sI", bytes(read(link, 20)))
             if name.decode("ascii", "replace") != self._name or not 0 < rank < self.size:
                 return None
             link.sendall(b"welcome!")
@@ -202,7 +196,7 @@ class ProcessGroup:
                 link = socket.create_connection((host or "localhost", int(port)), 5.0)
                 _prepare(link, max(limit - time.monotonic(), 0.1))
                 link.sendall(struct.pack("<16sI", self._name.encode(), self.rank))
-                if _read(link, 8) == b"welcome!":
+                if read(link, 8) == b"welcome!":
                     link.settimeout(_PATIENCE)
                     return link
                 why = "another program answers there"
@@ -214,8 +208,11 @@ class ProcessGroup:
     # ---- by shared memory
 
     def _shared_sum(self, array: np.ndarray, told: Description) -> np.ndarray:
+        """Add in shared memory, in two blocks by turns: all have read one when they have written to the other."""
         flat = array.reshape(-1)
-        blocks = [self._block(rank, array.nbytes, told) for rank in range(self.size)]
+        power = max(array.nbytes - 1, 1).bit_length()
+        turn = self._turns[power] = 1 - self._turns.get(power, 1)
+        blocks = [self._block(rank, power, turn) for rank in range(self.size)]
         parts = [np.ndarray(flat.shape, flat.dtype, block.buf) for block in blocks]
         parts[self.rank][...] = flat
         self._together(np.zeros(0), {**told, "part": "written"}, lambda given: given[0])
@@ -225,18 +222,15 @@ class ProcessGroup:
         # A worker reads its own elements of every block, so only it may write them.
         parts[0][own] = total
         self._together(np.zeros(0), {**told, "part": "added"}, lambda given: given[0])
-        found = parts[0].copy().reshape(array.shape)
-        self._together(np.zeros(0), {**told, "part": "read"}, lambda given: given[0])
-        return found
+        return parts[0].copy().reshape(array.shape)
 
-    def _block(self, rank: int, size: int, told: Description) -> shared_memory.SharedMemory:
-        """Return the block of a worker, large enough for `size` bytes; all make the larger ones at the same call."""
-        power = max(size - 1, 1).bit_length()
-        name = f"autoconv-{self._name}-{power}-{rank}"
+    def _block(self, rank: int, power: int, turn: int) -> shared_memory.SharedMemory:
+        """Return the block of a worker, of two to that power bytes; all make the larger ones at the same call."""
+        name = f"autoconv-{self._name}-{power}-{turn}-{rank}"
         if name not in self._blocks:
             if rank == self.rank:
                 self._blocks[name] = _new_block(name, 1 << power)
-            made = {"call": "block", "name": f"{power}-{rank}"}
+            made = {"call": "block", "name": f"{power}-{turn}-{rank}"}
             self._together(np.zeros(0), made, lambda given: given[0])
             if rank != self.rank:
                 self._blocks[name] = _known_block(name)
@@ -277,17 +271,6 @@ def _added(parts: Sequence[np.ndarray]) -> np.ndarray:
     for part in parts[1:]:
         total += part
     return total
-
-
-def _read(link: socket.socket, size: int) -> bytes:
-    found = bytearray(size)
-    view, at = memoryview(found), 0
-    while at < size:
-        count = link.recv_into(view[at:])
-        if not count:
-            raise EOFError
-        at += count
-    return bytes(found)
 
 
 def _shown(told: Description) -> str:

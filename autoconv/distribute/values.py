@@ -93,6 +93,12 @@ def of_replica(structure: Any, replica: int) -> Any:
     return mapped(lambda leaf: leaf.values[replica] if isinstance(leaf, PerReplica) else leaf, structure)
 
 
+def leaves_of(structure: Any) -> tuple[list[Any], Any]:
+    """Return the leaves of a structure, distributed values and composites among them, and its template."""
+    leaves, template = flatten(structure, _is_leaf)
+    return list(leaves), template
+
+
 def mapped(function: Callable[[Any], Any], structure: Any) -> Any:
     """Apply a function to the leaves of a structure, distributed values and composites among them."""
     leaves, template = flatten(structure, _is_leaf)

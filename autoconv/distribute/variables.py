@@ -132,7 +132,7 @@ class SyncOnReadVariable(DistributedVariable):
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
             return self.primary.value()
         op = ReduceOp.from_variable_aggregation(self.aggregation)
-        return self._strategy.across_processes(op, combined(op, [copy.value() for copy in self._copies]))
+        return self._strategy.across_processes(op, [combined(op, [copy.value() for copy in self._copies])])[0]
 
     read_value = value
 

@@ -12,6 +12,7 @@ import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
 from autoconv.backends.onnx import to_onnx
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ResourceType
+from autoconv.onnx.checksum import sealed
 from autoconv.runtime.objects.variable import Storage
 from autoconv.storage.files import replacing
 from autoconv.tracing.api.declared_arguments import traced
@@ -21,8 +22,9 @@ from autoconv.tracing.views.portable import prepared
 def export(
     function: Any, *specs: Any, path: str | PathLike[str] | None = None, capacity: int = 64, contract: str = "function"
 ) -> Any:
-    """Return a function for arguments of these specs as an `onnx.ModelProto`; with `path` write it there, too.
+    """Return a function for arguments of these specs as an `onnx.ModelProto`.
 
+    With `path` it is written there, too, with a checksum.
     `specs` are TensorSpecs, texts such as "float32[n,3]", or Python's values, which the model keeps; sizes that are
     None, or names, stay open. A function that is not decorated is put under the contract. Lists that the graph
     makes have at most `capacity` elements: a longer one sets the error output. Raises GraphUnfit, which names the
@@ -45,5 +47,5 @@ def export(
     model = to_onnx(graph, capacity, constants)
     if path is not None:
         with replacing(str(path)) as temporary:
-            Path(temporary).write_bytes(model.SerializeToString())
+            Path(temporary).write_bytes(sealed(model.SerializeToString()))
     return model

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from os import fspath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends.onnx.model import ERROR
 from autoconv.errors import AutoconvError, InvalidArgumentError
+from autoconv.onnx.checksum import check
 
 
 def load(model: Any) -> Model:
     """Return an ONNX model, given as a path, bytes or a ModelProto, as a callable that ONNX Runtime runs.
 
-    Raises AutoconvError where onnxruntime is missing or refuses the model.
+    Raises AutoconvError where onnxruntime is missing or refuses the model, and DataLossError for a file of `export`
+    that is damaged.
 
     >>> double = autoconv.onnx.export(lambda x: x * 2.0, autoconv.TensorSpec([None], autoconv.float32))
     >>> autoconv.onnx.load(double)(np.float32([1.0, 2.0]))
@@ -29,6 +32,11 @@ def load(model: Any) -> Model:
     given = model if isinstance(model, bytes) else None
     if given is None:
         given = model.SerializeToString() if hasattr(model, "SerializeToString") else fspath(model)
+    if isinstance(given, str):
+        try:
+            check(Path(given).read_bytes(), given)
+        except OSError as error:
+            raise AutoconvError(f"the model {given!r} cannot be read: {error.strerror}") from None
     try:
         session = runtime.InferenceSession(given, providers=runtime.get_available_providers())
     except Exception as error:  # the runtime's classes differ from release to release

@@ -1,5 +1,6 @@
 """ONNX models, run by ONNX Runtime, against the ops' kernels and plain NumPy."""
 
+import random
 import sys
 
 import numpy as np
@@ -116,6 +117,45 @@ def test_arguments_are_checked():
         model(np.ones(3, np.float32))
     with pytest.raises(autoconv.errors.AutoconvError, match="refuses the model"):
         autoconv.onnx.load(b"no model")
+
+
+def test_damaged_files_are_found(tmp_path):
+    weights = autoconv.Variable(np.random.default_rng(0).random((3, 4)).astype(np.float32))
+    path, draw = tmp_path / "model.onnx", random.Random(0)
+    autoconv.onnx.export(lambda x: x @ weights, autoconv.TensorSpec([None, 3], autoconv.float32), path=path)
+    onnx.checker.check_model(str(path))
+    whole, x = path.read_bytes(), np.ones((2, 3), np.float32)
+    expected, outcomes = autoconv.onnx.load(path)(x), set()
+    for _ in range(1000):
+        data, at = bytearray(whole), draw.randrange(len(whole))
+        match draw.choice(["bit", "byte", "cut", "zeros", "exchanged"]):
+            case "bit":
+                data[at] ^= 1 << draw.randrange(8)
+            case "byte":
+                data[at] = draw.randrange(256)
+            case "cut":
+                del data[at:]
+            case "zeros":
+                data[at : at + 8] = bytes(len(data[at : at + 8]))
+            case "exchanged":
+                other = draw.randrange(len(data))
+                data[at], data[other] = data[other], data[at]
+        path.write_bytes(data)
+        try:
+            found = autoconv.onnx.load(path)(x)
+        except autoconv.errors.AutoconvError as error:
+            outcomes.add(type(error).__name__)
+        else:
+            np.testing.assert_array_equal(found, expected)
+    assert "DataLossError" in outcomes and outcomes <= {"DataLossError", "AutoconvError"}
+    model = onnx.load_model_from_string(whole)
+    model.producer_version = "2"  # a change on purpose
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(autoconv.errors.DataLossError, match="does not have its checksum"):
+        autoconv.onnx.load(path)
+    np.testing.assert_array_equal(autoconv.onnx.load(onnx.load(path))(x), expected)
+    with pytest.raises(autoconv.errors.AutoconvError, match="cannot be read: No such file"):
+        autoconv.onnx.load(tmp_path / "none.onnx")
 
 
 def test_a_missing_package_is_named(monkeypatch):

@@ -1,9 +1,14 @@
-"""MultiWorkerMirroredStrategy: processes that train together, beside one process on the whole batch; lost workers."""
+"""MultiWorkerMirroredStrategy: processes that train together, beside one process on the whole batch.
+
+Workers that are lost, messages that are damaged, a program that goes on from its checkpoints, and processes of mpiexec.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +22,7 @@ import numpy as np
 import pytest
 
 import autoconv as tf
+from autoconv.distribute import messages
 
 HEAD = """
 import numpy as np
@@ -60,7 +66,7 @@ def start(tmp_path: Path) -> Start:
     """Return a function that starts a program in several workers."""
     running: list[subprocess.Popen[str]] = []
 
-    def begin(program: str, count: int = 2) -> list[subprocess.Popen[str]]:
+    def begin(program: str, count: int = 2, *arguments: str) -> list[subprocess.Popen[str]]:
         path = tmp_path / "program.py"
         path.write_text(textwrap.dedent(HEAD) + textwrap.dedent(program))
         places = [socket.socket() for _ in range(count)]
@@ -72,7 +78,7 @@ def start(tmp_path: Path) -> Start:
         for index in range(count):
             told = json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}})
             running.append(subprocess.Popen(
-                [sys.executable, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                [sys.executable, path, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                 env={**os.environ, "TF_CONFIG": told},
             ))  # fmt: skip
         return running
@@ -106,32 +112,34 @@ def test_training_gives_the_weights_of_one_process(start: Start, width: int) -> 
     np.testing.assert_allclose([float(x) for x in found[0][1].split()], names["losses"], rtol=1e-3)  # type: ignore[arg-type]
 
 
+VALUES = """
+rank = tf.cast(here().replica_id_in_sync_group, tf.float32) if here() else None
+def number():
+    return tf.cast(here().replica_id_in_sync_group, tf.float32)
+results = strategy.run(number)
+print(strategy.num_replicas_in_sync, *(strategy.reduce(op, results, axis=None).numpy() for op in ("SUM", "MEAN")))
+print(strategy.run(tf.function(lambda: here().all_reduce("MEAN", {"a": number() + 1.0})["a"])).numpy())
+rows = strategy.run(lambda: tf.range(here().replica_id_in_sync_group + 1))
+print(strategy.gather(rows, axis=0).numpy(), strategy.reduce("SUM", rows, axis=0).numpy())
+print(strategy.reduce("MEAN", tf.cast(rows, tf.float32), axis=0).numpy())
+with strategy.scope():
+    total = tf.Variable(1.0, synchronization=tf.VariableSynchronization.ON_READ,
+                        aggregation=tf.VariableAggregation.SUM)
+    mean = tf.Variable(0.0, aggregation=tf.VariableAggregation.MEAN)
+strategy.run(lambda: total.assign_add(number()))
+strategy.run(lambda: mean.assign(number()))
+print(total.numpy(), mean.numpy())
+context = strategy.distribute_datasets_from_function(
+    lambda told: tf.data.Dataset.from_tensors(told.input_pipeline_id + 10 * told.num_input_pipelines))
+print(*(one.numpy() - strategy._group.rank for one in context))
+print(tf.cast(strategy.reduce("SUM", tf.cast(results, tf.bfloat16), axis=None), tf.float32).numpy())
+"""
+FOUND = ["2 1.0 0.5", "1.5", "[0 0 1] 1", "0.33333334", "3.0 0.5", "20", "1.0"]
+
+
 def test_values_of_several_workers(start: Start) -> None:
-    found = lines_of(start("""
-    rank = tf.cast(here().replica_id_in_sync_group, tf.float32) if here() else None
-    def number():
-        return tf.cast(here().replica_id_in_sync_group, tf.float32)
-    results = strategy.run(number)
-    print(strategy.num_replicas_in_sync, *(strategy.reduce(op, results, axis=None).numpy() for op in ("SUM", "MEAN")))
-    print(strategy.run(tf.function(lambda: here().all_reduce("MEAN", {"a": number() + 1.0})["a"])).numpy())
-    rows = strategy.run(lambda: tf.range(here().replica_id_in_sync_group + 1))
-    print(strategy.gather(rows, axis=0).numpy(), strategy.reduce("SUM", rows, axis=0).numpy())
-    print(strategy.reduce("MEAN", tf.cast(rows, tf.float32), axis=0).numpy())
-    with strategy.scope():
-        total = tf.Variable(1.0, synchronization=tf.VariableSynchronization.ON_READ,
-                            aggregation=tf.VariableAggregation.SUM)
-        mean = tf.Variable(0.0, aggregation=tf.VariableAggregation.MEAN)
-    strategy.run(lambda: total.assign_add(number()))
-    strategy.run(lambda: mean.assign(number()))
-    print(total.numpy(), mean.numpy())
-    context = strategy.distribute_datasets_from_function(
-        lambda told: tf.data.Dataset.from_tensors(told.input_pipeline_id + 10 * told.num_input_pipelines))
-    print(*(one.numpy() - strategy._group.rank for one in context))
-    print(tf.cast(strategy.reduce("SUM", tf.cast(results, tf.bfloat16), axis=None), tf.float32).numpy())
-    """))
-    assert found[0] == found[1] == [
-        "2 1.0 0.5", "1.5", "[0 0 1] 1", "0.33333334", "3.0 0.5", "20", "1.0",
-    ]
+    found = lines_of(start(VALUES))
+    assert found[0] == found[1] == FOUND
 
 
 def test_workers_that_make_different_calls_are_told(start: Start) -> None:
@@ -158,6 +166,137 @@ def test_a_lost_worker_is_named(start: Start) -> None:
     for worker in (workers[0], workers[2]):
         out, _ = worker.communicate(timeout=60)
         assert out.startswith("UnavailableError: the worker /job:worker/task:1 at localhost:")
+
+
+def test_a_program_goes_on_from_its_checkpoints(start: Start, tmp_path: Path) -> None:
+    """A worker is killed in a step; all processes are started again, and end with the weights of a run without that."""
+    program = TRAINING.replace("WIDTH", "20_000").replace("FIRST", "1").rpartition("losses = ")[0] + """
+import os, sys
+at, folder, slow = tf.Variable(0, dtype=tf.int64), sys.argv[1], sys.argv[2] == "slow"
+manager = tf.train.CheckpointManager(tf.train.Checkpoint(w=w, at=at), folder, max_to_keep=2)
+manager.restore_or_initialize()
+print("from", at.numpy(), flush=True)
+try:
+    for batch in strategy.experimental_distribute_dataset(data.skip(at.numpy())):
+        train(batch)
+        at.assign_add(1)
+        if strategy._group.rank == 0 and at.numpy() % 4 == 0:
+            manager.save()
+        strategy.reduce("SUM", tf.zeros([1]), axis=None)  # the others wait for the checkpoint
+        if slow and at.numpy() > 9:
+            print("step", flush=True)
+            for _ in range(10_000):
+                train(batch)
+except tf.errors.UnavailableError as error:
+    print(error, flush=True)
+    sys.exit(3)
+print(w.numpy().tobytes().hex())
+"""
+    folder = str(tmp_path / "checkpoints")
+    first = start(program, 2, folder, "slow")
+    for one in first:
+        lines = [one.stdout.readline(), one.stdout.readline()]  # type: ignore[union-attr]
+        assert lines == ["from 0\n", "step\n"]
+    time.sleep(random.random() / 10)
+    first[1].kill()
+    out, _ = first[0].communicate(timeout=60)
+    assert first[0].returncode == 3 and "the worker /job:worker/task:1 at localhost:" in out
+    assert not [name for name in os.listdir("/dev/shm") if f"-{first[0].pid}-" in name]
+    again = lines_of(start(program, 2, folder, "quick")[2:])
+    assert again[0][0] == again[1][0] == "from 8" and again[0][1] == again[1][1]
+    whole = lines_of(start(program, 2, str(tmp_path / "others"), "quick")[4:])
+    assert whole[0] == ["from 0", again[0][1]]
+
+
+def test_damaged_messages_are_found() -> None:
+    draw, array = random.Random(0), np.arange(6.0).reshape(2, 3)
+    mine, its = socket.socketpair()
+    messages.send(mine, {"call": "sum", "number": 3}, array)
+    mine.close()
+    whole = its.recv(1000)
+    its.close()
+    outcomes = set()
+    for _ in range(1000):
+        data = bytearray(whole)
+        kind = draw.choice(["bit", "byte", "cut", "zeros", "twice"])
+        at = draw.randrange(len(data))
+        if kind == "bit":
+            data[at] ^= 1 << draw.randrange(8)
+        elif kind == "byte":
+            data[at] = draw.randrange(256)
+        elif kind == "cut":
+            del data[at:]
+        elif kind == "zeros":
+            data[at : at + 8] = bytes(len(data[at : at + 8]))
+        else:
+            data[at:at] = data[at : at + draw.randint(1, 9)]
+        mine, its = socket.socketpair()
+        its.settimeout(5.0)
+        with mine, its:
+            mine.sendall(data)  # the connection stays open: no size may be trusted that would wait for more
+            if kind in ("cut", "twice"):
+                mine.close()
+            try:
+                told, found = messages.receive(its)
+            except (messages.Damaged, EOFError) as error:
+                outcomes.add(type(error).__name__)
+            else:
+                assert (told["call"], told["number"], found.tolist()) == ("sum", 3, array.tolist()), data
+    assert outcomes == {"Damaged", "EOFError"}
+
+
+def test_a_damaged_message_ends_the_step_of_all_workers(start: Start) -> None:
+    found = lines_of(start("""
+    from autoconv.distribute import messages
+    if strategy._group.rank == 1:
+        class Wrong:
+            crc32 = staticmethod(lambda data, whole=messages.zlib.crc32: whole(data) ^ (len(data) == 12))
+        messages.zlib = Wrong
+    print(error_of(lambda: strategy.reduce("SUM", tf.ones([3]), axis=None)))
+    """, 3))
+    for (line,) in found:
+        assert line.startswith("DataLossError: what came from /job:worker/task:1 at localhost:"), line
+        assert line.endswith("is damaged: its array does not have its checksum"), line
+
+
+def mpiexec() -> str | None:
+    """Return the command that starts processes, where MPI's library is installed, too."""
+    found = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if found is None or subprocess.run([sys.executable, "-c", "import mpi4py.MPI"], capture_output=True).returncode:
+        return None
+    return found
+
+
+def test_processes_of_mpiexec(tmp_path: Path) -> None:
+    command = mpiexec()
+    if command is None:
+        pytest.skip("needs mpi4py and MPI")
+    path = tmp_path / "program.py"
+    environment = {name: value for name, value in os.environ.items() if name != "TF_CONFIG"}
+
+    def run(program: str) -> list[list[str]]:
+        head = f"{HEAD}\nimport sys\nsys.stdout = open(f'{tmp_path}/{{strategy._group.rank}}', 'w')\n"
+        path.write_text(head + program)
+        given = [command, "-n", "2", sys.executable, path]
+        done = subprocess.run(given, capture_output=True, text=True, env=environment, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        return [(tmp_path / name).read_text().splitlines() for name in "01"]
+
+    assert run(VALUES) == [FOUND, FOUND]
+    different = run("print(error_of(lambda: strategy.reduce('SUM', tf.zeros([2 + strategy._group.rank]), axis=None)))")
+    for (line,) in different:
+        assert line.startswith("InvalidArgumentError: the processes make different calls: rank 0: ")
+        assert '"shape": [2]' in line and '"shape": [3]' in line
+    for width in ("3", "20_000"):
+        program = TRAINING.replace("WIDTH", width).replace("FIRST", "strategy._group.rank")
+        found = run(program + "print(w.numpy().tobytes().hex()); print(*losses)")
+        alone = program.replace("strategy._group.rank", "0").replace("@tf.function\n", "")
+        names: dict[str, object] = {"np": np, "tf": tf, "strategy": tf.distribute.get_strategy()}
+        names["here"] = tf.distribute.get_replica_context
+        exec(alone, names)
+        assert found[0] == found[1]
+        weights = np.frombuffer(bytes.fromhex(found[0][0]), np.float32)
+        np.testing.assert_allclose(weights, names["w"].numpy(), rtol=1e-4, atol=1e-6)  # type: ignore[attr-defined]
 
 
 def test_bad_configurations(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/backends/onnx/model.py", "the package … is not installed"): OF_ONNX,
     ("autoconv/onnx/loading.py", "the package onnxruntime is not installed"): OF_ONNX,
     ("autoconv/onnx/loading.py", "ONNX Runtime refuses the model: …"): OF_ONNX,
+    ("autoconv/onnx/loading.py", "the model … cannot be read: …"): OF_ONNX,
     ("cli/show_graph.py", "…"): "the command's: tests/cli/test_show_graph.py",
     ("cli/tracebacks.py", "…: …"): "the command's: tests/cli/test_show_graph.py",
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,

@@ -1,0 +1,139 @@
+"""The processes that mpiexec started, as a group: arrays go as bytes, and sums are added in the order of the ranks."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from autoconv.distribute.messages import Description
+from autoconv.errors import InvalidArgumentError
+from autoconv.forks import new_lock
+
+_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")  # what mpiexec tells its processes
+_SMALL = 1 << 15  # bytes of an array that every process adds by itself
+_MOST_TOLD = 512  # bytes of a description in an error
+
+
+def is_started_by_mpi() -> bool:
+    """Return whether mpiexec started this process, and others with it."""
+    return any(os.environ.get(name, "1") not in ("", "0", "1") for name in _SIZES)
+
+
+class MpiGroup:
+    """All processes of mpiexec. Raises ImportError where mpi4py or its library is missing."""
+
+    __autoconv_identity__ = True  # what changes in it decides no trace
+
+    def __init__(self) -> None:
+        try:
+            mpi: Any = import_module("mpi4py.MPI")
+        except (ImportError, RuntimeError) as error:  # RuntimeError: there is no MPI library
+            why = str(error).splitlines()[0]
+            raise ImportError(f"processes of mpiexec need mpi4py and MPI: install autoconv[mpi] ({why})") from None
+        self._mpi = mpi
+        self._all = mpi.COMM_WORLD.Dup()
+        self.size = int(self._all.size)
+        self.rank = int(self._all.rank)
+        self._calls = 0
+        self._lock = new_lock()
+
+    def all_reduce(self, array: np.ndarray) -> np.ndarray:
+        """Return the sum of the processes' arrays, added in their order: all get the same bits."""
+        array = np.ascontiguousarray(array).reshape(np.shape(array))
+        with self._lock:
+            self._agree({"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)})
+            if array.nbytes <= _SMALL:
+                return _added(self._gathered(array.reshape(-1), [array.size] * self.size)).reshape(array.shape)
+            return self._added_in_parts(array.reshape(-1)).reshape(array.shape)
+
+    def broadcast(self, array: np.ndarray) -> np.ndarray:
+        """Return the array of the first process."""
+        array = np.ascontiguousarray(array).reshape(np.shape(array))
+        found = array.copy() if self.rank == 0 else np.empty_like(array)
+        with self._lock:
+            self._agree({"call": "broadcast", "dtype": array.dtype.name, "shape": list(array.shape)})
+            self._all.Bcast(_bytes(found), 0)
+        return found
+
+    def all_gather(self, array: np.ndarray, axis: int) -> np.ndarray:
+        """Return the processes' arrays, joined along an axis in which their sizes may differ."""
+        array = np.ascontiguousarray(array)
+        axis %= array.ndim
+        shape = [None if number == axis else size for number, size in enumerate(array.shape)]
+        sizes = np.empty(self.size, np.int64)
+        with self._lock:
+            self._agree({"call": "gather", "dtype": array.dtype.name, "shape": shape, "axis": axis})
+            self._all.Allgather(np.array([array.shape[axis]], np.int64), sizes)
+            row = array.size // array.shape[axis] if array.shape[axis] else 0
+            row = row or int(np.prod([size for size in shape if size is not None], dtype=np.int64))
+            parts = self._gathered(array.reshape(-1), [int(size) * row for size in sizes])
+        shapes = [(*array.shape[:axis], int(size), *array.shape[axis + 1 :]) for size in sizes]
+        return np.concatenate([part.reshape(own) for part, own in zip(parts, shapes, strict=True)], axis)
+
+    def barrier(self) -> None:
+        """Wait for the other processes."""
+        with self._lock:
+            self._agree({"call": "barrier"})
+
+    def close(self) -> None:
+        """Do nothing: mpi4py ends MPI at the end of the process."""
+
+    # ---- bytes
+
+    def _gathered(self, flat: np.ndarray, counts: list[int]) -> list[np.ndarray]:
+        """Return the processes' vectors, which have so many elements."""
+        found = np.empty(sum(counts), flat.dtype)
+        sizes = [count * flat.dtype.itemsize for count in counts]
+        self._all.Allgatherv(_bytes(flat), [_bytes(found), sizes, _starts(sizes), self._mpi.BYTE])
+        return [found[start : start + count] for start, count in zip(_starts(counts), counts, strict=True)]
+
+    def _added_in_parts(self, flat: np.ndarray) -> np.ndarray:
+        """Add one part of the elements in each process."""
+        bounds = [len(flat) * number // self.size for number in range(self.size + 1)]
+        counts = [end - start for start, end in itertools.pairwise(bounds)]
+        sizes = [count * flat.dtype.itemsize for count in counts]
+        own = [sizes[self.rank]] * self.size
+        parts = np.empty((self.size, counts[self.rank]), flat.dtype)
+        self._all.Alltoallv(
+            [_bytes(flat), sizes, _starts(sizes), self._mpi.BYTE],
+            [_bytes(parts), own, _starts(own), self._mpi.BYTE],
+        )
+        return np.concatenate(self._gathered(_added(list(parts)), counts))
+
+    def _agree(self, told: Description) -> None:
+        """Raise InvalidArgumentError in all processes where their calls differ."""
+        self._calls += 1
+        text = json.dumps({**told, "number": self._calls}).encode()
+        mine, all_ = np.frombuffer(hashlib.sha256(text).digest(), np.uint8), np.empty((self.size, 32), np.uint8)
+        self._all.Allgather(mine, all_)
+        if (all_ == all_[0]).all():
+            return
+        own = np.frombuffer(text[:_MOST_TOLD].ljust(_MOST_TOLD), np.uint8)
+        texts = np.empty((self.size, _MOST_TOLD), np.uint8)
+        self._all.Allgather(own, texts)
+        shown = [f"rank {rank}: {row.tobytes().decode().strip()}" for rank, row in enumerate(texts)]
+        raise InvalidArgumentError(f"the processes make different calls: {'; '.join(shown)}")
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    return array.reshape(-1).view(np.uint8)
+
+
+def _starts(sizes: list[int]) -> list[int]:
+    return [sum(sizes[:i]) for i in range(len(sizes))]
+
+
+def _added(parts: list[np.ndarray]) -> np.ndarray:
+    total = parts[0].copy()
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+__all__ = ["MpiGroup", "is_started_by_mpi"]
