@@ -5,7 +5,7 @@ Different numbers join to weak tensors and structures part by part; otherwise th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,47 +45,92 @@ from autoconv.runtime.support.type_spec import TypeSpec
 
 def join_layouts(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
     """Return the layout that holds both; raise StagingError, naming the variable, if there is none."""
+    for rule in _RULES:
+        found = rule(first, second, name, contract)
+        if found is not None:
+            return found
+    return _join_parts(first, second, name, contract)
+
+
+def _join_equal(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
     if first == second or isinstance(second, Never):
         return first
-    if isinstance(first, Never):
-        return second
-    if is_object_layout(first) or is_object_layout(second):
-        return joined_objects(first, second)
+    return second if isinstance(first, Never) else None
+
+
+def _join_objects(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
+    return joined_objects(first, second) if is_object_layout(first) or is_object_layout(second) else None
+
+
+def _join_arrays(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
     if is_array_layout(first) and is_array_layout(second) and _go_together(first, second):
         return Leaf(join(_array_type(first), _array_type(second)), as_array)
-    if isinstance(first, Arms) or isinstance(second, Arms):
-        return _join_arms(first, second, name, contract)
-    if contract.python_numbers and (number_kind(first) != number_kind(second) or is_number_of_class(first)):
-        return _join_arms(first, second, name, contract)
-    if is_number_layout(first) and is_number_layout(second) and _is_bool_or_number(first, second):
-        return _join_arms(first, second, name, contract)
-    if is_number_layout(first) and is_number_layout(second):
-        a, b = _leaf(first), _leaf(second)
-        try:
-            return Leaf(join(a.type, b.type), a.wrap)
-        except NoCommonType:
-            raise StagingError(
-                f"{name!r} is {_describe(first)} on one path and {_describe(second)} on the other, which have no "
-                "common type",
-                current_place(),
-                "values of one type on both paths: autoconv.cast(value, dtype) for numbers",
-            ) from None
+    return None
+
+
+def _join_variants(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
+    """Join layouts that stay apart: those with arms, and numbers that Python distinguishes."""
+    is_apart = isinstance(first, Arms) or isinstance(second, Arms)
+    if not is_apart and contract.python_numbers:
+        is_apart = number_kind(first) != number_kind(second) or is_number_of_class(first)
+    if not is_apart and is_number_layout(first) and is_number_layout(second):
+        is_apart = _is_bool_or_number(first, second)
+    return _join_arms(first, second, name, contract) if is_apart else None
+
+
+def _join_numbers(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
+    if not is_number_layout(first) or not is_number_layout(second):
+        return None
+    a, b = _leaf(first), _leaf(second)
+    try:
+        return Leaf(join(a.type, b.type), a.wrap)
+    except NoCommonType:
+        raise StagingError(
+            f"{name!r} is {_describe(first)} on one path and {_describe(second)} on the other, which have no "
+            "common type",
+            current_place(),
+            "values of one type on both paths: autoconv.cast(value, dtype) for numbers",
+        ) from None
+
+
+def _join_lists(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
     if (_is_grown(first) or _is_grown(second)) and _is_list(first) and _is_list(second):
         return joined_lists([first, second], name, contract)
+    return None
+
+
+def _join_wrapped(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
+    """Join graph values of one kind that are not tensors."""
     wrap = _joined_wrap(first, second)
-    if wrap is not None:
-        assert isinstance(first, Leaf) and isinstance(second, Leaf)
-        try:
-            return Leaf(join(first.type, second.type), wrap)
-        except NoCommonType as error:
-            raise StagingError(
-                f"{name!r} has no common type on two paths: {error}",
-                current_place(),
-                "values of one type on both paths",
-            ) from None
+    if wrap is None:
+        return None
+    assert isinstance(first, Leaf) and isinstance(second, Leaf)
+    try:
+        return Leaf(join(first.type, second.type), wrap)
+    except NoCommonType as error:
+        raise StagingError(
+            f"{name!r} has no common type on two paths: {error}",
+            current_place(),
+            "values of one type on both paths",
+        ) from None
+
+
+# The first rule that returns a layout decides.
+_RULES: tuple[Callable[[Layout, Layout, str, Contract], Layout | None], ...] = (
+    _join_equal,
+    _join_objects,
+    _join_arrays,
+    _join_variants,
+    _join_numbers,
+    _join_lists,
+    _join_wrapped,
+)
+
+
+def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
+    """Join structures and objects part by part; other layouts become arms of a variant."""
     whole = first, second
-    first, second = opened(first), opened(second)
-    first, second = _in_graph(first, second)
+    first, second = _in_graph(opened(first), opened(second))
     first, second = _opened_instance(first, second), _opened_instance(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
         others = dict(zip(second.keys, second.parts, strict=True))
@@ -94,11 +139,11 @@ def join_layouts(first: Layout, second: Layout, name: str, contract: Contract) -
             for key, part in zip(first.keys, first.parts, strict=True)
         ]
         return Instance(first.kind, first.keys, tuple(merged), first.shared or second.shared)
-    kind = _joined_kind(first, second) if isinstance(first, Parts) and isinstance(second, Parts) else None
-    if kind is not None:
-        assert isinstance(first, Parts) and isinstance(second, Parts)
-        joined = tuple(join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
-        return Parts(kind, first.keys, joined)
+    if isinstance(first, Parts) and isinstance(second, Parts):
+        kind = _joined_kind(first, second)
+        if kind is not None:
+            joined = tuple(join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
+            return Parts(kind, first.keys, joined)
     first, second = (w if is_container(w) else opened for w, opened in zip(whole, (first, second), strict=True))
     return _join_arms(first, second, name, contract)
 

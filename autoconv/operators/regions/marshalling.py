@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -246,41 +246,42 @@ def _kinds(layout: Layout) -> str:
 
 def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
     """Return the Python value of that layout around graph values (or around tensors, after a graph has run)."""
-    if isinstance(layout, Static):
-        region = current_region()
-        if region is None:
-            return untraced_copy(layout.value)
-        if type(layout.value) in PLAIN and not region.is_inside(layout.value._home):
-            layout.value._home = region  # a container belongs to the region that receives it
-        return layout.value
-    if isinstance(layout, Never):
-        return None
-    if isinstance(layout, Leaf):
-        value = next(values)
-        if layout.wrap is not None:
-            return layout.wrap(value)
-        return SymbolicTensor(value) if isinstance(value, Value) else value
-    if isinstance(layout, Parts):
-        parts = [rebuild(part, values) for part in layout.parts]
-        if layout.kind is dict and current_region() is None and layout.keys is not None:
-            return {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
-        region = current_region()
-        template = Template(layout.kind, layout.keys, (None,) * len(parts))
-        made: Any = pack(template, parts, initialise=region is None or not region.contract.keeps_identity)
-        if region is not None and any(type(part) is layout.kind for part in region.trace.rebuilt.values()):
-            note_rebuilt(region, [made])  # it may be one of the arguments
-        if region is None:
-            return made
-        if is_dataclass(made):
-            region.trace.reassembled[id(made)] = made
-        return traced(made)
-    if isinstance(layout, Instance):
-        parts = [rebuild(part, values) for part in layout.parts]
-        if layout.keys == (HEAP,) and current_region() is None:
-            return parts[0]
-        return _rebuilt_instance(layout, parts)
-    if isinstance(layout, Grown):
-        return _rebuilt_list(layout, [next(values) for _ in leaf_types(layout)])
+    return _REBUILD[type(layout)](layout, values)
+
+
+def _rebuilt_static(layout: Static, values: Iterator[Any]) -> Any:
+    region = current_region()
+    if region is None:
+        return untraced_copy(layout.value)
+    if type(layout.value) in PLAIN and not region.is_inside(layout.value._home):
+        layout.value._home = region  # a container belongs to the region that receives it
+    return layout.value
+
+
+def _rebuilt_leaf(layout: Leaf, values: Iterator[Any]) -> Any:
+    value = next(values)
+    if layout.wrap is not None:
+        return layout.wrap(value)
+    return SymbolicTensor(value) if isinstance(value, Value) else value
+
+
+def _rebuilt_parts(layout: Parts, values: Iterator[Any]) -> Any:
+    parts = [rebuild(part, values) for part in layout.parts]
+    region = current_region()
+    if layout.kind is dict and region is None and layout.keys is not None:
+        return {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
+    template = Template(layout.kind, layout.keys, (None,) * len(parts))
+    made: Any = pack(template, parts, initialise=region is None or not region.contract.keeps_identity)
+    if region is None:
+        return made
+    if any(type(part) is layout.kind for part in region.trace.rebuilt.values()):
+        note_rebuilt(region, [made])  # it may be one of the arguments
+    if is_dataclass(made):
+        region.trace.reassembled[id(made)] = made
+    return traced(made)
+
+
+def _rebuilt_variant(layout: Arms, values: Iterator[Any]) -> Any:
     tag = next(values)
     found = [rebuild(arm, values) for arm in layout.arms]
     if isinstance(tag, Value):
@@ -288,14 +289,17 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
     return found[int(tag)]
 
 
-def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
+def _rebuilt_instance(layout: Instance, values: Iterator[Any]) -> Any:
+    parts = [rebuild(part, values) for part in layout.parts]
+    region = current_region()
+    if layout.keys == (HEAP,) and region is None:
+        return parts[0]
     made: Any = object.__new__(layout.kind)
     held = dict(zip(layout.keys, parts, strict=True))
     if layout.keys == (HEAP,):
         object.__setattr__(made, "__dict__", GraphAttributes(held))
     else:
         give_attributes(made, held)
-    region = current_region()
     if region is not None and region.trace.owned is not None:
         region.trace.owned[id(made)] = made, region
         if layout.shared and layout.keys != (HEAP,):
@@ -303,15 +307,27 @@ def _rebuilt_instance(layout: Instance, parts: list[Any]) -> Any:
     return made
 
 
-def _rebuilt_list(layout: Grown, values: list[Any]) -> Any:
+def _rebuilt_list(layout: Grown, values: Iterator[Any]) -> Any:
+    lists = [next(values) for _ in leaf_types(layout)]
     if current_region() is not None:
         made = TracedList()
-        made._items = Items(layout.element, values)
+        made._items = Items(layout.element, lists)
         return made
     types = list(leaf_types(layout.element))
-    count = values[0].length if types else int(values[0])
-    rows = [[EagerTensor(list_.get(i)) for list_ in values] for i in range(count)] if types else [[]] * count
+    count = lists[0].length if types else int(lists[0])
+    rows = [[EagerTensor(list_.get(i)) for list_ in lists] for i in range(count)] if types else [[]] * count
     return [rebuild(layout.element, iter(row)) for row in rows]
+
+
+_REBUILD: dict[type[Layout], Callable[[Any, Iterator[Any]], Any]] = {
+    Static: _rebuilt_static,
+    Never: lambda layout, values: None,
+    Leaf: _rebuilt_leaf,
+    Parts: _rebuilt_parts,
+    Instance: _rebuilt_instance,
+    Grown: _rebuilt_list,
+    Arms: _rebuilt_variant,
+}
 
 
 def absent(type_: Type, region: Region) -> Value:
