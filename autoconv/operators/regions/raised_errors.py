@@ -17,6 +17,7 @@ from autoconv.errors import (
     OperatorNotAllowedInGraphError,
     StagingError,
 )
+from autoconv.graph.graph import Span
 from autoconv.operators.regions.layout import Variant, has_leaves
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.support.deferred_messages import template_of
@@ -131,31 +132,10 @@ def record_raise(region: Region, error: BaseException) -> None:
     if error.__cause__ is None and error.__context__ is None:  # else an attribute keeps the chain
         error.args = given  # it may be an existing object that is raised on other paths too
     hidden |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
-    own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
-    if hidden or (template is not None and own):
-        raise StagingError(
-            f"{type(error).__name__} has its own constructor, and the values it is raised with are known only when "
-            "the graph runs",
-            place_of(span) if span is not None else None,
-            "an exception of Python's own, with the values as its arguments",
-        ) from None
-    if isinstance(error, BaseExceptionGroup) and any(template_of(part)[1] for part in leaves_of_group(error)):
-        raise StagingError(
-            "an exception in a group has values that are known only at run time",
-            place_of(span) if span is not None else None,
-            "exceptions whose arguments are constants",
-        ) from None
+    _refuse_values_out_of_reach(error, hidden, template is not None, span)
     error.__traceback__ = None
-    for how, link in (("cause", error.__cause__), ("context", error.__context__)):
-        if type(link) is not StagedException and not _has_numbers_of_graph(link):
-            continue
-        is_kept = region.contract.python_exceptions or type(link) is StagedException
-        if not is_kept or (not region.contract.python_exceptions and not all(t.weak for t in data)):
-            error.__cause__ = error.__context__ = None  # `function` keeps the message and drops the chain
-            error.__suppress_context__ = False
-        else:
-            _record_linked(region, error, how, link, span)
-            return
+    if _records_link(region, error, data, span):
+        return
     inputs = [region.lift(t.value_in_graph) for t in data]
     exception = error if template is None else type(error)
     attributes = {"exception": exception, "template": template}
@@ -163,6 +143,43 @@ def record_raise(region: Region, error: BaseException) -> None:
     if template is not None and (error.__suppress_context__ or any(link is not None for link in links)):
         attributes["chain"] = error
     region.record("raise", inputs, attributes, span=span)
+
+
+def _refuse_values_out_of_reach(error: BaseException, hidden: bool, has_values: bool, span: Span | None) -> None:
+    """Raise StagingError where values of the graph are in attributes of the exception, or in parts of a group."""
+    place = place_of(span) if span is not None else None
+    is_made_by_own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
+    if hidden or (has_values and is_made_by_own):
+        raise StagingError(
+            f"{type(error).__name__} has its own constructor, and the values it is raised with are known only when "
+            "the graph runs",
+            place,
+            "an exception of Python's own, with the values as its arguments",
+        ) from None
+    if isinstance(error, BaseExceptionGroup) and any(template_of(part)[1] for part in leaves_of_group(error)):
+        raise StagingError(
+            "an exception in a group has values that are known only at run time",
+            place,
+            "exceptions whose arguments are constants",
+        ) from None
+
+
+def _records_link(region: Region, error: BaseException, data: Sequence[Any], span: Span | None) -> bool:
+    """Record the exception with its cause or context, where that holds values of the graph; return whether it does.
+
+    Where it cannot be kept, the chain is dropped: `function` keeps the message alone.
+    """
+    for how, link in (("cause", error.__cause__), ("context", error.__context__)):
+        if type(link) is not StagedException and not _has_numbers_of_graph(link):
+            continue
+        is_kept = region.contract.python_exceptions or type(link) is StagedException
+        if not is_kept or (not region.contract.python_exceptions and not all(t.weak for t in data)):
+            error.__cause__ = error.__context__ = None
+            error.__suppress_context__ = False
+        else:
+            _record_linked(region, error, how, link, span)
+            return True
+    return False
 
 
 def _is_made_of_symbols(value: object) -> bool:

@@ -43,7 +43,7 @@ from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.object_conversions import truth_of
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -166,10 +166,11 @@ def _of_parts(name: str, x: Any, y: Any) -> Any:
             return _of_sequences(name, x, y, kind is not tuple)
     if isinstance(x, (tuple, list)) and isinstance(y, (tuple, list)) and isinstance(x, tuple) != isinstance(y, tuple):
         return _of_other_kinds(name, x, y)
-    if dataclasses.is_dataclass(x) and type(x) is type(y) and _is_generated(getattr(type(x), f"__{name}__", None)):
-        return _COMPARISONS[name](_fields(x), _fields(y))
-    if dataclasses.is_dataclass(x) and type(x) is type(y) and name == "ne" and _is_generated(type(x).__eq__):
-        return not_(eq(_fields(x), _fields(y)))
+    if dataclasses.is_dataclass(x) and type(x) is type(y):
+        if _is_generated(getattr(type(x), f"__{name}__", None)):
+            return _COMPARISONS[name](_fields(x), _fields(y))
+        if name == "ne" and _is_generated(type(x).__eq__):
+            return not_(eq(_fields(x), _fields(y)))
     if name in ("eq", "ne") and any(graph_object(v) is not None and type(v).__eq__ is object.__eq__ for v in (x, y)):
         return truth_of(apply_object(name, x, y))
     if isinstance(x, _BY_CONTENTS) and (type(y) is SymbolicObject or heap_of(y) is not None):
@@ -253,15 +254,9 @@ def in_(item: Any, container: Any) -> Any:
     if type(item) is Variant or type(container) is Variant:
         return distribute(in_, item, container)
     if region.contract.objects_in_graph:
-        if type(item) is SymbolicObject or type(container) is SymbolicObject or heap_of(container) is not None:
-            return truth_of(apply_object("contains", container, item))
-        if type(container) in (range, StagedRange) and (_is_symbolic(item) or type(container) is StagedRange):
-            return _in_range(item, container)
-        mapped = isinstance(container, (dict, set, frozenset, str, bytes))
-        if mapped and holds_symbols((item, container)):
-            return truth_of(apply_object("contains", container, item))
-        if type(container) is GeneratorExpression:
-            return _among(item, container)
+        found = _in_object(item, container)
+        if found is not None:
+            return found
         if user_defined_method(container, "__iter__") is not None and not hasattr(type(container), "__contains__"):
             container = tuple(container)
     if items_of(container) is not None:
@@ -282,6 +277,17 @@ def in_(item: Any, container: Any) -> Any:
     if isinstance(container, (set, frozenset, range, dict)) and _is_symbolic(item):
         return _found(item, tuple(container), 0)
     return item in container
+
+
+def _in_object(item: Any, container: Any) -> Any:
+    """Return whether a container that is in the graph, or is looked into there, has the item; None for others."""
+    if type(item) is SymbolicObject or type(container) is SymbolicObject or heap_of(container) is not None:
+        return truth_of(apply_object("contains", container, item))
+    if type(container) in (range, StagedRange) and (_is_symbolic(item) or type(container) is StagedRange):
+        return _in_range(item, container)
+    if isinstance(container, (dict, set, frozenset, str, bytes)) and holds_symbols((item, container)):
+        return truth_of(apply_object("contains", container, item))
+    return _among(item, container) if type(container) is GeneratorExpression else None
 
 
 def _in_now(item: Any, container: Any) -> Any:
@@ -351,13 +357,20 @@ def is_(a: Any, b: Any) -> Any:
     if type(a) is SymbolicArray and type(b) is SymbolicArray:
         return a is b or is_one_array(a, b)
     if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
-        if region is not None and region.contract.python_numbers:
-            if a is b or _kind_of_number(a) != _kind_of_number(b):
-                return a is b
-            if _kind_of_number(a) == "bool":
-                return eq(a, b)  # True and False are singletons
-        if region is not None and a is not b and a is not None and b is not None:
-            region.contract.before_write(a, "a number is compared by identity")
+        return _is_one_number(a, b, region)
+    check_identity(a, b)
+    return a is b
+
+
+def _is_one_number(a: Any, b: Any, region: Region | None) -> Any:
+    """`a is b`, where one of the two is a number of the graph."""
+    if region is not None and region.contract.python_numbers:
+        if a is b or _kind_of_number(a) != _kind_of_number(b):
+            return a is b
+        if _kind_of_number(a) == "bool":
+            return eq(a, b)  # True and False are singletons
+    if region is not None and a is not b and a is not None and b is not None:
+        region.contract.before_write(a, "a number is compared by identity")
     check_identity(a, b)
     return a is b
 

@@ -102,39 +102,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
     if items_of(x) is not None:
         return x[index]
     if isinstance(x, (list, tuple, range)):
-        items = list(x)
-        if index.weak and index.type.dtype.is_bool:
-            index = dispatch.apply("python_int", index)
-        if _is_compiled() and items and all(type(item) is type(items[0]) and type(item) in _NUMBERS for item in items):
-            held = constant_object(x if isinstance(x, (tuple, range)) else items)
-            return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
-        region = current_region()
-        numbers = region is not None and region.contract.python_numbers
-        # Under `compile` members of an IntEnum and the like stay objects.
-        own = numbers and any(isinstance(item, (int, float)) and type(item) not in _NUMBERS for item in items)
-        if own and items and all(type(item) is np.float64 for item in items):
-            check_index(x, len(items), index)
-            return binary_dispatch.get_item(np.array(items), index)
-        known = items and not own
-        if known and all(type(item) is type(items[0]) and isinstance(item, (bool, int, float)) for item in items):
-            found = binary_dispatch.get_item(constant_table(items), index)
-            return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
-        mixed = numbers and len({_number_kind(item) for item in items}) > 1
-        if known and not mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
-            if _is_compiled():
-                check_index(x, len(items), index)
-            return binary_dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
-        if any(map(is_only_an_arm, items)):
-            return picked_item(x, items, index)
-        if region is not None and region.contract.objects_in_graph:
-            return apply_object("getitem", x, index)
-        if items and len(items) <= _MOST_ARMS:
-            return picked_item(x, items, index)
-        raise StagingError(
-            f"a tensor indexes this {type(x).__name__}, whose items are not numbers or tensors of one type",
-            current_place(),
-            "items of one kind, or an if for each index",
-        )
+        return _item_of(x, index)
     region = current_region()
     if region is not None and region.contract.objects_in_graph and isinstance(x, (dict, str, bytes)):
         return apply_object("getitem", x, index)
@@ -144,6 +112,58 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
 
 
 _MOST_ARMS = 64  # the largest number of items of which a tensor chooses one, where these are no numbers
+
+
+def _item_of(x: Any, index: SymbolicTensor) -> Any:
+    """Read an item of a list, tuple or range: from a graph object, an array of the items, or by one arm for each."""
+    items = list(x)
+    if index.weak and index.type.dtype.is_bool:
+        index = dispatch.apply("python_int", index)
+    found = _item_of_array(x, items, index)
+    if found is not None:
+        return found
+    region = current_region()
+    if any(map(is_only_an_arm, items)):
+        return picked_item(x, items, index)
+    if region is not None and region.contract.objects_in_graph:
+        return apply_object("getitem", x, index)
+    if items and len(items) <= _MOST_ARMS:
+        return picked_item(x, items, index)
+    raise StagingError(
+        f"a tensor indexes this {type(x).__name__}, whose items are not numbers or tensors of one type",
+        current_place(),
+        "items of one kind, or an if for each index",
+    )
+
+
+def _item_of_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
+    """Read an item where all of them go into one array of numbers or tensors; None for other items."""
+    if not items:
+        return None
+    kind = type(items[0])
+    is_of_one_kind = all(type(item) is kind for item in items)
+    if _is_compiled() and is_of_one_kind and kind in _NUMBERS:
+        held = constant_object(x if isinstance(x, (tuple, range)) else items)
+        return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
+    region = current_region()
+    if region is not None and region.contract.python_numbers:
+        if is_of_one_kind and kind is np.float64:
+            check_index(x, len(items), index)
+            return binary_dispatch.get_item(np.array(items), index)
+        # Members of an IntEnum and the like stay objects, and so do numbers of several kinds.
+        if any(isinstance(item, (int, float)) and type(item) not in _NUMBERS for item in items):
+            return None
+        is_mixed = len({_number_kind(item) for item in items}) > 1
+    else:
+        is_mixed = False
+    if is_of_one_kind and isinstance(items[0], (bool, int, float)):
+        found = binary_dispatch.get_item(constant_table(items), index)
+        return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
+    if not is_mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
+        if _is_compiled():
+            check_index(x, len(items), index)
+        return binary_dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
+    return None
 
 
 def _number_kind(item: object) -> Any:

@@ -171,18 +171,19 @@ class Signature:
             names += [name] * len(found)
         aliases: dict[int, int] = {}
         memory = memory and not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
-        keys = tuple(
-            TensorKey(fixed[index], "tensor")
-            if index in fixed
-            else object_key(leaf)
-            if names[index] in written
-            else self._whole_key(leaf)
-            if names[index] in whole
-            else array_key(leaf)
-            if memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf)
-            else leaf_key(self.contract, leaf, aliases, index in literal)
-            for index, leaf in enumerate(leaves)
-        )
+
+        def key_of(index: int, leaf: Any) -> Any:
+            if index in fixed:
+                return TensorKey(fixed[index], "tensor")
+            if names[index] in written:
+                return object_key(leaf)
+            if names[index] in whole:
+                return self._whole_key(leaf)
+            if memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf):
+                return array_key(leaf)
+            return leaf_key(self.contract, leaf, aliases, index in literal)
+
+        keys = tuple(key_of(index, leaf) for index, leaf in enumerate(leaves))
         orders = orders_of(parts) if self.contract.keeps_identity else ()
         overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())

@@ -103,29 +103,38 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         return made
     if isinstance(value, Variant):
         return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
+    return _python_result(value, trace) if trace.contract.python_numbers else _tensor_result(value, trace, function)
+
+
+def _python_result(value: Any, trace: Trace) -> Any:
+    """Convert a result under `compile`; raise RunPlain for what a graph cannot hand to the caller."""
     tensor = as_tensor(value)
-    if trace.contract.python_numbers:
-        if tensor is not None:
-            return _symbolic(tensor, trace)
-        if isinstance(value, type) and _made_by_call(value):
-            raise python_contract.RunPlain("a class created by the call is returned")
-        plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
-        if value is None or isinstance(value, plain):
-            return value
-        if isinstance(value, np.ndarray):
-            raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
-        if isinstance(value, np.generic):
-            trace.arrays = True
-            return _symbolic(EagerTensor(value), trace)
-        if _is_owned(trace, value):
-            if _made_by_call(type(value)):
-                raise python_contract.RunPlain("an object is returned whose class is created by the call")
-            return value
-        if type(value) is StagedRange:
-            return box(value)
-        raise python_contract.RunPlain(f"{_kind(value)} is returned")
+    if tensor is not None:
+        return _symbolic(tensor, trace)
+    if isinstance(value, type) and _made_by_call(value):
+        raise python_contract.RunPlain("a class created by the call is returned")
+    plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
+    if value is None or isinstance(value, plain):
+        return value
+    if isinstance(value, np.ndarray):
+        raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
+    if isinstance(value, np.generic):
+        trace.arrays = True
+        return _symbolic(EagerTensor(value), trace)
+    if _is_owned(trace, value):
+        if _made_by_call(type(value)):
+            raise python_contract.RunPlain("an object is returned whose class is created by the call")
+        return value
+    if type(value) is StagedRange:
+        return box(value)
+    raise python_contract.RunPlain(f"{_kind(value)} is returned")
+
+
+def _tensor_result(value: Any, trace: Trace, function: Any) -> Any:
+    """Convert a result under `function`; raise TypeError for what is no tensor."""
     if value is None:
         return None
+    tensor = as_tensor(value)
     if tensor is not None:
         if tensor.weak:
             return convert_to_tensor(tensor)
