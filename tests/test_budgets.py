@@ -34,7 +34,7 @@ def test_files_are_short():
 # Figures that only fall: who lowers one lowers it here.
 BUDGETS = {
     "functions over 60 lines": 3,
-    "functions of a complexity over 25": 26,
+    "functions of a complexity over 25": 0,
     "functions of more than 8 parameters": 10,
     "lines of LLVM text outside of ir": 184,
     "types of LLVM in text outside of ir": 519,

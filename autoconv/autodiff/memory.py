@@ -9,7 +9,7 @@ each name; reads and writes select by it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -238,16 +238,8 @@ class _Conversion:
         parts = []
         for graph in node.regions:
             inner = captures.region(graph.name)
-            own = [inner.graph.add_parameter(type_, "state") for type_ in types]
-            state = iter(own)
-            for i in plain:
-                inner.values[graph.parameters[i]] = next(state)
-            for i in references:
-                number = next(state)
-                which = number if len(roots[i]) > 1 else None
-                inner.references[graph.parameters[i]] = Reference(roots[i], which)
-            for root in written:
-                inner.contents[root] = next(state)
+            state = iter([inner.graph.add_parameter(type_, "state") for type_ in types])
+            self._set_state(inner, graph.parameters, state, plain, roots, written)
             for parameter, value in zip(graph.parameters[count:], node.inputs[count:], strict=True):
                 captures.enter(inner, parameter, value)
             self._nodes(inner, graph)
@@ -259,14 +251,20 @@ class _Conversion:
                 inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written)]
             parts.append(inner)
         made = captures.record("while", start, node, {"state": len(start)}, parts, types)
-        results = iter(made.results)
+        self._set_state(region, node.results, iter(made.results), plain, roots, written)
+
+    def _set_state(
+        self, region: WrittenRegion, values: Sequence[Value], state: Iterator[Value], plain: Sequence[int],
+        roots: Mapping[int, tuple[Value, ...]], written: Sequence[Value],
+    ) -> None:  # fmt: skip
+        """Set what a loop carries: `plain` values, arrays by the index of their root, and contents of roots."""
         for i in plain:
-            region.values[node.results[i]] = next(results)
-        for i in references:
-            number = next(results)
-            region.references[node.results[i]] = Reference(roots[i], number if len(roots[i]) > 1 else None)
+            region.values[values[i]] = next(state)
+        for i, found in roots.items():
+            number = next(state)
+            region.references[values[i]] = Reference(found, number if len(found) > 1 else None)
         for root in written:
-            region.contents[root] = next(results)
+            region.contents[root] = next(state)
 
     def _roots_of(self, value: Value, region: WrittenRegion) -> tuple[Value, ...]:
         """Return the arrays that a region's result may be, all of which have to exist outside."""

@@ -72,27 +72,33 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
         if not holds_tensors(value) and np.ndim(value) == 0 and value == 0:
             return apply("pad", x, paddings=paddings)
         return _framed(x, paddings, value)
-    if mode in _EXTENDING and not options and not has_known_shape(x):
+    extended = _extended_by_elements(x, paddings, mode) if mode in _EXTENDING and not options else None
+    return whole_call("pad", False, x, pad_width, mode, **options) if extended is None else extended
+
+
+_EXTENDING = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` that gather elements of the array
+
+
+def _extended_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: str) -> Tensor | None:
+    """Extend an array by its own elements; None where it is too small to do so at once."""
+    if not has_known_shape(x):
         for axis, (low, high) in enumerate(paddings):
             if low or high:
                 x = apply("gather", x, _extended(sizes_of(x)[axis], low, high, mode), axis=axis)
         return x
-    how = {"reflect": "REFLECT", "symmetric": "SYMMETRIC"}.get(mode)
     shape = known_shape(x)
-    reach = 1 if mode == "reflect" else 0
-    if how and not options and all(max(p) <= d - reach for p, d in zip(paddings, shape, strict=True)):
-        return apply("pad", x, paddings=paddings, mode=how)
-    if mode in ("edge", "wrap") and not options and all(shape):
-        for axis, (low, high) in enumerate(paddings):
-            if low or high:
-                places = np.arange(-low, shape[axis] + high)
-                places = np.clip(places, 0, shape[axis] - 1) if mode == "edge" else places % shape[axis]
-                x = apply("gather", x, places, axis=axis)
-        return x
-    return whole_call("pad", False, x, pad_width, mode, **options)
-
-
-_EXTENDING = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` that gather elements of the array
+    if mode in ("reflect", "symmetric"):
+        reach = 1 if mode == "reflect" else 0
+        fits = all(max(p) <= d - reach for p, d in zip(paddings, shape, strict=True))
+        return apply("pad", x, paddings=paddings, mode=mode.upper()) if fits else None
+    if not all(shape):
+        return None
+    for axis, (low, high) in enumerate(paddings):
+        if low or high:
+            places = np.arange(-low, shape[axis] + high)
+            places = np.clip(places, 0, shape[axis] - 1) if mode == "edge" else places % shape[axis]
+            x = apply("gather", x, places, axis=axis)
+    return x
 
 
 def _extended(size: ShapeLike, low: int, high: int, mode: str) -> Tensor:

@@ -86,7 +86,7 @@ from autoconv.operators.values import list_methods as _list_methods  # registers
 from autoconv.operators.values import ordering as _ordering  # noqa: F401 - registers max, min and sorted
 from autoconv.operators.values import set_operators as _set_operators
 from autoconv.operators.values.attributes import del_attr, set_attr
-from autoconv.operators.values.comparisons import eq, ge, gt, in_, is_, is_not, le, lt, ne, not_in
+from autoconv.operators.values.comparisons import eq, ge, gt, is_, is_not, le, lt, ne
 from autoconv.operators.values.items import (
     augment_item_of,
     context,
@@ -100,6 +100,7 @@ from autoconv.operators.values.items import (
     set_item_of,
     slice,
 )
+from autoconv.operators.values.membership import in_, not_in
 from autoconv.runtime.recording.activity import follow
 
 # Operators with a cheaper version for use while this thread records nothing: it runs the function as written.

@@ -136,16 +136,22 @@ class _Ranges:
                 if not node.attributes.get("recursive") or region not in self._entered:
                     self._entered.add(region)
                     self.visit(region, [None] * len(region.parameters))
-        elif all(_is_number(value) for value in (*node.inputs, *node.results)):
-            found = None if _has_floats(node) else result_range(name, given)
-            if found is not None and is_inside(found):
-                self._known[node.results[0]] = found
-            elif node.op.traits.limited and not _is_floating(node):
-                self._exceeded()
+        else:
+            self._number(node, given)
         if may_be_another(node):
             self._ends("a number may be of another kind")
         elif may_run_code(node):
             self._ends("a class may have code of its own for an object")
+
+    def _number(self, node: Node, given: Sequence[Range]) -> None:
+        """Note the range of a number that is computed of numbers."""
+        if not all(_is_number(value) for value in (*node.inputs, *node.results)):
+            return
+        found = None if _has_floats(node) else result_range(node.op.name, given)
+        if found is not None and is_inside(found):
+            self._known[node.results[0]] = found
+        elif node.op.traits.limited and not _is_floating(node):
+            self._exceeded()
 
     def _exceeded(self) -> None:
         self.exceeds = True

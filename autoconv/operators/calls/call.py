@@ -272,6 +272,11 @@ def _class(cls: type, contract: Contract) -> Any:
     if exception or (plain and (own or (init is object.__init__ and is_user_code(cls)))):
         make = cls.__new__ if exception else lambda cls, *args, **kwargs: object.__new__(cls)
         return _constructor(cls, make, init if own else None, contract if written else None)
+    return _class_of_others(cls, contract)
+
+
+def _class_of_others(cls: type, contract: Contract) -> Any:
+    """Return what is called in place of a class whose objects Python makes."""
     if contract.objects_in_graph and cls in LIBRARY:
         return on_objects(cls)
     contract.before_call(cls)

@@ -16,8 +16,8 @@ from autoconv.operators.calls.call import call
 from autoconv.operators.control.conditionals import and_, not_
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.read_only_methods import only_reads
-from autoconv.operators.values.comparisons import in_
 from autoconv.operators.values.instances import is_written
+from autoconv.operators.values.membership import in_
 from autoconv.ops.python.attribute_access import computes, runs_code
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place

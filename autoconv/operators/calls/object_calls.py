@@ -43,7 +43,8 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
     otherwise = otherwise or function
     if function in AS_STATEMENTS or function is builtins.print:
         return otherwise
-    always = _in_library(function)
+    is_always_recorded = _in_library(function)
+    owner = getattr(function, "__self__", None)
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         if function in _CALLING:  # callbacks are converted before they are called
@@ -51,35 +52,60 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
             kwargs = {name: _to_call(value) for name, value in kwargs.items()}
         if any(type(x) is Variant for x in (*args, *kwargs.values())):
             return distribute_call(apply, *args, **kwargs)
-        if function in _TAKING_ALL and len(args) == 1 and isinstance(args[0], Iterator) and not is_deferred(args[0]):
+        if function in _TAKING_ALL and _is_one_iterator(args):
             args = (list(args[0]),)
             if function is dict and holds_symbols(args[0]) and not kwargs:
                 return apply_object("dict", args[0])
-        if always:
+        if is_always_recorded:
             return graph_call(function, tuple(collected(x) if is_deferred(x) else x for x in args), kwargs)
-        owner = getattr(function, "__self__", None)
-        if isinstance(owner, (str, bytes, list)) and len(args) == 1 and is_deferred(args[0]):
-            if function.__name__ == "extend":
-                return extend(owner, args[0])
-            args = (collected(args[0]),) if function.__name__ == "join" else args
-        if isinstance(owner, (str, bytes, dict, set, frozenset, list, tuple)) and type(owner) not in PLAIN:
-            compares = function.__name__ in ("index", "count") and holds_symbols((owner,))
-            known = not compares and not holds_symbols((*args, *kwargs.values()))
-            if not known and function.__name__ not in ("append", "extend", "insert"):
-                operands = [owner, *args, *kwargs.values()]
-                return record_object("object_method", operands, name=function.__name__, keywords=tuple(kwargs))
-            return traced_result(otherwise(*args, **kwargs))
+        if isinstance(owner, _OWNERS) and (type(owner) not in PLAIN or isinstance(owner, list)):
+            found = _method_call(function, otherwise, args, kwargs)
+            if found is not NotImplemented:
+                return found
         if function in BY_KEY and callable(kwargs.get("key")):
             return BY_KEY[function](*args, **kwargs)
-        late = otherwise is function and function in _TEXTS and any(type(x) in _LATE for x in args)
-        # a key function is called here, which requires items known at trace time
-        keyed = function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0])
-        known = function in _ONE_BY_ONE and not any(map(is_in_graph, (*args, *kwargs.values())))
-        if known or keyed or type(owner) in PLAIN or not (late or _needs_graph(args, kwargs)):
+        if type(owner) in PLAIN or _is_plain_call(function, args, kwargs, has_own_form=otherwise is not function):
             return plain_call(otherwise, args, kwargs)
         return graph_call(function, args, kwargs)
 
     return apply
+
+
+_OWNERS = (str, bytes, dict, set, frozenset, list, tuple)  # Python's own objects whose methods are recorded
+
+
+def _method_call(function: Callable[..., Any], otherwise: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a method of one of Python's own objects; NotImplemented for one of a tracked container."""
+    owner: Any = function.__self__  # type: ignore[attr-defined]
+    name = function.__name__
+    if isinstance(owner, (str, bytes, list)) and len(args) == 1 and is_deferred(args[0]):
+        if name == "extend":
+            return extend(owner, args[0])
+        args = (collected(args[0]),) if name == "join" else args
+    if type(owner) in PLAIN:
+        return NotImplemented
+    compares = name in ("index", "count") and holds_symbols((owner,))
+    known = not compares and not holds_symbols((*args, *kwargs.values()))
+    if known or name in ("append", "extend", "insert"):
+        return traced_result(otherwise(*args, **kwargs))
+    operands = [owner, *args, *kwargs.values()]
+    return record_object("object_method", operands, name=name, keywords=tuple(kwargs))
+
+
+def _is_plain_call(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], has_own_form: bool
+) -> bool:
+    """Return whether the builtin itself, or its other form here, takes the arguments."""
+    if function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0]):
+        return True  # the key function is called here, which requires items known at trace time
+    if function in _ONE_BY_ONE and not any(map(is_in_graph, (*args, *kwargs.values()))):
+        return True
+    is_late = not has_own_form and function in _TEXTS and any(type(x) in _LATE for x in args)
+    return not is_late and not _needs_graph(args, kwargs)
+
+
+def _is_one_iterator(args: tuple[Any, ...]) -> bool:
+    return len(args) == 1 and isinstance(args[0], Iterator) and not is_deferred(args[0])
 
 
 def _to_call(value: object) -> Any:

@@ -16,6 +16,7 @@ from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.support.signature_check import plainly
 from autoconv.operators.values import attributes, comparisons, items, set_operators
 from autoconv.operators.values.builtins import called
+from autoconv.operators.values.membership import in_
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
@@ -74,7 +75,7 @@ AS_STATEMENTS: dict[Any, Callable[..., Any]] = {
 }  # fmt: skip
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "is_", "is_not")
 AS_STATEMENTS.update({getattr(operator, name): getattr(comparisons, name) for name in _COMPARISONS})
-AS_STATEMENTS[operator.contains] = lambda container, item: comparisons.in_(item, container)
+AS_STATEMENTS[operator.contains] = lambda container, item: in_(item, container)
 AS_STATEMENTS.update({operator.not_: not_, operator.truth: truth})
 OVERRIDES.update(AS_STATEMENTS)
 

@@ -36,19 +36,18 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
     parent = trial.parent
     before = parent.journal
     arms = [trial.normal, *trial.ends]
-    spots = [s for s in trial.spots.values() if not any(s.key == cell.key for cell in trial.cells)]
-    columns = [[_named(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(trial.cells)]
-    columns += [[arm.value_of(spot) for arm in arms] for spot in spots]
+    spots, columns = _columns(trial, arms)
     titles = [spot.name for spot in (*trial.cells, *spots)]
     with recording(parent):
         if _moves(trial, start, arms, columns, titles, spots, written):
             return False
         layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
         written.merge_into(before)
-        same = shared_identities(columns, [arm.region for arm in arms])
-        alone = [column if n not in same else [NEVER] * len(arms) for n, column in enumerate(columns)]
+        regions_of_arms = [arm.region for arm in arms]
+        same = shared_identities(columns, regions_of_arms)
+        alone = [[NEVER] * len(arms) if n in same else column for n, column in enumerate(columns)]
         layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
-        layouts = frozen_where_shared(layouts, alone, [arm.region for arm in arms])
+        layouts = frozen_where_shared(layouts, alone, regions_of_arms)
         try:
             give(arms, alone, layouts)
         except UnmovedError as unmoved:
@@ -66,21 +65,35 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
         node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
         leaves = iter(node.results)
         values = [rebuild(layout, leaves) for layout in layouts]
-        for position, spot in enumerate((*trial.cells, *spots)):
-            first = same.get(position, position)
-            value, layout = values[first], layouts[first]
-            if position >= len(trial.cells):
-                if not isinstance(layout, Never):  # otherwise the code that follows is unreachable
-                    write_spot(spot, value)
-            elif isinstance(layout, Never):
-                spot.write(MISSING)
-            else:
-                if spot.kind == "global":
-                    refuse_missing(spot, value)
-                spot.write(value)
+        firsts = [same.get(position, position) for position in range(len(titles))]
+        _write(trial.cells, spots, [values[i] for i in firsts], [layouts[i] for i in firsts])
         if all(arm.diverges for arm in arms):  # the code that follows is unreachable
             raise Suspended(parent)
     return True
+
+
+def _columns(trial: Any, arms: Sequence[Any]) -> tuple[list[Location], list[list[Any]]]:
+    """Return the places beside the variables that arms change, and the values of both, for each arm."""
+    known = {cell.key for cell in trial.cells}
+    spots = [spot for spot in trial.spots.values() if spot.key not in known]
+    columns = [[_named(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(trial.cells)]
+    return spots, columns + [[arm.value_of(spot) for arm in arms] for spot in spots]
+
+
+def _write(
+    cells: Sequence[Location], spots: Sequence[Location], values: Sequence[Any], layouts: Sequence[Layout]
+) -> None:
+    """Write the results of the statement to its variables and to the other places that its arms change."""
+    for cell, value, layout in zip(cells, values, layouts, strict=False):
+        if isinstance(layout, Never):
+            cell.write(MISSING)
+            continue
+        if cell.kind == "global":
+            refuse_missing(cell, value)
+        cell.write(value)
+    for spot, value, layout in zip(spots, values[len(cells) :], layouts[len(cells) :], strict=True):
+        if not isinstance(layout, Never):  # otherwise the code that follows is unreachable
+            write_spot(spot, value)
 
 
 def _moves(

@@ -95,16 +95,21 @@ def _apply(flow: Flow, node: Node) -> None:
         flow.share(result, first)
         flow.gather(first, given[1])
     elif function in ("zip", "enumerate") and all(one.items is not None for one in given):
-        pair = flow.held(result, None)
-        first_place = [flow.part(pair, 0)] if function == "enumerate" else []
-        for place in first_place:
-            flow.say(place, 1)
-        flow.put_parts(pair, [*first_place, *(root(one.items) for one in given if one.items is not None)])
+        _pair(flow, result, given, is_counted=function == "enumerate")
     elif function in _GATHERING and any(one.items is not None for one in given):
         for one in given:
             flow.gather(result, one)
     else:
         _apply_to_examples(flow, result, FUNCTIONS[function], given)
+
+
+def _pair(flow: Flow, result: Contents, given: Sequence[Contents], is_counted: bool) -> None:
+    """Put the items of several lists, after a count where there is one, into the tuples that the result yields."""
+    pair = flow.held(result, None)
+    counts = [flow.part(pair, 0)] if is_counted else []
+    for place in counts:
+        flow.say(place, 1)
+    flow.put_parts(pair, [*counts, *(root(one.items) for one in given if one.items is not None)])
 
 
 def _apply_to_examples(flow: Flow, result: Contents, function: Callable[..., Any], given: Sequence[Contents]) -> None:

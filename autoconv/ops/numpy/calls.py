@@ -35,16 +35,15 @@ def _result(
 @functools.lru_cache(maxsize=512)
 def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values: bool) -> tuple[TensorType, ...]:
     """Return the result types for example arrays: dtypes, and sizes that all examples share."""
-    known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
     ranked = all(x.shape is not None for x in inputs)
+    known = ranked and all(isinstance(d, int) for x in inputs for d in x.shape)
     numbers = [i for i in _numbers((*arguments, *(value for _, value in keywords))) if inputs[i].dtype.is_integer]
     tries = [(size, 0, 0) for size in _SIZES[: 1 if known or by_values else None]]
     tries += [(_SIZES[0], 0, 2)] if numbers and not by_values else []  # an integer may be the requested size
     found: list[tuple[np.ndarray, ...]] = []
     for size, rank, more in tries if ranked else [(2, rank, 0) for rank in range(4)]:
         try:
-            given = [example(x if x.shape is not None else x.with_shape((size,) * rank), size) for x in inputs]
-            given = [x + x.dtype.type(more) if i in numbers else x for i, x in enumerate(given)]
+            given = _examples(inputs, size, rank, dict.fromkeys(numbers, more))
             results = _of_examples(given, function, arguments, keywords)
             found.append(results if isinstance(results, tuple) else (results,))
         except Exception:
@@ -57,6 +56,12 @@ def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values:
     return tuple(
         TensorType(as_dtype(x.dtype), shape if ranked else None) for x, shape in zip(found[0], shapes, strict=True)
     )
+
+
+def _examples(inputs: Any, size: int, rank: int, more: dict[int, int]) -> list[np.ndarray]:
+    """Return an array for each input, of that rank where its own is unknown; `more` is added to some, by position."""
+    given = [example(x if x.shape is not None else x.with_shape((size,) * rank), size) for x in inputs]
+    return [x + x.dtype.type(more[i]) if i in more else x for i, x in enumerate(given)]
 
 
 def _of_examples(given: Sequence[np.ndarray], function: str, arguments: Any, keywords: Any) -> Any:

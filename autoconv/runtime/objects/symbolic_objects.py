@@ -244,13 +244,7 @@ def box(value: Any) -> SymbolicObject:
         return build_object("tuple", value)
     if isinstance(value, BaseException) and is_of_graph(value):
         return _boxed_exception(value)
-    if isinstance(value, tuple) and holds_symbols(value):
-        raise StagingError("a named tuple of values known only at run time cannot be part of a list or dict")
-    if isinstance(value, (tuple, list, set, dict)) and (holds_symbols_inside(value) or holds_created_objects(value)):
-        raise StagingError(
-            f"a {type(value).__name__} of values known only at run time becomes part of a list, dict or text",
-            current_place(), "a list or dict of Python's own",
-        )  # fmt: skip
+    _refuse_container(value)
     if region.trace.owned is not None and id(value) in region.trace.owned:
         if hides_symbols(type(value)):
             raise StagingError(
@@ -258,6 +252,27 @@ def box(value: Any) -> SymbolicObject:
                 current_place(), "a class outside of the function",
             )  # fmt: skip
         return _make(value)
+    _refuse_graph_value_or_iterator(value)
+    if type(value).__name__ == "Undefined":
+        value = NotAssigned(value.name)
+    made = constant_object(value)
+    if region.contract.keeps_identity and is_of_call(value):
+        region.trace.hidden[made.value_in_graph] = hides_symbols(value)
+    return made
+
+
+def _refuse_container(value: Any) -> None:
+    """Raise StagingError for an instance of a container's subclass that holds values of the graph."""
+    if isinstance(value, tuple) and holds_symbols(value):
+        raise StagingError("a named tuple of values known only at run time cannot be part of a list or dict")
+    if isinstance(value, (tuple, list, set, dict)) and (holds_symbols_inside(value) or holds_created_objects(value)):
+        raise StagingError(
+            f"a {type(value).__name__} of values known only at run time becomes part of a list, dict or text",
+            current_place(), "a list or dict of Python's own",
+        )  # fmt: skip
+
+
+def _refuse_graph_value_or_iterator(value: Any) -> None:
     if hasattr(type(value), "__autoconv_graph_value__"):
         raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
     if isinstance(value, Iterator):  # made once, while tracing: the second call would find it exhausted
@@ -266,12 +281,6 @@ def box(value: Any) -> SymbolicObject:
             f"{what} of Python's own becomes part of a value known only at run time", current_place(),
             "a list of its items",
         )  # fmt: skip
-    if type(value).__name__ == "Undefined":
-        value = NotAssigned(value.name)
-    made = constant_object(value)
-    if region.contract.keeps_identity and is_of_call(value):
-        region.trace.hidden[made.value_in_graph] = hides_symbols(value)
-    return made
 
 
 def _boxed_exception(error: BaseException) -> SymbolicObject:

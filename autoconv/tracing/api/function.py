@@ -33,7 +33,8 @@ from autoconv.tracing.guards.hooked_objects import hook_among
 from autoconv.tracing.key.argument_structure import CannotFlatten
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, Reference, accepts
-from autoconv.tracing.key.signature import Call, Signature, is_method
+from autoconv.tracing.key.call import Call
+from autoconv.tracing.key.signature import Signature, is_method
 from autoconv.tracing.specialise.bailout import BY_VALUE, Bailout
 from autoconv.tracing.specialise.call_profile import CallProfile
 from autoconv.tracing.specialise.function_contract import FunctionContract

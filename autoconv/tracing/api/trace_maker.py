@@ -17,7 +17,8 @@ from autoconv.tracing.guards.external_writes import RestartTrace
 from autoconv.tracing.guards.python_contract import RunPlain, Specialise
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key
-from autoconv.tracing.key.signature import Call, Signature
+from autoconv.tracing.key.call import Call
+from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.bailout import Bailout, is_by_value
 from autoconv.tracing.specialise.call_profile import CallProfile
 from autoconv.tracing.specialise.retracing import Retracing, wider_key

@@ -26,7 +26,7 @@ from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.guards.python_contract import RunPlain
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import TensorKey
-from autoconv.tracing.key.signature import Call
+from autoconv.tracing.key.call import Call
 
 
 class RestartTrace(AbandonTrace):
@@ -93,14 +93,7 @@ class WriteMonitor:
         if id(owner) in self.trace.owned:
             return
         if spots:
-            self.written.update(spot.key for spot in spots)
-            missing = [spot for spot in spots if spot.key not in self.known and not self._is_made_here(spot)]
-            if missing:
-                self._refuse_new(missing)
-                if any(id(spot.owner) in self.trace.rebuilt for spot in missing):
-                    raise RestartTrace(objects=True)
-                held = [spot.read() for spot in missing]
-                raise RestartTrace([*missing, *self._holders([x for x in held if isinstance(x, _CHANGING)], missing)])
+            self._about_to_write_spots(spots)
             return
         if id(owner) in self.trace.rebuilt and dataclasses.is_dataclass(owner):
             raise RestartTrace(objects=True)
@@ -122,6 +115,17 @@ class WriteMonitor:
             # If this fails, arrays are passed as objects, by reference.
             raise RestartTrace(arguments=self.arrays)
         self._run_plain(what)
+
+    def _about_to_write_spots(self, spots: Sequence[Location]) -> None:
+        """Raise RestartTrace if a spot has to become an input."""
+        self.written.update(spot.key for spot in spots)
+        missing = [spot for spot in spots if spot.key not in self.known and not self._is_made_here(spot)]
+        if missing:
+            self._refuse_new(missing)
+            if any(id(spot.owner) in self.trace.rebuilt for spot in missing):
+                raise RestartTrace(objects=True)
+            held = [spot.read() for spot in missing]
+            raise RestartTrace([*missing, *self._holders([x for x in held if isinstance(x, _CHANGING)], missing)])
 
     def _run_plain(self, what: str) -> NoReturn:
         raise RunPlain(f"{what}, which has to happen on every call")

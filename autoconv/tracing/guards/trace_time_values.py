@@ -15,7 +15,7 @@ from autoconv.runtime.recording.regions import Region, Trace
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.key.cache_key import TensorKey, VariableKey
-from autoconv.tracing.key.signature import Call
+from autoconv.tracing.key.call import Call
 
 
 def evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value], Any]:

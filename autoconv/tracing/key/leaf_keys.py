@@ -50,13 +50,7 @@ def leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], liter
         alias = aliases.setdefault(id(leaf.storage), len(aliases))
         return VariableKey(leaf.storage.type, leaf.trainable, alias)
     if isinstance(leaf, (np.ndarray, np.generic)):
-        if contract.numpy_arrays and needs_numpy(leaf):
-            return ObjectKey(kind_of(leaf))
-        array = to_array(leaf)
-        origin = "array" if contract.numpy_arrays else "tensor"
-        if origin == "array" and array.shape == () and isinstance(leaf, np.ndarray):
-            origin = "array without dimensions"  # traced as memory, unlike a scalar
-        return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
+        return _key_of_array(contract, leaf)
     if contract.keeps_identity and has_extra_attributes(leaf):
         return Reference(leaf, identity=True)
     if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
@@ -70,6 +64,16 @@ def leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], liter
             f"Pass a {'frozenset' if isinstance(leaf, set) else 'tuple (start, stop, step)'} instead."
         )
     return Reference(leaf, identity=contract.keeps_identity)
+
+
+def _key_of_array(contract: type[Contract], leaf: np.ndarray | np.generic) -> LeafKey:
+    if contract.numpy_arrays and needs_numpy(leaf):
+        return ObjectKey(kind_of(leaf))
+    array = to_array(leaf)
+    origin = "array" if contract.numpy_arrays else "tensor"
+    if origin == "array" and array.shape == () and isinstance(leaf, np.ndarray):
+        origin = "array without dimensions"  # traced as memory, unlike a scalar
+    return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
 
 
 _NUMBERS = {

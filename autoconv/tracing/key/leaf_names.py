@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
-from autoconv.tracing.key.signature import Call
+from autoconv.tracing.key.call import Call
 
 
 def leaf_names(call: Call, specs: Sequence[Any] | None) -> list[str]:

@@ -7,7 +7,7 @@ import itertools
 import types
 import typing
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -37,37 +37,10 @@ from autoconv.tracing.key.cache_key import (
     object_key,
     orders_of,
 )
+from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.composite_arguments import fitted, open_types
 from autoconv.tracing.key.leaf_keys import leaf_key
 from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
-
-
-@dataclass(slots=True)
-class Call:
-    """One call's arguments: names and leaves in order, and the key.
-
-    The last leaves are the contents of `spots`: the attributes and outer names that the traced code writes.
-    `learned` are facts found by earlier traces:
-
-    - ("holder", the name of an attribute that holds objects of the graph, or of all items);
-    - ("class", the name of a class whose objects are made in the graph);
-    - ("made", (a class with special methods of which an object was made in the graph, the names of its attributes)).
-    """
-
-    key: Key
-    names: list[str]
-    leaves: list[Any]
-    arguments: dict[str, Any]
-    args: tuple[Any, ...] = ()
-    kwargs: dict[str, Any] = field(default_factory=dict)
-    spots: tuple[Location, ...] = ()
-    by_object: bool = False  # arrays come in as objects, as they could not be traced as memory
-    learned: frozenset[tuple[str, Any]] = frozenset()
-    why: str = ""  # the reason for the trace, if known before it was bound again
-    work: Any = None  # the work of all attempts to trace
-    restart_seconds: float = 0.0  # processor seconds in attempts that were restarted
-    fault: Exception | None = None  # an internal error met by its trace (see internal_errors.is_fault)
-    wide: Key | None = None  # the key before size-determining numbers became part of it
 
 
 def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
@@ -137,13 +110,7 @@ class Signature:
         """
         arguments, items = self._arguments(args, kwargs)
         written = whole
-        try:
-            if self.contract.runs_plain:
-                whole = opaque_names(items, whole)
-            apart = [value for name, value in items if name not in whole]
-            parts = structures_to_flatten(apart, self.is_leaf, self.contract.keeps_identity)
-        except MissingFieldError as error:
-            raise CannotFlatten(f"an object among the arguments lacks a field: {error.message}") from None
+        whole, parts = self._apart(items, whole)
         names: list[str] = []
         leaves: list[Any] = []
         templates = []
@@ -154,17 +121,14 @@ class Signature:
                 self._check_default(name, value, args, kwargs)
             if name in self.hinted and isinstance(value, (bool, int, float, complex, str, bytes)):
                 value = constant(value)
-            is_one = name in whole or self._is_plain_object(value)
-            found, template = ([value], None) if is_one else expand_specs(*flatten(value, self.is_leaf))
-            if spec is not None and holds_composite_spec(spec):
+            if spec is not None:
                 fit = partial(self._fit, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
-                found, template = fitted(value, fit, flatten(spec)[0])
-            elif spec is not None:
-                found = self._fit(found, value, spec, name, args, kwargs)
-                wanted = enumerate(flatten(spec)[0], len(leaves))
-                fixed.update((place, s.type) for place, s in wanted if isinstance(s, TensorSpec))
-                if not (isinstance(value, Tensor) or is_structure(spec)):
-                    template = None
+                found, template = self._flattened(value, name in whole, spec, fit)
+                if not holds_composite_spec(spec):
+                    wanted = enumerate(flatten(spec)[0], len(leaves))
+                    fixed.update((place, s.type) for place, s in wanted if isinstance(s, TensorSpec))
+            else:
+                found, template = self._flattened(value, name in whole)
             fixed.update(open_types(template, len(leaves)))
             templates.append((name, template))
             leaves += found
@@ -188,6 +152,27 @@ class Signature:
         overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
         return Call(whole_key, names, leaves, arguments, args, kwargs)
+
+    def _apart(self, items: Sequence[tuple[str, Any]], whole: frozenset[str]) -> tuple[frozenset[str], Any]:
+        """Return the arguments that are not flattened, and the structures among the others."""
+        try:
+            if self.contract.runs_plain:
+                whole = opaque_names(items, whole)
+            apart = [value for name, value in items if name not in whole]
+            return whole, structures_to_flatten(apart, self.is_leaf, self.contract.keeps_identity)
+        except MissingFieldError as error:
+            raise CannotFlatten(f"an object among the arguments lacks a field: {error.message}") from None
+
+    def _flattened(self, value: Any, whole: bool, spec: Any = None, fit: Any = None) -> tuple[list[Any], Any]:
+        """Return the leaves of an argument and its template; converted to the spec by `fit`, where there is one."""
+        if spec is not None and holds_composite_spec(spec):
+            return fitted(value, fit, flatten(spec)[0])
+        is_one = whole or self._is_plain_object(value)
+        found, template = ([value], None) if is_one else expand_specs(*flatten(value, self.is_leaf))
+        if spec is None:
+            return found, template
+        is_structured = isinstance(value, Tensor) or is_structure(spec)
+        return fit(found), template if is_structured else None
 
     def _whole_key(self, value: Any) -> ObjectKey:
         items, depth = items_of(value) if self.keys_items and type(value) is list else ("", 0)

@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import LeafKey, Literal, Reference
-from autoconv.tracing.key.signature import Call
+from autoconv.tracing.key.call import Call
 from autoconv.tracing.specialise.retracing import Retracing
 
 _IN_A_ROW = 8  # consecutive calls of one outcome before it counts

@@ -17,8 +17,9 @@ from autoconv.tracing.guards.external_writes import RestartTrace
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, ObjectKey
+from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.leaf_keys import leaf_key
-from autoconv.tracing.key.signature import Call, Signature
+from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.retracing import open_key
 from autoconv.tracing.specialise.trace_cache import MOST_KEYS
 from autoconv.tracing.specialise.value_specialisation import ValueSpecialisation

@@ -37,7 +37,8 @@ from autoconv.tracing.guards.external_reads import kinds_reached
 from autoconv.tracing.guards.external_writes import RestartTrace, WriteMonitor
 from autoconv.tracing.guards.python_contract import ATTEMPT, RunPlain, Specialise, Work
 from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
-from autoconv.tracing.key.signature import Call, Signature
+from autoconv.tracing.key.call import Call
+from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.outputs.aliases import aliased_outputs, parts_leave, share_memory
 from autoconv.tracing.outputs.growing_arrays import refuse_growing_arrays
 from autoconv.tracing.outputs.unknown_writes import refuse_unknown_writes

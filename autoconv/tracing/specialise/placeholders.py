@@ -20,7 +20,8 @@ from autoconv.tracing.guards.list_facts import items_of
 from autoconv.tracing.guards.python_contract import RunPlain
 from autoconv.tracing.key.array_keys import ArrayKey, kind_of, needs_numpy
 from autoconv.tracing.key.cache_key import Custom, ObjectKey, SpecKey, TensorKey
-from autoconv.tracing.key.signature import Call, Signature
+from autoconv.tracing.key.call import Call
+from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.key.trace_types import TracingContext
 
 

@@ -36,8 +36,9 @@ from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.guards.captured_arrays import make_inputs
 from autoconv.tracing.guards.list_facts import mark_list_facts
 from autoconv.tracing.key.argument_structure import structures_to_flatten
+from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.leaf_names import leaf_names
-from autoconv.tracing.key.signature import Call, Signature
+from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.outputs.escape_check import refuse_leaks
 from autoconv.tracing.outputs.garbage import young_garbage
 from autoconv.tracing.outputs.results import outputs_of

@@ -16,7 +16,8 @@ from autoconv.runtime.support.structure import keys_of, kinds_of
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.guards.trace_time_values import evaluator
 from autoconv.tracing.key.cache_key import Literal, Reference
-from autoconv.tracing.key.signature import Call, Signature
+from autoconv.tracing.key.call import Call
+from autoconv.tracing.key.signature import Signature
 
 if TYPE_CHECKING:
     import numpy as np

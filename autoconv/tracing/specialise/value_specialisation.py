@@ -19,7 +19,7 @@ from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, input_leaves
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, Literal, TensorKey, is_number
-from autoconv.tracing.key.signature import Call
+from autoconv.tracing.key.call import Call
 from autoconv.tracing.specialise.trace_cache import MOST_KEYS
 
 _CALLS = 6  # calls with the same numbers, before they get a trace of their own

@@ -78,12 +78,18 @@ def lowering_class(node: Node) -> str:
         return _role_of_complex(node)
     narrow = any(is_narrow(t.dtype) for t in types)  # type: ignore[union-attr]
     given = ROLES[name](node) if name in ROLES and not narrow else None
-    if given is not None:
-        return given
+    return given if given is not None else _class_over_numbers(node)
+
+
+def _class_over_numbers(node: Node) -> str:
+    """Return the lowering class of a node over numbers and arrays of known or open sizes, without a class of its own.
+    """
     if len(node.results) != 1:
         return "kernel"
+    name = node.op.name
     (result,) = node.results
-    if (node.op.traits.elementwise or all(map(is_scalar, types))) and has_element_rule(node):
+    is_scalar_node = all(is_scalar(value.type) for value in (*node.inputs, *node.results))
+    if (node.op.traits.elementwise or is_scalar_node) and has_element_rule(node):
         if is_scalar(result.type):
             return "scalar"
         # A node that may raise flags exceptional elements in its loop; its kernel then decides.

@@ -57,27 +57,21 @@ class Loaded:
                 if start is not None and section.kind == _PROGBITS:
                     data = code[section.offset : section.offset + section.size]
                     image[start - base : start - base + section.size] = data
-            for kind, section_number, offset, number, addend in rows:
-                start = at[section_number]
-                if start is None:
-                    continue
-                symbol = names[number]
-                value = near = symbol.address or self._addresses.get(symbol.name)
-                value = value or known.get(symbol.name) or (_in_process(symbol.name) if symbol.is_shared else None)
-                if value is None:
-                    raise Unlinkable(f"nothing is known of {symbol.name}")
-                place = start + offset
-                if kind == _R_X86_64_64:
-                    struct.pack_into("<Q", image, place - base, (value + addend) % 2**64)
-                    continue
-                if kind in _BY_TABLE:
-                    value = table.entry(value)
-                elif near is None:
-                    value = table.jump(value)
-                struct.pack_into("<i", image, place - base, value + addend - place)
+            for row in rows:
+                start = at[row.section]
+                if start is not None:
+                    table.store(row, start + row.offset, *self._value(names[row.symbol], known))
         ctypes.memmove(base, bytes(image), size)
         if fixed and _libc().mprotect(base, fixed, mmap.PROT_READ | mmap.PROT_EXEC):
             raise Unlinkable("the system does not let memory become code")
+
+    def _value(self, symbol: _Symbol, known: Mapping[str, int]) -> tuple[int, bool]:
+        """Return the address of a symbol, and whether it is one of these files; raise Unlinkable for an unknown one."""
+        near = symbol.address or self._addresses.get(symbol.name)
+        value = near or known.get(symbol.name) or (_in_process(symbol.name) if symbol.is_shared else None)
+        if value is None:
+            raise Unlinkable(f"nothing is known of {symbol.name}")
+        return value, near is not None
 
     def address(self, name: str) -> int:
         return self._addresses[name]
@@ -103,6 +97,17 @@ class _Table:
     def __init__(self, image: bytearray, base: int, end: int) -> None:
         self._image, self._base, self._end = image, base, end
         self._entries: dict[int, int] = {}
+
+    def store(self, row: _Relocation, place: int, value: int, is_near: bool) -> None:
+        """Store an address where a relocation wants it, or the distance from there to the address or its entry."""
+        if row.kind == _R_X86_64_64:
+            struct.pack_into("<Q", self._image, place - self._base, (value + row.addend) % 2**64)
+            return
+        if row.kind in _BY_TABLE:
+            value = self.entry(value)
+        elif not is_near:
+            value = self.jump(value)
+        struct.pack_into("<i", self._image, place - self._base, value + row.addend - place)
 
     def entry(self, address: int) -> int:
         """Return where the address is stored."""

@@ -19,7 +19,7 @@ from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.legalize.interchange_loops import MARK
 from autoconv.graph.dtypes import bool_, int64
-from autoconv.graph.graph import Node, Value, is_recursive
+from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import Type
 
@@ -88,23 +88,17 @@ def write_while(region: LoweringContext, node: Node) -> None:
     test, body = node.regions
     types = [value.type for value in body.parameters[:count]]
     cells = [new_cell(region, type_) for type_ in types]
-    start: list[Native] = []
-    for value in node.inputs[:count]:
-        native = region.native(value)
-        if isinstance(native, Object):
-            last = node.inputs.count(value) == 1 and region.uses[value] == 1
-            native = Object(region.take(value, last))
-        start.append(array_view.taken(region, native) if isinstance(native, Memory) else native)
+    start = [_start_of(region, node, value) for value in node.inputs[:count]]
     fill(region, cells, body.parameters[:count], node.inputs[:count], start)
     captures = [as_borrowed(region.native(value)) for value in node.inputs[count:]]
     head, again, done = out.label("while"), out.label("again"), out.label("after")
     region.body.begin_loop(captures)
     is_long = any(_is_long(inner) for graph in node.regions for inner in graph.walk())
     counter = counter_of(node)
-    turns, each = turns_of(node), weight(body)
-    quick = not is_long and turns is not None and turns <= _QUICK
+    quick = not is_long and _has_few_turns(node)
+    each = None if is_long or quick else _weight_in_chunks(counter, body)
     chunk = None
-    if counter is not None and counter.alone and not is_long and not quick and each is not None and each <= _QUICK:
+    if counter is not None and each is not None:
         chunk = _begin_chunk(region, cells, types, counter, captures, done, each)
     out.branch(head)
     out.begin(head)
@@ -134,6 +128,26 @@ def write_while(region: LoweringContext, node: Node) -> None:
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
         native = read(region, cell, type_)
         region.set(value, native if isinstance(cell, Cells) else converted(region, native, type_, value.type))
+
+
+def _has_few_turns(node: Node) -> bool:
+    turns = turns_of(node)
+    return turns is not None and turns <= _QUICK
+
+
+def _weight_in_chunks(counter: Counter | None, body: Graph) -> int | None:
+    """Return the weight of an iteration, where the loop is short enough to poll once for many of them."""
+    each = weight(body)
+    return each if counter is not None and counter.alone and each is not None and each <= _QUICK else None
+
+
+def _start_of(region: LoweringContext, node: Node, value: Value) -> Native:
+    """Return a value that a loop carries, as it is before the first iteration; objects and views are the loop's own."""
+    native = region.native(value)
+    if isinstance(native, Object):
+        last = node.inputs.count(value) == 1 and region.uses[value] == 1
+        return Object(region.take(value, last))
+    return array_view.taken(region, native) if isinstance(native, Memory) else native
 
 
 _CHUNK = 1 << 20  # iterations of a short loop between two polls for an interrupt

@@ -295,17 +295,7 @@ class Batch:
         if region.launches is not None:
             region.launches.is_single_threaded |= large
         with alone(out, large and region.launches is None):
-            if split is None:
-                region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
-            elif split.step is None:
-                parts = ["i64 %parts", "i64 %size", "i64 %step"]
-                whole = Routine(region, [*self._arguments, *parts])
-                run_parts(split, whole.module, whole.out, body, self._arguments, False, ("%parts", "%size", "%step"))
-                call(region, whole.finish(), *given, *(f"i64 {bound}" for bound in bounds))
-            else:
-                whole = Routine(region, self._arguments)
-                run_split(split, whole.module, whole.out, body, self._arguments, False)
-                call(region, whole.finish(), *given)
+            self._call(body, given, split, bounds, count)
         if held is not None and held[1] is not None:
             region.body.release_or_keep(held[0].slot, held[1])
         elif held is not None:
@@ -315,6 +305,23 @@ class Batch:
                 region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
         if all(is_dense(value.type) for value in node.results):
             region.call_kernel_if(node, out.icmp("ne", out.load("i8", failed), 0))
+
+    def _call(
+        self, body: str, given: Sequence[str], split: Split | None, bounds: Sequence[str], count: Position
+    ) -> None:
+        """Call the routine on all matrices, in the parts of the split."""
+        region = self._region
+        if split is None:
+            region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
+        elif split.step is None:
+            parts = ["i64 %parts", "i64 %size", "i64 %step"]
+            whole = Routine(region, [*self._arguments, *parts])
+            run_parts(split, whole.module, whole.out, body, self._arguments, False, ("%parts", "%size", "%step"))
+            call(region, whole.finish(), *given, *(f"i64 {bound}" for bound in bounds))
+        else:
+            whole = Routine(region, self._arguments)
+            run_split(split, whole.module, whole.out, body, self._arguments, False)
+            call(region, whole.finish(), *given)
 
     def _split(self, count: Position, work: Dimension) -> Split | None:
         """Split into parts of several matrices; None where one thread does it all."""

@@ -205,20 +205,9 @@ class _Writer:
                 writer.graph.outputs = [writer.whole(value) for value in region.outputs]
             else:
                 writer.graph.outputs = _flat(writer, region.outputs, carried)
+        in_parts = [i < count and carried[i] for i in range(len(given))]
         inputs = [self.whole(value) for value in node.inputs[:first]]
-        parameters: list[list[Value]] = [[] for _ in writers]
-        for i, outer in enumerate(given):
-            held = [w.held[region.parameters[i]] for w, region in zip(writers, node.regions, strict=True)]
-            forms = ["parts"] if i < count and carried[i] else ["whole"]
-            if held and held[0].forms_read is not None:
-                forms = sorted({form for one in held for form in one.forms_read or ()})
-            for form in forms:
-                inputs += self.parts(outer) if form == "parts" else (self.whole(outer),)
-                for region, writer, own in zip(node.regions, writers, parameters, strict=True):
-                    value = region.parameters[i]
-                    own += writer.parts(value) if form == "parts" else (writer.whole(value),)
-        for writer, own in zip(writers, parameters, strict=True):
-            writer.graph.parameters = own
+        inputs += self._given(node, given, writers, in_parts)
         attributes = dict(node.attributes)
         if is_loop:
             attributes |= {"state": count + sum(carried)}
@@ -232,6 +221,26 @@ class _Writer:
         left = iter(made.results)
         for value, pair in zip(node.results, carried, strict=True):
             self.set(value, (next(left), next(left)) if pair else next(left))
+
+    def _given(
+        self, node: Node, given: Sequence[Value], writers: Sequence[_Writer], in_parts: Sequence[bool]
+    ) -> list[Value]:
+        """Return what the regions are given, and set their parameters: each value in the forms that they read."""
+        inputs: list[Value] = []
+        parameters: list[list[Value]] = [[] for _ in writers]
+        for i, outer in enumerate(given):
+            held = [w.held[region.parameters[i]] for w, region in zip(writers, node.regions, strict=True)]
+            forms = ["parts"] if in_parts[i] else ["whole"]
+            if held and held[0].forms_read is not None:
+                forms = sorted({form for one in held for form in one.forms_read or ()})
+            for form in forms:
+                inputs += self.parts(outer) if form == "parts" else (self.whole(outer),)
+                for region, writer, own in zip(node.regions, writers, parameters, strict=True):
+                    value = region.parameters[i]
+                    own += writer.parts(value) if form == "parts" else (writer.whole(value),)
+        for writer, own in zip(writers, parameters, strict=True):
+            writer.graph.parameters = own
+        return inputs
 
     def _is_carried(self, node: Node, i: int) -> bool:
         """Return whether a result, and for a loop its state, is carried in parts: its shape must not vary."""

@@ -1,0 +1,37 @@
+"""The arguments of a call, in the form in which traces take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from autoconv.runtime.recording.journal import Location
+from autoconv.tracing.key.cache_key import Key
+
+
+@dataclass(slots=True)
+class Call:
+    """One call's arguments: names and leaves in order, and the key.
+
+    The last leaves are the contents of `spots`: the attributes and outer names that the traced code writes.
+    `learned` are facts found by earlier traces:
+
+    - ("holder", the name of an attribute that holds objects of the graph, or of all items);
+    - ("class", the name of a class whose objects are made in the graph);
+    - ("made", (a class with special methods of which an object was made in the graph, the names of its attributes)).
+    """
+
+    key: Key
+    names: list[str]
+    leaves: list[Any]
+    arguments: dict[str, Any]
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    spots: tuple[Location, ...] = ()
+    by_object: bool = False  # arrays come in as objects, as they could not be traced as memory
+    learned: frozenset[tuple[str, Any]] = frozenset()
+    why: str = ""  # the reason for the trace, if known before it was bound again
+    work: Any = None  # the work of all attempts to trace
+    restart_seconds: float = 0.0  # processor seconds in attempts that were restarted
+    fault: Exception | None = None  # an internal error met by its trace (see internal_errors.is_fault)
+    wide: Key | None = None  # the key before size-determining numbers became part of it
