@@ -126,8 +126,8 @@ def combined_non_max_suppression(
     total = static_int(max_total_size, "max_total_size")
     batch, kinds = (values.shape[0], values.shape[2]) if values.shape.rank == 3 else (None, None)
     most = static_value(max_output_size_per_class)
-    known = kinds is not None and most is not None
-    size = (min(total, int(most) * kinds) if known else None) if pad_per_class else total
+    per_class = min(total, int(most) * kinds) if kinds is not None and most is not None else None
+    size = per_class if pad_per_class else total
     shapes = [(batch, size, 4), (batch, size), (batch, size)]
     specs = [*(TensorSpec(shape, float32) for shape in shapes), TensorSpec((batch,), int32)]
     function = CombinedSuppression(total, bool(pad_per_class), bool(clip_boxes))
