@@ -13,6 +13,7 @@ from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.reductions import reduce_max, reduce_mean, reduce_min, reduce_sum, reduce_variance
 from autoconv.api.tensors.shaping import pad, reverse, shape, stack, tile
 from autoconv.api.tensors.shaping import transpose as permuted
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -183,7 +184,7 @@ def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.image.rgb_to_hsv([[[0.0, 0.0, 1.0]]]).numpy().ravel().round(3)
     array([0.667, 1.   , 1.   ], dtype=float32)
     """
-    x = convert_to_tensor(images)
+    x = _of_three_channels(images)
     red, green, blue = (get_item(x, (..., channel)) for channel in (0, 1, 2))
     value, low = reduce_max(x, axis=-1), reduce_min(x, axis=-1)
     extent = value - low
@@ -204,7 +205,7 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.image.hsv_to_rgb([[[0.0, 1.0, 1.0]]]).numpy().ravel()
     array([1., 0., 0.], dtype=float32)
     """
-    x = convert_to_tensor(images)
+    x = _of_three_channels(images)
     hue, saturation, value = (get_item(x, (..., channel)) for channel in (0, 1, 2))
     channels = []
     for shift in (0.0, -2.0, 2.0):
@@ -212,6 +213,13 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
         share = distance - 1.0 if shift == 0.0 else 2.0 - distance
         channels.append(value * (1.0 - saturation + saturation * apply("minimum", apply("maximum", share, 0.0), 1.0)))
     return stack(channels, axis=-1)
+
+
+def _of_three_channels(images: TensorLike) -> Tensor:
+    x = convert_to_tensor(images)
+    if x.shape.rank == 0 or (x.shape.rank is not None and x.shape[-1] not in (3, None)):
+        raise InvalidArgumentError(f"input must have 3 channels but input has shape {x.shape}")
+    return x
 
 
 def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:

@@ -92,6 +92,12 @@ def add_logical_device(name: str) -> None:
     _STARTED.append(LogicalDevice(name, "CPU"))
 
 
+def forget_logical_devices() -> None:
+    """Let the logical devices be configured anew."""
+    _STARTED.clear()
+    _LOGICAL.clear()
+
+
 def set_logical_device_configuration(
     device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration]
 ) -> None:

@@ -29,3 +29,11 @@ def test_a_tensor_stays_what_it_is():
     series.values[0] = 7
     assert tensor.numpy().tolist() == [1.5]
     assert ac.constant(series, ac.float32).numpy() == np.float32(7)
+
+
+@pytest.mark.parametrize("run", [lambda f: f, ac.function])
+def test_arrays_of_two_dtypes(run):
+    wide, narrow = np.full(2, 0.1), np.full(2, 0.5, np.float32)
+    assert run(lambda: ac.add(wide, narrow))().dtype is ac.float64
+    assert run(lambda: ac.maximum(narrow, wide))().dtype is ac.float32
+    assert run(lambda: ac.tensor_scatter_nd_update(wide, [[0]], narrow[:1]))().numpy().tolist() == [0.5, 0.1]

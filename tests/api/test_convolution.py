@@ -121,3 +121,10 @@ def test_first_and_second_derivatives():
 def test_what_is_no_convolution(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_strides_and_dilations():
+    x, kernel = np.ones([1, 9, 9, 2], np.float32), np.ones([2, 2, 2, 3], np.float32)
+    assert tf.nn.conv2d(x, kernel, 2, "SAME", dilations=2).shape == (1, 5, 5, 3)
+    with pytest.raises(ValueError, match="strides > 1 not supported"):
+        tf.nn.convolution(x, kernel, 2, "SAME", dilations=2)

@@ -161,3 +161,9 @@ def test_projections(interpolation, mode):
         )
         assert found.shape == (2, 6, 8, 3)
         np.testing.assert_allclose(found.numpy().sum((1, 2, 3)), expected, atol=2e-3)
+
+
+def test_colours_have_three_channels():
+    for function in (ac.image.rgb_to_hsv, ac.image.hsv_to_rgb):
+        with pytest.raises(ac.errors.InvalidArgumentError, match="must have 3 channels"):
+            function(np.zeros([2, 2, 4], np.float32))

@@ -52,3 +52,12 @@ def test_shapes_that_broadcast():
     assert ac.function(ac.broadcast_dynamic_shape)(ac.constant([2, 1]), ac.constant([3])).numpy().tolist() == [2, 3]
     with pytest.raises(ac.errors.InvalidArgumentError):
         ac.broadcast_dynamic_shape([2], [3])
+
+
+def test_the_rank_is_known_in_branches():
+    def f(x):
+        axis = ac.rank(x) - 1
+        inner = lambda: ac.cond(x[0, 0] > 0, lambda: ac.expand_dims(x, axis), lambda: x[:, None])
+        return (ac.cond(ac.reduce_any(x > 0), inner, lambda: ac.reshape(x, [-1, 1, 4])),)
+
+    assert static_shapes(f, None, 4) == [(None, 1, 4)]

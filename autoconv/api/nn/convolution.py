@@ -37,12 +37,21 @@ def convolution(
     `dilations` are a number, one for each side, or one for each dimension. `padding` is "VALID", "SAME" (zeros around,
     one more after than before if their number is odd) or (before, after) for each dimension. Filters with fewer
     channels than the input apply to groups of channels: the first filters to the first group, and so on. Raises
-    ValueError, and InvalidArgumentError, which is one, where filters do not fit into the input: at run time for unknown
-    sizes.
+    ValueError for strides and dilations that are both above 1, which `conv2d` and its like take; ValueError, and
+    InvalidArgumentError, which is one, where filters do not fit into the input: at run time for unknown sizes.
 
     >>> autoconv.nn.convolution(autoconv.ones([1, 4, 4, 1]), autoconv.ones([2, 2, 1, 3]), padding="SAME").shape
     TensorShape([1, 4, 4, 3])
     """
+    if all(given is not None and np.asarray(given).max() > 1 for given in (strides, dilations)):
+        raise ValueError(f"strides > 1 not supported in conjunction with dilations > 1: {strides!r}, {dilations!r}")
+    return _convolution(input, filters, strides, padding, data_format, dilations, name)
+
+
+def _convolution(
+    input: TensorLike, filters: TensorLike, strides: ShapeLike | None, padding: Padding, data_format: str | None,
+    dilations: ShapeLike | None, name: str | None,
+) -> Tensor:  # fmt: skip
     x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
     rank = 0 if kernel.type.shape is None else len(kernel.type.shape)
     first = channels_first(rank, data_format)
@@ -65,7 +74,7 @@ def conv2d(
     TensorShape([1, 4, 4, 3])
     """
     channels_first(4, data_format)
-    return convolution(input, filters, strides, padding, data_format, dilations, name)
+    return _convolution(input, filters, strides, padding, data_format, dilations, name)
 
 
 def conv1d(
@@ -79,7 +88,7 @@ def conv1d(
             [5.]]], dtype=float32)
     """
     channels_first(3, data_format)
-    return convolution(input, filters, stride, padding, data_format, dilations, name)
+    return _convolution(input, filters, stride, padding, data_format, dilations, name)
 
 
 def conv3d(
@@ -94,7 +103,7 @@ def conv3d(
     TensorShape([1, 2, 2, 2, 1])
     """
     channels_first(5, data_format)
-    return convolution(input, filters, strides, padding, data_format, dilations, name)
+    return _convolution(input, filters, strides, padding, data_format, dilations, name)
 
 
 def depthwise_conv2d(

@@ -245,7 +245,7 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
         tensors = [v.dtype for v in values if isinstance(v, Tensor) and not v.weak]
         target = (tensors or typed)[0]
         for position, value in enumerate(values):
-            if _is_typed(value) and not _becomes(value, target, bool(tensors)):
+            if _is_typed(value) and not _becomes(value, target):
                 first = typed[0] if position else target
                 raise _mismatch(op, first, _dtype_of(value) if position else typed[-1], position or 1, region)
         return target, False
@@ -253,12 +253,15 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
     return max(weak, key=weak_rank), True
 
 
-def _becomes(value: object, target: DType, beside_tensors: bool) -> bool:
-    """Return whether an operand has a dtype, or takes it: an array takes that of the tensors that can hold its kind."""
+def _becomes(value: object, target: DType) -> bool:
+    """Return whether an operand has a dtype, or takes it.
+
+    An array takes that of the tensors, and of the first array where there are none, if it can hold the array's kind.
+    """
     own = _dtype_of(value)
     if own is target:
         return True
-    if isinstance(value, Tensor) or not beside_tensors or own.is_string or target.is_string or target.is_bool:
+    if isinstance(value, Tensor) or own.is_string or target.is_string or target.is_bool:
         return False
     return weak_rank(own) <= weak_rank(target)
 

@@ -10,6 +10,7 @@ from autoconv.errors import OpError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType, Type
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
@@ -64,11 +65,16 @@ def static_sizes(vector: object) -> tuple[int | None, ...] | None:
 def computed_value(value: Value) -> Any:
     """Return the array of a graph value that depends on constants and known shapes alone; None for others."""
     node = value.node
-    if node is None or node.op.kernel is None or node.regions or node.effects & ~Effects.RAISE:
+    if node is None:
+        outer = _captured(value)
+        return None if outer is None else computed_value(outer)
+    if node.op.kernel is None or node.regions or node.effects & ~Effects.RAISE:
         return None
     operands = []
     for position, operand in enumerate(node.inputs):
-        if position in node.op.traits.shape_only:
+        if node.op.name == "rank" and operand.shape is not None:
+            known = np.broadcast_to(np.zeros((), bool), (1,) * len(operand.shape))
+        elif position in node.op.traits.shape_only:
             known = _of_shape(operand.type)
         else:
             known = computed_value(operand)
@@ -77,6 +83,15 @@ def computed_value(value: Value) -> Any:
         operands.append(known)
     found = node.op.kernel(*operands, **node.attributes)
     return found if len(node.results) == 1 else found[node.results.index(value)]
+
+
+def _captured(value: Value) -> Value | None:
+    """Return the value of an enclosing region that a region's parameter stands for."""
+    region = current_region()
+    while region is not None and region.graph is not value.graph:
+        region = region.parent
+    captures = {} if region is None else region.captures
+    return next((outer for outer, inner in captures.items() if inner is value and outer is not value), None)
 
 
 def _of_shape(type_: Type) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autoconv.api.scopes import executing_eagerly as executing_eagerly
 from autoconv.config.device_spec import DeviceSpec
+from autoconv.config.devices import forget_logical_devices
 
 
 class Context:
@@ -26,6 +27,11 @@ def context() -> Context:
 
 def async_wait() -> None:
     """Return: ops are done when they return."""
+
+
+def _reset_context() -> None:
+    """Forget the logical devices, so that they can be configured anew."""
+    forget_logical_devices()
 
 
 def in_eager_mode() -> bool:
