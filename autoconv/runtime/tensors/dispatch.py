@@ -254,10 +254,7 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
 
 
 def _becomes(value: object, target: DType) -> bool:
-    """Return whether an operand has a dtype, or takes it.
-
-    An array takes that of the tensors, and of the first array where there are none, if it can hold the array's kind.
-    """
+    """Return whether an operand has a dtype or, an array, takes it: that of tensors or of the first array."""
     own = _dtype_of(value)
     if own is target:
         return True
