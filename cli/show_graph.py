@@ -39,7 +39,7 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
     import autoconv.tracing.api.stages as tracing  # imported on demand: loads NumPy
 
     if stage is not None and stage not in tracing.STAGES:
-        tracing.named(stage, ())
+        tracing.stage_named(stage, ())
     arguments = tracing.parse_specs(specs)  # reports errors in them before the module runs
     function = function_of(target)
     check_arguments(target, function, arguments)
@@ -53,7 +53,7 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
             raise TargetError(str(error)) from error  # types that its input_signature does not allow
         raise
     if stage is not None:
-        say(tracing.named(stage, found).text, newline=False)
+        say(tracing.stage_named(stage, found).text, newline=False)
         return
     for each in found:
         say(f"# {each.name}" if each.changed else f"# {each.name}: no change")

@@ -27,7 +27,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-_MOST = 3  # quantiles that are computed together
+_QUANTILE_LIMIT = 3  # quantiles that are computed together
 
 
 @computes("median")
@@ -37,14 +37,14 @@ def _median(
     if static_value(overwrite_input) is None or static_value(overwrite_input):
         refuse("may sort its argument")
     x = tensor(a)
-    line, at, axes = _line(x, axis)
+    line, at, axes = _rows_to_sort(x, axis)
     count = size_of(line, (at,))
     if x.dtype.numpy.kind not in "biufc" or (isinstance(count, int) and not count):
         return whole_call("median", False, x, axis=axis, keepdims=bool(keepdims))
     if not isinstance(count, int):
         require(count > 0, "the median of no elements")
     line = cast(line, np.uint8) if x.dtype.is_bool else line
-    low, high, last = at_order(line, [(count - 1) // 2, count // 2, count - 1], at)
+    low, high, last = sorted_elements(line, [(count - 1) // 2, count // 2, count - 1], at)
     both = apply("stack", low, high, axis=0)
     mean = apply("numpy_mean", both, axis=0)
     is_odd = count % 2 == 1  # the sum of an element and itself may overflow
@@ -57,8 +57,8 @@ def _median(
     return found if out is None else write_into(out, found)
 
 
-def at_order(line: Tensor, places: Sequence[Any], axis: int) -> list[Tensor]:
-    """Return the elements at positions of the sorted rows, nans last."""
+def sorted_elements(line: Tensor, places: Sequence[Any], axis: int) -> list[Tensor]:
+    """Return the elements at these positions of the sorted rows; nans come last."""
     known = [static_value(place) for place in places]
     if any(place is None for place in known):
         at = apply("stack", *(cast(tensor(place), np.int64) for place in places), axis=0)
@@ -68,8 +68,8 @@ def at_order(line: Tensor, places: Sequence[Any], axis: int) -> list[Tensor]:
     return [apply("gather", found, np.array(i), axis=axis) for i in range(len(places))]
 
 
-def _line(x: Tensor, axis: Any) -> tuple[Tensor, int, tuple[int, ...]]:
-    """Return rows to sort, their axis in them, and the axes of `x` that they hold."""
+def _rows_to_sort(x: Tensor, axis: Any) -> tuple[Tensor, int, tuple[int, ...]]:
+    """Return the rows to sort, the axis to sort along, and the axes of `x` that the rows cover."""
     axes = tuple(axes_of(axis, rank_of(x)))
     if len(axes) == rank_of(x) and rank_of(x) != 1:
         return apply("reshape", x, shape=(-1,)), 0, axes
@@ -91,34 +91,34 @@ def _quantile(a: TensorLike, q: Any, axis: Any = None, *args: Any, **kwargs: Any
 
 
 def _quantiles(a: TensorLike, q: Any, whole: int, axis: Any, **options: Any) -> Tensor | None:
-    """Interpolate between two elements of the sorted rows; None for what NumPy computes as a whole.
+    """Interpolate between two elements of the sorted rows; None where NumPy's own function has to run.
 
     The order of operations is NumPy's, so that results agree to the last bit.
     """
     wanted = q if isinstance(q, (list, tuple)) else [q]
     weak = wanted is not q and (type(q) in (int, float) or (isinstance(q, Tensor) and q.type.weak and not q.type.shape))
     x = tensor(a)
-    if options or not _are_shares(wanted, whole, weak) or not _is_interpolated(x.dtype, weak):
+    if options or not _are_supported(wanted, whole, weak) or not _is_interpolated(x.dtype, weak):
         return None
-    line, at, _ = _line(x, axis)
+    line, at, _ = _rows_to_sort(x, axis)
     count = size_of(line, (at,))
     if isinstance(count, int) and not count:
         return None
     if not isinstance(count, int):
         require(count > 0, "the quantile of no elements")
-    shares = [_Share(line.dtype, count, one, whole, weak) for one in wanted]
-    places = [place for share in shares for place in (share.low, share.high)]
-    *found, end = at_order(line, [*places, count - 1], at)
-    results = [share.between(*found[2 * i : 2 * i + 2]) for i, share in enumerate(shares)]
+    quantiles = [_Quantile(line.dtype, count, one, whole, weak) for one in wanted]
+    places = [place for share in quantiles for place in (share.low, share.high)]
+    *found, end = sorted_elements(line, [*places, count - 1], at)
+    results = [share.interpolate(*found[2 * i : 2 * i + 2]) for i, share in enumerate(quantiles)]
     if line.dtype.is_floating:  # nans are sorted to the end
         results = [apply("select", apply("is_nan", end), end, one) for one in results]
     return results[0] if wanted is not q else apply("stack", *results, axis=0)
 
 
-def _are_shares(wanted: Sequence[Any], whole: int, weak: bool) -> bool:
-    """Return whether these are a few floats between 0 and 1, or percentages, or one number of the program."""
+def _are_supported(wanted: Sequence[Any], whole: int, weak: bool) -> bool:
+    """Return whether these are a few known quantiles in range, or one number of the program."""
     known = [static_value(one) for one in wanted]
-    if not 0 < len(wanted) <= _MOST or not (weak or all(type(one) in (int, float) for one in known)):
+    if not 0 < len(wanted) <= _QUANTILE_LIMIT or not (weak or all(type(one) in (int, float) for one in known)):
         return False
     if whole == 1 and any(type(one) is int for one in known):
         return False  # an index, without interpolation
@@ -130,7 +130,7 @@ def _is_interpolated(dtype: DType, weak: bool) -> bool:
     return dtype.numpy.kind in "iuf" and dtype.size >= 4 and (dtype is float64 or dtype.is_integer or weak)
 
 
-class _Share:
+class _Quantile:
     """Two neighbours in a sorted row of `count` elements, and the weight of the second one."""
 
     def __init__(self, dtype: DType, count: Any, q: Any, whole: int, weak: bool) -> None:
@@ -153,14 +153,14 @@ class _Share:
         self.high = apply("select", is_above, last, apply("add", self.low, tensor(1, np.int64)))
         self._part = apply("subtract", place, apply("select", is_above, tensor(-1.0, np.float64), floor))
 
-    def between(self, low: Tensor, high: Tensor) -> Tensor:
-        """Interpolate from the nearer one, as NumPy does."""
-        gap = call_ufunc(np.subtract, high, low)
+    def interpolate(self, low: Tensor, high: Tensor) -> Tensor:
+        """Interpolate from the nearer neighbour, as NumPy does."""
+        difference = call_ufunc(np.subtract, high, low)
         if isinstance(self._part, float):
             near = self._part >= 0.5
-            step = call_ufunc(np.multiply, gap, tensor(1 - self._part if near else self._part, self._kind))
+            step = call_ufunc(np.multiply, difference, tensor(1 - self._part if near else self._part, self._kind))
             return call_ufunc(np.subtract, high, step) if near else call_ufunc(np.add, low, step)
         rest = apply("subtract", tensor(1.0, np.float64), self._part)
-        up = call_ufunc(np.add, low, call_ufunc(np.multiply, gap, cast(self._part, self._kind)))
-        down = call_ufunc(np.subtract, high, call_ufunc(np.multiply, gap, cast(rest, self._kind)))
+        up = call_ufunc(np.add, low, call_ufunc(np.multiply, difference, cast(self._part, self._kind)))
+        down = call_ufunc(np.subtract, high, call_ufunc(np.multiply, difference, cast(rest, self._kind)))
         return apply("select", apply("greater_equal", self._part, tensor(0.5, np.float64)), down, up)

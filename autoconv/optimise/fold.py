@@ -33,15 +33,15 @@ from autoconv.ops import OPS
 from autoconv.ops.rules import element_count
 
 # Constants themselves, and arrays that are read-only: results of nodes are never the arrays of constants.
-_KEPT = frozenset({"constant", "absent", "numpy_read_only"})
+_NOT_FOLDED = frozenset({"constant", "absent", "numpy_read_only"})
 LIMIT = 1 << 16  # elements in all constant operands of a folded node, and in all its results
 
 
 def fold(graph: Graph, contract: str = "function") -> Graph:
     """Replace nodes with constant operands by constants, and conds on constants by the arm taken.
 
-    Only pure nodes are folded, and nodes that may raise but do not: where the kernel fails, the node stays and fails at
-    run time. Captured constants are propagated into regions.
+    Pure nodes are folded, and nodes that may raise if they do not: where the kernel raises, the node stays, and raises
+    at run time. Captured constants are propagated into regions.
     """
     return _Folder(graph, None).run()
 
@@ -53,7 +53,7 @@ class _Folder(Rewriter[None]):
 
     def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> _Folder:
         inner = _Folder(region, None, self.copies)
-        known = _known_in(node, inputs, self.constants)
+        known = _constant_parameters(node, inputs, self.constants)
         inner.constants.update((inner.copy.parameters[position], array) for position, array in known.items())
         return inner
 
@@ -75,7 +75,7 @@ class _Folder(Rewriter[None]):
         return copied
 
 
-def _known_in(
+def _constant_parameters(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> dict[int, np.ndarray]:
     """Return the constant parameters of a node's regions: captures, never the state of a loop."""
@@ -95,9 +95,9 @@ def _known_in(
 def _evaluated(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> list[np.ndarray] | None:
-    """Return the results as arrays; None where they cannot or should not be computed now."""
+    """Return the results as arrays; None where the node cannot be folded, or its results are too large."""
     kernel = node.op.kernel
-    if kernel is None or node.regions or not node.results or node.op.name in _KEPT:
+    if kernel is None or node.regions or not node.results or node.op.name in _NOT_FOLDED:
         return None
     if node.effects & ~Effects.RAISE or not all(value in constants for value in inputs):
         return None
@@ -114,7 +114,7 @@ def _evaluated(
         return None
     folded = []
     for result, value in zip(results, node.results, strict=True):
-        array = _as_declared(result, value.type)
+        array = _as_type(result, value.type)
         if array is None:
             return None
         folded.append(array)
@@ -135,7 +135,7 @@ def _results_are_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.
     return all(count is not None for count in counts) and sum(count or 0 for count in counts) <= LIMIT
 
 
-def _as_declared(result: Any, type_: Type) -> np.ndarray | None:
+def _as_type(result: Any, type_: Type) -> np.ndarray | None:
     """Convert a kernel's result to an array of the declared type; None where it has another type."""
     if not isinstance(type_, TensorType):
         return None

@@ -1,6 +1,6 @@
-"""Forward what is stored into a whole new array to its loads, as long as only loads and such stores use the array.
+"""Forward stores to loads, for new arrays that are only loaded and stored as a whole.
 
-Where something else uses it (a view, a region, an output), the array is made there, of its present contents.
+Before another use of the array (a view, a region, an output), the array is materialised from its present contents.
 
     before   graph f(%x: float64[4]) {
                %square = square(%x): float64[4]
@@ -42,22 +42,25 @@ def forward(graph: Graph, contract: str = "function") -> Graph:
 
 
 class _Forwarder(Rewriter[None]):
-    """`_present` are the contents of the arrays that are not made yet, `_until` maps a node to those it needs."""
+    """`_contents` maps arrays that are not materialised to their contents.
+
+    `_materialised_before` maps a node to the arrays that have to be materialised before it.
+    """
 
     def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, shared, copies)
-        self._present: dict[Value, Value] = {}
-        self._until = _first_other_uses(graph)
-        self._forwarded = {array for arrays in self._until.values() for array in arrays}
+        self._contents: dict[Value, Value] = {}
+        self._materialised_before = _materialisation_points(graph)
+        self._forwarded = {array for arrays in self._materialised_before.values() for array in arrays}
 
     def append(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
-            self._make(self._until.get(node, ()))
+            self._materialise(self._materialised_before.get(node, ()))
             super().append([node])
 
     def rebuilt(self) -> Graph:
         self.append(self.graph.nodes)
-        self._make(value for value in dict.fromkeys(self.graph.outputs) if value in self._present)
+        self._materialise(value for value in dict.fromkeys(self.graph.outputs) if value in self._contents)
         self.copy.outputs = [self.output(i, value) for i, value in enumerate(self.graph.outputs)]
         return self.copy
 
@@ -65,20 +68,20 @@ class _Forwarder(Rewriter[None]):
         name = node.op.name
         if name in ("array_of", "array_new") and node.results[0] in self._forwarded:
             contents = inputs[0] if inputs else self._filled(node)
-            self._present[node.results[0]] = contents
+            self._contents[node.results[0]] = contents
             return [contents]
-        if name == "array_load" and node.inputs[0] in self._present:
-            return [self._present[node.inputs[0]]]
-        if name == "array_store" and node.inputs[0] in self._present:
-            self._present[node.inputs[0]] = self._stored(node, inputs[1])
+        if name == "array_load" and node.inputs[0] in self._contents:
+            return [self._contents[node.inputs[0]]]
+        if name == "array_store" and node.inputs[0] in self._contents:
+            self._contents[node.inputs[0]] = self._stored(node, inputs[1])
             return []
-        if name == "numpy_shapes" and not self._present.keys().isdisjoint(node.inputs):
+        if name == "numpy_shapes" and not self._contents.keys().isdisjoint(node.inputs):
             return []  # the sizes are known to be equal
         return None
 
-    def _make(self, arrays: Iterable[Value]) -> None:
+    def _materialise(self, arrays: Iterable[Value]) -> None:
         for array in arrays:
-            contents = self._present.pop(array, None)
+            contents = self._contents.pop(array, None)
             if contents is not None:
                 made = array.node
                 assert made is not None
@@ -103,23 +106,23 @@ class _Forwarder(Rewriter[None]):
         return value
 
 
-def _first_other_uses(graph: Graph) -> dict[Node | None, list[Value]]:
-    """Return the arrays whose stores are forwarded, by the node before which they have to be made; None for the end."""
+def _materialisation_points(graph: Graph) -> dict[Node | None, list[Value]]:
+    """Return the arrays with forwarded stores, by the node before which they are materialised; None for the end."""
     extents = Extents(graph)
     stored: set[Value] = set()
-    until: dict[Value, Node | None] = {}
+    points: dict[Value, Node | None] = {}
     for node in graph.nodes:
         for array in node.inputs:
-            if array in until and until[array] is None and not _is_forwarded(node, array, extents):
-                until[array] = node
-        if node.op.name == "array_store" and until.get(node.inputs[0], node) is None:
+            if array in points and points[array] is None and not _is_forwarded(node, array, extents):
+                points[array] = node
+        if node.op.name == "array_store" and points.get(node.inputs[0], node) is None:
             stored.add(node.inputs[0])
         if _makes_array(node):
-            until[node.results[0]] = None
+            points[node.results[0]] = None
     found: dict[Node | None, list[Value]] = {}
-    for array in until:
+    for array in points:
         if array in stored:
-            found.setdefault(until[array], []).append(array)
+            found.setdefault(points[array], []).append(array)
     return found
 
 

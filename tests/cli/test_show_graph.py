@@ -90,9 +90,9 @@ def test_spans(program, cli):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("program.py:chain", "--stage", "after"), "no stage after; the stages in order are: before, inline, unbox"),
-        (("program.py:chain", "--spec", "float32[2"), "'float32[2' is no argument; write a type, such as float32[2,3]"),
-        (("program.py:chain", "--spec", "string"), "'string' is no argument"),
+        (("program.py:chain", "--stage", "after"), "there is no stage 'after'; the stages in order are: before, inline, unbox"),
+        (("program.py:chain", "--spec", "float32[2"), "'float32[2' is neither a type, such as float32[2,3]"),
+        (("program.py:chain", "--spec", "string"), "'string' is neither a type"),
         (("program.py",), "program.py is a file; name a function in it"),
         (("program.py:Layer",), "program.py:Layer is not a function after the import of its module"),
         (("program.py:missing",), "no function or class missing"),

@@ -1,7 +1,7 @@
-"""The entry of a graph compiled by XLA: it takes a user's call as its CallForm describes it.
+"""The entry of a graph compiled by XLA, which takes a user's call in the form that a CallForm describes.
 
-Each argument and each guard has a check, made once, and the result a function that builds it. Where a check fails the
-entry returns NotImplemented, before anything has run.
+The entry consists of functions made once: checks of arguments and guards, and a builder of the result. Where a check
+fails, the entry returns NotImplemented, before anything has run.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ArrayType, TensorType
 
 Run = Callable[[Sequence[Any]], list[Any] | None]
-_MOST_PAIRS = 28  # of arrays that must not overlap
+_PAIR_LIMIT = 28  # of arrays that must not overlap
 _KINDS: dict[str, type] = {"b": bool, "i": int, "f": float}
 
 
 class _NoEntry(Exception):
-    """Calls of this form take the longer way."""
+    """There is no entry for calls of this form: they go through the binding in Python."""
 
 
 def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | None:
-    """Return the entry, or None where calls of this form take the longer way.
+    """Return the entry, or None where there is none for calls of this form.
 
     `run` gives the results for the graph's arguments, or None where it cannot; nothing has changed then.
     """
     try:
-        takers = [_taker(form, graph, i) for i in range(len(form.parameters))]
+        readers = [_argument_reader(form, graph, i) for i in range(len(form.parameters))]
         build = _builder(form.result, graph, form.tensor_class)
         guards = [check for guard in form.guards for check in _checks(guard)]
         if form.donated or any(type(value) is float for _, value in form.exact):
@@ -51,12 +51,12 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
         return None
     exact = dict(form.exact)
     places = [i for i in range(len(form.parameters) + len(exact)) if i not in exact]
-    given_takers = [take for take, one in zip(takers, form.parameters, strict=True) if not isinstance(one, Captured)]
+    given_readers = [read for read, one in zip(readers, form.parameters, strict=True) if not isinstance(one, Captured)]
     captured = [one.value for one in form.parameters if isinstance(one, Captured)]
-    count, pairs, busy = len(given_takers) + len(exact), list(zip(places, given_takers, strict=False)), form.busy
+    count, pairs, busy = len(given_readers) + len(exact), list(zip(places, given_readers, strict=False)), form.busy
     memories = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-    apart = list(itertools.combinations(memories, 2))
-    if len(apart) > _MOST_PAIRS:
+    memory_pairs = list(itertools.combinations(memories, 2))
+    if len(memory_pairs) > _PAIR_LIMIT:
         return None
 
     def entry(*given: Any) -> Any:
@@ -69,13 +69,13 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
             if not check():
                 return NotImplemented
         arguments = []
-        for i, take in pairs:
-            argument = take(given[i])
+        for i, read_argument in pairs:
+            argument = read_argument(given[i])
             if argument is None:
                 return NotImplemented
             arguments.append(argument)
         arguments += captured
-        for i, j in apart:
+        for i, j in memory_pairs:
             if np.may_share_memory(arguments[i], arguments[j]):
                 return NotImplemented
         found = run(arguments)
@@ -87,7 +87,7 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
 # ---- arguments
 
 
-def _taker(form: CallForm, graph: Graph, position: int) -> Callable[[Any], Any]:
+def _argument_reader(form: CallForm, graph: Graph, position: int) -> Callable[[Any], Any]:
     """Return a function that gives the graph's argument for a user's, or None where it does not fit."""
     kind, type_ = form.parameters[position], graph.parameters[position].type
     if isinstance(kind, Captured):

@@ -40,7 +40,7 @@ from autoconv.operators.support.held_iterators import held
 from autoconv.operators.support.signature_check import fitting
 from autoconv.operators.support.warnings import WARN, warn
 from autoconv.operators.values.builtins import CALL, called, override_for
-from autoconv.operators.values.instances import DESCRIBING, is_written, move_eagerly
+from autoconv.operators.values.instances import DESCRIBING, is_user_defined, move_eagerly
 from autoconv.operators.values.items import about_to_call
 from autoconv.ops.python.objects import LIBRARY
 from autoconv.runtime.objects.containers import PLAIN, items_of
@@ -263,12 +263,12 @@ def _class(cls: type, contract: Contract) -> Any:
     plain = type(cls) is type and cls.__new__ is object.__new__ and not issubclass(cls, BaseException)
     own = isinstance(init, types.FunctionType) and is_user_code(init)
     written = own and not (dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>")
-    if contract.effects_each_call and is_written(getattr(cls, "__del__", None)):
+    if contract.effects_each_call and is_user_defined(getattr(cls, "__del__", None)):
         raise StagingError(
             f"a {cls.__name__} is made, whose __del__ Python calls once nothing refers to it", current_place(),
             "a with statement, or a method with a name of its own",
         )  # fmt: skip
-    exception = type(cls) is type and issubclass(cls, BaseException) and own and not is_written(cls.__new__)
+    exception = type(cls) is type and issubclass(cls, BaseException) and own and not is_user_defined(cls.__new__)
     if exception or (plain and (own or (init is object.__init__ and is_user_code(cls)))):
         make = cls.__new__ if exception else lambda cls, *args, **kwargs: object.__new__(cls)
         return _constructor(cls, make, init if own else None, contract if written else None)
@@ -334,7 +334,7 @@ def meet_class(region: Any, cls: type, is_outer: bool = True) -> None:
         convert_special_methods(region.trace, cls, is_user_code, lambda function: _special(function, region.contract))
         for base in cls.__mro__ if type(cls) is type else ():
             for value in list(vars(base).values()):
-                if any(map(is_written, (getattr(type(value), name, None) for name in DESCRIBING))):
+                if any(map(is_user_defined, (getattr(type(value), name, None) for name in DESCRIBING))):
                     meet_class(region, type(value))
 
 

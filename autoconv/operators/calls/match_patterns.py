@@ -16,7 +16,7 @@ from autoconv.operators.calls.call import call
 from autoconv.operators.control.conditionals import and_, not_
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.read_only_methods import only_reads
-from autoconv.operators.values.instances import is_written
+from autoconv.operators.values.instances import is_user_defined
 from autoconv.operators.values.membership import in_
 from autoconv.ops.python.attribute_access import computes, runs_code
 from autoconv.runtime.recording.regions import current_region
@@ -76,7 +76,7 @@ def _read_once(subject: object, methods: Iterable[str], attributes: Iterable[str
 def _has_effects(method: Any) -> bool:
     """Return whether this is a method of the program's that may do more than read."""
     method = getattr(method, "__autoconv_asked__", method)
-    return is_written(method) and not only_reads(method)
+    return is_user_defined(method) and not only_reads(method)
 
 
 def _computes_with_effects(kind: type, name: str) -> bool:

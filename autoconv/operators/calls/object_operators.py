@@ -19,7 +19,7 @@ from autoconv.operators.control.conditionals import condition_value, is_staged, 
 from autoconv.operators.support.read_only_methods import may_write, only_reads
 from autoconv.operators.values.builtins import called
 from autoconv.operators.values.class_inference import ITEMS, is_asked, kinds_of, may_be_made, note_stored
-from autoconv.operators.values.instances import dispatch_on_class, is_written
+from autoconv.operators.values.instances import dispatch_on_class, is_user_defined
 from autoconv.operators.values.not_implemented import settled, unsettled
 from autoconv.runtime.objects import symbolic_objects
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object, record_raw
@@ -246,13 +246,13 @@ def _may_do_more(trace: Any, kind: type, name: str) -> bool:
     for base in kind.__mro__:
         own = {**vars(base), **trace.patched.get(base, {})}.get(name, MISSING)
         if own is not MISSING:
-            return is_written(own) and not only_reads(own)
+            return is_user_defined(own) and not only_reads(own)
     return False
 
 
 def _gives_items(operand: Any) -> bool:
     """Return whether the operand is known to be an instance of a user-defined iterable class."""
-    return graph_object(operand) is not None and is_written(getattr(type(operand), "__iter__", None))
+    return graph_object(operand) is not None and is_user_defined(getattr(type(operand), "__iter__", None))
 
 
 def _as_items(operand: Any, asks: bool) -> Any:

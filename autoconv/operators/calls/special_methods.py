@@ -15,7 +15,7 @@ from autoconv.operators.calls.object_operators import second_operand
 from autoconv.operators.control.conditionals import is_staged, not_
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.read_only_methods import only_gives, only_reads, writes
-from autoconv.operators.values.instances import is_written
+from autoconv.operators.values.instances import is_user_defined
 from autoconv.operators.values.not_implemented import deciding
 from autoconv.runtime.recording.handler_stores import is_catchable
 from autoconv.runtime.recording.journal import MISSING
@@ -200,11 +200,11 @@ def _put_back(cls: type, name: str, value: object) -> None:
 def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
     if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
         return _iterating(value, convert)
-    if isinstance(value, types.FunctionType) and name in _CALLED and is_written(value):
+    if isinstance(value, types.FunctionType) and name in _CALLED and is_user_defined(value):
         return deciding(name, value, _once_called(value, convert), second_operand)
-    if isinstance(value, types.FunctionType) and _is_asked(name) and is_written(value):
+    if isinstance(value, types.FunctionType) and _is_asked(name) and is_user_defined(value):
         return value if name == "__iter__" and only_gives(value) else _asked(name, value, convert)
-    if name == "__getattribute__" and is_written(value) and not only_reads(value):
+    if name == "__getattribute__" and is_user_defined(value) and not only_reads(value):
         return _not_run(value)
     if isinstance(value, functools.cached_property):
         return CachedProperty(value, _once_called(value.func, convert))

@@ -17,14 +17,14 @@ from autoconv.runtime.objects.symbolic_objects import record_object
 def stage_for(items: Staged, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Stage a loop over items that are read by their position."""
     length = None if items.is_live else items.length()
-    noted = body.noted()
+    with_journal = body.with_journal()
 
     def continues(position: Any, *values: Any) -> Any:
         inside = position < (items.length() if items.is_live else length)
         return and_(inside, lambda: body.exit_code(values) < BREAK) if body.exit else inside
 
     def step(position: int, *values: Any) -> tuple[Any, ...]:
-        return (position + 1, *noted.step(items.item(position), values))
+        return (position + 1, *with_journal.step(items.item(position), values))
 
     final = stage_loop(continues, step, (0, *state), ("position of the loop", *body.names))
     return final[1:]
@@ -48,10 +48,10 @@ def _stage_advancing(
     advance: Callable[[], Any], current: Callable[[], Any], body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """Stage a loop that advances its iterable before each iteration, but not after an early exit."""
-    noted = body.noted()
+    with_journal = body.with_journal()
     return stage_loop(
-        lambda *values: body.goes_on(values, advance),
-        lambda *values: noted.step(current(), values),
+        lambda *values: body.continues_if(values, advance),
+        lambda *values: with_journal.step(current(), values),
         state, body.names, peel=False,
     )  # fmt: skip
 

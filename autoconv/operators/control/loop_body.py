@@ -39,7 +39,7 @@ class LoopBody:
         """Return whether an iteration has left the loop; False while a tensor decides."""
         return self.code >= 0 and not is_staged(state[self.code]) and bool(state[self.code] >= BREAK)
 
-    def goes_on(self, state: tuple[Any, ...], has_next: Callable[[], Any]) -> Any:
+    def continues_if(self, state: tuple[Any, ...], has_next: Callable[[], Any]) -> Any:
         """Return the condition of the next iteration: no early exit, and then `has_next()`."""
         return has_next() if self.code < 0 else and_(state[self.code] < BREAK, has_next)
 
@@ -47,7 +47,7 @@ class LoopBody:
         """Return this body with other code of the same state."""
         return replace(self, run=run)
 
-    def noted(self) -> LoopBody:
+    def with_journal(self) -> LoopBody:
         """Return this body with its cells noted in the journal before each iteration."""
         cells = self.cells
         if cells is None:

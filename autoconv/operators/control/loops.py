@@ -34,14 +34,14 @@ from autoconv.operators.support.protected_names import BREAK
 from autoconv.operators.support.speculation import attempt
 from autoconv.runtime.objects.containers import heap_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
-from autoconv.runtime.recording.contracts import TURN
+from autoconv.runtime.recording.contracts import ITERATION
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 
 # Iterations in Python (peeled) before a loop that records ops becomes a graph loop, under `compile`.
-_PEEL = 32
+_PEELED = 32
 # Longest range that is unrolled in a trace with memory arrays: its loops mostly work on single elements.
-_MOST_UNROLLED = 4
+_UNROLL_LIMIT = 4
 _RANGE_ITERATOR = type(iter(range(0)))
 
 
@@ -53,7 +53,7 @@ def while_stmt(
     exit: str = "",
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
-    """`while test(*state): state = body(*state)`, left early where the state variable named `exit` holds an exit code.
+    """Run `while test(*state): state = body(*state)`; end early once the state variable `exit` holds an exit code.
 
     Iterations run in Python until a tensor decides; from there on the loop is part of the graph.
     """
@@ -78,12 +78,12 @@ def while_stmt(
 
 def _stage_while(test: Callable[..., Any], body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     return stage_loop(
-        lambda *values: body.goes_on(values, lambda: test(*values)), body.noted().run, state, body.names
+        lambda *values: body.continues_if(values, lambda: test(*values)), body.with_journal().run, state, body.names
     )
 
 
 class _Peeling:
-    """Count the iterations that a loop has run in Python while it recorded ops; `is_over` after `_PEEL` of them."""
+    """Count the iterations that a loop has run in Python while it recorded ops; peeling ends after `_PEELED`."""
 
     def __init__(self) -> None:
         region = current_region()
@@ -95,8 +95,8 @@ class _Peeling:
         if self.region is None:
             return False
         self.iterations += 1
-        self.region.contract.spend(TURN)
-        return self.iterations > _PEEL and len(self.region.graph.nodes) > self.nodes
+        self.region.contract.spend(ITERATION)
+        return self.iterations > _PEELED and len(self.region.graph.nodes) > self.nodes
 
 
 def for_stmt(
@@ -107,7 +107,7 @@ def for_stmt(
     exit: str = "",
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
-    """`for item in iterable: state = body(item, *state)`, left as `while_stmt` is."""
+    """Run `for item in iterable: state = body(item, *state)`, with early exits as in `while_stmt`."""
     return _for(iterable, LoopBody(body, names, exit, cells), state)
 
 
@@ -157,15 +157,15 @@ def _for(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ..
 
 
 def _is_long(iterable: object) -> bool:
-    """Return whether a range is better a graph loop than unrolled: only where the results are the same."""
+    """Return whether a range becomes a graph loop rather than being unrolled, where both have the same results."""
     region = current_region()
     if not isinstance(iterable, range) or region is None or not region.contract.stages_long_loops:
         return False
-    return len(iterable) > (_MOST_UNROLLED if region.trace.memory else _PEEL)
+    return len(iterable) > (_UNROLL_LIMIT if region.trace.memory else _PEELED)
 
 
 def _for_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A loop over a variant: one loop for each alternative."""
+    """Loop over a variant: one loop for each alternative."""
     known = defined(iterable)
     if type(known) is not Variant:
         return _for(known, body, state)
@@ -184,12 +184,12 @@ def _for_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[An
             source.leave(everything=code < BREAK)
         return final
     if type(source) is Generated:
-        return for_generated(source, body.noted(), state)
+        return for_generated(source, body.with_journal(), state)
     if type(source) is not Source:
         return _for(source, body, state)
 
     def run(item: object, *values: Any) -> Any:
-        return _where_conditions_hold(source, source.conditions, source.unpack(item), body, values)
+        return _run_if_conditions_hold(source, source.conditions, source.unpack(item), body, values)
 
     step = body.with_run(run)
     if type(source.iterable) in (range, _RANGE_ITERATOR):
@@ -200,10 +200,10 @@ def _for_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[An
 def _over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a comprehension's range: a graph loop after some peeled iterations, if those record ops."""
     region = current_region()
-    if region is None or not region.contract.stages_long_loops or operator.length_hint(numbers) <= 2 * _PEEL:
+    if region is None or not region.contract.stages_long_loops or operator.length_hint(numbers) <= 2 * _PEELED:
         return _for(numbers, body, state)
     nodes = len(region.graph.nodes)
-    state = _for(itertools.islice(numbers, _PEEL), body, state)
+    state = _for(itertools.islice(numbers, _PEELED), body, state)
     if body.has_left(state):
         return state
     if is_staged(body.exit_code(state)) or len(region.graph.nodes) == nodes:
@@ -233,7 +233,7 @@ def _for_counted(iterator: HeldIterator, counted: Any, body: LoopBody, state: tu
     return final[len(begin) :]
 
 
-def _where_conditions_hold(
+def _run_if_conditions_hold(
     source: Source,
     conditions: tuple[Callable[..., Any], ...],
     parts: tuple[Any, ...],
@@ -245,7 +245,7 @@ def _where_conditions_hold(
         value = condition(*parts)
         if is_staged(value):
             rest = conditions[number + 1 :]
-            arm = lambda *values: _where_conditions_hold(source, rest, parts, body, values)  # noqa: B023
+            arm = lambda *values: _run_if_conditions_hold(source, rest, parts, body, values)  # noqa: B023
             return tuple(if_stmt(value, arm, None, state, body.names, cells=body.cells))
         if not value:
             return state
@@ -257,7 +257,7 @@ def _where_conditions_hold(
 
 
 def _as_python_items(iterable: object) -> Any:
-    """Return the iterable of a comprehension; items of known number are iterated in Python."""
+    """Return the iterable of a comprehension, as a list of its items if their number is known while tracing."""
     if is_symbolic_iterable(iterable):
         return iterable
     return iterate(iterable)
@@ -275,11 +275,11 @@ def is_symbolic_iterable(iterable: object) -> bool:
     if staged is None or not is_staged_iterable(staged):
         return False
     length = staged.length()
-    return not isinstance(length, (int, np.integer)) or bool(length > _PEEL and region.contract.stages_long_loops)
+    return not isinstance(length, (int, np.integer)) or bool(length > _PEELED and region.contract.stages_long_loops)
 
 
 def iterate(iterable: object) -> Any:
-    """Return what a comprehension, or a loop that stays a statement, iterates over: a tensor as a list of its items."""
+    """Return the iterable of a comprehension, or of a loop that stays a statement; a tensor becomes a list of items."""
     if current_region() is None:
         return iterable
     if is_stream(iterable):
@@ -290,7 +290,7 @@ def iterate(iterable: object) -> Any:
         )
     if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
         raise StagingError(
-            "the number of iterations is known only at run time, and this loop cannot become part of it",
+            "the number of iterations is known only at run time, and this loop cannot become part of the graph",
             current_place(), "a for statement of its own",
         )  # fmt: skip
     staged = as_staged(iterable)

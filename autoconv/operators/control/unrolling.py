@@ -34,7 +34,7 @@ from autoconv.runtime.objects.containers import (
 )
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.symbolic_objects import apply_object
-from autoconv.runtime.recording.contracts import TURN
+from autoconv.runtime.recording.contracts import ITERATION
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 
@@ -110,7 +110,7 @@ def _in_python(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) 
     most = _most_turns(iterable)
     nodes = 0 if region is None else len(region.graph.nodes)
     for done, item in enumerate(iterator, 1):
-        contract.spend(TURN)
+        contract.spend(ITERATION)
         if done == most + 1:
             raise _ChangedError
         if done > _MOST_GIVEN and isinstance(iterable, types.GeneratorType) and current_region() is not None:

@@ -9,7 +9,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import refuse_change
 from autoconv.operators.support.class_attributes import note_inherited
 from autoconv.operators.support.optional_attributes import expect_missing
-from autoconv.operators.values.instances import is_described, refuse_hook
+from autoconv.operators.values.instances import has_user_descriptor, refuse_hook
 from autoconv.runtime.arrays.members import refuse_attribute
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.symbolic_objects import (
@@ -23,7 +23,7 @@ from autoconv.runtime.recording.regions import current_region
 
 
 def set_attr(owner: object, attribute: str, value: object) -> None:
-    """`owner.attribute = value`, journalled while a region is traced."""
+    """Run `owner.attribute = value`, with an entry in the journal while a region is traced."""
     region = current_region()
     if region is None:
         setattr(owner, attribute, value)
@@ -38,7 +38,7 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
         refuse_attribute(attribute)
     refuse_hook(owner, "__setattr__")
     note_inherited(region.trace, owner, attribute)
-    if is_described(owner, attribute):
+    if has_user_descriptor(owner, attribute):
         setattr(owner, attribute, value)
         return
     heap = graph_object(owner)
@@ -47,9 +47,9 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
         record_object("object_set_attribute", [heap, value], name=attribute)
         return
     note_attribute(owner, attribute)
-    there = type(value) is SymbolicArray and getattr(owner, "__dict__", {}).get(attribute) is value  # `o.w += x`
+    is_stored = type(value) is SymbolicArray and getattr(owner, "__dict__", {}).get(attribute) is value  # `o.w += x`
     setattr(owner, attribute, value)
-    if _is_outside(region, owner) and not there:
+    if _is_outside(region, owner) and not is_stored:
         record_object("object_set_attribute", [constant_object(owner), value], name=attribute)
 
 
@@ -60,7 +60,7 @@ def _is_outside(region: Any, owner: object) -> bool:
 
 
 def del_attr(owner: object, attribute: str) -> None:
-    """`del owner.attribute`, journalled while a region is traced."""
+    """Run `del owner.attribute`, with an entry in the journal while a region is traced."""
     region = current_region()
     if region is None:
         delattr(owner, attribute)
@@ -72,7 +72,7 @@ def del_attr(owner: object, attribute: str) -> None:
         record_object("object_delete_attribute", [owner], name=attribute)
         return
     refuse_hook(owner, "__delattr__")
-    if is_described(owner, attribute):
+    if has_user_descriptor(owner, attribute):
         delattr(owner, attribute)
         return
     heap = graph_object(owner)
@@ -86,6 +86,7 @@ def del_attr(owner: object, attribute: str) -> None:
 
 
 def note_attribute(owner: object, attribute: str) -> None:
+    """Note in the journal, and with the contract, that an attribute is about to change."""
     region = current_region()
     assert region is not None
     if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):

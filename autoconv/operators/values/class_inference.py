@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType
 from autoconv.operators.support.narrowed_classes import classes_by, origin
-from autoconv.operators.values.instances import is_written
+from autoconv.operators.values.instances import is_user_defined
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object
 from autoconv.runtime.recording.regions import Region, Trace, current_region
 
@@ -40,7 +40,7 @@ def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
     region = current_region()
     if type(operand) is not SymbolicObject or region is None:
         return []
-    kinds = [kind for kind in region.trace.made if any(is_written(getattr(kind, name, None)) for name in names)]
+    kinds = [kind for kind in region.trace.made if any(is_user_defined(getattr(kind, name, None)) for name in names)]
     kinds = _possible(operand.value_in_graph, kinds, region) if kinds else []
     return sorted(kinds, key=lambda kind: (-len(kind.__mro__), kind.__qualname__))
 

@@ -28,10 +28,10 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 _ARRAY = np.zeros(0)  # an instance, since hasattr on the class would find attributes of its metaclass
 
 
-def stands_for_array(x: SymbolicTensor) -> bool:
+def represents_array(x: SymbolicTensor) -> bool:
     """Return whether plain Python would have a NumPy array here.
 
-    Leaves the trace where it might be a NumPy scalar instead.
+    The trace is abandoned if it might be a NumPy scalar instead.
     """
     region = current_region()
     if region is None or not region.trace.arrays:
@@ -57,27 +57,27 @@ def _isinstance(x: object, kinds: Any) -> Any:
     if type(x) is Variant:
         return distribute(lambda known: _isinstance(known, kinds), x)
     if isinstance(x, SymbolicTensor) and x.weak:
-        return builtins.isinstance(_sample(x), kinds) or _is_named(x, kinds)
+        return builtins.isinstance(_number_of_type(x), kinds) or _includes_base(x, kinds)
     if isinstance(x, Staged) and x.kind is not None:
         return issubclass(x.kind, kinds)
-    if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and stands_for_array(x)):
+    if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and represents_array(x)):
         return issubclass(np.ndarray, kinds)
     scalar = _scalar_type(x)
     return builtins.isinstance(x, kinds) if scalar is None else issubclass(scalar, kinds)
 
 
-def _sample(x: SymbolicTensor) -> Any:
+def _number_of_type(x: SymbolicTensor) -> Any:
     """Return a Python number of the class that plain Python would have."""
     return np.zeros((), x.type.dtype.numpy).item()
 
 
-def _is_named(x: object, kinds: Any) -> bool:
+def _includes_base(x: object, kinds: Any) -> bool:
     """Return whether one of the classes is, by identity, a base of the tensor's class.
 
     Abstract classes such as `Sized` are excluded: they would find methods that no number has.
     """
     if isinstance(kinds, tuple | types.UnionType):
-        return any(_is_named(x, kind) for kind in (kinds if isinstance(kinds, tuple) else kinds.__args__))
+        return any(_includes_base(x, kind) for kind in (kinds if isinstance(kinds, tuple) else kinds.__args__))
     return kinds is not object and kinds in type(x).__mro__
 
 
@@ -85,7 +85,7 @@ def _is_named(x: object, kinds: Any) -> bool:
 def _isscalar(x: object) -> bool:
     """`np.isscalar` for the value that plain Python would have; a weak tensor represents a Python number."""
     if isinstance(x, SymbolicTensor) and not x.weak:
-        stands_for_array(x)
+        represents_array(x)
         return _scalar_type(x) is not None
     return np.isscalar(x) or (isinstance(x, SymbolicTensor) and x.weak)
 
@@ -100,8 +100,8 @@ def _hasattr(x: object, name: str) -> Any:
         missing = is_arm(held, MISSING)
         return dispatch.apply("logical_not", missing) if isinstance(missing, Tensor) else not missing
     if isinstance(x, SymbolicTensor) and x.weak:
-        return builtins.hasattr(_sample(x), name)
-    if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and stands_for_array(x)):
+        return builtins.hasattr(_number_of_type(x), name)
+    if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and represents_array(x)):
         return builtins.hasattr(_ARRAY, name)
     scalar = _scalar_type(x)
     if scalar is not None:
@@ -132,6 +132,7 @@ _TRACED: dict[Any, type] = {TracedList: list, TracedDict: dict, TracedSet: set}
 
 @overrides(builtins.type)
 def kind_of(*args: Any) -> Any:
+    """`type`, with the class that plain Python would have for one argument."""
     if len(args) == 1 and builtins.type(args[0]) in (HeldIterator, DictView):
         return args[0].__class__
     if len(args) == 1 and builtins.type(args[0]) is SymbolicArray:
@@ -142,9 +143,9 @@ def kind_of(*args: Any) -> Any:
         return args[0].kind
     if len(args) == 1 and isinstance(args[0], SymbolicTensor):
         if args[0].weak:
-            return builtins.type(_sample(args[0]))
-        return np.ndarray if stands_for_array(args[0]) else _scalar_type(args[0]) or EagerTensor
+            return builtins.type(_number_of_type(args[0]))
+        return np.ndarray if represents_array(args[0]) else _scalar_type(args[0]) or EagerTensor
     return builtins.type(*args)
 
 
-__all__ = ["kind_of", "stands_for_array"]
+__all__ = ["kind_of", "represents_array"]

@@ -1,4 +1,4 @@
-"""Assertions: ops that raise at run time where a condition is false."""
+"""Assertions: ops that raise at run time if a condition is false."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.gradients import flat
 from autoconv.ops.record import define, sample
-from autoconv.ops.text.printing import element_text, filled_in
+from autoconv.ops.text.printing import element_text, fill_template
 
 
 def _assert_type(condition: Type, *data: Type, **_: Any) -> tuple[Type, ...]:
@@ -33,12 +33,12 @@ def _assert_true(
 
 
 def _message(message: str | tuple[Any, ...], data: Any, summarize: int) -> str:
-    """Format `[message] [data] …`; a message that is a tuple places the data itself, by number."""
+    """Format `[message] [data] …`. A message that is a tuple contains the numbers of the data to insert."""
     pieces = message if isinstance(message, tuple) else (*([message] if message else []), *range(len(data)))
     texts = [
         summary(data[piece], summarize)
         if isinstance(piece, int)
-        else filled_in((piece,), data, summarize=summarize)
+        else fill_template((piece,), data, summarize=summarize)
         for piece in pieces
     ]
     return " ".join(f"[{text}]" for text in texts)

@@ -1,5 +1,7 @@
-"""Element rules of modified Bessel functions, by the power series (NIST's Digital Library, 10.25.2) and, for large
-arguments, Hankel's expansion (10.40.1)."""
+"""Element rules of modified Bessel functions.
+
+Small arguments use the power series (NIST's Digital Library, 10.25.2), large ones Hankel's expansion (10.40.1).
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ from autoconv.graph.dtypes import float32, float64
 from autoconv.ops.elements.maths import apply, horner
 from autoconv.ops.elements.registry import Elements, Rule, element
 
-# The argument from which Hankel's expansion is exact: there its smallest term is below the precision.
-_HANKEL_FROM = {float32: 10.0, float64: 24.0}
-_MOST_TERMS = 64
+# The argument from which Hankel's expansion is used: there its smallest term is below the precision.
+_HANKEL_START = {float32: 10.0, float64: 24.0}
+_TERM_LIMIT = 64
 _PRECISION = {float32: 1e-9, float64: 1e-17}
 
 
@@ -32,13 +34,13 @@ def _hankel(order: int) -> Iterator[float]:
         term *= ((2 * k - 1) ** 2 - 4 * order**2) / (8.0 * k)
 
 
-def _until_exact(coefficients: Iterator[float], x: float, precision: float) -> tuple[float, ...]:
-    """Return the coefficients of a power series that count at x, the highest power first."""
+def _truncated(coefficients: Iterator[float], x: float, precision: float) -> tuple[float, ...]:
+    """Return the coefficients of a power series that affect its sum at x, the highest power first."""
     found: list[float] = []
     total = 0.0
     for power, coefficient in enumerate(coefficients):
         term = coefficient * x**power
-        if power > _MOST_TERMS or (power and abs(term) < precision * abs(total)):
+        if power > _TERM_LIMIT or (power and abs(term) < precision * abs(total)):
             break
         found.append(coefficient)
         total += term
@@ -48,32 +50,32 @@ def _until_exact(coefficients: Iterator[float], x: float, precision: float) -> t
 def _scaled(order: int) -> Rule:
     """Return the rule of e^-|x|·I(x)."""
     near, far = {}, {}
-    for dtype, start in _HANKEL_FROM.items():
-        near[dtype] = _until_exact(_series(order), start**2 / 4, _PRECISION[dtype])
-        far[dtype] = _until_exact(_hankel(order), 1.0 / start, _PRECISION[dtype])
+    for dtype, start in _HANKEL_START.items():
+        near[dtype] = _truncated(_series(order), start**2 / 4, _PRECISION[dtype])
+        far[dtype] = _truncated(_hankel(order), 1.0 / start, _PRECISION[dtype])
 
     def rule(b: Elements, x: Any) -> Any:
-        if x.dtype not in _HANKEL_FROM:
+        if x.dtype not in _HANKEL_START:
             return None
         size = b.intrinsic("fabs", x)
         small = horner(b, size * size * 0.25, near[x.dtype]) * apply(b, "exp", -size)
         if order:
             small = small * (size * 0.5)
         large = horner(b, 1.0 / size, far[x.dtype]) / b.intrinsic("sqrt", size * (2.0 * math.pi))
-        found = b.select(size >= _HANKEL_FROM[x.dtype], large, small)
+        found = b.select(size >= _HANKEL_START[x.dtype], large, small)
         return b.select(x < 0.0, -found, found) if order else found
 
     return rule
 
 
-def _whole(scaled: Rule) -> Rule:
+def _unscaled(scaled_rule: Rule) -> Rule:
     def rule(b: Elements, x: Any) -> Any:
-        if x.dtype not in _HANKEL_FROM:
+        if x.dtype not in _HANKEL_START:
             return None
-        return scaled(b, x) * apply(b, "exp", b.intrinsic("fabs", x))
+        return scaled_rule(b, x) * apply(b, "exp", b.intrinsic("fabs", x))
 
     return rule
 
 
 i0e, i1e = element("bessel_i0e")(_scaled(0)), element("bessel_i1e")(_scaled(1))
-i0, i1 = element("bessel_i0")(_whole(i0e)), element("bessel_i1")(_whole(i1e))
+i0, i1 = element("bessel_i0")(_unscaled(i0e)), element("bessel_i1")(_unscaled(i1e))

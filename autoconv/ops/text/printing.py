@@ -77,7 +77,7 @@ def _nested(array: np.ndarray, ends: int, total: int) -> Iterator[str]:
     yield "]"
 
 
-def filled_in(
+def fill_template(
     template: Any, inputs: Any, *, sep: str = " ", summarize: int = 3, style: str = "tensorflow"
 ) -> str:
     """Format a template: pieces joined by `sep`, a tuple of pieces without a separator.
@@ -120,7 +120,7 @@ def _print(
     *inputs: Any, template: tuple[Piece, ...], end: str = "\n", sep: str = " ", stream: str = "stderr",
     summarize: int = 3, style: str = "tensorflow",
 ) -> tuple[Any, ...]:  # fmt: skip
-    text = filled_in(template, inputs, sep=sep, summarize=summarize, style=style) + end
+    text = fill_template(template, inputs, sep=sep, summarize=summarize, style=style) + end
     if stream.startswith("file://"):
         with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
             file.write(text)

@@ -16,7 +16,7 @@ from autoconv.ops.gradients import flat
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes, reduced_shape
 from autoconv.ops.text.fingerprint import fingerprint
-from autoconv.ops.text.printing import element_text, filled_in
+from autoconv.ops.text.printing import element_text, fill_template
 from autoconv.ops.text.siphash import siphash
 
 NO_GRADIENT = no_gradient("strings have no gradient")
@@ -320,7 +320,7 @@ as_string = define(
 
 
 def _format(*inputs: Any, template: tuple[Any, ...], summarize: int = 3, style: str = "tensorflow") -> Any:
-    return np.array(filled_in(template, inputs, sep="", summarize=summarize, style=style).encode(), object)
+    return np.array(fill_template(template, inputs, sep="", summarize=summarize, style=style).encode(), object)
 
 
 string_format = define(

@@ -1,4 +1,4 @@
-"""Rules for boxed numbers: Python's own ops on scalars."""
+"""Rules for boxed numbers: kinds of results, and the scalar ops with Python's meaning that replace object ops."""
 
 from __future__ import annotations
 
@@ -25,27 +25,30 @@ from autoconv.optimise.unboxing.kind_inference import (
 )
 from autoconv.optimise.unboxing.writer import Writer, write
 
-_TWO = {one.name: one.number.removeprefix("python_") for one in BINARY if one.number is not None}
+_BINARY_OPS = {one.name: one.number.removeprefix("python_") for one in BINARY if one.number is not None}
 _COMPARISONS = {one.name: one.typed for one in COMPARISONS}
-_ONE = {"neg": "negative", "abs": "abs", "invert": "invert", "int": "int", "float": "float", "bool": "bool"}
-_BITS = frozenset({*(_TWO[one.name] for one in BITWISE), "invert"})
-_NAMES = {
-    **{f"object_apply.{name}": op for name, op in {**_TWO, **_COMPARISONS, **_ONE}.items()},
-    **{f"object_apply.i{name}": op for name, op in _TWO.items()},
+_UNARY_OPS = {"neg": "negative", "abs": "abs", "invert": "invert", "int": "int", "float": "float", "bool": "bool"}
+_BITWISE_OPS = frozenset({*(_BINARY_OPS[one.name] for one in BITWISE), "invert"})
+_OP_NAMES = {
+    **{f"object_apply.{name}": op for name, op in {**_BINARY_OPS, **_COMPARISONS, **_UNARY_OPS}.items()},
+    **{f"object_apply.i{name}": op for name, op in _BINARY_OPS.items()},
 }  # fmt: skip
-_COUNTS = {**dict.fromkeys((*_TWO.values(), *_COMPARISONS.values()), 2), **dict.fromkeys(_ONE.values(), 1)}
-_BOUNDS = (int, type(None))
-_INSIDE = -(1 << 63), (1 << 63) - 1  # the ints of a graph
+_OPERAND_COUNTS = {
+    **dict.fromkeys((*_BINARY_OPS.values(), *_COMPARISONS.values()), 2),
+    **dict.fromkeys(_UNARY_OPS.values(), 1),
+}
+_BOUND_TYPES = (int, type(None))
+_INT64_RANGE = -(1 << 63), (1 << 63) - 1  # other ints have no number in a graph
 
 
 @rule("object_constant")
 def _constant_kind(kinds: Kinds, node: Node) -> bool:
     value = node.attributes["value"]
     kind: Kind = {bool: BOOL, int: INT, float: FLOAT}.get(type(value), OTHER)
-    if kind == INT and not _INSIDE[0] <= value <= _INSIDE[1]:
+    if kind == INT and not _INT64_RANGE[0] <= value <= _INT64_RANGE[1]:
         kind = OTHER
-    if type(value) is slice and value.step != 0 and all(type(x) in _BOUNDS for x in (value.start, value.stop)):
-        kind = SLICE if type(value.step) in _BOUNDS else OTHER
+    if type(value) is slice and value.step != 0 and all(type(x) in _BOUND_TYPES for x in (value.start, value.stop)):
+        kind = SLICE if type(value.step) in _BOUND_TYPES else OTHER
     kinds.raise_kind_of(node.results[0], kind)
     return kinds.kind(node.results[0]) != OTHER
 
@@ -64,11 +67,11 @@ def _write_constant(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_box")
 def _box_kind(kinds: Kinds, node: Node) -> bool:
-    kinds.raise_kind_of(node.results[0], _boxed(node))
+    kinds.raise_kind_of(node.results[0], _kind_of_box(node))
     return is_number(kinds.kind(node.results[0]))
 
 
-def _boxed(node: Node) -> Kind:
+def _kind_of_box(node: Node) -> Kind:
     type_, how = node.inputs[0].type, node.attributes["how"]
     if not isinstance(type_, TensorType) or type_.shape != () or how == "tensor":
         return OTHER
@@ -147,11 +150,11 @@ def _write_defined(w: Writer, node: Node) -> list[Value]:
     return [*w.parts(node.inputs[0])]
 
 
-@rule(*_NAMES)
+@rule(*_OP_NAMES)
 def operator_kind(kinds: Kinds, node: Node) -> bool | None:
     name = _op_of(node)
     given = [kinds.number(value) for value in node.inputs]
-    if node.attributes["keywords"] or len(given) != _COUNTS[name.removeprefix("python_")]:
+    if node.attributes["keywords"] or len(given) != _OPERAND_COUNTS[name.removeprefix("python_")]:
         return False
     if any(kind is not None and not is_python_number(kind) for kind in given):
         return False
@@ -164,7 +167,7 @@ def operator_kind(kinds: Kinds, node: Node) -> bool | None:
 
 def _result(kinds: Kinds, node: Node, name: str, given: list[Kind]) -> tuple[Kind, bool]:
     """Return the result kind of an operator, and whether the operator has to stay on objects."""
-    if name.removeprefix("python_") in _BITS and FLOAT in given:
+    if name.removeprefix("python_") in _BITWISE_OPS and FLOAT in given:
         return OTHER, True  # raises Python's TypeError
     (kind,) = OPS[name].result_types(given, {})  # type: ignore[arg-type]
     assert isinstance(kind, TensorType)
@@ -175,10 +178,10 @@ def _result(kinds: Kinds, node: Node, name: str, given: list[Kind]) -> tuple[Kin
 
 
 def _op_of(node: Node) -> str:
-    return f"python_{_NAMES[key_of(node)]}"
+    return f"python_{_OP_NAMES[key_of(node)]}"
 
 
-@write(*_NAMES)
+@write(*_OP_NAMES)
 def write_operator(w: Writer, node: Node) -> list[Value]:
     return [w.add(_op_of(node), node, *(w.number(value) for value in node.inputs))]
 

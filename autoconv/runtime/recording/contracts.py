@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autoconv.graph.graph import Value
     from autoconv.runtime.recording.journal import Location
 
-TURN, NODE = "turn", "node"  # units of the trace budget, see `Contract.spend`
+ITERATION, NODE = "iteration", "node"  # units of the trace budget, see `Contract.spend`
 
 
 class Contract:
@@ -104,4 +104,4 @@ class Contract:
 EAGER = Contract()
 
 
-__all__ = ["EAGER", "NODE", "TURN", "Contract"]
+__all__ = ["EAGER", "ITERATION", "NODE", "Contract"]

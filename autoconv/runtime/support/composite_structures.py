@@ -1,4 +1,4 @@
-"""Templates of structures that hold composite tensors: their specs, with open sizes, and what specs stand for."""
+"""Templates of structures that contain composite tensors, and the specs in such templates."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def with_spec(template: Template | None, spec: TypeSpec) -> Template | None:
 
 
 def leaf_specs(template: Template | None, spec: Any = None) -> Iterator[Any]:
-    """Iterate over what the specs of composites tell of the leaves in them; None for leaves outside of composites.
+    """Yield for each leaf its spec, according to the spec of its composite; None for leaves outside of composites.
 
-    `spec` is that of the whole, if it is a component of a composite.
+    `spec` is the spec of the whole structure, if this is a component of a composite.
     """
     if template is None:
         yield spec
@@ -37,7 +37,7 @@ def leaf_specs(template: Template | None, spec: Any = None) -> Iterator[Any]:
 
 
 def expand_specs(leaves: Sequence[Any], template: Template | None) -> tuple[list[Any], Template | None]:
-    """Replace each spec of composites among the leaves, which stands for a value, by the specs of its components."""
+    """Replace each leaf that is the spec of a composite by the specs of the components."""
     if not any(map(is_composite_spec, leaves)):
         return list(leaves), template
     parts = [spec_parts(leaf) if is_composite_spec(leaf) else ([leaf], None) for leaf in leaves]
@@ -46,7 +46,7 @@ def expand_specs(leaves: Sequence[Any], template: Template | None) -> tuple[list
 
 
 def spec_parts(spec: TypeSpec) -> tuple[list[Any], Template]:
-    """Return the specs of the tensors in composites of a spec, and the template of such values."""
+    """Return the specs of the tensors in composites with this spec, and the template of these composites."""
     found: list[Any] = []
     children = []
     for part in part_specs(spec):
@@ -56,22 +56,22 @@ def spec_parts(spec: TypeSpec) -> tuple[list[Any], Template]:
     return found, Template(spec, None, tuple(children))
 
 
-def holds_composite(template: Template | None) -> bool:
+def contains_composite(template: Template | None) -> bool:
     """Return whether a composite is in the structure."""
     if template is None:
         return False
-    return isinstance(template.kind, TypeSpec) or any(map(holds_composite, template.children))
+    return isinstance(template.kind, TypeSpec) or any(map(contains_composite, template.children))
 
 
-def replace_leaves(template: Template | None, news: Iterator[Template | None]) -> Template | None:
-    """Return the template with each leaf replaced by the next of `news`."""
+def replace_leaves(template: Template | None, replacements: Iterator[Template | None]) -> Template | None:
+    """Return the template with each leaf replaced by the next of `replacements`."""
     if template is None:
-        return next(news)
-    return replace(template, children=tuple(replace_leaves(child, news) for child in template.children))
+        return next(replacements)
+    return replace(template, children=tuple(replace_leaves(child, replacements) for child in template.children))
 
 
 def without_composites(template: Template | None, leaves: Iterator[Any]) -> tuple[list[Any], Template | None]:
-    """Return the leaves and the template with the spec of each composite as one leaf."""
+    """Return the leaves and the template in which each composite is one leaf, its spec."""
     if template is None:
         return [next(leaves)], None
     found = [without_composites(child, leaves) for child in template.children]
@@ -81,8 +81,8 @@ def without_composites(template: Template | None, leaves: Iterator[Any]) -> tupl
     return inner, replace(template, children=tuple(child for _, child in found))
 
 
-def is_template_below(narrow: Template | None, wide: Template | None) -> bool:
-    """Return whether values of the first template have the second, too: the specs of composites may be wider there."""
+def is_narrower_template(narrow: Template | None, wide: Template | None) -> bool:
+    """Return whether the templates are equal, except that specs of composites may be wider in the second one."""
     if narrow == wide:
         return True
     if narrow is None or wide is None or len(narrow.children) != len(wide.children) or narrow.keys != wide.keys:
@@ -91,7 +91,7 @@ def is_template_below(narrow: Template | None, wide: Template | None) -> bool:
         same = narrow.kind.is_subtype_of(wide.kind)
     else:
         same = narrow.kind is wide.kind
-    return same and all(map(is_template_below, narrow.children, wide.children))
+    return same and all(map(is_narrower_template, narrow.children, wide.children))
 
 
 def joined_template(first: Template | None, second: Template | None) -> Template | None:

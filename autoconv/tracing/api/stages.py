@@ -69,8 +69,8 @@ def parse_types(text: str) -> list[Any]:
             found.append(_type_or_value(word))
         except (GraphSyntaxError, ValueError, SyntaxError):
             raise TargetError(
-                f"{word!r} is no argument; write a type, such as float32[2,3], float32[?,3] or int32[], or a literal "
-                "of Python, such as 2.5"
+                f"{word!r} is neither a type, such as float32[2,3], float32[?,3] or int32[], nor a literal of Python, "
+                "such as 2.5"
             ) from None
     return found
 
@@ -80,7 +80,7 @@ def _type_or_value(word: str) -> Any:
         scanner = Scanner(word)
         type_ = parse_type(scanner)
         if scanner.position != len(word) or not isinstance(type_, TensorType):
-            scanner.fail("this is no type of a tensor")
+            scanner.fail("this is not the type of a tensor")
         return type_
     return ast.literal_eval(word)
 
@@ -108,9 +108,9 @@ def _words(text: str) -> list[str]:
     return [word for word in words if word]
 
 
-def named(wanted: str, all_of_them: Sequence[Stage]) -> Stage:
+def stage_named(wanted: str, found: Sequence[Stage]) -> Stage:
     """Return the stage of that name; raises TargetError with the list of names for another."""
-    for stage in all_of_them:
+    for stage in found:
         if stage.name == wanted:
             return stage
-    raise TargetError(f"no stage {wanted}; the stages in order are: {', '.join(STAGES)}")
+    raise TargetError(f"there is no stage {wanted!r}; the stages in order are: {', '.join(STAGES)}")

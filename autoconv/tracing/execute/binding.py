@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.types import is_subtype
 from autoconv.runtime.objects.variable import Variable
-from autoconv.runtime.support.composite_structures import is_template_below
+from autoconv.runtime.support.composite_structures import is_narrower_template
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import flatten, pack
@@ -86,7 +86,7 @@ def _fit(parameter: Parameter, value: Any, aliases: dict[int, int]) -> list[Any]
     if parameter.template is None:
         return [_fit_leaf(parameter.leaves[0], value, aliases)]
     leaves, template = flatten(value)
-    if not is_template_below(template, parameter.template):
+    if not is_narrower_template(template, parameter.template):
         raise _Misfit(f"Can not cast {value!r} to {parameter}")
     return [_fit_leaf(key, leaf, aliases) for key, leaf in zip(parameter.leaves, leaves, strict=True)]
 

@@ -23,14 +23,14 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import keep_identities
 from autoconv.operators.regions.tracing_signals import AbandonTrace
 from autoconv.operators.support.debuggers import debugger_in
-from autoconv.operators.values.instances import is_written
+from autoconv.operators.values.instances import is_user_defined
 from autoconv.ops.numpy.list_arrays import is_guess
 from autoconv.ops.python.attribute_access import computes, runs_code
 from autoconv.ops.python.objects import LIBRARY
 from autoconv.ops.python.reversibility import can_undo, may_not_undo
 from autoconv.runtime.objects.containers import PLAIN, materialise
 from autoconv.runtime.objects.symbolic_objects import record_object
-from autoconv.runtime.recording.contracts import NODE, TURN
+from autoconv.runtime.recording.contracts import ITERATION, NODE
 from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.support.structure import is_structure, mutable_parts, plain_kind, structure_parts
 from autoconv.runtime.tensors import dispatch
@@ -56,11 +56,11 @@ _READING = frozenset(
     }
 )  # fmt: skip
 ATTEMPT, SECONDS = "attempt", "seconds"
-MOST_WORK = {TURN: 10_000, NODE: 8_000, ATTEMPT: 40}
+MOST_WORK = {ITERATION: 10_000, NODE: 8_000, ATTEMPT: 40}
 MOST_SECONDS = 3.0  # of the processor, where calls are timed: others have to repeat to the bit
 _READS_CLOCK = 8  # turns, or nodes, between two readings of the clock, which is a call of the system
 _TOO_MUCH = {
-    TURN: "loops that are unrolled while tracing take more than {:,} iterations",
+    ITERATION: "loops that are unrolled while tracing take more than {:,} iterations",
     NODE: "the graph has more than {:,} nodes, most of them from unrolled loops",
     SECONDS: "recording the trace takes more than {:.1f} s",
     ATTEMPT: "the trace was restarted more than {:,} times, because of what it writes or what its objects are",
@@ -146,7 +146,8 @@ def _has_no_effects(function: Any) -> bool:
         return function.__objclass__ in _UNCHANGING_OWNERS
     if isinstance(function, type):
         if issubclass(function, (BaseException, tuple)):
-            return not (is_written(function.__new__) or is_written(function.__init__)) and _is_made_by_python(function)
+            has_own = is_user_defined(function.__new__) or is_user_defined(function.__init__)
+            return not has_own and _is_made_by_python(function)
         return function in (np.float64, np.int64)
     return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)  # as with frompyfunc
 

@@ -21,7 +21,7 @@ class CannotFlatten(Exception):
 
 
 def structures_to_flatten(values: Iterable[Any], is_leaf: Callable[[Any], bool] | None, compiles: bool) -> list[Any]:
-    """Return the structures to flatten, each before its parts; raises NotApart for invalid ones.
+    """Return the structures to flatten, each before its parts; raises CannotFlatten for invalid ones.
 
     Under `compile` that includes too large ones, and a list, dict or object that occurs more than once.
     """

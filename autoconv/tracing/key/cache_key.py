@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
 from autoconv.runtime.support.attributes import attributes_of
-from autoconv.runtime.support.composite_structures import holds_composite, is_template_below
+from autoconv.runtime.support.composite_structures import contains_composite, is_narrower_template
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, loses_on_rebuild
 from autoconv.tracing.key.array_keys import ArrayKey
@@ -205,9 +205,9 @@ def accepts(general: Key, key: Key) -> bool:
 
 def _are_below(narrow: Sequence[Any], wide: Sequence[Any]) -> bool:
     """Return whether arguments of the first templates have the second ones, too."""
-    if len(narrow) != len(wide) or not any(holds_composite(template) for _, template in wide):
+    if len(narrow) != len(wide) or not any(contains_composite(template) for _, template in wide):
         return False
-    return all(a == b and is_template_below(mine, its) for (a, mine), (b, its) in zip(narrow, wide, strict=True))
+    return all(a == b and is_narrower_template(mine, its) for (a, mine), (b, its) in zip(narrow, wide, strict=True))
 
 
 def orders_of(parts: list[Any]) -> tuple[Any, ...]:

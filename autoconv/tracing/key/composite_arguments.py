@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.graph.types import TensorType
 from autoconv.runtime.support.composite_structures import (
-    holds_composite,
+    contains_composite,
     leaf_specs,
     replace_leaves,
     spec_parts,
@@ -25,7 +25,7 @@ def open_types(template: Template | None, start: int) -> dict[int, TensorType]:
 
     A sparse tensor's number of elements is open there, so that calls with another number share a trace.
     """
-    if not holds_composite(template):
+    if not contains_composite(template):
         return {}
     specs = enumerate(leaf_specs(template), start)
     return {place: spec.type for place, spec in specs if isinstance(spec, TensorSpec)}

@@ -52,7 +52,7 @@ def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
 
 
 class Signature:
-    """Binds and flattens the arguments of a Python function."""
+    """Bind and flatten the arguments of a Python function."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Signature:
         `literal` are the leaves that are part of the key by value although their kind would not be. `whole` are the
         arguments that are not flattened, because the traced code changes them; large ones are not flattened either.
         With `memory` arrays are keyed by their layout. Raises TypeError for arguments that do not fit the function or
-        the input signature, NotApart for those that cannot be flattened.
+        the input signature, CannotFlatten for those that cannot be flattened.
         """
         arguments, items = self._arguments(args, kwargs)
         written = whole
@@ -142,7 +142,7 @@ class Signature:
             if names[index] in written:
                 return object_key(leaf)
             if names[index] in whole:
-                return self._whole_key(leaf)
+                return self._opaque_key(leaf)
             if memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf):
                 return array_key(leaf)
             return leaf_key(self.contract, leaf, aliases, index in literal)
@@ -167,18 +167,18 @@ class Signature:
         """Return the leaves of an argument and its template; converted to the spec by `fit`, where there is one."""
         if spec is not None and holds_composite_spec(spec):
             return fitted(value, fit, flatten(spec)[0])
-        is_one = whole or self._is_plain_object(value)
-        found, template = ([value], None) if is_one else expand_specs(*flatten(value, self.is_leaf))
+        is_single_leaf = whole or self._is_plain_object(value)
+        found, template = ([value], None) if is_single_leaf else expand_specs(*flatten(value, self.is_leaf))
         if spec is None:
             return found, template
         is_structured = isinstance(value, Tensor) or is_structure(spec)
         return fit(found), template if is_structured else None
 
-    def _whole_key(self, value: Any) -> ObjectKey:
+    def _opaque_key(self, value: Any) -> ObjectKey:
         items, depth = items_of(value) if self.keys_items and type(value) is list else ("", 0)
         return ObjectKey(type(value).__name__, items, depth)
 
-    def add_spots(self, call: Call, spots: Sequence[Location]) -> None:
+    def add_locations(self, call: Call, spots: Sequence[Location]) -> None:
         """Append the contents of the locations to the leaves and to the key."""
         values = [spot.look() for spot in spots]
         call.leaves += values
@@ -247,7 +247,7 @@ class Signature:
             elif kind is inspect.Parameter.VAR_KEYWORD:
                 taken = value.keys() & {name for name, _ in items}
                 if taken:
-                    what = f"the keyword argument {min(taken)!r} has the name of one that is given by position"
+                    what = f"the keyword argument {min(taken)!r} repeats the name of an argument given by position"
                     raise CannotFlatten(what)
                 items += list(value.items())
             else:

@@ -57,7 +57,7 @@ class CallProfile:
         call = self._bind_arguments(args, kwargs)
         spots = self._spots.get(call.key)
         if spots:
-            self._signature.add_spots(call, spots)
+            self._signature.add_locations(call, spots)
         call.learned = self._learned
         self.sizes.narrow(call)
         return call

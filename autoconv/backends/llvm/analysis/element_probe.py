@@ -1,4 +1,4 @@
-"""Ask element rules what they compute, without writing code."""
+"""Evaluate element rules on dtypes, without writing code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.graph.dtypes import DType, bool_, complex64, complex128, float32
 
 
 class ElementProbe:
-    """The operations of rules (see `ops/elements`) on elements that are dtypes alone.
+    """The operations that element rules use (see `ops/elements`), on elements that have only a dtype.
 
     `is_rare` is set by a rule that leaves some operands to the C library, `fails` by one whose op may raise.
     """

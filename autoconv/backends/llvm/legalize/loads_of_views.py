@@ -1,6 +1,6 @@
-"""Turn new dimensions of what was loaded from a part of an array into loads of a view that has them.
+"""Replace a new dimension of a loaded value by the load of a view that has this dimension.
 
-Fused loops read views in place; a value whose sizes are known only at run time would be made by a kernel.
+Fused loops read views in place. Without this, a kernel would compute a value of sizes known only at run time.
 
     before   %x = array_load(%part): float64[?]; %column = expand_dims(%x, axis=1): float64[?,1]
     after    %view = array_view(%part, spec=(Slice(), NewAxis())); %column = array_load(%view): float64[?,1]
@@ -18,13 +18,13 @@ from autoconv.ops.rules import normalised_axes
 
 
 def load_views(graph: Graph) -> Graph:
-    """Return the graph, regions included, in which loads have the new dimensions."""
-    is_any = any(node.op.name in ("reshape", "expand_dims") for node in graph.walk())
-    return _OfViews(graph, None).run() if is_any else graph
+    """Return the graph, with its regions, in which views have the new dimensions of loaded values."""
+    has_candidates = any(node.op.name in ("reshape", "expand_dims") for node in graph.walk())
+    return _ViewLoads(graph, None).run() if has_candidates else graph
 
 
-class _OfViews(Rewriter[None]):
-    """`_arrays` are the arrays that values were loaded from, as long as nothing was written since."""
+class _ViewLoads(Rewriter[None]):
+    """`_arrays` maps values to the arrays from which they were loaded, if nothing has been written since."""
 
     def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, shared, copies)

@@ -24,13 +24,15 @@ def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
 def takes_patches(node: Node, patches: Patches) -> bool:
     """Return whether tiles compute the product without materialising its left-hand side.
 
-    The number of lines of patches may be open.
+    The number of patches may be open.
     """
     if not is_of_open(node):
         return tiles_of(node, patches) is not None
     product = Product(node, patches)
     known = (product.columns, product.inner, patches.rows[-1][1])
-    if current_target().vectors is None or not is_known(known) or len(patches.rows) < 2 or product.columns < FEWEST:  # type: ignore[arg-type]
+    if current_target().vectors is None or not is_known(known) or len(patches.rows) < 2:  # type: ignore[arg-type]
+        return False
+    if product.columns < FEWEST_COLUMNS:
         return False
     return product.inner * product.columns * product.dtype.size <= current_target().cache
 
@@ -61,20 +63,20 @@ class Product:
         self.is_empty = 0 in (*sizes(x.type), *sizes(y.type))
 
     def suits_tiles(self) -> bool:
-        """Return whether tiles are fast: y stays in caches, and transposing it is cheap beside the product.
+        """Return whether tiles are fast: y stays in caches, and transposing it is cheap compared with the product.
 
-        Symbolic rows count as many, and a symbolic inner dimension as small; the strides are constants.
+        A symbolic number of rows is assumed large, a symbolic inner dimension small. Strides have to be constants.
         """
         strides = is_known((self.columns, self.width_x, self.width_y))
         if current_target().vectors is None or self.is_empty or not strides:
             return False
         large = isinstance(self.inner, int) and self.inner * self.columns * self.dtype.size > current_target().cache
-        few = self.columns < FEWEST or (self.flip_y and 0 < self.rows < 8)
+        few = self.columns < FEWEST_COLUMNS or (self.flip_y and 0 < self.rows < 8)
         return not large and not few
 
 
-FEWEST = 4  # least columns of a result
-SHARE = 500_000  # multiplications of a part
+FEWEST_COLUMNS = 4  # of a result that tiles compute
+PART_WORK = 500_000  # multiplications in one part of a product
 # Steps whose sum is accumulated before it is added to the total: rounding errors grow with the number of chunks.
 CHUNK = 256
 

@@ -62,7 +62,7 @@ class Accumulator:
         if self._has_nan:
             out.store("i1", FALSE, self._nan)
 
-    def take(self, element: Element) -> None:
+    def accumulate(self, element: Element) -> None:
         out, kind = self.b.out, register(self.dtype)
         total = out.load(kind, self._cell)
         if self._has_nan:

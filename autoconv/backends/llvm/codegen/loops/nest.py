@@ -318,7 +318,7 @@ class LoopNestWriter:
                 if value in self.stores:
                     self._store(found, self.stores[value], sizes(value.type), index)
         for one in sums:
-            one.take(self.element(one.node.inputs[0], index), index)
+            one.accumulate(self.element(one.node.inputs[0], index), index)
 
     def _store(self, element: Element, pointer: str, shape: tuple[int, ...], index: Index) -> None:
         offset = index[0] if self._flat else linear(self.out, index, shape)

@@ -17,7 +17,7 @@ from autoconv.graph.dtypes import float32, int64
 from autoconv.graph.graph import Node, Value
 
 
-def _kept_index(node: Node, index: Index) -> Index:
+def _result_index(node: Node, index: Index) -> Index:
     axes = reduced_axes(node)
     if not is_dense(node.results[0].type):
         return ()
@@ -58,7 +58,7 @@ class Reduction:
         found = _count(b.out, self.node)
         return float(found) if isinstance(found, int) else b.cast(b.wrap(int64, found), self.dtype)
 
-    def put(self, element: Element, index: Index) -> Element:
+    def store_result(self, element: Element, index: Index) -> Element:
         b = self.kernel.b
         if self.kind == "mean":
             element = element / self.count()
@@ -87,8 +87,8 @@ class RegisterReduction(Reduction):
     def start(self) -> None:
         self._total.start()
 
-    def take(self, element: Element, index: Index) -> None:
-        self._total.take(element)
+    def accumulate(self, element: Element, index: Index) -> None:
+        self._total.accumulate(element)
 
     def end_block(self) -> None:
         self._total.end_block()
@@ -107,7 +107,7 @@ class RegisterReduction(Reduction):
     def finish(self, index: Index) -> Element:
         rank = len(self.kernel.shape or ())
         whole = (*index, *[0] * (rank - len(index)))
-        return self.put(self._total.result(), _kept_index(self.node, whole))
+        return self.store_result(self._total.result(), _result_index(self.node, whole))
 
 
 class MemoryReduction(Reduction):
@@ -118,9 +118,9 @@ class MemoryReduction(Reduction):
         with self.kernel.out.loop("0", str(count)) as i:
             store(self.kernel.b, self.kernel.b.wrap(self.dtype, neutral(self.reduction, self.dtype)), self.pointer, i)
 
-    def take(self, element: Element, index: Index) -> None:
+    def accumulate(self, element: Element, index: Index) -> None:
         b = self.kernel.b
-        offset = linear(b.out, _kept_index(self.node, index), self.result_shape)
+        offset = linear(b.out, _result_index(self.node, index), self.result_shape)
         before = load(b, self.dtype, self.pointer, offset)
         total = fold(b, self.reduction, self.dtype, before.ir, element, ordered=True)
         store(b, b.wrap(self.dtype, total), self.pointer, offset)

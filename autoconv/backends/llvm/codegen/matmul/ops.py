@@ -27,7 +27,7 @@ from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches
-from autoconv.backends.llvm.schedule.matmul_tiling import SHARE, Product, Sum, tiling
+from autoconv.backends.llvm.schedule.matmul_tiling import PART_WORK, Product, Sum, tiling
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
@@ -122,17 +122,17 @@ def _split_tiles(out: FunctionText, product: Product, unit: Position) -> Split:
     """Return the split of the tiles, or of the lines of patches, `unit` rows each."""
     if product.work and isinstance(unit, int):
         count = -(-product.rows // unit)
-        return Split(None, count, -(-count // max(min(product.work // SHARE, count), 1)))
+        return Split(None, count, -(-count // max(min(product.work // PART_WORK, count), 1)))
     shape = sizes(product.node.results[0].type)[:-1]
     if product.patches is not None:
         lines = element_count(out, shape[:-1])
-        return Split(None, lines, None, (lines, unit, product.inner, product.columns), 1, 1, SHARE, 2 * SHARE)
+        return Split(None, lines, None, (lines, unit, product.inner, product.columns), 1, 1, PART_WORK, 2 * PART_WORK)
     rows = element_count(out, shape)
     if isinstance(rows, int):
         units: Position = -(-rows // int(unit))
     else:
         units = out.op("sdiv", out.add(rows, int(unit) - 1), unit)
-    return Split(None, units, None, (rows, product.inner, product.columns), 1, 1, SHARE, 2 * SHARE)
+    return Split(None, units, None, (rows, product.inner, product.columns), 1, 1, PART_WORK, 2 * PART_WORK)
 
 
 def _write_blas(region: LoweringContext, product: Product) -> None:

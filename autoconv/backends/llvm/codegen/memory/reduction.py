@@ -108,7 +108,7 @@ def _added(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Calla
     found = Accumulator(b, _OF_KIND[kind], dtype, in_blocks=dtype.is_floating and kind in ("sum", "mean"))
 
     def take(index: Index) -> None:
-        found.take(b.cast(at(index), dtype))
+        found.accumulate(b.cast(at(index), dtype))
 
     if not found.in_blocks:
         loops(out, sizes, take)

@@ -30,7 +30,7 @@ def write_iterate(op: Operation) -> None:
             out.store("ptr", held, op.place(made, offset))
         return [made]
 
-    op.join(out.is_same(iterator, OTHER), fast)
+    op.by_kernel_if(out.is_same(iterator, OTHER), fast)
 
 
 def _takes_cursor(node: Node) -> bool:
@@ -68,4 +68,4 @@ def write_unpack(op: Operation) -> None:
             out.call("retain", item)
         return found
 
-    op.join(out.not_(fits), fast)
+    op.by_kernel_if(out.not_(fits), fast)

@@ -1,4 +1,4 @@
-"""Ops on Python objects: the registration of their lowerings, and helpers that write code around the common case."""
+"""Ops on Python objects: registration of their lowerings, and helpers that write the common and uncommon case."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autoconv.graph.types import ObjectType
 
 
 class Operation:
-    """A node, with helpers to write the code around its common case."""
+    """A node with helpers for its code: the common case natively, the uncommon one by its kernel."""
 
     def __init__(self, region: Any, node: Node) -> None:
         self.region, self.node = region, node
@@ -63,10 +63,10 @@ class Operation:
             self.check(self.out.is_null(found))
             return [found] if self.node.results else []
 
-        self.join(self.out.is_same(found, OTHER), fast, after)
+        self.by_kernel_if(self.out.is_same(found, OTHER), fast, after)
 
     def check(self, failed: str) -> None:
-        """If the i1 `failed` holds, locate the raised error and leave the function."""
+        """If the i1 `failed` is true, locate the raised error and leave the function."""
         raised, fine = self.out.label("raised"), self.out.label("fine")
         self.out.branch_if(failed, raised, fine, unlikely=True)
         self.out.begin(raised)
@@ -74,8 +74,8 @@ class Operation:
         self.out.branch(self.body.failed)
         self.out.begin(fine)
 
-    def join(self, other: str, fast: Callable[[], list[str]], after: Callable[[], None] | None = None) -> None:
-        """Set the results: those of the kernel if the i1 `other` holds, else the new references that `fast` writes."""
+    def by_kernel_if(self, other: str, fast: Callable[[], list[str]], after: Callable[[], None] | None = None) -> None:
+        """Set the results to those of the kernel if the i1 `other` is true, else to the new references of `fast`."""
         out = self.out
         cold, go_on, done = out.label("other"), out.label("known"), out.label("done")
         out.branch_if(other, cold, go_on, unlikely=True)
@@ -107,8 +107,8 @@ class Operation:
         number = ElementWriter(self.out).wrap(type_.dtype, ir) if is_scalar(type_) else None
         self.region.set(result, self.body.own(ir) if number is None else number)
 
-    def own(self, made: str) -> None:
-        """Set the result to a new reference; NULL signals an error."""
+    def set_new_reference(self, made: str) -> None:
+        """Set the result to a new reference, after a check for NULL, which signals an error."""
         self.check(self.out.is_null(made))
         self.set(self.node.results[0], made)
 

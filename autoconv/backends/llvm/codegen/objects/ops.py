@@ -129,7 +129,7 @@ def _box(op: Operation) -> None:
         found = out.call_c("PyFloat_FromDouble", "ptr", "double", number.ir)
     else:
         found = out.call_c("PyLong_FromLongLong", "ptr", "i64", number.ir)
-    op.own(found)
+    op.set_new_reference(found)
 
 
 def _box_identified(op: Operation, number: str) -> None:
@@ -140,7 +140,7 @@ def _box_identified(op: Operation, number: str) -> None:
         op.check(op.out.is_null(found))
         return [found]
 
-    op.join(op.out.fcmp("uno", Operand.of(number, "double"), number), fast)
+    op.by_kernel_if(op.out.fcmp("uno", Operand.of(number, "double"), number), fast)
 
 
 def _truth_object(op: Operation, truth: str) -> str:
@@ -164,15 +164,15 @@ def _unbox(op: Operation) -> None:
     if dtype is int64:
         place = out.alloca("i64")
         fits = op.call("object_whole", object_, place)
-        op.join(out.not_(fits), lambda: [out.load("i64", place)])
+        op.by_kernel_if(out.not_(fits), lambda: [out.load("i64", place)])
         return
     kind = out.load("ptr", op.place(object_, abi.TYPE))
     other = out.differs(kind, op.body.calls.object(bool if dtype is bool_ else float)(out))
     if dtype is bool_:
         truth = op.body.calls.object(True)(out)
-        op.join(other, lambda: [out.is_same(object_, truth)])
+        op.by_kernel_if(other, lambda: [out.is_same(object_, truth)])
     else:
-        op.join(other, lambda: [out.load("double", op.place(object_, abi.FLOAT_VALUE))])
+        op.by_kernel_if(other, lambda: [out.load("double", op.place(object_, abi.FLOAT_VALUE))])
 
 
 @on_objects("object_build")
@@ -191,19 +191,19 @@ def _build(op: Operation) -> None:
         items = op.body.own(made)
         made = out.call_c("PyList_AsTuple", "ptr", "ptr", items.ir)
         op.body.release(items.slot)
-    op.own(made)
+    op.set_new_reference(made)
 
 
 @on_objects("object_length")
 def _length(op: Operation) -> None:
     found = op.call("object_length", *op.operands())
-    op.join(op.out.icmp("slt", found, 0), lambda: [found])
+    op.by_kernel_if(op.out.icmp("slt", found, 0), lambda: [found])
 
 
 @on_objects("object_truth")
 def _truth(op: Operation) -> None:
     found = op.call("object_truth", *op.operands())
-    op.join(op.out.icmp("slt", found, 0), lambda: [op.out.icmp("ne", found, 0)])
+    op.by_kernel_if(op.out.icmp("slt", found, 0), lambda: [op.out.icmp("ne", found, 0)])
 
 
 @on_objects("object_index")
@@ -219,7 +219,7 @@ def _index(op: Operation) -> None:
         number = out.load("i64", place)
         return [out.select(whole, number, out.cast("zext", truths[0], "i64"))]
 
-    op.join(out.not_(known), fast)
+    op.by_kernel_if(out.not_(known), fast)
 
 
 @on_objects("object_isinstance")

@@ -53,7 +53,7 @@ def _draw(op: Operation) -> None:
         out.store("ptr", "null", made.slot)
         return str(made.ir)
 
-    op.join(other, lambda: [number() if is_scalar(result.type) else array()])
+    op.by_kernel_if(other, lambda: [number() if is_scalar(result.type) else array()])
 
 
 @functools.cache

@@ -49,20 +49,23 @@ def _scale(b: GraphBuilder, size: Any) -> tuple[Any, Callable[[Callable[[int], f
 
 def exp(b: GraphBuilder, x: Value, y: Value) -> Parts:
     limit = 80.0 if _is_single(x) else 700.0
-    beyond = b.greater(x, limit)
-    size = b.exp(b.select(beyond, b.subtract(x, limit), x))
-    scale = b.select(beyond, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
+    is_large = b.greater(x, limit)
+    size = b.exp(b.select(is_large, b.subtract(x, limit), x))
+    scale = b.select(is_large, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
     real = b.multiply(b.multiply(size, b.cos(y)), scale)
     imag = b.multiply(b.multiply(size, b.sin(y)), scale)
-    wild = b.logical_not(b.is_finite(y))
-    known = b.logical_and(wild, b.is_inf(x))  # infinite or zero at any angle
+    not_finite = b.logical_not(b.is_finite(y))
+    known = b.logical_and(not_finite, b.is_inf(x))  # infinite or zero at any angle
     real = b.select(known, size, real)
     imag = b.select(b.logical_and(known, b.less(x, 0.0)), b.copysign(size, y), imag)
     return real, b.select(b.equal(y, 0.0), y, imag)
 
 
 def log(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    """Near the unit circle, use log1p of the squared magnitude's distance from 1, computed to twice the digits."""
+    """Return half the logarithm of the squared magnitude, and the angle.
+
+    Near the unit circle, the squared magnitude minus 1 is computed to twice the digits, for log1p.
+    """
     large, small = _larger(b, b.abs(x), b.abs(y))
     scale, by = _scale(b, large)
     first, second = b.multiply(large, scale), b.multiply(small, scale)
@@ -71,11 +74,11 @@ def log(b: GraphBuilder, x: Value, y: Value) -> Parts:
     over = b.subtract(large, 1.0)
     parts = [(b.multiply(z, z), z) for z in (small, over)]
     (high, _), (low, _) = parts
-    lost = [b.multiply_add(z, z, b.negative(product)) for product, z in parts]
+    errors = [b.multiply_add(z, z, b.negative(product)) for product, z in parts]
     total = b.add(high, low)
     beside = b.subtract(total, high)
     rest = b.add(b.subtract(high, b.subtract(total, beside)), b.subtract(low, beside))
-    above = b.add(b.add(b.multiply(over, 2.0), total), b.add(rest, b.add(*lost)))
+    above = b.add(b.add(b.multiply(over, 2.0), total), b.add(rest, b.add(*errors)))
     close = b.logical_and(b.greater(square, 0.5), b.less(square, 2.0))
     close = b.logical_and(close, b.equal(scale, 1.0))
     real = b.select(close, b.multiply(b.log1p(b.select(close, above, b.zeros_like(above))), 0.5), far)
@@ -106,9 +109,9 @@ def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
     right = b.greater_equal(x, 0.0)
     real, imag = b.select(right, root, other), b.select(right, other, root)
     endless = b.multiply(b.ones_like(x), _INFINITY)
-    tall = b.is_inf(y)
-    real = b.select(b.logical_or(tall, b.equal(x, _INFINITY)), endless, real)
-    imag = b.select(b.logical_or(tall, b.equal(x, -_INFINITY)), endless, imag)
+    is_y_infinite = b.is_inf(y)
+    real = b.select(b.logical_or(is_y_infinite, b.equal(x, _INFINITY)), endless, real)
+    imag = b.select(b.logical_or(is_y_infinite, b.equal(x, -_INFINITY)), endless, imag)
     return real, b.copysign(imag, y)
 
 
@@ -116,53 +119,53 @@ def _hyperbolic(b: GraphBuilder, x: Value) -> tuple[Any, Any, Any]:
     """Return the hyperbolic sine and cosine, divided by a scale, and the scale."""
     limit = 80.0 if _is_single(x) else 700.0
     size = b.abs(x)
-    beyond = b.greater(size, limit)
-    less = b.expm1(b.select(beyond, b.subtract(size, limit), size))
+    is_large = b.greater(size, limit)
+    less = b.expm1(b.select(is_large, b.subtract(size, limit), size))
     whole = b.add(less, 1.0)
     ratio = b.divide(less, whole)
     half = b.multiply(whole, 0.5)
-    sine = b.select(beyond, half, b.multiply(b.add(less, ratio), 0.5))
-    cosine = b.select(beyond, half, b.add(b.multiply(b.multiply(less, ratio), 0.5), 1.0))
-    scale = b.select(beyond, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
+    sine = b.select(is_large, half, b.multiply(b.add(less, ratio), 0.5))
+    cosine = b.select(is_large, half, b.add(b.multiply(b.multiply(less, ratio), 0.5), 1.0))
+    scale = b.select(is_large, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
     return b.copysign(sine, x), cosine, scale
 
 
 def sinh(b: GraphBuilder, x: Value, y: Value) -> Parts:
     sine, cosine, scale = _hyperbolic(b, x)
-    wild = b.logical_not(b.is_finite(y))
+    not_finite = b.logical_not(b.is_finite(y))
     real = b.multiply(b.multiply(sine, b.cos(y)), scale)
     imag = b.multiply(b.multiply(cosine, b.sin(y)), scale)
-    known = b.logical_and(wild, b.logical_or(b.is_inf(x), b.equal(x, 0.0)))
+    known = b.logical_and(not_finite, b.logical_or(b.is_inf(x), b.equal(x, 0.0)))
     return b.select(known, b.select(b.is_inf(x), b.abs(x), x), real), b.select(b.equal(y, 0.0), y, imag)
 
 
 def cosh(b: GraphBuilder, x: Value, y: Value) -> Parts:
     sine, cosine, scale = _hyperbolic(b, x)
-    wild = b.logical_not(b.is_finite(y))
+    not_finite = b.logical_not(b.is_finite(y))
     real = b.multiply(b.multiply(cosine, b.cos(y)), scale)
     imag = b.multiply(b.multiply(sine, b.sin(y)), scale)
-    real = b.select(b.logical_and(wild, b.is_inf(x)), b.abs(x), real)
+    real = b.select(b.logical_and(not_finite, b.is_inf(x)), b.abs(x), real)
     flat = b.equal(y, 0.0)
     sign = b.copysign(b.ones_like(x), b.select(b.is_nan(x), b.ones_like(x), x))
     none = b.select(flat, b.multiply(y, sign), b.zeros_like(y))
-    return real, b.select(b.logical_or(flat, b.logical_and(wild, b.equal(x, 0.0))), none, imag)
+    return real, b.select(b.logical_or(flat, b.logical_and(not_finite, b.equal(x, 0.0))), none, imag)
 
 
 def tanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
     size = b.abs(x)
     far = b.greater(size, 10.0 if _is_single(x) else 22.0)
     sine, cosine, _ = _hyperbolic(b, b.select(far, b.zeros_like(x), x))
-    up, along = b.sin(y), b.cos(y)
-    under = b.multiply_add(sine, sine, b.multiply(along, along))
-    turned = b.multiply(up, along)
-    small = b.multiply(b.multiply(turned, 4.0), b.exp(b.multiply(size, -2.0)))
-    real = b.select(far, b.copysign(b.ones_like(x), x), b.divide(b.multiply(sine, cosine), under))
-    imag = b.select(far, small, b.divide(turned, under))
-    wild = b.logical_not(b.is_finite(y))
-    imag = b.select(b.logical_and(wild, b.is_inf(x)), b.copysign(b.zeros_like(y), y), imag)
-    broken = b.logical_and(wild, b.logical_not(b.is_inf(x)))
+    sine_y, cosine_y = b.sin(y), b.cos(y)
+    denominator = b.multiply_add(sine, sine, b.multiply(cosine_y, cosine_y))
+    product = b.multiply(sine_y, cosine_y)
+    small = b.multiply(b.multiply(product, 4.0), b.exp(b.multiply(size, -2.0)))
+    real = b.select(far, b.copysign(b.ones_like(x), x), b.divide(b.multiply(sine, cosine), denominator))
+    imag = b.select(far, small, b.divide(product, denominator))
+    not_finite = b.logical_not(b.is_finite(y))
+    imag = b.select(b.logical_and(not_finite, b.is_inf(x)), b.copysign(b.zeros_like(y), y), imag)
+    is_undefined = b.logical_and(not_finite, b.logical_not(b.is_inf(x)))
     nan = b.multiply(b.ones_like(x), float("nan"))
-    real = b.select(broken, b.select(b.equal(x, 0.0), x, nan), real)
+    real = b.select(is_undefined, b.select(b.equal(x, 0.0), x, nan), real)
     return real, b.select(b.equal(y, 0.0), y, imag)
 
 
