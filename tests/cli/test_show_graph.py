@@ -90,7 +90,7 @@ def test_spans(program, cli):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("program.py:chain", "--stage", "after"), "there is no stage 'after'; the stages in order are: before, inline"),
+        (("program.py:chain", "--stage", "after"), "there is no stage 'after'; the stages in order are: before"),
         (("program.py:chain", "--spec", "float32[2"), "'float32[2' is neither a type, such as float32[2,3]"),
         (("program.py:chain", "--spec", "string"), "'string' is neither a type"),
         (("program.py",), "program.py is a file; name a function in it"),
