@@ -94,3 +94,12 @@ def test_full_discards_the_other_part():
         return np.full(2, z, dtype=a.dtype), np.full_like(a, z)
 
     same_as_plain(full, *[(np.ones(3, dtype), 1 + 2j) for dtype in (np.float64, np.int8, bool, complex)])
+
+
+def test_a_mask_of_another_shape_is_found_first():
+    def full(y, mask):
+        y[mask] = 1j
+        return y
+
+    shapes = [(3,), (2, 2), (4,)]
+    same_as_plain(full, *[(np.zeros(4, dtype), np.ones(shape, bool)) for dtype in (float, complex) for shape in shapes])

@@ -10,7 +10,8 @@ import numpy as np
 
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import DType, as_dtype, int64
-from autoconv.graph.types import ArrayType, TensorType
+from autoconv.graph.types import ArrayType, Shape, TensorType
+from autoconv.ops.index_spec import Mask, Spec
 from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.objects.symbolic_objects import is_object, record_object
 from autoconv.runtime.recording.regions import current_region
@@ -69,6 +70,24 @@ def elements(value: object, dtype: DType, is_single: bool = True) -> Tensor:
         return EagerTensor(to_array(value))
     kind = "value known only at run time" if is_object(value) else value.__class__.__name__
     raise StagingError(f"a {kind} is assigned to elements of an array", current_place())
+
+
+def elements_at(value: object, array: ArrayType, spec: Spec, operands: Sequence[Any]) -> Tensor:
+    """Return `elements` of a value that is assigned at an index; NumPy looks at a mask before it looks at the value."""
+    try:
+        return elements(value, array.dtype, is_single=False)
+    except (TypeError, ValueError, OverflowError):
+        mask = as_tensor(operands[0]) if spec == (Mask(),) else None
+        sizes = None if mask is None else _static_sizes(mask.type.shape)
+        own = _static_sizes(array.shape)
+        if sizes is not None and own is not None:
+            np.broadcast_to(0, own)[np.broadcast_to(False, sizes)]  # raises NumPy's error
+        raise
+
+
+def _static_sizes(shape: Shape) -> list[int] | None:
+    sizes = [size for size in shape or () if isinstance(size, int)]
+    return sizes if shape is not None and len(sizes) == len(shape) else None
 
 
 def _is_checked(value: object, dtype: DType) -> bool:

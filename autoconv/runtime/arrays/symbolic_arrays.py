@@ -27,7 +27,7 @@ from autoconv.runtime.arrays.assigned_values import (
     check_depth,
     check_element,
     check_types,
-    elements,
+    elements_at,
     fits_exactly,
     is_static,
     is_stored_item_by_item,
@@ -224,7 +224,7 @@ class SymbolicArray(TensorMethods):
                 check_element(value, self.dtype)
             view.store(value)
             return
-        tensor = elements(value, self.type.dtype, is_single=False)
+        tensor = elements_at(value, self.type, spec, operands)
         refuse_warning(tensor, self.type.dtype)
         if spec == (Mask(),) and tensor.type.shape == () and is_static(operands[0], self.known_shape):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))

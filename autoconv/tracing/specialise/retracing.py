@@ -22,8 +22,20 @@ _MANY = 5  # traces among them that cause a warning
 _WARNINGS = 2  # warnings per function
 OWN_TRACES = 2  # traces for single shapes of the same arguments, before sizes are left open
 _KNOWN_INSTANCES = 256  # instances per method whose calls are counted
-_RELAXING = "@autoconv.function(reduce_retracing=True) makes traces that serve several shapes"
-_WHY_CLOSED = "explain() shows why sizes cannot stay symbolic"
+_UNDER_FUNCTION = (
+    "%d out of the last %d calls to %r%s triggered autoconv.function retracing. Tracing is expensive. What is behind "
+    "so many traces could be (1) creating @autoconv.function repeatedly in a loop, (2) passing tensors with different "
+    "shapes, or (3) passing Python objects instead of tensors. For (1), decorate the function once, outside of the "
+    "loop. For (2), @autoconv.function(reduce_retracing=True) makes traces that serve several shapes. For (3), pass "
+    "tensors, or see in explain() which argument or outer name differed."
+)
+_UNDER_COMPILE = (
+    "%d out of the last %d calls to %r%s made a trace. Tracing is expensive. What is behind so many traces could be "
+    "(1) creating @autoconv.compile functions repeatedly in a loop, (2) passing arrays with different dtypes, numbers "
+    "of dimensions, or sizes that cannot stay open, or (3) other values of arguments and outer names that are "
+    "constants of a trace. For (1), decorate the function once, outside of the loop. For (2) and (3), explain() shows "
+    "what differed, and why sizes cannot stay open."
+)
 
 _LOGGER = logging.getLogger("autoconv")
 
@@ -44,25 +56,16 @@ class Retracing:
     def calls(self, count: int) -> None:
         self.cell.value = count
 
-    def traced(self, function: Callable[..., Any], relaxes: bool = False) -> None:
-        """Note that the call which `calls` counted last has traced.
-
-        `relaxes`: whether sizes that differ are left open automatically, where they can.
-        """
+    def traced(self, function: Callable[..., Any], is_compiled: bool = False) -> None:
+        """Note that the call which `calls` counted last has traced, under `compile` or `function`."""
         self._traced.append(self.calls)
         while self.calls - self._traced[0] >= _HISTORY:
             self._traced.popleft()
         count, total = len(self._traced), self.calls - self._traced[0] + 1
         if count >= _MANY and self._warnings < _WARNINGS:
             self._warnings += 1
-            _LOGGER.warning(
-                "%d out of the last %d calls to %r%s triggered autoconv.function retracing. Tracing is expensive. What "
-                "is behind so many traces could be (1) creating @autoconv.function repeatedly in a loop, (2) passing "
-                "tensors with different shapes, or (3) passing Python objects instead of tensors. For (1), decorate "
-                "the function once, outside of the loop. For (2), %s. For (3), pass tensors, or see in explain() which "
-                "argument or outer name differed.",
-                count, total, function, _defined_at(function), _WHY_CLOSED if relaxes else _RELAXING,
-            )  # fmt: skip
+            text = _UNDER_COMPILE if is_compiled else _UNDER_FUNCTION
+            _LOGGER.warning(text, count, total, function, _defined_at(function))
 
 
 def _defined_at(function: Any) -> str:

@@ -1,0 +1,22 @@
+"""The warning about many traces under `compile`: in its own terms, twice for a function."""
+
+import logging
+
+import numpy as np
+
+import autoconv as ac
+
+
+def test_it_names_the_decorator_and_explain(caplog):
+    @ac.compile
+    def total(x, kind):
+        return x.sum() + len(kind)
+
+    with caplog.at_level(logging.WARNING, "autoconv"):
+        for number in range(8):
+            total(np.ones((2,) * number), "a" * number)
+    messages = [record.getMessage() for record in caplog.records if "out of the last" in record.getMessage()]
+    assert len(messages) == 2
+    for message in messages:
+        assert "@autoconv.compile" in message and "explain()" in message
+        assert "autoconv.function" not in message and "tensor" not in message
