@@ -6,40 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.backends.llvm import describe
-from autoconv.tracing.execute.native_dispatch import native_entries
-from autoconv.tracing.execute.symbolic_shapes import ByShape
-
-LENGTHS = (7, 2, 3, 100, 16, 17, 5, 64, 1000, 33, 8, 4, 31, 250, 9, 12, 6, 77, 128, 19)
-
-
-def spec(*shape, dtype=autoconv.float32):
-    return autoconv.TensorSpec(shape, dtype)
-
-
-def floats(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
-
-
-def by_shape(f) -> ByShape:
-    run = f.get_concrete_function()._compiled
-    assert isinstance(run, ByShape)
-    return run
-
-
-def compiled_once(f):
-    """Whether one code served every call, all of it native."""
-    assert f.experimental_get_tracing_count() == 1
-    assert by_shape(f).compilations == 1
-    assert not f.get_concrete_function().kernels
-
-
-def close(found, expected, rtol=2e-5):
-    found = found.numpy()
-    expected = np.asarray(expected)
-    assert found.shape == expected.shape
-    assert found.dtype == expected.dtype
-    np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-5)
+from tests.tracing.open_shapes import LENGTHS, by_shape, close, compiled_once, floats, spec
 
 
 def test_elementwise_broadcasts_casts_and_reductions():
@@ -179,51 +146,6 @@ def test_stencils_in_a_loop():
     assert f(autoconv.constant(floats(3, 7))).shape == (3, 7)  # the inner part has one row
 
 
-def test_sizes_0_and_1_and_what_they_are_broadcast_with():
-    @autoconv.function(input_signature=[spec(None, None), spec(None, None)])
-    def f(x, y):
-        return x + y, autoconv.reduce_sum(x * y, axis=0), autoconv.reduce_prod(x)
-
-    draw = np.random.default_rng(0)
-    for _ in range(30):
-        n, m = draw.integers(0, 4, 2)
-        shapes = [[1 if draw.random() < 0.3 else size for size in (n, m)] for _ in range(2)]
-        x, y = (floats(*shape, seed=int(draw.integers(99))) for shape in shapes)
-        total, summed, product = f(autoconv.constant(x), autoconv.constant(y))
-        close(total, x + y)
-        close(summed, (x * y).sum(0))
-        close(product, x.prod())
-    assert f.experimental_get_tracing_count() == 1
-
-
-def test_shapes_that_do_not_go_together_are_refused_after_others():
-    @autoconv.function(input_signature=[spec(None), spec(None)])
-    def f(x, y):
-        return x * y + 1.0
-
-    for n in (5, 6, 7):
-        close(f(autoconv.ones([n]), autoconv.ones([n])), np.full(n, 2, np.float32))
-    assert by_shape(f).compilations == 1
-    with pytest.raises(autoconv.errors.InvalidArgumentError) as caught:
-        f(autoconv.ones([5]), autoconv.ones([4]))
-    assert caught.traceback[-1].path.name == "test_any_size.py"
-    close(f(autoconv.ones([5]), autoconv.ones([1])), np.full(5, 2, np.float32))
-
-
-def test_an_open_dimension_beside_a_number_has_to_be_that_number():
-    @autoconv.function(input_signature=[spec(None), spec(4)])
-    def f(x, y):
-        return x + y
-
-    y = floats(4)
-    for n in (4, 1, 4):
-        x = floats(n, seed=n)
-        close(f(autoconv.constant(x), autoconv.constant(y)), x + y)
-    for n in (3, 5):
-        with pytest.raises(autoconv.errors.InvalidArgumentError):
-            f(autoconv.ones([n]), autoconv.constant(y))
-
-
 def test_indices_that_are_out_of_range_for_some_sizes():
     @autoconv.function(input_signature=[spec(None), spec(dtype=autoconv.int32)])
     def f(x, i):
@@ -254,86 +176,6 @@ def test_large_arrays_are_shared_by_threads():
         close(largest, y.max(1))
         assert f(autoconv.constant(x), autoconv.constant(y))[0].numpy() == total.numpy()
     compiled_once(f)
-
-
-def transforms():
-    @autoconv.function(input_signature=[spec(None, None)])
-    def f(x):
-        return autoconv.abs(autoconv.signal.rfft(x * 2.0)) + 1.0
-
-    for n in (4, 6, 4):
-        x = floats(n, n)
-        np.testing.assert_allclose(f(autoconv.constant(x)), np.abs(np.fft.rfft(x * 2)) + 1, rtol=1e-4, atol=1e-4)
-    return f
-
-
-def test_ops_that_call_a_library_do_so_in_the_one_code_and_are_counted():
-    explained = transforms().explain()
-    assert "one compilation for all sizes: (n0, n0)" in explained
-    assert "1 by kernels: rfft (test_any_size.py:" in explained
-
-
-def test_ops_without_a_form_for_open_sizes_get_code_for_each_shape_and_say_so(monkeypatch):
-    monkeypatch.setattr(describe, "BY_LIBRARY", frozenset())
-    explained = transforms().explain()
-    assert "no compilation for all sizes: (n0, n0): rfft by kernels" in explained
-    assert "2 compilations, one for each shape" in explained
-
-
-def test_calls_go_straight_to_the_code_for_any_size():
-    @autoconv.function(input_signature=[spec(None, 3)])
-    def f(x):
-        return x * 2.0
-
-    for n in (4, 5, 1, 1, 6):
-        x = floats(n, 3)
-        close(f(autoconv.constant(x)), x * 2)
-    concrete = f.get_concrete_function()
-    assert len(concrete.entries) == 2  # for any size, and for one row
-    assert native_entries(f._straight) == concrete.entries
-
-
-def test_explain_says_what_one_code_is_for():
-    @autoconv.function(input_signature=[spec(None, 3)])
-    def f(x):
-        return x * 2.0
-
-    for n in (4, 5):
-        f(autoconv.constant(floats(n, 3)))
-    assert "one compilation for all sizes: (n0, 3)" in f.explain()
-
-
-def test_arrays_that_lie_in_memory_in_another_way():
-    @autoconv.function(input_signature=[spec(None, None)])
-    def f(x):
-        return x * 2.0 + 1.0
-
-    for n in (4, 6):
-        x = np.asfortranarray(floats(n, n + 1))
-        close(f(x), x * 2 + 1)
-        close(f(x[::2]), x[::2] * 2 + 1)
-
-
-def test_donated_arguments_of_any_size():
-    @autoconv.function(input_signature=[spec(None)], donate="x")
-    def f(x):
-        return x * 2.0 + 1.0
-
-    for n in (4, 6, 70_000):
-        x = floats(n)
-        close(f(autoconv.constant(x)), x * 2 + 1)
-    assert by_shape(f).compilations == 1
-
-
-def test_relaxed_shapes_run_by_one_code():
-    @autoconv.function(reduce_retracing=True)
-    def f(x):
-        return autoconv.reduce_sum(x * x, axis=0)
-
-    for n in LENGTHS:
-        x = floats(n, 3)
-        np.testing.assert_allclose(f(autoconv.constant(x)), (x * x).sum(0), rtol=1e-4)
-    assert f.experimental_get_tracing_count() == 2
 
 
 def test_gradients_through_loops_that_end_as_values_say():
@@ -401,29 +243,6 @@ def test_rows_that_are_looked_up_and_searched():
     compiled_once(f)
     with pytest.raises(autoconv.errors.InvalidArgumentError):
         f(autoconv.constant(np.array([1, 9, 2], np.int32)), autoconv.constant(table))
-
-
-def test_tapes_around_calls_of_functions_of_any_size():
-    @autoconv.function(input_signature=[spec(None, None)])
-    def f(x):
-        return autoconv.nn.softmax(x) * x
-
-    def plain(x):
-        powers = np.exp(x - x.max(1, keepdims=True))
-        softmax = powers / powers.sum(1, keepdims=True)
-        return softmax + softmax * (x - (softmax * x).sum(1, keepdims=True))
-
-    for n in LENGTHS[:6]:
-        x = floats(n, n + 1, seed=n)
-        given = autoconv.constant(x)
-        with autoconv.GradientTape() as tape:
-            tape.watch(given)
-            total = autoconv.reduce_sum(f(given))
-        close(tape.gradient(total, given), plain(x), 1e-4)
-    whole = f.get_concrete_function()._derivable
-    (parts,) = whole._parts.values()
-    assert [part.run.compilations for part in (parts.forward, parts.backward)] == [1, 1]
-    assert not parts.backward.run.kernel_calls
 
 
 def test_indices_into_open_dimensions_and_static_products_beside_them():

@@ -1,4 +1,4 @@
-"""Objects known only at run time, beside objects that the trace itself makes: they are of other classes."""
+"""Objects known only at run time are of other classes than the objects that the trace itself creates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of functions and classes that the program makes are those of plain Python, in the whole of a trace."""
+"""Functions and classes that a program creates have plain Python's names, throughout a trace."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""None, or an object whose class says itself whether it holds (`__bool__`, `__len__`): tests ask as Python does."""
+"""Truth of a variant of None and objects with `__bool__` or `__len__`, as in Python."""
 
 import pytest
 

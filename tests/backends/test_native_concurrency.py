@@ -1,0 +1,149 @@
+"""Independent plan items run concurrently: the same bits as in sequence, and the program's order of effects."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from autoconv.backends import llvm
+from autoconv.backends.llvm.legalize.pipeline import legalize
+from autoconv.backends.llvm.schedule import pipeline
+from autoconv.backends.llvm.schedule.pipeline import schedule
+from autoconv.backends.llvm.target import abi
+from autoconv.config import SETTINGS
+from tests.backends.native import alike, graph_of, same_error
+
+
+def numbers(*shape: int, seed: int = 0, dtype: str = "float64") -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def groups(build: Any, *arrays: np.ndarray) -> list[int]:
+    """How many steps run side by side, each time."""
+    plan = schedule(legalize(graph_of(build, *arrays)))
+    return [len(item.members) for item in plan.items if item.is_concurrent]
+
+
+def same_bits(build: Any, *arrays: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = llvm.compile_graph(graph_of(build, *arrays))(arrays)
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline, "PASSES", pipeline.PASSES[:-1])
+        alone = llvm.compile_graph(graph_of(build, *arrays))(arrays)
+    for one, other in zip(together, alone, strict=True):
+        assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+
+
+@pytest.fixture(autouse=True)
+def _two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SETTINGS, "threads", 2)
+
+
+def test_decompositions_sorts_and_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(b: Any, x: Any, y: Any, u: Any, v: Any) -> Any:
+        s = b.svd(x, full_matrices=False, compute_uv=True)
+        q, r = b.qr(b.transpose(y, perm=(1, 0)), full_matrices=False)
+        ordered = b.argsort(b.add(v, v), axis=0, descending=True)
+        places = b.argsort(u, axis=0, descending=False)
+        sums = [b.reduce_sum(b.tanh(b.exp(z)), axis=(0,), keepdims=False) for z in (x, y)]
+        return (*s, b.matmul(q, r), b.reduce_max(ordered, axis=None, keepdims=False), b.add(places, 1), *sums)
+
+    arrays = numbers(70, 80), numbers(90, 60, seed=1), numbers(15000, seed=2), numbers(9000, seed=3)
+    assert groups(build, *arrays) == [4]
+    alike(build, *arrays, rtol=1e-10)
+    same_bits(build, *arrays, monkeypatch=monkeypatch)
+
+
+def test_products_of_other_heights(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(b: Any, x: Any, y: Any) -> Any:
+        return b.tanh(b.matmul(x, x)), b.exp(b.matmul(y, y, transpose_b=True))
+
+    arrays = numbers(80, 80, dtype="float32"), numbers(90, 90, dtype="float32")
+    same_bits(build, *arrays, monkeypatch=monkeypatch)
+
+
+def test_one_that_needs_another_comes_after_it() -> None:
+    """Two chains of two: first the first of each, side by side, then the second ones."""
+
+    def build(b: Any, x: Any, y: Any) -> Any:
+        ordered = lambda z: b.argsort(z, axis=0, descending=False)
+        first, second = (ordered(b.add(z, 1.0)) for z in (x, y))
+        return ordered(b.add(first, 1)), ordered(b.add(second, 1))
+
+    arrays = numbers(9000), numbers(8000, seed=1)
+    assert groups(build, *arrays) == [2, 2]
+    alike(build, *arrays)
+
+
+def test_small_ones_and_those_that_are_split_stay_alone() -> None:
+    def build(b: Any, x: Any, y: Any) -> Any:
+        return b.argsort(x, axis=0, descending=False), b.argsort(y, axis=0, descending=False)
+
+    assert groups(build, numbers(100), numbers(90)) == []
+    assert groups(build, numbers(9000), numbers(8000)) == [2]
+    assert groups(build, numbers(40000), numbers(30000)) == []  # two threads sort the halves of each
+
+    def chains(b: Any, x: Any, y: Any) -> Any:
+        return b.tanh(b.exp(x)), b.tanh(b.exp(y))
+
+    assert groups(chains, numbers(900000), numbers(800000)) == []
+
+
+def test_refusals_of_one_and_effects_around() -> None:
+    def build(b: Any, x: Any, y: Any) -> Any:
+        return b.svd(x, full_matrices=False, compute_uv=True)[0], b.svd(y, full_matrices=False, compute_uv=True)[0]
+
+    x, bad = numbers(60, 60), np.full((60, 60), np.nan)
+    assert groups(build, x, x) == [2]
+    assert "did not converge" in same_error(build, x, bad)
+    assert "did not converge" in same_error(build, bad, x)
+    if "blas_get_threads" in abi.symbols():  # of NumPy's BLAS, each sets them to one and back
+        count = ctypes.CFUNCTYPE(ctypes.c_int)(abi.symbols()["blas_get_threads"])
+        before = count()
+        alike(build, x, numbers(70, 60))
+        assert count() == before
+        same_error(build, x, bad)
+        assert count() == before
+    log = []
+
+    @ac.function
+    def run(x: Any, y: Any) -> Any:
+        ac.py_function(lambda: log.append("first"), [], [])
+        one = ac.sort(x)
+        ac.py_function(lambda: log.append("second"), [], [])
+        other = ac.sort(y)
+        ac.py_function(lambda: log.append("third"), [], [])
+        return ac.reduce_sum(one[:5]) + ac.reduce_sum(other[:5])
+
+    x, y = numbers(9000), numbers(8000, seed=1)
+    expected = np.sort(x)[:5].sum() + np.sort(y)[:5].sum()
+    for _ in range(2):
+        np.testing.assert_allclose(run(ac.constant(x), ac.constant(y)).numpy(), expected)
+    assert log == ["first", "second", "third"] * 2
+
+
+def test_in_a_loop() -> None:
+    @ac.function
+    def run(x: Any, y: Any, steps: Any) -> Any:
+        total = ac.constant(0.0, ac.float64)
+        for step in range(steps):
+            one, other = ac.sort(x + ac.cast(step, ac.float64)), ac.sort(y)
+            if one[0] > other[0]:
+                total += one[1]
+            else:
+                total += other[1]
+            x, y = x[::-1] * 0.5, other
+        return total, x
+
+    x, y = numbers(9000), numbers(8000, seed=1)
+    total, rest, other = 0.0, x, y
+    for step in range(5):
+        one, other = np.sort(rest + step), np.sort(other)
+        total += one[1] if one[0] > other[0] else other[1]
+        rest = rest[::-1] * 0.5
+    found = run(ac.constant(x), ac.constant(y), ac.constant(5))
+    np.testing.assert_allclose(found[0].numpy(), total)
+    np.testing.assert_array_equal(found[1].numpy(), rest)

@@ -1,0 +1,108 @@
+"""Ops whose result sizes depend on values: coordinates, masks, distinct elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from autoconv.backends import interpreter, llvm
+from autoconv.ops.index_spec import Mask
+from tests.backends.native import alike, graph_of, op
+from tests.backends.test_native_sorting import numbers
+
+SHAPES = ((0,), (1,), (7,), (300,), (3, 4), (5, 1, 6), (0, 3), (2, 0, 2))
+
+
+@pytest.mark.parametrize("dtype", ["bool"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_coordinates(shape: tuple[int, ...], dtype: str) -> None:
+    x = numbers(dtype, int(np.prod(shape))).reshape(shape)
+    (found,) = alike(op("where_indices"), x)
+    np.testing.assert_array_equal(found, np.argwhere(x))
+    alike(op("where_indices"), np.zeros(shape, dtype))
+    alike(op("where_indices"), np.ones(shape, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float32", "int64", "uint8"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("trailing", [(), (1,), (3,), (2, 2), (0,)])
+@pytest.mark.search
+def test_masks(shape: tuple[int, ...], trailing: tuple[int, ...], dtype: str) -> None:
+    x = numbers(dtype, int(np.prod((*shape, *trailing)))).reshape((*shape, *trailing))
+    mask = np.random.default_rng(1).random(shape) < 0.5
+    for one in (mask, np.zeros(shape, bool), np.ones(shape, bool)):
+        (found,) = alike(op("get_item", spec=(Mask(),)), x, one)
+        np.testing.assert_array_equal(found, x[one])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "uint64", "float32", "float64"])
+@pytest.mark.parametrize("counts", ["int32", "int64"])
+def test_distinct_elements(dtype: str, counts: str) -> None:
+    for size in (1, 2, 3, 17, 1000):
+        x = numbers(dtype, size)
+        values, indices, many = alike(op("unique", dtype=getattr(ac, counts)), x)
+        np.testing.assert_array_equal(values[indices], x)
+        assert many.sum() == size and many.dtype == counts
+        if x.dtype.kind != "f":
+            np.testing.assert_array_equal(np.sort(values), np.unique(x))
+    alike(op("unique", dtype=ac.int32), np.arange(3000).astype(dtype)[::-1])
+    alike(op("unique", dtype=ac.int32), np.zeros(3000, dtype))
+
+
+def test_zeros_are_one_and_every_nan_another() -> None:
+    x = np.array([np.nan, 0.0, -0.0, np.nan, 1.0, -np.nan, 0.0])
+    values, indices, counts = alike(op("unique", dtype=ac.int32), x)
+    np.testing.assert_array_equal(values, [np.nan, 0.0, np.nan, 1.0, np.nan])
+    assert indices.tolist() == [0, 1, 1, 2, 3, 4, 1] and counts.tolist() == [1, 3, 1, 1, 1]
+
+
+def test_in_loops_and_with_what_follows() -> None:
+    @ac.function
+    def run(x: Any, steps: Any) -> Any:
+        total = 0.0
+        for step in range(steps):
+            large = x[x > ac.cast(step, ac.float64)]
+            values, places = ac.unique(ac.cast(large, ac.int32))
+            total += ac.reduce_sum(large) + ac.cast(ac.size(values), ac.float64) + ac.cast(places[0], ac.float64)
+            x = x * 1.5
+        return total, ac.where(x > 3.0)
+
+    x = np.arange(10.0) - 3
+    expected, y = 0.0, x
+    for step in range(4):
+        large = y[y > step]
+        expected += large.sum() + len(np.unique(large.astype("int32")))
+        y = y * 1.5
+    total, places = run(ac.constant(x), ac.constant(4))
+    assert total.numpy() == expected
+    np.testing.assert_array_equal(places.numpy(), np.argwhere(y > 3))
+
+
+def test_distinct_complex_numbers_go_by_their_kernel() -> None:
+    x = np.array([3j, 1 + 2j, 3j])
+    values, *_ = llvm.compile_graph(graph_of(op("unique", dtype=ac.int32), x))([x])
+    assert values.tolist() == [3j, 1 + 2j]
+
+
+def test_halves() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for dtype in (np.float16, ml_dtypes.bfloat16):
+        x = np.array([1, 2, np.nan, 1, -0.0, 0, 3, np.nan, 2], dtype)
+        graph = graph_of(op("unique", dtype=ac.int32), x)
+        for compiled in (interpreter.compile_graph(graph), llvm.compile_graph(graph)):
+            values, indices, counts = compiled([x])
+            np.testing.assert_array_equal(values.astype("float32"), [1, 2, np.nan, 0, 3, np.nan])
+            assert indices.tolist() == [0, 1, 2, 0, 3, 3, 4, 5, 1] and counts.tolist() == [2, 2, 1, 2, 1, 1]
+        x = x[3:7].reshape(2, 2)
+        (found,) = alike(op("get_item", spec=(Mask(),)), x, np.eye(2) > 0)
+        assert found.astype("float32").tolist() == [1, 3]
+        (found,) = alike(op("einsum", equation="ij,jk->ik"), x, x)
+        assert found.astype("float32").tolist() == [[1, 0], [0, 9]]
+        for name, inputs in (("matmul", (x, x)), ("numpy_clip", (x, x.reshape(-1)[1], x.reshape(-1)[3]))):
+            graph = graph_of(op(name), *inputs)
+            assert [
+                run(list(inputs))[0].dtype for run in (interpreter.compile_graph(graph), llvm.compile_graph(graph))
+            ] == [dtype] * 2

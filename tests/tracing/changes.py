@@ -1,0 +1,22 @@
+"""Compare a compiled function with plain Python, before and after changes of what it reads."""
+
+import autoconv
+
+WARM = 5
+
+
+def follows(function, *changes, x=2.0):
+    """Calls under `compile` give what plain Python gives, before and after each change."""
+    compute = autoconv.compile(function)
+    for change in (lambda: None, *changes):
+        change()
+        for i in range(WARM):
+            assert outcome(compute, x + i) == outcome(function, x + i)
+    return compute
+
+
+def outcome(function, x):
+    try:
+        return repr(function(x))
+    except Exception as error:
+        return type(error), str(error)

@@ -1,0 +1,139 @@
+"""Under `compile`, names of one container or object, on some or all paths, still refer to one after the branch."""
+
+import itertools
+import linecache
+
+import pytest
+
+import autoconv
+
+
+class Box:
+    def __init__(self, n):
+        self.n = n
+
+
+class Swallows:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *what):
+        return True
+
+
+# What follows `first, second, alias = …`; {new} is one more of their kind.
+BODIES = {
+    "if": "if b > 0: second = first",
+    "if_new": "if b > 0: second = {new}",
+    "try": "try:\n    if b > 0: raise ValueError\nexcept ValueError: second = first",
+    "try_new": "try:\n    if b > 0: raise ValueError\nexcept ValueError: second = {new}",
+    "try_stored": "try:\n    second = first\n    if b > 0: raise ValueError\n    second = {new}\n"
+                  "except ValueError: pass",
+    "try_alias": "try:\n    second = {new}\n    if b > 0: raise ValueError\nexcept ValueError: second = alias",
+    "finally": "try:\n    if b > 0: raise ValueError\n    second = first\nfinally: b = 1",
+    "for": "for i in range(b): second = first",
+    "for_new": "for i in range(b): second = {new}",
+    "for_swapped": "for i in range(b): second, first = first, second",
+    "for_try": "for i in range(3):\n    try:\n        if b > i: raise ValueError\n        second = first\n"
+               "    except ValueError: alias = second",
+    "while": "while b > 0:\n    b -= 1\n    if b == 1: second = alias\n    elif b == 2: second = first\n"
+             "    else: second = {new}",
+    "with": "with Swallows():\n    if b > 0: raise ValueError\n    second = first",
+    "match": "match b:\n    case 1: second = first\n    case 2: second = {new}\n    case _: alias = first",
+}  # fmt: skip
+KINDS = {
+    "list": "[{n}, b]", "dict": "{{{n}: b}}", "set": "{{{n}, b}}", "object": "Box(b)", "in a tuple": "([{n}, b], 1)",
+    "in a list": "[[{n}, b]]",
+}  # fmt: skip
+
+
+def program(body, kind):
+    first, second, new = (KINDS[kind].format(n=n) for n in (1, 2, 3))
+    lines = [f"first = {first}", f"second = {second}", "alias = second", *BODIES[body].format(new=new).split("\n")]
+    source = "\n    ".join(["def program(b):", *lines, "return second, first, alias\n"])
+    name = f"<{body} {kind}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    namespace = {"Box": Box, "Swallows": Swallows, "__name__": __name__}
+    exec(compile(source, name, "exec"), namespace)
+    return namespace["program"]
+
+
+def seen(function, b):
+    """What a call gives, and which of the results and their parts are one; an exception by its class."""
+    try:
+        found = function(b)
+    except ValueError as error:
+        return type(error)
+    parts = [part[0] if isinstance(part, tuple) else part for part in found]
+    parts += [part[0] for part in parts if isinstance(part, list) and isinstance(part[0], list)]
+    shown = [part.n if isinstance(part, Box) else part for part in found]
+    return shown, [one is other for one, other in itertools.combinations(parts, 2)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.search
+def test_they_hold_one(body, kind):
+    plain = program(body, kind)
+    compiled = autoconv.compile(plain)
+    for b in (2, -1, 1, 3, 0):
+        assert seen(compiled, b) == seen(plain, b)
+    assert "plain Python" not in compiled.explain()
+
+
+def twice(n):
+    box = Box(n)
+    return box, box
+
+
+def twice_in_a_list(n):
+    box = Box(n)
+    return [box, Box(2), box]
+
+
+def twice_by_a_dict(n):
+    box = Box(n)
+    return [{"a": box}["a"], [box][0]]
+
+
+def changed_by_another_name(n):
+    box = other = Box(n)
+    if n > 0:
+        box.n = 2
+    return box, other
+
+
+def an_attribute(n):
+    box, holder = Box(n), Box(0)
+    holder.n = box
+    if n > 0:
+        holder.n = Box(3)
+    return box, holder.n
+
+
+def items_of_a_list(n):
+    box = other = Box(n)
+    if n > 0:
+        other = Box(3)
+    found = []
+    for _ in range(3 - n):
+        found.append(box)
+        found.append(other)
+    return found
+
+
+def holds_itself(n):
+    box = Box(n)
+    box.me = box
+    return box, box.me
+
+
+@pytest.mark.parametrize(
+    "function",
+    [twice, twice_in_a_list, twice_by_a_dict, changed_by_another_name, an_attribute, items_of_a_list, holds_itself],
+)
+def test_objects_that_are_given_out_twice_are_one(function):
+    compiled = autoconv.compile(function)
+    for n in (2, -1, 0):
+        assert seen(compiled, n) == seen(function, n)
+    assert "plain Python" not in compiled.explain()

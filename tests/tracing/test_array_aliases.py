@@ -1,0 +1,211 @@
+"""Names, views and overlapping arguments of arrays that a compiled function changes in place, against NumPy."""
+
+import numpy as np
+import pytest
+
+import autoconv
+from tests.tracing.in_place import A, B, both
+
+
+def test_a_name_is_no_copy():
+    def f(a):
+        b = a
+        b[0] = 1
+        b += 2
+        return a
+
+    both(f, A)
+
+
+def test_the_caller_s_array_is_returned_itself_and_views_share_its_memory():
+    @autoconv.compile
+    def f(a):
+        a[0, 0] = 7
+        return a, a[1:], a.T, a[2], a.copy()
+
+    given = A.copy()
+    whole, rows, turned, row, other = f(given)
+    assert whole is given and rows.base is given and row.base is given and np.shares_memory(turned, given)
+    assert rows.strides == given[1:].strides and turned.flags.f_contiguous and rows.flags.writeable
+    given[:] = 5
+    assert rows[0, 0] == turned[0, 0] == row[1] == 5
+    assert other[0, 0] == 7 and not np.shares_memory(other, given)
+
+
+def test_views_see_what_is_written():
+    def f(a):
+        row, column, block = a[1], a[:, 2], a[1:4, ::-1]
+        row[:] = 0
+        column += 10
+        block[0, 0] = -1
+        return block.sum(), row[3], column[0]
+
+    both(f, A)
+
+
+@pytest.mark.parametrize("turns", range(5))
+def test_two_arrays_change_places_in_a_loop(turns):
+    def f(u, v, n):
+        for _ in range(n):
+            v[1:-1] = (u[:-2] + u[2:]) / 2
+            u, v = v, u
+        return u[2], v
+
+    both(f, np.arange(7.0), np.zeros(7), turns)
+
+
+@pytest.mark.parametrize("number", (1, -1))
+def test_a_condition_chooses_which_array_is_written(number):
+    def f(a, b, c):
+        v = a if c > 0 else b
+        v[0] = 1
+        w = a[0] if c > 0 else b[:, 1]
+        w[:2] = 9
+        return v
+
+    square = np.arange(16.0).reshape(4, 4)
+    both(f, square, square + 20, number)
+
+
+def test_arguments_that_overlap():
+    def f(a, b):
+        a[:] = b * 2
+        b[0] = 1
+        a += b
+        return a
+
+    for first, second in ((slice(0, -1), slice(1, None)), (slice(1, None), slice(0, -1))):
+        mine, its = np.arange(9.0), np.arange(9.0)
+        compiled = autoconv.compile(f)
+        f(its[first], its[second])
+        compiled(mine[first], mine[second])
+        np.testing.assert_array_equal(mine, its)
+        apart = np.arange(5.0), np.arange(5.0)
+        compiled(*apart)
+        np.testing.assert_array_equal(apart[0], [1, 3, 6, 9, 12])
+
+
+def test_one_array_given_twice():
+    def f(a, b):
+        a[0] = 5
+        b[1] = a[0] + b[0]
+        return a is b
+
+    given = np.zeros(3)
+    assert autoconv.compile(f)(given, given) is True
+    np.testing.assert_array_equal(given, [5, 10, 0])
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_one_array_without_elements_given_twice(written):
+    @autoconv.compile
+    def f(a, b, k):
+        if written:
+            a[:1] = k
+        return a is b
+
+    some, empty = np.ones((2, 3)), np.zeros((0, 3))
+    for a, b in [(empty, empty), (empty, empty.copy()), (some, some), (some, some.copy()), (empty, np.zeros((0, 2)))]:
+        assert f(a, b, 3) is (a is b)
+    assert [f(np.ones((n, 3)), np.ones((n, 3)), 3) for n in (3, 4, 5, 0)] == [False] * 4
+    assert f(empty, empty, 3) is True
+
+
+def test_overlapping_slices_of_one_array():
+    def f(a, k):
+        a[1:] = a[:-1] + 1
+        a[::-1] = a
+        a[k:] += a[: len(a) - k]
+        a[:, 1:] = a[:, :-1]
+        return a
+
+    both(f, A, 2)
+
+
+def test_rows_are_views_in_a_loop():
+    def f(a, b):
+        total = 0.0
+        for i, row in enumerate(a):
+            row[0] = i
+            total += row[1]
+        for x, y in zip(a, b, strict=True):
+            x[2] = y[3]
+        return total
+
+    both(f, A, B)
+
+
+def test_transposes_and_reshapes_are_views():
+    def f(a):
+        a.T[1] = 5
+        a.reshape(2, 10)[1, 3:] = 7
+        a.ravel()[2] = -2
+        np.swapaxes(a, 0, 1)[0, 0] = 8
+        a[:, :2].reshape(-1)[0] = 99
+        a.reshape(-1)[::3] += 1
+        np.flip(a, 0)[0, 1] -= 4
+
+    both(f, A)
+
+
+def test_views_that_numpy_makes_read_only():
+    def f(a):
+        a[0] = 1
+        d = a.diagonal()
+        a[1, 1] = 5
+        d[0] = 2
+
+    both(f, A)
+
+    def g(a):
+        a[0] = 1
+        d = np.broadcast_to(a[0], (2, 4))
+        a[0, 1] = 5
+        return d.sum(), d.flags.writeable
+
+    both(g, A, memory=False)
+
+
+def test_functions_that_make_several_views():
+    def f(a):
+        upper, lower = np.split(a, [2])
+        upper[0] = 7
+        left, right = np.hsplit(lower, 2)
+        right[:] = left
+        np.atleast_2d(a[0])[0, 1] = 3
+        return lower
+
+    both(f, A)
+
+    def g(a):
+        d = np.diagonal(a)
+        a[1, 1] = 5
+        return d.sum()
+
+    both(g, A)
+
+
+def test_a_contiguous_copy_is_a_copy():
+    def f(a):
+        b, c = np.ascontiguousarray(a[:, 0]), np.ascontiguousarray(a)
+        b[0] = 9
+        c[1] = 8
+        return b
+
+    both(f, A)
+
+
+def test_regions_that_run_by_themselves_see_views_of_one_array():
+    def f(a, n):
+        b = a[1:]
+        try:
+            a[:-1] = b * 2 + 1
+            if n > 3:
+                raise ValueError(n)
+            b[0] = a[0] + b[1]
+        except ValueError:
+            a[2] = -1
+        return a
+
+    for number in (1, 5):
+        both(f, np.arange(6.0), number)

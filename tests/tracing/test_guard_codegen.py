@@ -1,0 +1,164 @@
+"""Generated guard checks detect a changed value, however often it was found unchanged before."""
+
+import functools
+import math
+import types
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import autoconv
+
+WARM = 6  # calls that find everything unchanged
+
+
+class Wheel:
+    spokes = 8
+    sizes: ClassVar = [1.0, 2.0]
+
+    def __init__(self):
+        self.radius = 2.0
+
+    def turned(self, x):
+        return x * self.radius
+
+
+class Car:
+    def __init__(self):
+        self.wheel = Wheel()
+        self.weights = [1.0, [2, 3.0], (4, "five")]
+        self.table = {"a": 1.0, "b": 2}
+        self.grid = np.arange(3.0)
+        self.itself = self
+
+
+def scaled(x, by=3.0):
+    return x * by
+
+
+def made():
+    return types.SimpleNamespace(
+        number=2.0, count=3, flag=True, text="x", nothing=None, z=1 + 2j, car=Car(), scaled=scaled, kind=Wheel,
+        items=[1.0, 2.0], table={"a": 1.0, "b": 2.0}, grid=np.arange(4.0), several={1, 2},
+        part=functools.partial(scaled, by=2.0), span=range(3), method=Wheel().turned,
+    )  # fmt: skip
+
+
+HELD = made()
+
+
+def summed(x):
+    held = HELD
+    found = x * held.number + held.count + (1 if held.flag else 2) + len(held.text) + held.z.real
+    found += 10 if held.nothing is None else 20
+    found += held.car.wheel.turned(x) + held.car.wheel.spokes + sum(held.car.wheel.sizes) + held.car.weights[1][1]
+    found += held.car.table["a"] + list(held.car.table.values())[-2] + held.car.grid[1] + held.scaled(x)
+    found += held.kind.spokes + sum(held.items) + list(held.table.values())[-2] * 7 + held.grid[2]
+    found += len(held.several) + held.part(x) + len(held.span) + held.method(x)
+    return found, math.copysign(1.0, held.number), type(held.count).__name__, held.car.itself is held.car
+
+
+def _set(path, value):
+    def change():
+        owner = HELD
+        *way, last = path.split(".")
+        for name in way:
+            owner = getattr(owner, name)
+        setattr(owner, last, value)
+
+    return change
+
+
+def _reordered():
+    HELD.table["a"] = HELD.table.pop("a")
+
+
+def _other_default():
+    scaled.__defaults__ = (5.0,)
+
+
+CHANGES = {
+    "float": _set("number", 2.5),
+    "zero": _set("number", 0.0),
+    "negative zero": _set("number", -0.0),
+    "not a number": _set("number", math.nan),
+    "int": _set("count", 4),
+    "int to bool": _set("count", True),
+    "int to float": _set("count", 3.0),
+    "bool": _set("flag", False),
+    "text": _set("text", "xyz"),
+    "none": _set("nothing", 0),
+    "complex": _set("z", 5 + 2j),
+    "attribute of a part": _set("car.wheel.radius", 7.0),
+    "attribute before the class's": _set("car.wheel.spokes", 9),
+    "attribute of a class": lambda: setattr(Wheel, "spokes", 10),
+    "list of a class": lambda: Wheel.sizes.append(5.0),
+    "method": lambda: setattr(Wheel, "turned", lambda self, x: x - 1),
+    "item of a list in a list": lambda: HELD.car.weights[1].__setitem__(1, 9.0),
+    "longer list": lambda: HELD.items.append(4.0),
+    "item": lambda: HELD.items.__setitem__(0, 4.0),
+    "value of a dict": lambda: HELD.car.table.__setitem__("a", 8.0),
+    "order of a dict": _reordered,
+    "array": lambda: HELD.grid.__setitem__(2, 100.0),
+    "array of a part": lambda: HELD.car.grid.__setitem__(1, 100.0),
+    "set": lambda: HELD.several.add(9),
+    "partial": lambda: setattr(HELD, "part", functools.partial(scaled, by=6.0)),
+    "range": _set("span", range(7)),
+    "function": lambda: setattr(HELD, "scaled", lambda x: x - 2),
+    "default": _other_default,
+    "class": lambda: setattr(HELD, "kind", type("Other", (), {"spokes": 1})),
+    "object of a method": lambda: setattr(HELD.method.__self__, "radius", 0.5),
+    "another object": lambda: setattr(HELD.car, "wheel", types.SimpleNamespace(turned=abs, spokes=1, sizes=[])),
+    "itself no more": lambda: setattr(HELD.car, "itself", None),
+}
+
+
+@pytest.fixture
+def held():
+    global HELD
+    HELD = made()
+    own = {name: value for name, value in vars(Wheel).items() if not name.startswith("__")}
+    yield
+    Wheel.sizes = [1.0, 2.0]
+    Wheel.spokes, Wheel.turned = own["spokes"], own["turned"]
+    scaled.__defaults__ = (3.0,)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_every_change_is_noticed_after_many_calls_without(held, change):
+    compute = autoconv.compile(summed)
+    for i in range(WARM):
+        assert repr(compute(i + 0.5)) == repr(summed(i + 0.5))
+    traces = len(compute.concrete_functions)
+    change()
+    for i in range(WARM):
+        assert repr(compute(i + 0.5)) == repr(summed(i + 0.5))
+    assert traces == 1
+
+
+def test_what_means_the_same_needs_no_trace(held):
+    compute = autoconv.compile(summed)
+    for i in range(4 * WARM):
+        HELD.items, HELD.table, HELD.text = [1.0, 2.0], {"a": 1.0, "b": 2.0}, "".join(["x"])
+        assert repr(compute(i + 0.5)) == repr(summed(i + 0.5))
+    assert len(compute.concrete_functions) == 1
+
+
+def test_objects_are_not_kept_alive_by_what_asks_for_them():
+    import gc
+    import weakref
+
+    holder = types.SimpleNamespace(wheel=Wheel())
+
+    @autoconv.compile
+    def turned(x):
+        return holder.wheel.turned(x)
+
+    for i in range(WARM):
+        assert turned(1.5 + i) == 3.0 + 2 * i
+    gone = weakref.ref(holder.wheel)
+    holder.wheel = Wheel()
+    gc.collect()
+    assert gone() is None
+    assert turned(1.5) == 3.0

@@ -1,0 +1,161 @@
+"""Changes of global names, builtins, modules and numbers that a function reads, seen by the next call."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import autoconv
+from tests.tracing.changes import WARM, follows
+
+HERE = sys.modules[__name__]
+
+
+NOTHING = None
+
+
+NUMBER = 1.0
+
+
+def of_nothing(x):
+    return x if NOTHING is None else x * NOTHING
+
+
+def of_number(x):
+    return x * NUMBER
+
+
+def of_no_name(x):
+    try:
+        return x * MISSING_SO_FAR
+    except NameError:
+        return -x
+
+
+def of_builtin(x):
+    return max(x, 3.0), len([x])
+
+
+def put(name, value):
+    return lambda: setattr(HERE, name, value)
+
+
+def test_names_that_go_and_come():
+    follows(of_nothing, lambda: delattr(HERE, "NOTHING"), put("NOTHING", 3.0), put("NOTHING", None))
+    follows(of_number, lambda: delattr(HERE, "NUMBER"), put("NUMBER", 1), put("NUMBER", 1.0))
+    follows(of_no_name, put("MISSING_SO_FAR", 4.0), lambda: delattr(HERE, "MISSING_SO_FAR"))
+    follows(of_builtin, put("max", lambda a, b: -100.0), lambda: delattr(HERE, "max"))
+
+
+def test_builtins_cost_nothing_but_a_look():
+    compute = follows(of_builtin)
+    assert len(compute.concrete_functions) == 1
+    assert not compute.concrete_functions[0].checks_guards_in_python
+
+
+def test_attributes_of_modules_wherever_they_are_held(tmp_path, monkeypatch):
+    (tmp_path / "settings_of_a_test.py").write_text("SCALE = 2.0\nTABLE = {'a': 1.0}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import settings_of_a_test as settings
+
+    held, box = {"m": settings}, types.SimpleNamespace(m=settings)
+
+    def imported(x):
+        import settings_of_a_test as inner
+        from settings_of_a_test import TABLE
+
+        return x * inner.SCALE + TABLE["a"]
+
+    def change(value):
+        def put_in():
+            settings.SCALE, settings.TABLE["a"] = value, value
+
+        return put_in
+
+    for function in (
+        lambda x: x * settings.SCALE,
+        lambda x: x * held["m"].SCALE + held["m"].TABLE["a"],
+        lambda x: x * box.m.SCALE,
+        imported,
+    ):
+        follows(function, change(7.0), change(8), change(2.0))
+    given = autoconv.compile(lambda m, x: x * m.SCALE)
+    for value in (2.0, 3.0, 4.0):
+        settings.SCALE = value
+        assert [given(settings, 1.0) for _ in range(WARM)] == [value] * WARM
+    monkeypatch.delitem(sys.modules, "settings_of_a_test")
+
+
+SIZED = {
+    "histogram": (lambda x, k: np.histogram(x, k)[0], lambda x: np.histogram(x, bins=len(x))[0]),
+    "hanning": (lambda x, k: np.hanning(k) + x[0], lambda x: np.hanning(len(x)) * x),
+    "fftfreq": (lambda x, k: np.fft.fftfreq(k) + x[0], lambda x: np.fft.fftfreq(len(x), d=0.1)),
+    "triu_indices": (lambda x, k: np.triu_indices(k), lambda x: x[np.triu_indices(len(x), 1)[0]]),
+    "polyfit": (lambda x, k: np.polyfit(x, x * 2, k), lambda x: np.vander(x, len(x))),
+    "choice": (
+        lambda x, k: np.random.default_rng(1).choice(k + 3, k, replace=False),
+        lambda x: np.random.default_rng(1).choice(len(x), 2, replace=False),
+    ),
+}
+
+
+@pytest.mark.parametrize("functions", SIZED.values(), ids=SIZED)
+def test_numbers_that_decide_sizes(functions):
+    by_number, by_length = map(autoconv.compile, functions)
+    for k in (3, 2, 4, 3):
+        x = np.arange(2.0, 8.0)
+        for one, other in zip(np.atleast_2d(by_number(x, k)), np.atleast_2d(functions[0](x, k)), strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-9)
+    for n in (5, 3, 7, 9, 4):
+        x = np.arange(1.0, n + 1)
+        np.testing.assert_allclose(by_length(x), functions[1](x))
+
+
+def test_modules_and_functions_that_hold_each_other():
+    a, b, c = (types.ModuleType(f"module_of_a_test_{name}") for name in "abc")
+    for module in (a, b, c):
+        module.a, module.b, module.c, module.k = a, b, c, 2.0
+
+    def same(x):
+        return x * same.by
+
+    same.by, same.itself, same.others = 2.0, same, {"same": same}
+    follows(
+        lambda x: a.b.c.a.b.c.k * x + same(x),
+        lambda: setattr(c, "k", 3.0),
+        lambda: setattr(c, "a", b),
+        lambda: setattr(b, "c", a),
+        lambda: setattr(same, "by", 5.0),
+    )
+
+
+def test_functions_of_numpy_by_other_names():
+    class Tools:
+        reduce = staticmethod(np.sum)
+
+        def __init__(self):
+            self.norm = np.linalg.norm
+
+        def both(self, x):
+            return self.reduce(x) + self.norm(x)
+
+    table = {"total": np.sum, "largest": np.max}
+    chosen = np.mean
+
+    def by_name(x):
+        return chosen(x), table["total"](x)
+
+    x, tools = np.array([3.0, 4.0]), Tools()
+    compiled = autoconv.compile(by_name)
+    assert compiled(x) == by_name(x) == (3.5, 7.0)
+    chosen, table["total"] = np.max, np.min
+    assert compiled(x) == by_name(x) == (4.0, 3.0)
+    both = autoconv.compile(tools.both)
+    assert both(x) == 12.0
+    tools.norm = np.min
+    assert both(x) == 10.0
+    Tools.reduce = staticmethod(np.max)
+    assert both(x) == 7.0
+    for function in (compiled, both):
+        assert "plain Python" not in function.explain()

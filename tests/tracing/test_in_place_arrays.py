@@ -1,0 +1,159 @@
+"""Arrays that a compiled function changes in place: arguments, results, and views of both."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+
+def agrees(function, *calls):
+    """Results and arguments as plain Python leaves them, in one trace, with nothing plain."""
+    compiled = ac.compile(function)
+    for arguments in calls:
+        mine, its = ([np.array(x) if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2))
+        found, expected = compiled(*mine), function(*its)
+        np.testing.assert_equal(found, expected)
+        for one, other in zip(mine, its, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert "plain Python" not in compiled.explain(), compiled.explain()
+    assert compiled.experimental_get_tracing_count() == 1
+
+
+A, B = np.arange(4.0), np.arange(4.0) * 2
+
+
+def test_in_a_loop_alone():
+    def f(a, n):
+        for i in range(n):
+            a[i] = a[i] * 2
+        return a.sum()
+
+    agrees(f, (A, 3), (A, 0), (A, 4))
+
+
+def test_what_was_computed():
+    def f(a, n):
+        b = a + 1
+        b[0] = n
+        for i in range(n):
+            b[i] += 1
+        return b
+
+    agrees(f, (A, 3), (A, 0))
+
+
+def test_views():
+    def f(a, n):
+        b = a * 2
+        v = b[1:]
+        if n > 1:
+            v[0] = 7.0
+        b += 1
+        return b, v.sum()
+
+    agrees(f, (A, 3), (A, 0))
+
+
+def test_names_that_change_places():
+    def f(a, b, n):
+        u, v = a, b
+        for _ in range(n):
+            u[0] += 1
+            u, v = v, u
+        return u.sum() * 10 + v.sum()
+
+    agrees(f, (A, B, 3), (A, B, 2), (A, B, 0))
+
+
+def test_one_of_two():
+    def f(a, b, n):
+        v = a if n > 1 else b
+        v[0] = 100
+        return a.sum() - b.sum()
+
+    agrees(f, (A, B, 3), (A, B, 1))
+
+
+def test_a_test_that_reads_what_the_body_writes():
+    def f(a, n):
+        i = 0
+        while a[i] < n:
+            a[i] += 1.5
+            if a[i] >= n:
+                i += 1
+            if i >= len(a):
+                break
+        return i, a * 2
+
+    agrees(f, (A, 3), (A, 0))
+
+
+def test_writes_before_an_error_stay():
+    def f(a, n):
+        for i in range(n):
+            a[i] = -1.0
+        return a[0]
+
+    compiled = ac.compile(f)
+    mine, its = A.copy(), A.copy()
+    for function, array in ((compiled, mine), (f, its)):
+        with pytest.raises(IndexError):
+            function(array, 6)
+    np.testing.assert_array_equal(mine, its)
+
+
+def test_overlapping_arguments():
+    def f(a, b, n):
+        for i in range(n):
+            b[i] += a[i]
+        return a.sum()
+
+    compiled = ac.compile(f)
+    mine, its = np.arange(6.0), np.arange(6.0)
+    assert compiled(mine[:-1], mine[1:], 5) == f(its[:-1], its[1:], 5)
+    np.testing.assert_array_equal(mine, its)
+
+
+def test_what_is_assigned_is_what_was_there_before():
+    def spread(x):
+        x[::2] = x[0:3]
+
+    def column(x, rows):
+        x[:] = rows[:, 1]
+
+    line = np.arange(10, 16)
+    ac.compile(spread)(line)
+    assert line.tolist() == [10, 11, 11, 13, 12, 15]  # NumPy 2.4 reads the 11 that it has just written
+    base = np.arange(42.0)
+    ac.compile(column)(base[3:9], base[:36].reshape(6, 6))
+    assert base[:10].tolist() == [0, 1, 2, 1, 7, 13, 19, 25, 31, 9]
+
+
+def test_views_of_arguments_come_out_as_views():
+    def f(a, n):
+        return a if n > 2 else a[1:]
+
+    def g(a):
+        return a, a[::-1], a.reshape(2, 2)
+
+    for n in (3, 1):
+        mine = A.copy()
+        found = ac.compile(f)(mine, n)
+        mine[2] = 50.0
+        np.testing.assert_array_equal(found, f(mine, n))
+    compiled, mine = ac.compile(g), A.copy()
+    whole, turned, square = compiled(mine)
+    assert whole is mine and turned.base is mine and np.shares_memory(square, mine)
+    assert "plain Python" not in compiled.explain()
+
+
+def test_lists_of_arrays_without_elements_have_the_dtype_of_the_arrays():
+    def added(x):
+        x += [x[0], x[1]]
+        return x
+
+    for call in (added, ac.compile(added)):
+        with pytest.raises(ValueError, match=r"could not be broadcast together with shapes \(3,0\) \(2,0\) \(3,0\)"):
+            call(np.ones((3, 0), np.uint64))

@@ -1,0 +1,63 @@
+"""Functions chosen by an index, and max() and min(), of values known only at run time."""
+
+import pytest
+
+import autoconv as ac
+from tests.tracing.plainly import result_or_error
+
+
+def by_an_item_of_a_dict(a):
+    d = {"p": a}
+    d[a] = a
+    fs = [lambda: a, lambda: 7, lambda: d]
+    return fs[d["p"] % 4]()
+
+
+def by_what_may_be_text(a):
+    d = {"p": "x" if a > 3 else a}
+    d[a + 1] = a
+    fs = (lambda: a, lambda: 7)
+    return fs[d["p"]]()
+
+
+def extremes_of_items(a):
+    d = {"p": a}
+    d[a] = a
+    items = [d["p"], a, 1]
+
+    def gen(n):
+        for i in range(3):
+            yield i + a
+        yield max(items)
+
+    return (
+        max(gen(3), default=1),
+        min(gen(3)),
+        max(items),
+        max(d["p"], a),
+        max(d["p"], 2.5),
+        max(items, default=2),
+        max(items, key=abs),
+    )
+
+
+def next_with_a_default(a):
+    def g2(n):
+        yield from range(n)
+
+    def gen(n):
+        yield from range(n % 4)
+        n = next(g2(n), 9)
+        yield n
+
+    return sum(gen(a))
+
+
+@pytest.mark.parametrize(
+    "function", [by_an_item_of_a_dict, by_what_may_be_text, extremes_of_items, next_with_a_default]
+)
+def test_python_is_not_asked(function):
+    compiled = ac.compile(function)
+    for a in (2, 5, 0, 3, -2, 1):
+        assert result_or_error(compiled, a) == result_or_error(function, a)
+    assert "plain Python" not in compiled.explain()

@@ -1,0 +1,44 @@
+"""Lists that move into the graph because a try changes them, while an enclosing statement keeps others in Python."""
+
+import pytest
+
+import autoconv
+from tests.tracing.plainly import result_or_error
+
+
+def changed_inside_of_a_finally(a, b):
+    k = b
+    other = [0, 5, b]
+    counts = {0: 1, 2: b}
+    try:
+        other[a] = k
+        counts[a] = 1
+    except KeyError:
+        k = counts.get(3, b)
+    finally:
+        raise ZeroDivisionError(k, len(other))
+
+
+def changed_and_caught_around(a, b):
+    other = [0, 5, b]
+    counts = {0: 1, 2: b}
+    held = [other, counts]
+    try:
+        try:
+            other[a] = b
+            counts[a] = 10 // b
+        except IndexError:
+            counts[7] = a
+        finally:
+            other.append(b)
+    except ZeroDivisionError:
+        counts[8] = a
+    return other, sorted(counts.items()), held
+
+
+@pytest.mark.parametrize("function", [changed_inside_of_a_finally, changed_and_caught_around])
+def test_what_tries_change_is_what_plain_python_changes(function):
+    compiled = autoconv.compile(function)
+    for a, b in ((1, 2), (7, 3), (0, 0), (2, -1), (9, 0)):
+        assert result_or_error(compiled, a, b) == result_or_error(function, a, b)
+    assert "plain Python" not in str(compiled.explain())

@@ -1,0 +1,74 @@
+"""Type errors of operators: Python's text with the operator and the types, for operands that a graph computes."""
+
+import pytest
+
+import autoconv
+
+COMPARISONS = ["<", "<=", ">", ">="]
+OPERATORS = ["|", "&", "^", "-", "+", "@", "%", "//", "<<"]
+OTHERS = [{1}, frozenset({1}), {1: 2}, [1], (1,), "a", None, 2j]
+
+
+def outcome(function, arguments):
+    try:
+        return function(*arguments)
+    except TypeError as error:
+        return str(error)
+
+
+def outcomes(tmp_path, texts):
+    """What functions come to, plain and compiled, for each other operand."""
+    path = tmp_path / "words.py"
+    path.write_text("".join(f"def f{i}(n, other):\n{text}\n\n" for i, text in enumerate(texts)))
+    namespace = {}
+    exec(compile(path.read_text(), str(path), "exec"), namespace)
+    for i, text in enumerate(texts):
+        plain = namespace[f"f{i}"]
+        for other in OTHERS:
+            found = [
+                outcome(function, (3, other.copy() if isinstance(other, (set, dict, list)) else other))
+                for function in (plain, autoconv.compile(plain))
+            ]
+            yield text, other, *found
+
+
+@pytest.mark.parametrize("symbol", COMPARISONS)
+def test_comparisons(tmp_path, symbol):
+    texts = [f"    return n + 1 {symbol} other", f"    return other {symbol} n", f"    return [n {symbol} other]"]
+    for text, other, plain, compiled in outcomes(tmp_path, texts):
+        assert plain == compiled, (text, other)
+
+
+@pytest.mark.parametrize("symbol", OPERATORS)
+def test_operators_and_assignments(tmp_path, symbol):
+    texts = [
+        f"    n += 1\n    n {symbol}= other\n    return n",
+        f"    other {symbol}= n\n    return other",
+        f"    return (n + 1) {symbol} other",
+    ]
+    for text, other, plain, compiled in outcomes(tmp_path, texts):
+        if not (symbol == "%" and isinstance(other, str)):
+            assert plain == compiled, (text, other)
+
+
+def test_divmod(tmp_path):
+    texts = ["    return divmod(n, other)", "    return divmod(other, n + 1)"]
+    for text, other, plain, compiled in outcomes(tmp_path, texts):
+        assert plain == compiled, (text, other)
+
+
+def test_the_right_operand_is_asked():
+    class Asked:
+        def __lt__(self, other):
+            return "less", other
+
+        def __ror__(self, other):
+            return "or", other
+
+    def f(n, asked):
+        n += 1
+        found = n > asked
+        n |= asked
+        return found, n
+
+    assert autoconv.compile(f)(3, Asked()) == f(3, Asked()) == (("less", 4), ("or", 4))

@@ -1,0 +1,138 @@
+"""Names and attributes in a try that may be missing, on one path or another."""
+
+import autoconv as ac
+from tests.tracing.test_early_exit_from_finally import Swallowing
+from tests.tracing.test_objects import agrees
+
+
+def test_variables_of_handlers_inside_what_is_recorded_again():
+    def f(a, b):
+        k, items, other = b, [3, a], [0, 5, b]
+        with Swallowing():
+            fuel = abs(b) % 5
+            while fuel > 0:
+                fuel = fuel - 1
+                try:
+                    if a * fuel < 2:
+                        k = fuel
+                        raise IndexError("bad", fuel)
+                finally:
+                    items = other
+            try:
+                k = 1 // a
+            except ZeroDivisionError:
+                if b > 2:
+                    other = [*other, k]
+        try:
+            raise ExceptionGroup("several", [ValueError(a), KeyError(2)])
+        except* ValueError:
+            try:
+                if b < a:
+                    raise KeyError("bad")
+                k = a % 6
+            except KeyError:
+                if a != 4:
+                    other = [*other, a]
+        except* KeyError as group:
+            k += len(group.exceptions)
+        return k, items, other
+
+    agrees(f, (1, 2), (0, 0), (7, 3), (0, 4), (4, 9))
+
+
+def test_names_that_no_path_of_an_inner_try_assigns():
+    class Manager:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, kind, error, trace):
+            return 1
+
+    def f(b):
+        if b:
+            with Manager():
+                try:
+                    if b % 4:
+                        return None
+                except ValueError:
+                    pass
+                else:
+                    b += 1
+        return b
+
+    def g(a):
+        try:
+            z = 6 // a
+        except ZeroDivisionError:
+            i = 3
+            try:
+                if a:
+                    i -= 3
+            except KeyError:
+                pass
+            else:
+                z = i
+        return z
+
+    agrees(f, (3,), (0,), (4,))
+    agrees(g, (3,), (0,), (4,))
+
+
+def test_attributes_that_are_not_there_when_the_body_raises():
+    class Box:
+        pass
+
+    def f(a, k):
+        box = Box()
+        try:
+            if a > 0:
+                box.x = 6 // k
+            box.y = a // k
+        except ZeroDivisionError:
+            box.z = 3
+        try:
+            r = box.x
+        except AttributeError as error:
+            r = str(error)
+        try:
+            return r, box.y
+        except AttributeError as error:
+            return r, str(error), box.z
+
+    agrees(f, (1, 2), (0, 2), (1, 0), (0, 0))
+
+
+counter = 1
+
+
+def test_a_global_name_that_may_not_be_there():
+    def deletes(a, k):
+        global counter
+        try:
+            del counter
+            counter = a // k
+        except ZeroDivisionError:
+            pass
+        try:
+            return counter
+        except NameError as error:
+            return str(error)
+        finally:
+            counter = 5
+
+    def chooses(a, k):
+        global counter
+        if a > 0:
+            counter = None
+        found = counter
+        counter = 5 if k else "x"
+        return found
+
+    for f in (deletes, chooses):
+        compiled = ac.compile(f)
+        for call in ((1, 2), (0, 2), (1, 0), (0, 0)):
+            globals()["counter"] = 1
+            wanted = f(*call), globals()["counter"]
+            globals()["counter"] = 1
+            assert (compiled(*call), globals()["counter"]) == wanted
+    assert "plain Python" not in compiled.explain()

@@ -1,0 +1,197 @@
+"""Ints beyond 64 bits in calls that change arrays: Python's result, and each array as plain Python leaves it."""
+
+from collections import Counter, defaultdict, deque
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from autoconv.ops.analysis.alias import written_parameters
+
+
+def counts_places(values, bins):
+    counts = np.zeros(3, dtype=np.int64)
+    last = 0
+    for value in values:
+        last = int(value * bins)
+        counts[last % 3] += 1
+    return counts, last
+
+
+def test_arrays_that_are_only_read_need_no_taking_back():
+    f = ac.compile(counts_places)
+    values = np.array([0.25, 0.5, 1.0])
+    for bins in (8, 10, 2**62, 9):
+        counts, last = f(values, bins)
+        expected, other = counts_places(values, bins)
+        assert counts.tolist() == expected.tolist() and last == other
+    larger = np.array([0.25, 1e30, 1.0])  # int(1e30) has 100 bits
+    counts, last = f(larger, 1)
+    expected, other = counts_places(larger, 1)
+    assert counts.tolist() == expected.tolist() and last == other
+    assert larger.tolist() == [0.25, 1e30, 1.0]
+    (trace,) = f.concrete_functions
+    assert trace.can_run_again and f._straight, "calls go straight to native code"
+    assert "one call:" in f.explain()
+
+
+def test_an_array_that_was_written_is_written_once():
+    def f(source, target, n):
+        for i in range(4):
+            target[i] += source[i]
+            n = n * 10**6
+        return n
+
+    compiled = ac.compile(f)
+    source = np.arange(1, 5)
+    for n in (1, 5, 2**40, 3):
+        ours, theirs = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
+        assert compiled(source, ours, n) == f(source, theirs, n)
+        assert ours.tolist() == theirs.tolist() == [1, 2, 3, 4]
+    assert compiled.experimental_get_tracing_count() == 1
+    assert written_parameters(compiled.concrete_functions[0].optimised) == [1]
+
+
+def test_which_arrays_a_graph_writes_to():
+    def f(a, b, c, either):
+        target = b if either else np.zeros(3)
+        view = target[1:]
+        for i in range(c.shape[0]):
+            view[0] += a[i] + c[i]
+        return target
+
+    compiled = ac.compile(f)
+    for either in (True, False):
+        ours, theirs = np.arange(9.0).reshape(3, 3), np.arange(9.0).reshape(3, 3)
+        np.testing.assert_array_equal(compiled(*ours, either), f(*theirs, either))
+        np.testing.assert_array_equal(ours, theirs)
+    assert written_parameters(compiled.concrete_functions[0].optimised) == [1]
+
+
+def test_a_number_of_another_class_in_a_list_behind_a_write_to_an_array():
+    def summed(x, items):
+        total = 0
+        for i in range(len(items)):
+            x[0] += 1.0
+            total = total + (items[i] if x[0] > 0 else 1)
+        return total
+
+    compiled = ac.compile(summed)
+    for items in ([1, 2], [3, 4, 5], [3, 2.5], [1, 1 + 2j], [True, 4]):
+        mine, other = np.zeros(2), np.zeros(2)
+        assert repr(compiled(mine, list(items))) == repr(summed(other, list(items)))
+        assert mine.tolist() == other.tolist()
+
+
+def test_a_scalar_of_another_class_behind_a_write_to_an_array():
+    def masked(x, y, k):
+        for _ in range(k):
+            x &= 2.5 // y[x > 0]
+        return x[1:]
+
+    compiled = ac.compile(masked)
+    for x, y in ((np.uint64(3), np.ones((2, 3), bool)), (np.uint64(5), np.ones((1, 4), bool))):
+        for _ in range(2):
+            with pytest.raises(TypeError) as expected:
+                masked(x, y, 3)
+            with pytest.raises(TypeError) as found:
+                compiled(x, y, 3)
+            assert str(found.value) == str(expected.value)
+
+
+class Computes:
+    @property
+    def y(self):
+        return 5
+
+
+class Holds:
+    def __init__(self):
+        self.y = 7
+
+
+def test_what_no_graph_carries_before_a_change_that_lasts():
+    count = ac.Variable(0.0)
+
+    def an_int(q, n):
+        total = 1
+        for i in range(1, n):
+            total *= i
+        count.assign_add(1.0)
+        return total
+
+    def code_of_a_class(q, n):
+        y = q[n % 2].y
+        count.assign_add(1.0)
+        return y
+
+    given = [HOLDS, COMPUTES]
+    for function in (an_int, code_of_a_class):
+        compiled = ac.compile(function)
+        for n in (6, 31, 8, 30):
+            before = float(count.numpy())
+            found = compiled(given, n)
+            assert float(count.numpy()) == before + 1 and found == function(given, n)
+        assert compiled.experimental_get_tracing_count() == 1
+
+
+HOLDS, COMPUTES = Holds(), Computes()
+
+
+def test_code_of_a_class_behind_a_change_that_lasts():
+    def callback(q, i):
+        ac.print("at", i)
+        return q[i].y
+
+    def in_a_loop(q, i):
+        found = 0
+        for j in range(i):
+            found += q[j].y
+            ac.print(j)
+        return found
+
+    def in_a_try(q, i):
+        ac.print("at", i)
+        try:
+            return q[i].y
+        except Exception:
+            return -1
+
+    for function in (callback, in_a_loop, in_a_try):
+        compiled = ac.compile(function)
+        for q in ([HOLDS, HOLDS], [HOLDS, COMPUTES], [COMPUTES, HOLDS]):
+            assert compiled(q, 1) == function(q, 1)
+        assert "a class may have code of its own for an object after a change" in compiled.explain()
+
+
+def test_queues_that_a_run_fills_are_taken_back():
+    def f(q, queue, counts, i):
+        queue.append(i)
+        counts[i] += 1
+        found = 0
+        while queue:
+            found += q[queue.popleft() % 2].y
+        counts["sum"] += found
+        return found
+
+    compiled = ac.compile(f)
+    for q in ([HOLDS, HOLDS], [HOLDS, COMPUTES], [COMPUTES, HOLDS], [HOLDS, HOLDS]):
+        for make in (Counter, lambda given: defaultdict(int, given)):
+            given = [(deque([1, 2, 3]), make({"sum": 2})) for _ in range(2)]
+            assert compiled(q, *given[0], 4) == f(q, *given[1], 4)
+            assert given[0] == given[1] and list(given[0][1]) == list(given[1][1])
+
+
+def test_an_unknown_object_behind_a_container_of_ones_own_class_makes_the_call_plain():
+    class Bag(list):
+        pass
+
+    def f(q, bag, i):
+        bag.append(i)
+        return q[i % 2].y + len(bag)
+
+    compiled = ac.compile(f)
+    for q in ([HOLDS, COMPUTES], [COMPUTES, HOLDS]):
+        for i in range(2):
+            one, other = Bag([1]), Bag([1])
+            assert compiled(q, one, i) == f(q, other, i) and one == other
