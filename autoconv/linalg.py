@@ -34,13 +34,44 @@ from autoconv.api.linalg import (
 from autoconv.api.tensors.comparison import global_norm
 from autoconv.api.tensors.constants import eye
 from autoconv.api.tensors.norms import l2_normalize, norm
+from autoconv.linear_operators.base import LinearOperator
+from autoconv.linear_operators.blocks import LinearOperatorBlockDiag
+from autoconv.linear_operators.compositions import (
+    LinearOperatorAdjoint,
+    LinearOperatorComposition,
+    LinearOperatorInversion,
+    LinearOperatorKronecker,
+)
+from autoconv.linear_operators.dense import (
+    LinearOperatorFullMatrix,
+    LinearOperatorLowerTriangular,
+    LinearOperatorTridiag,
+)
+from autoconv.linear_operators.diagonals import (
+    LinearOperatorDiag,
+    LinearOperatorIdentity,
+    LinearOperatorScaledIdentity,
+    LinearOperatorZeros,
+)
+from autoconv.linear_operators.structured import (
+    LinearOperatorCirculant,
+    LinearOperatorHouseholder,
+    LinearOperatorLowRankUpdate,
+    LinearOperatorPermutation,
+    LinearOperatorToeplitz,
+)
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
-    "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eig", "eigh", "eigvals",
-    "eigvalsh", "einsum", "eye", "global_norm", "inv", "l2_normalize", "logdet", "lstsq", "lu", "matmul", "matrix_rank",
-    "matrix_transpose", "matvec", "norm", "normalize", "outer", "pinv", "qr", "set_diag", "slogdet", "solve", "svd",
-    "tensor_diag", "tensor_diag_part", "tensordot", "trace", "triangular_solve",
+    "LinearOperator", "LinearOperatorAdjoint", "LinearOperatorBlockDiag", "LinearOperatorCirculant",
+    "LinearOperatorComposition", "LinearOperatorDiag", "LinearOperatorFullMatrix", "LinearOperatorHouseholder",
+    "LinearOperatorIdentity", "LinearOperatorInversion", "LinearOperatorKronecker", "LinearOperatorLowRankUpdate",
+    "LinearOperatorLowerTriangular", "LinearOperatorPermutation", "LinearOperatorScaledIdentity",
+    "LinearOperatorToeplitz", "LinearOperatorTridiag", "LinearOperatorZeros", "adjoint", "band_part", "cholesky",
+    "cholesky_solve", "cross", "det", "diag", "diag_part", "eig", "eigh", "eigvals", "eigvalsh", "einsum", "eye",
+    "global_norm", "inv", "l2_normalize", "logdet", "lstsq", "lu", "matmul", "matrix_rank", "matrix_transpose",
+    "matvec", "norm", "normalize", "outer", "pinv", "qr", "set_diag", "slogdet", "solve", "svd", "tensor_diag",
+    "tensor_diag_part", "tensordot", "trace", "triangular_solve",
 ]  # fmt: skip
 
 _present_functions(globals())

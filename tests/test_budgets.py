@@ -52,7 +52,7 @@ _OF_RULES = (
 )  # fmt: skip
 _OF_USERS = ("api", "numpy", "upgrade", "xp")  # names of functions
 # Packages whose functions have the signatures of TensorFlow's or NumPy's.
-_SIGNATURES_OF_PEERS = (*_OF_USERS, "compat", "data", "io", "summary", "tensorflow", "train")
+_SIGNATURES_OF_PEERS = (*_OF_USERS, "compat", "data", "io", "linear_operators", "summary", "tensorflow", "train")
 
 
 def tables_of_ops(path: Path) -> list[str]:

@@ -1,0 +1,125 @@
+"""Operators of blocks on the diagonal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.api.tensors.constants import zeros
+from autoconv.api.tensors.shaping import broadcast_to, concat, shape, split, stack
+from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape, broadcast_static_shape
+from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
+from autoconv.linear_operators.compositions import checked, lead_of, of_all
+from autoconv.runtime.support.shape import TensorShape
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class LinearOperatorBlockDiag(LinearOperator):
+    """The operator with operators as the blocks on its diagonal, and zeros elsewhere.
+
+    `matmul` and `solve` take matrices, or a list with the rows of each block, and return the same.
+
+    >>> blocks = [autoconv.linalg.LinearOperatorDiag([1.0, 2.0]), autoconv.linalg.LinearOperatorIdentity(1)]
+    >>> autoconv.linalg.LinearOperatorBlockDiag(blocks).matvec([1.0, 1.0, 5.0]).numpy()
+    array([1., 2., 5.], dtype=float32)
+    """
+
+    def __init__(
+        self, operators: Sequence[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = True, name: str | None = None,
+    ) -> None:  # fmt: skip
+        self._operators = checked(operators)
+        hints = of_all(operators, is_non_singular, is_self_adjoint, is_positive_definite)
+        super().__init__(
+            operators[0].dtype, None, *hints, is_square, name or "_ds_".join(one.name for one in operators),
+            {"operators": operators},
+        )  # fmt: skip
+
+    @property
+    def operators(self) -> list[LinearOperator]:
+        return self._operators
+
+    def _shape(self) -> TensorShape:
+        lead = self._operators[0].batch_shape
+        for one in self._operators[1:]:
+            lead = broadcast_static_shape(lead, one.batch_shape)
+        sides = [[one.range_dimension for one in self._operators], [one.domain_dimension for one in self._operators]]
+        return lead.concatenate([None if None in side else sum(side) for side in sides])  # type: ignore[arg-type]
+
+    def _shape_tensor(self) -> Tensor:
+        rows: Any = sum(one.range_dimension_tensor() for one in self._operators)  # type: ignore[misc]
+        columns: Any = sum(one.domain_dimension_tensor() for one in self._operators)  # type: ignore[misc]
+        return concat([lead_of(self._operators), stack([rows, columns])], 0)
+
+    def _operand(self, x: Any) -> Any:
+        if isinstance(x, (list, tuple)) and len(x) == len(self._operators) and not _is_number(x[0]):
+            return [super(LinearOperatorBlockDiag, self)._operand(part) for part in x]
+        return super()._operand(x)
+
+    def _applied(self, x: Any, method: str, adjoint: bool, adjoint_arg: bool) -> Any:
+        by_rows = (method == "solve") != adjoint
+        if isinstance(x, list):
+            pairs = zip(self._operators, x, strict=True)
+            return [getattr(one, method)(part, adjoint=adjoint, adjoint_arg=adjoint_arg) for one, part in pairs]
+        right = adjoint_of(x, adjoint_arg)
+        sizes: list[Any] = [
+            one.range_dimension_tensor() if by_rows else one.domain_dimension_tensor() for one in self._operators
+        ]
+        parts = split(right, stack(sizes), axis=-2, num=len(sizes))
+        lead = broadcast_dynamic_shape(self.batch_shape_tensor(), get_item(shape(right), slice(None, -2)))
+        found = [getattr(one, method)(part, adjoint=adjoint) for one, part in zip(self._operators, parts, strict=True)]
+        wide = [broadcast_to(y, concat([lead, get_item(shape(y), slice(-2, None))], 0)) for y in found]
+        return concat(wide, -2)
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._applied(x, "matmul", adjoint, adjoint_arg)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._applied(rhs, "solve", adjoint, adjoint_arg)
+
+    def _to_dense(self) -> Tensor:
+        columns: Any = self.domain_dimension_tensor()
+        lead, before, rows = self.batch_shape_tensor(), 0, []
+        for one in self._operators:
+            dense: Any = one.to_dense()
+            height, width = get_item(shape(dense), -2), get_item(shape(dense), -1)
+            block = broadcast_to(dense, concat([lead, stack([height, width])], 0))
+            left = zeros(concat([lead, stack([height, before])], 0), self.dtype)
+            right = zeros(concat([lead, stack([height, columns - before - width])], 0), self.dtype)
+            rows.append(concat([left, block, right], -1))
+            before = before + width
+        return concat(rows, -2)
+
+    def _wide(self, parts: list[Any]) -> Any:
+        lead = self.batch_shape_tensor()
+        return concat([broadcast_to(x, concat([lead, get_item(shape(x), slice(-1, None))], 0)) for x in parts], -1)
+
+    def _diag_part(self) -> Any:
+        return self._wide([one.diag_part() for one in self._operators])
+
+    def _eigvals(self) -> Any:
+        return self._wide([one.eigvals() for one in self._operators])
+
+    def _trace(self) -> Any:
+        return sum(one.trace() for one in self._operators)
+
+    def _determinant(self) -> Any:
+        return math.prod(one.determinant() for one in self._operators)
+
+    def _log_abs_determinant(self) -> Any:
+        return sum(one.log_abs_determinant() for one in self._operators)
+
+    def _linop_adjoint(self) -> LinearOperator:
+        return LinearOperatorBlockDiag([one.adjoint() for one in self._operators], self.is_non_singular)
+
+    def _linop_inverse(self) -> LinearOperator:
+        return LinearOperatorBlockDiag([one.inverse() for one in self._operators], self.is_non_singular)
+
+    def _linop_cholesky(self) -> LinearOperator:
+        return LinearOperatorBlockDiag([one.cholesky() for one in self._operators], True)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, complex))

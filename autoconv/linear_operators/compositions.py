@@ -1,0 +1,337 @@
+"""Operators made of operators: products, adjoints, inverses, Kronecker products."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.shaping import broadcast_to, concat, reshape, shape, stack, transpose
+from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape, broadcast_static_shape
+from autoconv.linear_operators.base import MAKERS, Hint, LinearOperator, adjoint_of
+from autoconv.runtime.support.shape import TensorShape
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+Hints = tuple[Hint, Hint, Hint]
+
+
+class LinearOperatorComposition(LinearOperator):
+    """The product of operators: the last one is applied first.
+
+    >>> double, turned = (autoconv.linalg.LinearOperatorFullMatrix(x) for x in ([[2.0, 0], [0, 2]], [[0.0, 1], [1, 0]]))
+    >>> autoconv.linalg.LinearOperatorComposition([double, turned]).matvec([1.0, 2.0]).numpy()
+    array([4., 2.], dtype=float32)
+    """
+
+    def __init__(
+        self, operators: Sequence[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        self._operators = checked(operators)
+        if is_non_singular is None and all(one.is_non_singular for one in operators):
+            is_non_singular = True
+        super().__init__(
+            operators[0].dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square,
+            name or "_o_".join(one.name for one in operators), {"operators": operators},
+        )  # fmt: skip
+
+    @property
+    def operators(self) -> list[LinearOperator]:
+        return self._operators
+
+    def _shape(self) -> TensorShape:
+        lead = self._operators[0].batch_shape
+        for one in self._operators[1:]:
+            lead = broadcast_static_shape(lead, one.batch_shape)
+        return lead.concatenate([self._operators[0].range_dimension, self._operators[-1].domain_dimension])
+
+    def _shape_tensor(self) -> Tensor:
+        ends = [self._operators[0].range_dimension_tensor(), self._operators[-1].domain_dimension_tensor()]
+        return concat([lead_of(self._operators), stack(ends)], 0)
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        found = adjoint_of(x, adjoint_arg)
+        for one in self._operators if adjoint else reversed(self._operators):
+            found = one.matmul(found, adjoint=adjoint)
+        return found
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        found = adjoint_of(rhs, adjoint_arg)
+        for one in reversed(self._operators) if adjoint else self._operators:
+            found = one.solve(found, adjoint=adjoint)
+        return found
+
+    def _all_square(self) -> bool:
+        return all(one.is_square for one in self._operators)
+
+    def _determinant(self) -> Any:
+        if not self._all_square():
+            return super()._determinant()
+        return math.prod(one.determinant() for one in self._operators)
+
+    def _log_abs_determinant(self) -> Any:
+        if not self._all_square():
+            return super()._log_abs_determinant()
+        return sum(one.log_abs_determinant() for one in self._operators)
+
+    def _linop_adjoint(self) -> LinearOperator:
+        return LinearOperatorComposition([one.adjoint() for one in reversed(self._operators)], self.is_non_singular)
+
+    def _linop_inverse(self) -> LinearOperator:
+        if not self._all_square():
+            return super()._linop_inverse()
+        return LinearOperatorComposition([one.inverse() for one in reversed(self._operators)], self.is_non_singular)
+
+
+class LinearOperatorAdjoint(LinearOperator):
+    """The adjoint (conjugate transpose) of an operator.
+
+    >>> operator = autoconv.linalg.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]])
+    >>> autoconv.linalg.LinearOperatorAdjoint(operator).matvec([1.0, 0.0]).numpy()
+    array([1., 2.], dtype=float32)
+    """
+
+    def __init__(
+        self, operator: LinearOperator, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        self._operator = operator
+        hints = _inherited(operator, is_non_singular, is_self_adjoint, is_positive_definite)
+        super().__init__(
+            operator.dtype, None, *hints, is_square, name or f"{operator.name}_adjoint", {"operator": operator}
+        )
+
+    @property
+    def operator(self) -> LinearOperator:
+        return self._operator
+
+    def _shape(self) -> TensorShape:
+        inner = self._operator
+        return inner.batch_shape.concatenate([inner.domain_dimension, inner.range_dimension])
+
+    def _shape_tensor(self) -> Tensor:
+        sizes: Any = self._operator.shape_tensor()
+        return concat([sizes[:-2], sizes[-1:], sizes[-2:-1]], 0)
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._operator.matmul(x, adjoint=not adjoint, adjoint_arg=adjoint_arg)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._operator.solve(rhs, adjoint=not adjoint, adjoint_arg=adjoint_arg)
+
+    def _to_dense(self) -> Tensor:
+        return adjoint_of(self._operator.to_dense(), True)
+
+    def _determinant(self) -> Any:
+        found = self._operator.determinant()
+        return apply("conjugate", found) if self.dtype.is_complex else found
+
+    def _log_abs_determinant(self) -> Any:
+        return self._operator.log_abs_determinant()
+
+    def _linop_adjoint(self) -> LinearOperator:
+        return self._operator
+
+    def _linop_inverse(self) -> LinearOperator:
+        return self._operator.inverse().adjoint()
+
+
+class LinearOperatorInversion(LinearOperator):
+    """The inverse of an operator, which its `solve` computes.
+
+    >>> operator = autoconv.linalg.LinearOperatorFullMatrix([[2.0, 0.0], [0.0, 4.0]])
+    >>> autoconv.linalg.LinearOperatorInversion(operator).matvec([2.0, 2.0]).numpy()
+    array([1. , 0.5], dtype=float32)
+    """
+
+    def __init__(
+        self, operator: LinearOperator, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        if operator.is_non_singular is False or is_non_singular is False:
+            raise ValueError("Linear operator is singular; it has no inverse.")
+        self._operator = operator
+        hints = _inherited(operator, True, is_self_adjoint, is_positive_definite)
+        super().__init__(operator.dtype, None, *hints, True, name or f"{operator.name}_inv", {"operator": operator})
+
+    @property
+    def operator(self) -> LinearOperator:
+        return self._operator
+
+    def _shape(self) -> TensorShape:
+        return self._operator.shape
+
+    def _shape_tensor(self) -> Tensor:
+        return self._operator.shape_tensor()
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._operator.solve(x, adjoint=adjoint, adjoint_arg=adjoint_arg)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._operator.matmul(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
+
+    def _determinant(self) -> Any:
+        return apply("reciprocal", self._operator.determinant())
+
+    def _log_abs_determinant(self) -> Any:
+        return -self._operator.log_abs_determinant()
+
+    def _linop_inverse(self) -> LinearOperator:
+        return self._operator
+
+
+class LinearOperatorKronecker(LinearOperator):
+    """The Kronecker product of operators.
+
+    >>> left, right = (autoconv.linalg.LinearOperatorDiag(x) for x in ([1.0, 2.0], [1.0, 10.0]))
+    >>> autoconv.linalg.LinearOperatorKronecker([left, right]).diag_part().numpy()
+    array([ 1., 10.,  2., 20.], dtype=float32)
+    """
+
+    def __init__(
+        self, operators: Sequence[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        self._operators = checked(operators)
+        hints = of_all(operators, is_non_singular, is_self_adjoint, is_positive_definite)
+        super().__init__(
+            operators[0].dtype, None, *hints, is_square, name or "_x_".join(one.name for one in operators),
+            {"operators": operators},
+        )  # fmt: skip
+
+    @property
+    def operators(self) -> list[LinearOperator]:
+        return self._operators
+
+    def _shape(self) -> TensorShape:
+        lead = self._operators[0].batch_shape
+        for one in self._operators[1:]:
+            lead = broadcast_static_shape(lead, one.batch_shape)
+        sides = [[one.range_dimension for one in self._operators], [one.domain_dimension for one in self._operators]]
+        return lead.concatenate([None if None in side else math.prod(side) for side in sides])  # type: ignore[type-var]
+
+    def _shape_tensor(self) -> Tensor:
+        rows: Any = math.prod(one.range_dimension_tensor() for one in self._operators)  # type: ignore[misc]
+        columns: Any = math.prod(one.domain_dimension_tensor() for one in self._operators)  # type: ignore[misc]
+        return concat([lead_of(self._operators), stack([rows, columns])], 0)
+
+    def _applied(self, x: Any, method: str, adjoint: bool) -> Any:
+        """Apply each operator along its own part of the columns: fold it out, multiply, fold it back."""
+        given = shape(x)
+        lead, count = get_item(given, slice(None, -2)), get_item(given, -1)
+        whole = broadcast_dynamic_shape(lead, self.batch_shape_tensor())
+        found = broadcast_to(x, concat([whole, get_item(given, slice(-2, None))], 0))
+        batch = get_item(shape(whole), 0)
+        for one in self._operators:
+            size = one.range_dimension_tensor() if (method == "solve") != adjoint else one.domain_dimension_tensor()
+            folded = reshape(found, concat([whole, stack([size, -1])], 0))
+            applied = getattr(one, method)(folded, adjoint=adjoint)
+            rows = get_item(shape(applied), -2)
+            # The columns [rest, count] move before the rows of the result, which become the last part of the rest.
+            parts = reshape(applied, concat([whole, stack([rows, -1, count])], 0))
+            rank = parts.shape.rank
+            order = [*range(rank - 3), rank - 2, rank - 3, rank - 1] if rank is not None else _turned(batch)
+            found = reshape(transpose(parts, order), concat([whole, stack([-1, count])], 0))
+        return found
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._applied(adjoint_of(x, adjoint_arg), "matmul", adjoint)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._applied(adjoint_of(rhs, adjoint_arg), "solve", adjoint)
+
+    def _determinant(self) -> Any:
+        size: Any = self.domain_dimension_tensor()
+        found: Any = 1.0
+        for one in self._operators:
+            power = cast(size // one.domain_dimension_tensor(), self.dtype)
+            found = apply("power", one.determinant(), power) * found
+        return found
+
+    def _log_abs_determinant(self) -> Any:
+        size: Any = self.domain_dimension_tensor()
+        found: Any = 0.0
+        for one in self._operators:
+            logarithm = one.log_abs_determinant()
+            power = cast(size // one.domain_dimension_tensor(), logarithm.dtype)
+            found = logarithm * power + found
+        return found
+
+    def _diag_part(self) -> Any:
+        found: Any = self._operators[0].diag_part()
+        for one in self._operators[1:]:
+            other: Any = one.diag_part()
+            grid = found[..., :, None] * other[..., None, :]
+            found = reshape(grid, concat([shape(grid)[:-2], [-1]], 0))
+        return found
+
+    def _trace(self) -> Any:
+        return math.prod(one.trace() for one in self._operators)
+
+    def _linop_adjoint(self) -> LinearOperator:
+        return LinearOperatorKronecker([one.adjoint() for one in self._operators], self.is_non_singular)
+
+    def _linop_inverse(self) -> LinearOperator:
+        return LinearOperatorKronecker([one.inverse() for one in self._operators], self.is_non_singular)
+
+    def _linop_cholesky(self) -> LinearOperator:
+        return LinearOperatorKronecker([one.cholesky() for one in self._operators], True)
+
+
+def checked(operators: Sequence[LinearOperator]) -> list[LinearOperator]:
+    """Return operators as a list, of which there is at least one and all have one dtype."""
+    found = list(operators)
+    if not found:
+        raise ValueError("Expected a non-empty list of operators. Found: []")
+    if len({one.dtype for one in found}) > 1:
+        raise TypeError(f"Expected all operators to have the same dtype. Found {[(o.name, o.dtype) for o in found]}")
+    return found
+
+
+def _inherited(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
+    first, second, third = operator.is_non_singular, operator.is_self_adjoint, operator.is_positive_definite
+    return (
+        first if non_singular is None else non_singular,
+        second if self_adjoint is None else self_adjoint,
+        third if positive is None else positive,
+    )
+
+
+def of_all(operators: Sequence[LinearOperator], non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
+    """Return the hints; one that is not given holds if it holds for every operator."""
+    return (
+        _all(operators, "is_non_singular") if non_singular is None else non_singular,
+        _all(operators, "is_self_adjoint") if self_adjoint is None else self_adjoint,
+        _all(operators, "is_positive_definite") if positive is None else positive,
+    )
+
+
+def _all(operators: Sequence[LinearOperator], name: str) -> Hint:
+    return True if all(getattr(one, name) for one in operators) else None
+
+
+def lead_of(operators: list[LinearOperator]) -> Tensor:
+    """Return the batch shape that the operators have together."""
+    lead = operators[0].batch_shape_tensor()
+    for one in operators[1:]:
+        lead = broadcast_dynamic_shape(lead, one.batch_shape_tensor())
+    return lead
+
+
+def _turned(_: Any) -> list[int]:
+    raise ValueError("a Kronecker product of operators needs matrices of known rank")
+
+
+def _product(left: LinearOperator, right: LinearOperator) -> LinearOperator:
+    parts = [
+        part
+        for one in (left, right)
+        for part in (one.operators if isinstance(one, LinearOperatorComposition) else [one])
+    ]
+    return LinearOperatorComposition(parts)
+
+
+MAKERS.update(adjoint=LinearOperatorAdjoint, inverse=LinearOperatorInversion, product=_product)

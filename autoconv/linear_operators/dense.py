@@ -1,0 +1,199 @@
+"""Operators whose elements are given: full and triangular matrices, and bands of three diagonals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.linalg import band_part, diag_part, triangular_solve
+from autoconv.api.tensors.constants import zeros_like
+from autoconv.api.tensors.maths import conj
+from autoconv.api.tensors.reductions import reduce_prod, reduce_sum
+from autoconv.api.tensors.shaping import broadcast_to, concat, pad, shape
+from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
+from autoconv.linear_operators.base import MAKERS, Hint, LinearOperator, adjoint_of, product
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.shape import TensorShape
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def kept(value: Any) -> Any:
+    """Return what an operator keeps of an argument: a variable itself, which is read at each use, else a tensor."""
+    return value if as_tensor(value) is not None else convert_to_tensor(value)
+
+
+class LinearOperatorFullMatrix(LinearOperator):
+    """The operator of dense matrices [..., rows, columns].
+
+    >>> operator = autoconv.linalg.LinearOperatorFullMatrix([[2.0, 0.0], [1.0, 1.0]])
+    >>> operator.solvevec([2.0, 3.0]).numpy()
+    array([1., 2.], dtype=float32)
+    """
+
+    def __init__(
+        self, matrix: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorFullMatrix",
+    ) -> None:  # fmt: skip
+        self._matrix = kept(matrix)
+        super().__init__(
+            self._matrix.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name,
+            {"matrix": matrix},
+        )  # fmt: skip
+
+    @property
+    def matrix(self) -> Any:
+        return self._matrix
+
+    def _shape(self) -> TensorShape:
+        return TensorShape(self._matrix.shape)
+
+    def _shape_tensor(self) -> Tensor:
+        return shape(self._matrix)
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return product(self._matrix, x, adjoint, adjoint_arg)
+
+    def _to_dense(self) -> Tensor:
+        return convert_to_tensor(self._matrix)
+
+
+class LinearOperatorLowerTriangular(LinearOperator):
+    """The operator of the lower triangles of dense matrices; what stands above is not used.
+
+    >>> operator = autoconv.linalg.LinearOperatorLowerTriangular([[2.0, 9.0], [1.0, 3.0]])
+    >>> operator.to_dense().numpy(), operator.determinant().numpy()
+    (array([[2., 0.],
+           [1., 3.]], dtype=float32), np.float32(6.0))
+    """
+
+    def __init__(
+        self, tril: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorLowerTriangular",
+    ) -> None:  # fmt: skip
+        if is_square is False:
+            raise ValueError("Only square lower triangular operators supported at this time.")
+        self._tril = kept(tril)
+        super().__init__(
+            self._tril.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name, {"tril": tril}
+        )
+
+    @property
+    def tril(self) -> Any:
+        return self._tril
+
+    def _shape(self) -> TensorShape:
+        return TensorShape(self._tril.shape)
+
+    def _shape_tensor(self) -> Tensor:
+        return shape(self._tril)
+
+    def _to_dense(self) -> Tensor:
+        return band_part(self._tril, -1, 0)
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return product(self._to_dense(), x, adjoint, adjoint_arg)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        matrix: Any = self._to_dense()
+        right: Any = adjoint_of(rhs, adjoint_arg)
+        lead = broadcast_dynamic_shape(shape(matrix)[:-2], shape(right)[:-2])
+        matrix, right = (broadcast_to(x, concat([lead, shape(x)[-2:]], 0)) for x in (matrix, right))
+        return triangular_solve(matrix, right, lower=True, adjoint=adjoint)
+
+    def _diag_part(self) -> Any:
+        return diag_part(self._tril)
+
+    def _determinant(self) -> Any:
+        return reduce_prod(self._diag_part(), axis=-1)
+
+    def _log_abs_determinant(self) -> Any:
+        return reduce_sum(apply("log", apply("abs", self._diag_part())), axis=-1)
+
+    def _eigvals(self) -> Any:
+        return self._diag_part()
+
+
+class LinearOperatorTridiag(LinearOperator):
+    """The operator of three diagonals: above, on and below the main diagonal.
+
+    `diagonals` is [..., 3, n] for "compact" (the first row's last and the last row's first element are not used), a
+    tuple of three vectors for "sequence", and matrices [..., n, n] for "matrix".
+
+    >>> operator = autoconv.linalg.LinearOperatorTridiag([[1.0, 0.0], [2.0, 3.0], [0.0, 4.0]])
+    >>> operator.to_dense().numpy()
+    array([[2., 1.],
+           [4., 3.]], dtype=float32)
+    """
+
+    def __init__(
+        self, diagonals: Any, diagonals_format: str = "compact", is_non_singular: Hint = None,
+        is_self_adjoint: Hint = None, is_positive_definite: Hint = None, is_square: Hint = None,
+        name: str = "LinearOperatorTridiag",
+    ) -> None:  # fmt: skip
+        if diagonals_format not in ("matrix", "sequence", "compact"):
+            raise ValueError(f"Argument `diagonals_format` must be one of `matrix`, `sequence` or `compact`. "
+                             f"Found : {diagonals_format}.")  # fmt: skip
+        self._form = diagonals_format
+        parts = list(diagonals) if diagonals_format == "sequence" else diagonals
+        self._diagonals: Any = [kept(part) for part in parts] if diagonals_format == "sequence" else kept(parts)
+        first: Any = self._diagonals[1] if diagonals_format == "sequence" else self._diagonals
+        super().__init__(
+            first.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
+            {"diagonals": diagonals, "diagonals_format": diagonals_format},
+        )  # fmt: skip
+
+    @property
+    def diagonals(self) -> Any:
+        return self._diagonals
+
+    @property
+    def diagonals_format(self) -> str:
+        return self._form
+
+    def _bands(self) -> tuple[Any, Any, Any]:
+        """Return the three diagonals, each with n elements."""
+        given: Any = self._diagonals
+        if self._form == "sequence":
+            above, middle, below = (convert_to_tensor(part) for part in given)
+            short = above.shape[-1] != middle.shape[-1]
+            return (_padded(above, 0, 1), middle, _padded(below, 1, 0)) if short else (above, middle, below)
+        if self._form == "matrix":
+            return _padded(diag_part(given, k=1), 0, 1), diag_part(given), _padded(diag_part(given, k=-1), 1, 0)
+        return tuple(get_item(given, (..., row, slice(None))) for row in range(3))  # type: ignore[return-value]
+
+    def _shape(self) -> TensorShape:
+        middle = self._bands()[1]
+        return middle.shape.concatenate([middle.shape[-1]])
+
+    def _shape_tensor(self) -> Tensor:
+        sizes: Any = shape(self._bands()[1])
+        return concat([sizes, sizes[-1:]], 0)
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        above, middle, below = self._bands()
+        right: Any = adjoint_of(x, adjoint_arg)
+        if adjoint:
+            one, other = conj(above), conj(below)
+            above, below = _padded(other[..., 1:], 0, 1), _padded(one[..., :-1], 1, 0)
+            middle = conj(middle)
+        nothing = zeros_like(right[..., :1, :])
+        following = concat([right[..., 1:, :], nothing], -2)
+        before = concat([nothing, right[..., :-1, :]], -2)
+        return above[..., None] * following + middle[..., None] * right + below[..., None] * before
+
+    def _diag_part(self) -> Any:
+        return self._bands()[1]
+
+
+def _padded(x: Any, before: int, after: int) -> Any:
+    return pad(x, [*([[0, 0]] * (x.shape.rank - 1)), [before, after]])
+
+
+def triangular(matrix: TensorLike) -> LinearOperator:
+    """Return the operator of the factors that `cholesky` computes."""
+    return LinearOperatorLowerTriangular(matrix, is_non_singular=True, is_self_adjoint=False, is_square=True)
+
+
+MAKERS["triangular"] = triangular

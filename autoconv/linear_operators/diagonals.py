@@ -1,0 +1,288 @@
+"""Operators of diagonal matrices: identities, their multiples, zeros."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.linalg import diag, diag_part, set_diag
+from autoconv.api.tensors.constants import eye, ones, zeros
+from autoconv.api.tensors.maths import conj
+from autoconv.api.tensors.reductions import reduce_max, reduce_min, reduce_prod, reduce_sum
+from autoconv.api.tensors.shaping import broadcast_to, concat, shape
+from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
+from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
+from autoconv.linear_operators.dense import kept
+from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.support.shape import TensorShape
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_sizes, static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class LinearOperatorDiag(LinearOperator):
+    """The operator of diagonal matrices with the diagonals [..., n].
+
+    >>> autoconv.linalg.LinearOperatorDiag([2.0, 4.0]).solvevec([2.0, 2.0]).numpy()
+    array([1. , 0.5], dtype=float32)
+    """
+
+    def __init__(
+        self, diag: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorDiag",
+    ) -> None:  # fmt: skip
+        self._diag = kept(diag)
+        if not self._diag.dtype.is_complex:
+            if is_self_adjoint is False:
+                raise ValueError("A real diagonal operator is always self adjoint.")
+            is_self_adjoint = True
+        if is_square is False:
+            raise ValueError("Only square diagonal operators currently supported.")
+        super().__init__(
+            self._diag.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name, {"diag": diag}
+        )
+
+    @property
+    def diag(self) -> Any:
+        return self._diag
+
+    def _shape(self) -> TensorShape:
+        sizes = TensorShape(self._diag.shape)
+        return sizes.concatenate([sizes[-1]]) if sizes.rank is not None else sizes
+
+    def _shape_tensor(self) -> Tensor:
+        sizes: Any = shape(self._diag)
+        return concat([sizes, sizes[-1:]], 0)
+
+    def _factor(self, adjoint: bool) -> Any:
+        factor: Any = convert_to_tensor(self._diag)
+        return (conj(factor) if adjoint else factor)[..., None]
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._factor(adjoint) * adjoint_of(x, adjoint_arg)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return adjoint_of(rhs, adjoint_arg) / self._factor(adjoint)
+
+    def _to_dense(self) -> Tensor:
+        return diag(self._diag)
+
+    def _diag_part(self) -> Any:
+        return convert_to_tensor(self._diag)
+
+    def _add_to_tensor(self, x: Any) -> Any:
+        return _on_diagonal(x, self._diag_part())
+
+    def _determinant(self) -> Any:
+        return reduce_prod(self._diag, axis=-1)
+
+    def _log_abs_determinant(self) -> Any:
+        return reduce_sum(apply("log", apply("abs", self._diag)), axis=-1)
+
+    def _eigvals(self) -> Any:
+        return self._diag_part()
+
+    def cond(self, name: str = "cond") -> Tensor:
+        sizes = apply("abs", self._diag)
+        return apply("divide", reduce_max(sizes, axis=-1), reduce_min(sizes, axis=-1))
+
+    def _linop_adjoint(self) -> LinearOperator:
+        return LinearOperatorDiag(conj(self._diag), self.is_non_singular, self.is_self_adjoint, self._positive)
+
+    def _linop_inverse(self) -> LinearOperator:
+        inverse = apply("reciprocal", self._diag)
+        return LinearOperatorDiag(inverse, self.is_non_singular, self.is_self_adjoint, self._positive)
+
+    def _linop_cholesky(self) -> LinearOperator:
+        return LinearOperatorDiag(apply("sqrt", self._diag), True, self.is_self_adjoint, True)
+
+
+class LinearOperatorScaledIdentity(LinearOperator):
+    """The operator of identity matrices of `num_rows` rows, times the numbers `multiplier`, [...].
+
+    >>> autoconv.linalg.LinearOperatorScaledIdentity(2, multiplier=3.0).matvec([1.0, 2.0]).numpy()
+    array([3., 6.], dtype=float32)
+    """
+
+    def __init__(
+        self, num_rows: Any, multiplier: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = True, assert_proper_shapes: bool = False,
+        name: str = "LinearOperatorScaledIdentity",
+    ) -> None:  # fmt: skip
+        if not is_square:
+            raise ValueError("A ScaledIdentity operator is always square.")
+        self._rows, self._multiplier = num_rows, kept(multiplier)
+        if not self._multiplier.dtype.is_complex:
+            is_self_adjoint = True
+        super().__init__(
+            self._multiplier.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
+            {"num_rows": num_rows, "multiplier": multiplier},
+        )  # fmt: skip
+
+    @property
+    def multiplier(self) -> Any:
+        return self._multiplier
+
+    def _shape(self) -> TensorShape:
+        known = static_value(self._rows)
+        rows = None if known is None else int(known)
+        return TensorShape(self._multiplier.shape).concatenate([rows, rows])
+
+    def _shape_tensor(self) -> Tensor:
+        rows = convert_to_tensor(self._rows)
+        return concat([shape(self._multiplier), [rows, rows]], 0)
+
+    def _factor(self, adjoint: bool) -> Any:
+        factor: Any = convert_to_tensor(self._multiplier)
+        return (conj(factor) if adjoint else factor)[..., None, None]
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return adjoint_of(x, adjoint_arg) * self._factor(adjoint)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return adjoint_of(rhs, adjoint_arg) / self._factor(adjoint)
+
+    def _diag_part(self) -> Any:
+        return self._factor(False)[..., 0] * ones([self._rows], self.dtype)
+
+    def _to_dense(self) -> Tensor:
+        return diag(self._diag_part())
+
+    def _add_to_tensor(self, x: Any) -> Any:
+        return _on_diagonal(x, self._diag_part())
+
+    def _count(self) -> Any:
+        return convert_to_tensor(self._rows, self.dtype)
+
+    def _determinant(self) -> Any:
+        return apply("power", self._multiplier, self._count())
+
+    def _log_abs_determinant(self) -> Any:
+        size = apply("abs", self._multiplier)
+        return apply("multiply", convert_to_tensor(self._rows, size.dtype), apply("log", size))
+
+    def _trace(self) -> Any:
+        return apply("multiply", self._multiplier, self._count())
+
+    def _eigvals(self) -> Any:
+        return self._diag_part()
+
+    def cond(self, name: str = "cond") -> Tensor:
+        return apply("ones_like", apply("abs", self._multiplier))
+
+    def _linop_adjoint(self) -> LinearOperator:
+        factor = conj(self._multiplier)
+        return LinearOperatorScaledIdentity(self._rows, factor, self.is_non_singular, None, self._positive)
+
+    def _linop_inverse(self) -> LinearOperator:
+        factor = apply("reciprocal", self._multiplier)
+        return LinearOperatorScaledIdentity(self._rows, factor, self.is_non_singular, None, self._positive)
+
+    def _linop_cholesky(self) -> LinearOperator:
+        return LinearOperatorScaledIdentity(self._rows, apply("sqrt", self._multiplier), True, None, True)
+
+
+class LinearOperatorIdentity(LinearOperatorScaledIdentity):
+    """The operator of identity matrices of `num_rows` rows, with the batch `batch_shape`.
+
+    >>> autoconv.linalg.LinearOperatorIdentity(2).to_dense().numpy()
+    array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+
+    def __init__(
+        self, num_rows: Any, batch_shape: Any = None, dtype: DTypeLike | None = None, is_non_singular: Hint = True,
+        is_self_adjoint: Hint = True, is_positive_definite: Hint = True, is_square: Hint = True,
+        assert_proper_shapes: bool = False, name: str = "LinearOperatorIdentity",
+    ) -> None:  # fmt: skip
+        if not (is_non_singular and is_self_adjoint and is_positive_definite):
+            raise ValueError("An identity operator is always self-adjoint, non-singular and positive definite.")
+        kind = float32 if dtype is None else as_dtype(dtype)
+        lead = [] if batch_shape is None else batch_shape
+        super().__init__(num_rows, ones(lead, kind), True, True, True, is_square, assert_proper_shapes, name)
+        self._parameters = {"num_rows": num_rows, "batch_shape": batch_shape, "dtype": dtype}
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        right: Any = adjoint_of(x, adjoint_arg)
+        if self.batch_shape.rank == 0:
+            return right
+        lead = broadcast_dynamic_shape(self.batch_shape_tensor(), shape(right)[:-2])
+        return broadcast_to(right, concat([lead, shape(right)[-2:]], 0))
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._matmul(rhs, adjoint, adjoint_arg)
+
+    def _to_dense(self) -> Tensor:
+        lead = self.batch_shape.as_list() if self.batch_shape.is_fully_defined() else self.batch_shape_tensor()
+        return eye(self._rows, batch_shape=lead, dtype=self.dtype)
+
+    def _linop_adjoint(self) -> LinearOperator:
+        return self
+
+    def _linop_inverse(self) -> LinearOperator:
+        return self
+
+    def _linop_cholesky(self) -> LinearOperator:
+        return self
+
+
+class LinearOperatorZeros(LinearOperator):
+    """The operator of matrices of zeros, square unless `num_columns` is given.
+
+    >>> autoconv.linalg.LinearOperatorZeros(2, 3).matvec([1.0, 2.0, 3.0]).numpy()
+    array([0., 0.], dtype=float32)
+    """
+
+    def __init__(
+        self, num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: DTypeLike | None = None,
+        is_non_singular: Hint = False, is_self_adjoint: Hint = True, is_positive_definite: Hint = False,
+        is_square: Hint = True, assert_proper_shapes: bool = False, name: str = "LinearOperatorZeros",
+    ) -> None:  # fmt: skip
+        if is_non_singular or is_positive_definite:
+            raise ValueError("A zero operator is never non-singular or positive-definite.")
+        self._sizes = num_rows, num_rows if num_columns is None else num_columns
+        self._lead = [] if batch_shape is None else batch_shape
+        kind = float32 if dtype is None else as_dtype(dtype)
+        square = num_columns is None or num_columns is num_rows
+        super().__init__(kind, None, False, is_self_adjoint if square else None, False, None, name,
+                         {"num_rows": num_rows, "num_columns": num_columns, "batch_shape": batch_shape})  # fmt: skip
+        self._square = square or None
+
+    def _shape(self) -> TensorShape:
+        known = [static_value(size) for size in self._sizes]
+        lead = TensorShape(static_sizes(convert_to_tensor(self._lead, "int32")))
+        return lead.concatenate([None if size is None else int(size) for size in known])
+
+    def _shape_tensor(self) -> Tensor:
+        return concat([convert_to_tensor(self._lead, "int32"), list(self._sizes)], 0)
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        right: Any = adjoint_of(x, adjoint_arg)
+        lead = broadcast_dynamic_shape(self.batch_shape_tensor(), shape(right)[:-2])
+        return zeros(concat([lead, [self._sizes[1 if adjoint else 0]], shape(right)[-1:]], 0), self.dtype)
+
+    def _to_dense(self) -> Tensor:
+        return zeros(self.shape_tensor(), self.dtype)
+
+    def _add_to_tensor(self, x: Any) -> Any:
+        return x
+
+    def _diag_part(self) -> Any:
+        rows, columns = (convert_to_tensor(size) for size in self._sizes)
+        return zeros(concat([self.batch_shape_tensor(), [apply("minimum", rows, columns)]], 0), self.dtype)
+
+    def _determinant(self) -> Any:
+        return zeros(self.batch_shape_tensor(), self.dtype)
+
+    def _linop_adjoint(self) -> LinearOperator:
+        return LinearOperatorZeros(self._sizes[1], self._sizes[0], self._lead, self.dtype)
+
+
+def _on_diagonal(x: Any, diagonal: Any) -> Any:
+    """Return dense matrices with numbers added on their diagonals."""
+    return set_diag(x, diag_part(x) + diagonal) if not _wider(x, diagonal) else x + diag(diagonal)
+
+
+def _wider(x: Any, diagonal: Any) -> bool:
+    return x.shape.rank is None or diagonal.shape.rank is None or x.shape[:-1] != diagonal.shape

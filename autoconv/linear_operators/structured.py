@@ -1,0 +1,377 @@
+"""Operators that few numbers describe: low-rank updates, reflections, permutations, Toeplitz and circulant matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.linalg import det, diag, matmul, slogdet, solve
+from autoconv.api.signal import fft, ifft
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.gather import gather, one_hot
+from autoconv.api.tensors.maths import conj
+from autoconv.api.tensors.reductions import reduce_mean, reduce_prod, reduce_sum
+from autoconv.api.tensors.shaping import concat, expand_dims, reverse, shape
+from autoconv.api.tensors.sorting import argsort
+from autoconv.api.tensors.static_shapes import broadcast_static_shape
+from autoconv.graph.dtypes import as_dtype, complex64, float32
+from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
+from autoconv.linear_operators.dense import kept
+from autoconv.linear_operators.diagonals import LinearOperatorIdentity
+from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.support.shape import TensorShape
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class LinearOperatorLowRankUpdate(LinearOperator):
+    """The operator `base_operator` + U D Vᴴ, with narrow matrices U and V (U by default) and a diagonal D (of ones).
+
+    Solutions and determinants take those of the base operator and of small matrices (Woodbury's formula).
+
+    >>> base = autoconv.linalg.LinearOperatorDiag([1.0, 2.0], is_non_singular=True)
+    >>> autoconv.linalg.LinearOperatorLowRankUpdate(base, [[1.0], [1.0]]).to_dense().numpy()
+    array([[2., 1.],
+           [1., 3.]], dtype=float32)
+    """
+
+    def __init__(
+        self, base_operator: LinearOperator, u: Any, diag_update: Any = None, v: Any = None,
+        is_diag_update_positive: Hint = None, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorLowRankUpdate",
+    ) -> None:  # fmt: skip
+        self._base, self._u = base_operator, kept(u)
+        self._v = self._u if v is None else kept(v)
+        self._diag = None if diag_update is None else kept(diag_update)
+        self._update_is_positive = True if diag_update is None else is_diag_update_positive
+        if v is None and base_operator.is_self_adjoint and not self._u.dtype.is_complex:
+            is_self_adjoint = True
+            if base_operator.is_positive_definite and self._update_is_positive:
+                is_positive_definite = True
+        super().__init__(
+            base_operator.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name,
+            {"base_operator": base_operator, "u": u, "diag_update": diag_update, "v": v},
+        )  # fmt: skip
+
+    @property
+    def base_operator(self) -> LinearOperator:
+        return self._base
+
+    @property
+    def u(self) -> Any:
+        return self._u
+
+    @property
+    def v(self) -> Any:
+        return self._v
+
+    @property
+    def diag_update(self) -> Any:
+        return self._diag
+
+    @property
+    def is_diag_update_positive(self) -> Hint:
+        return self._update_is_positive
+
+    def _shape(self) -> TensorShape:
+        lead = broadcast_static_shape(self._base.batch_shape, self._u.shape[:-2])
+        return lead.concatenate(self._base.shape[-2:])
+
+    def _shape_tensor(self) -> Tensor:
+        return shape(self._to_dense())
+
+    def _scaled(self, x: Any, inverse: bool = False, adjoint: bool = False) -> Any:
+        if self._diag is None:
+            return x
+        factor: Any = convert_to_tensor(self._diag)
+        factor = (conj(factor) if adjoint else factor)[..., None]
+        return x / factor if inverse else factor * x
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        right = adjoint_of(x, adjoint_arg)
+        outer, inner = (self._v, self._u) if adjoint else (self._u, self._v)
+        update = matmul(outer, self._scaled(matmul(inner, right, adjoint_a=True), adjoint=adjoint))
+        return self._base.matmul(right, adjoint=adjoint) + update
+
+    def _capacitance(self) -> Any:
+        """D⁻¹ + Vᴴ L⁻¹ U, a matrix as small as the rank."""
+        small: Any = matmul(self._v, self._base.solve(convert_to_tensor(self._u)), adjoint_a=True)
+        if self._diag is None:
+            return small + LinearOperatorIdentity(shape(small)[-1], dtype=self.dtype).to_dense()
+        return small + diag(apply("reciprocal", self._diag))
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        right = adjoint_of(rhs, adjoint_arg)
+        first: Any = self._base.solve(right, adjoint=adjoint)
+        outer, inner = (self._v, self._u) if adjoint else (self._u, self._v)
+        share = solve(self._capacitance(), matmul(inner, first, adjoint_a=True), adjoint=adjoint)
+        return first - self._base.solve(matmul(outer, share), adjoint=adjoint)
+
+    def _determinant(self) -> Any:
+        found = self._base.determinant() * det(self._capacitance())
+        return found if self._diag is None else found * reduce_prod(self._diag, axis=-1)
+
+    def _log_abs_determinant(self) -> Any:
+        found = self._base.log_abs_determinant() + slogdet(self._capacitance())[1]
+        if self._diag is None:
+            return found
+        return found + reduce_sum(apply("log", apply("abs", self._diag)), axis=-1)
+
+    def _diag_part(self) -> Any:
+        products = convert_to_tensor(self._u) * conj(self._v)
+        weights = products if self._diag is None else products * expand_dims(self._diag, -2)
+        return self._base.diag_part() + reduce_sum(weights, axis=-1)
+
+    def _linop_adjoint(self) -> LinearOperator:
+        middle = None if self._diag is None else conj(self._diag)
+        return LinearOperatorLowRankUpdate(
+            self._base.adjoint(), self._v, middle, self._u, self._update_is_positive, self.is_non_singular
+        )
+
+
+class LinearOperatorHouseholder(LinearOperator):
+    """The reflection at the hyperplane that is orthogonal to the vectors `reflection_axis`, [..., n].
+
+    >>> autoconv.linalg.LinearOperatorHouseholder([1.0, 0.0]).matvec([3.0, 4.0]).numpy()
+    array([-3.,  4.], dtype=float32)
+    """
+
+    def __init__(
+        self, reflection_axis: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorHouseholder",
+    ) -> None:  # fmt: skip
+        if is_self_adjoint is False or is_positive_definite or is_non_singular is False or is_square is False:
+            raise ValueError("A Householder operator is always self adjoint, square and non-singular, never positive.")
+        self._axis = kept(reflection_axis)
+        super().__init__(self._axis.dtype, None, True, True, None, True, name, {"reflection_axis": reflection_axis})
+
+    @property
+    def reflection_axis(self) -> Any:
+        return self._axis
+
+    def _shape(self) -> TensorShape:
+        sizes = TensorShape(self._axis.shape)
+        return sizes.concatenate([sizes[-1]])
+
+    def _shape_tensor(self) -> Tensor:
+        sizes: Any = shape(self._axis)
+        return concat([sizes, sizes[-1:]], 0)
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        right: Any = adjoint_of(x, adjoint_arg)
+        normal: Any = convert_to_tensor(self._axis)
+        length = apply("sqrt", reduce_sum(apply("square", apply("abs", normal)), axis=-1, keepdims=True))
+        unit = (normal / cast(length, normal.dtype))[..., None]
+        return right - 2.0 * unit * matmul(unit, right, adjoint_a=True)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._matmul(rhs, adjoint, adjoint_arg)
+
+    def _determinant(self) -> Any:
+        return -apply("ones_like", self.diag_part()[..., 0])  # type: ignore[index]
+
+    def _log_abs_determinant(self) -> Any:
+        return apply("zeros_like", self.diag_part()[..., 0])  # type: ignore[index]
+
+    def _linop_inverse(self) -> LinearOperator:
+        return self
+
+
+class LinearOperatorPermutation(LinearOperator):
+    """The operator that takes the elements of a vector in the order `perm`, [..., n].
+
+    >>> autoconv.linalg.LinearOperatorPermutation([2, 0, 1]).matvec([1.0, 2.0, 3.0]).numpy()
+    array([3., 1., 2.], dtype=float32)
+    """
+
+    def __init__(
+        self, perm: Any, dtype: DTypeLike = float32, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorPermutation",
+    ) -> None:  # fmt: skip
+        if is_non_singular is False or is_square is False:
+            raise ValueError("A Permutation operator is always square and non-singular.")
+        self._perm = kept(perm)
+        if not self._perm.dtype.is_integer:
+            raise TypeError(f"Argument perm must be integer dtype. Found: {self._perm.dtype}")
+        super().__init__(
+            as_dtype(dtype), None, True, is_self_adjoint, is_positive_definite, True, name, {"perm": perm}
+        )
+
+    @property
+    def perm(self) -> Any:
+        return self._perm
+
+    def _shape(self) -> TensorShape:
+        sizes = TensorShape(self._perm.shape)
+        return sizes.concatenate([sizes[-1]])
+
+    def _shape_tensor(self) -> Tensor:
+        sizes: Any = shape(self._perm)
+        return concat([sizes, sizes[-1:]], 0)
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        right = adjoint_of(x, adjoint_arg)
+        order = argsort(self._perm, axis=-1) if adjoint else self._perm
+        if self.batch_shape.rank == 0:
+            return gather(right, order, axis=-2)
+        return matmul(self._rows_of(order), right)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._matmul(rhs, not adjoint, adjoint_arg)
+
+    def _to_dense(self) -> Tensor:
+        return self._rows_of(self._perm)
+
+    def _rows_of(self, order: Any) -> Tensor:
+        size: Any = self.domain_dimension_tensor()
+        return one_hot(order, size, dtype=self.dtype)
+
+    def _log_abs_determinant(self) -> Any:
+        return apply("zeros_like", cast(self._perm, self.dtype)[..., 0])  # type: ignore[index]
+
+    def _linop_inverse(self) -> LinearOperator:
+        return LinearOperatorPermutation(argsort(self._perm, axis=-1), self.dtype)
+
+
+class LinearOperatorToeplitz(LinearOperator):
+    """The operator of matrices whose diagonals are constant, by their first columns and rows, [..., n].
+
+    >>> autoconv.linalg.LinearOperatorToeplitz(col=[1.0, 2.0], row=[1.0, 5.0]).to_dense().numpy()
+    array([[1., 5.],
+           [2., 1.]], dtype=float32)
+    """
+
+    def __init__(
+        self, col: Any, row: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorToeplitz",
+    ) -> None:  # fmt: skip
+        if is_square is False:
+            raise ValueError("Only square Toeplitz operators currently supported.")
+        self._col, self._row = kept(col), kept(row)
+        super().__init__(
+            self._row.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
+            {"col": col, "row": row},
+        )  # fmt: skip
+
+    @property
+    def col(self) -> Any:
+        return self._col
+
+    @property
+    def row(self) -> Any:
+        return self._row
+
+    def _shape(self) -> TensorShape:
+        sizes = broadcast_static_shape(TensorShape(self._row.shape), TensorShape(self._col.shape))
+        return sizes.concatenate([sizes[-1]])
+
+    def _shape_tensor(self) -> Tensor:
+        sizes: Any = shape(apply("add", self._row, self._col))
+        return concat([sizes, sizes[-1:]], 0)
+
+    def _to_dense(self) -> Tensor:
+        row: Any = apply("add", self._row, apply("zeros_like", self._col))
+        column: Any = apply("add", self._col, apply("zeros_like", self._row))
+        # The diagonals from the lower left corner to the upper right one.
+        diagonals = concat([reverse(column, [-1]), row[..., 1:]], -1)
+        size = shape(row)[-1]
+        places = counted(size)
+        return gather(diagonals, size - 1 + expand_dims(places, 0) - expand_dims(places, 1), axis=-1)
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return matmul(self._to_dense(), x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
+
+    def _diag_part(self) -> Any:
+        first: Any = apply("add", self._col, apply("zeros_like", self._row))
+        return first[..., :1] + apply("zeros_like", first)
+
+    def _trace(self) -> Any:
+        return self._diag_part()[..., 0] * cast(self.domain_dimension_tensor(), self.dtype)
+
+
+class LinearOperatorCirculant(LinearOperator):
+    """The operator of circulant matrices, each row of which is the one above, rotated; `spectrum` has its eigenvalues.
+
+    A product is a convolution, which Fourier transforms compute.
+
+    >>> operator = autoconv.linalg.LinearOperatorCirculant([6.0, 4.0, 6.0, 4.0], input_output_dtype=autoconv.float32)
+    >>> operator.matvec([1.0, 0.0, 0.0, 0.0]).numpy()
+    array([5., 0., 1., 0.], dtype=float32)
+    """
+
+    def __init__(
+        self, spectrum: Any, input_output_dtype: DTypeLike = complex64, is_non_singular: Hint = None,
+        is_self_adjoint: Hint = None, is_positive_definite: Hint = None, is_square: Hint = True,
+        name: str = "LinearOperatorCirculant",
+    ) -> None:  # fmt: skip
+        if not is_square:
+            raise ValueError("A Circulant operator is always square.")
+        self._spectrum = kept(spectrum)
+        if not self._spectrum.dtype.is_complex and is_self_adjoint is None:
+            is_self_adjoint = True
+        super().__init__(
+            as_dtype(input_output_dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
+            {"spectrum": spectrum, "input_output_dtype": input_output_dtype},
+        )  # fmt: skip
+
+    @property
+    def spectrum(self) -> Any:
+        return self._spectrum
+
+    @property
+    def block_depth(self) -> int:
+        return 1
+
+    def _complex(self) -> Any:
+        wanted = "complex128" if self._spectrum.dtype.real_dtype.size == 8 else "complex64"
+        return cast(self._spectrum, wanted)
+
+    def convolution_kernel(self, name: str = "convolution_kernel") -> Tensor:
+        """The first columns."""
+        return cast(ifft(self._complex()), self.dtype)
+
+    def _shape(self) -> TensorShape:
+        sizes = TensorShape(self._spectrum.shape)
+        return sizes.concatenate([sizes[-1]])
+
+    def _shape_tensor(self) -> Tensor:
+        sizes: Any = shape(self._spectrum)
+        return concat([sizes, sizes[-1:]], 0)
+
+    def _filtered(self, x: Any, factor: Any) -> Any:
+        """Multiply in the space of frequencies, along the rows."""
+        rows: Any = adjoint_of(cast(x, factor.dtype), True)
+        found = ifft(fft(conj(rows)) * expand_dims(factor, -2))
+        return cast(conj(adjoint_of(found, True)), self.dtype)
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        spectrum = self._complex()
+        return self._filtered(adjoint_of(x, adjoint_arg), conj(spectrum) if adjoint else spectrum)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        spectrum = apply("reciprocal", self._complex())
+        return self._filtered(adjoint_of(rhs, adjoint_arg), conj(spectrum) if adjoint else spectrum)
+
+    def _determinant(self) -> Any:
+        return cast(reduce_prod(self._complex(), axis=-1), self.dtype)
+
+    def _log_abs_determinant(self) -> Any:
+        return cast(reduce_sum(apply("log", apply("abs", self._complex())), axis=-1), self.dtype)
+
+    def _diag_part(self) -> Any:
+        mean = expand_dims(reduce_mean(self._complex(), axis=-1), -1)
+        return cast(mean + apply("zeros_like", self._complex()), self.dtype)
+
+    def _trace(self) -> Any:
+        return cast(reduce_sum(self._complex(), axis=-1), self.dtype)
+
+    def _eigvals(self) -> Any:
+        return cast(self._spectrum, self.dtype)
+
+    def _linop_adjoint(self) -> LinearOperator:
+        return LinearOperatorCirculant(conj(self._spectrum), self.dtype, self.is_non_singular)
+
+    def _linop_inverse(self) -> LinearOperator:
+        spectrum = apply("reciprocal", self._spectrum)
+        return LinearOperatorCirculant(spectrum, self.dtype, self.is_non_singular, self.is_self_adjoint)
