@@ -32,8 +32,8 @@ EPILOG = """
 \b
 Examples:
   autoconv convert newton.py            writes newton_graph.py
-  autoconv show-code newton.py:solve    prints what one function becomes
-  autoconv run newton.py 2.0            runs a script converted
+  autoconv show-code newton.py:solve    prints the converted form of a function
+  autoconv run newton.py 2.0            converts a script and runs it
 
 \b
 Completion of commands, options and files in the shell:

@@ -24,11 +24,11 @@ _OTHER_FOLDERS = ("numpy", "keras")  # suites in folders of their own: programs,
 @click.option("--only", multiple=True, metavar="NAME", help="Run workload NAME; may be repeated.")
 @click.option("--peer", "peers", multiple=True, metavar="NAME", help="Measure peer NAME; may be repeated.")
 @click.option("--peers-python", default=sys.executable, metavar="PATH", help="Run the peers with the Python at PATH.")
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Turns of each peer.")
-@click.option("--seconds", type=click.FloatRange(min=0), default=0.2, show_default=True, help="Seconds of a turn.")
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Number of rounds.")
+@click.option("--seconds", type=click.FloatRange(min=0), default=0.2, show_default=True, help="Seconds of each.")
 @click.option("--folder", type=click.Path(path_type=Path), default=_OWN_WORKLOADS, help="Folder of the workloads.")
-@click.option("--small", is_flag=True, help="Use small inputs, to see whether everything runs; quote no figures.")
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw a picture too.")
+@click.option("--small", is_flag=True, help="Use small inputs, only to check that all runs.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also draw the ratios.")
 @click.option("--json", is_flag=True, help="Print one JSON document, in seconds and bytes.")
 def bench(
     suites: tuple[str, ...],
@@ -60,12 +60,12 @@ def bench(
     import autoconv.bench.rounds as measuring
     import autoconv.bench.table as table
 
-    apart = [suite for suite in suites if suite in _OTHER_FOLDERS] if folder == _OWN_WORKLOADS else []
-    if apart:
+    separate = [suite for suite in suites if suite in _OTHER_FOLDERS] if folder == _OWN_WORKLOADS else []
+    if separate:
         files: dict[str, Path] = {}
-        for suite in apart:
+        for suite in separate:
             files |= measuring.workloads(_FIXTURES / suite, (), only)
-        others = tuple(suite for suite in suites if suite not in apart)
+        others = tuple(suite for suite in suites if suite not in separate)
         files |= measuring.workloads(folder, others, only) if others else {}
     else:
         files = measuring.workloads(folder, suites, only)
@@ -101,7 +101,7 @@ def _chosen(names: tuple[str, ...], peers: Any) -> Any:
     known = [peer.name for peer in peers]
     unknown = sorted(set(names) - set(known))
     if unknown:
-        raise TargetError(f"no peer {', '.join(unknown)}; there are: {', '.join(known)}")
+        raise TargetError(f"there is no peer {', '.join(unknown)}; the peers are: {', '.join(known)}")
     return tuple(peer for peer in peers if not names or peer.name in (*names, "numpy", "autoconv"))
 
 

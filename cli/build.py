@@ -15,12 +15,12 @@ from .tracebacks import located
 @click.argument("target")
 @click.option(
     "--spec", "specs", default="", metavar="TYPES",
-    help="The arguments: 'float64[n,3] float64[n] int32[] 2.5'. Sizes of one name are equal; values are fixed.",
+    help="The arguments: 'float64[n,3] float64[n] int32[] 2.5'. Sizes of one name are equal; values are constants.",
 )  # fmt: skip
-@click.option("-o", "--output", metavar="PATH", help="Path of the files, without suffix; else the function's name.")
-@click.option("--name", metavar="NAME", help="Name of the C function; else the function's.")
-@click.option("--cpu", default="", metavar="CPU", help="x86-64, x86-64-v2, -v3, -v4, or native; else the lowest.")
-@click.option("--target", "triple", default="", metavar="TRIPLE", help="Another machine, such as aarch64-linux-gnu.")
+@click.option("-o", "--output", metavar="PATH", help="Path of the files, without suffix; by default NAME.")
+@click.option("--name", metavar="NAME", help="Name of the C function; by default the function's.")
+@click.option("--cpu", default="", metavar="CPU", help="x86-64, x86-64-v2, -v3, -v4, or native; by default x86-64.")
+@click.option("--target", "triple", default="", metavar="TRIPLE", help="Target machine, such as aarch64-linux-gnu.")
 @click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
 def build(
     target: str, specs: str, output: str | None, name: str | None, cpu: str, triple: str, compiled: bool
@@ -28,7 +28,7 @@ def build(
     """Compile TARGET to a C header, an object file and a shared library, which need no Python.
 
     TARGET names a function as for show-code. Its module is imported, and the function runs once to be traced. An
-    undecorated function is put under @autoconv.function. Another machine (--target) gets no shared library.
+    undecorated function is put under @autoconv.function. With --target, no shared library is made.
 
     \b
     Examples:

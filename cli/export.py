@@ -22,20 +22,20 @@ _ENDINGS = {"stablehlo": ".mlir", "onnx": ".onnx"}
 @click.option("--spec", "specs", default="", metavar="TYPES", help="The arguments: 'float32[n,3] int32[] 2.5'.")
 @click.option(
     "--format", "kind", type=click.Choice(list(_ENDINGS)), default="stablehlo", show_default=True,
-    help="What to write.",
+    help="The format to write.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write; - is standard output.")
-@click.option("--capacity", default=64, show_default=True, help="The most elements of a list of the graph.")
+@click.option("--capacity", default=64, show_default=True, help="Largest length of a list that grows in the graph.")
 @click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
 def export(
     target: str, specs: str, kind: str, output: Path | None, capacity: int, compiled: bool, force: bool
 ) -> None:
     """Write the graph of TARGET in a form that other runtimes read.
 
     TARGET names a function as for show-code. Its module is imported, and the function runs once to be traced; an
-    undecorated function is put under @autoconv.function. Sizes given as ? or by name stay open in the file. What has no
-    form is refused by its op and line. StableHLO goes to standard output unless -o names a file.
+    undecorated function is put under @autoconv.function. Sizes given as ? or by name stay open in the file. An op
+    without a form in that format is refused, with its line. StableHLO goes to standard output unless -o names a file.
 
     \b
     Examples:

@@ -26,7 +26,7 @@ KEPT = frozenset({"autoconv", "numpy", "__main__"})
 
 
 @click.command(
-    short_help="Run a script converted, with the modules under its folder.",
+    short_help="Convert a script and the modules under its folder, and run it.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option(

@@ -21,7 +21,7 @@ from .targets import Target, find_target
 
 @click.command("show-code", short_help="Print the converted form of a function, class or file.")
 @click.argument("target")
-@click.option("--after", metavar="PASS", help="Stop after that pass; an unknown name lists them all.")
+@click.option("--after", metavar="PASS", help="Stop after that pass; --after help lists the passes.")
 @click.option("--side-by-side", "beside", is_flag=True, help="Print the original on the left, with line numbers.")
 @click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
 def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> None:

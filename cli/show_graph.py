@@ -21,7 +21,7 @@ from .tracebacks import located
 @click.command("show-graph", short_help="Print the graph of a function, stage by stage. Imports its module.")
 @click.argument("target")
 @click.option("--spec", "specs", default="", metavar="TYPES", help="The arguments: 'float32[2,3] int32[] 2.5'.")
-@click.option("--stage", metavar="STAGE", help="Print that stage only; an unknown name lists them all.")
+@click.option("--stage", metavar="STAGE", help="Print that stage only; --stage help lists the stages.")
 @click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
 @click.option("--spans", is_flag=True, help="Print with each node the source line that it comes from.")
 def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans: bool) -> None:

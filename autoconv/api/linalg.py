@@ -83,17 +83,17 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         pairs = (tuple(range(-count, 0)), tuple(range(count)))
     else:
         first, second = axes
-        return _contracted(a, b, first, second, name)
+        return _contract(a, b, first, second, name)
     return apply("tensordot", a, b, axes=pairs, name=name)
 
 
 @any_axis(ordered=True)
-def _contracted(a: Any, b: Any, first: Any, second: Any, name: str | None) -> Tensor:
-    return _contracted_with(b, a, static_axes(first), second, name)
+def _contract(a: Any, b: Any, first: Any, second: Any, name: str | None) -> Tensor:
+    return _contract_axes(b, a, static_axes(first), second, name)
 
 
 @any_axis(ordered=True)
-def _contracted_with(b: Any, a: Any, first: tuple[int, ...] | None, second: Any, name: str | None) -> Tensor:
+def _contract_axes(b: Any, a: Any, first: tuple[int, ...] | None, second: Any, name: str | None) -> Tensor:
     pairs = (first or (), static_axes(second) or ())
     if len(pairs[0]) != len(pairs[1]):
         raise ValueError(f"tensordot: different number of contraction axes a and b, {pairs}")
@@ -120,13 +120,13 @@ def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
         if v.shape.rank is not None and (v.shape.rank == 0 or v.shape[-1] not in (3, None)):
             raise ValueError(f"cross takes vectors of 3 along the last dimension, found the shape {v.shape}")
 
-    def turned(v: Tensor, by: int) -> Tensor:
+    def rolled(v: Tensor, by: int) -> Tensor:
         return apply("roll", v, shift=(by,), axis=(-1,))
 
     return apply(
         "subtract",
-        apply("multiply", turned(x, -1), turned(y, -2)),
-        apply("multiply", turned(x, -2), turned(y, -1)),
+        apply("multiply", rolled(x, -1), rolled(y, -2)),
+        apply("multiply", rolled(x, -2), rolled(y, -1)),
         name=name,
     )
 
@@ -229,7 +229,7 @@ def det(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 class LogMatrixDeterminant(NamedTuple):
-    """What `slogdet` returns."""
+    """The result of `slogdet`: signs, and logarithms of absolute values."""
 
     sign: Tensor
     log_abs_determinant: Tensor
@@ -286,7 +286,7 @@ def pinv(a: TensorLike, rcond: float | None = None, validate_args: bool = False,
 
 
 def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
-    """x with matrix @ x = rhs, both [..., n, k]; raises InvalidArgumentError for a singular matrix.
+    """The solution x of matrix @ x = rhs, both [..., n, k]; raises InvalidArgumentError for a singular matrix.
 
     >>> autoconv.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy()
     array([[1. ],
@@ -298,7 +298,7 @@ def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str 
 def triangular_solve(
     matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
-    """x with matrix @ x = rhs, reading only the lower (or upper) triangle of the matrix.
+    """The solution x of matrix @ x = rhs; only the lower (or upper) triangle of the matrix is read.
 
     >>> autoconv.linalg.triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[4.0], [3.0]]).numpy().round(3)
     array([[2.],
@@ -308,7 +308,7 @@ def triangular_solve(
 
 
 def cholesky_solve(chol: Any, rhs: TensorLike, name: str | None = None) -> Tensor:
-    """x with A @ x = rhs, given the Cholesky factor of A.
+    """The solution x of A @ x = rhs, for the Cholesky factor of A.
 
     >>> autoconv.linalg.cholesky_solve([[2.0, 0.0], [0.0, 1.0]], [[4.0], [3.0]]).numpy().round(3)
     array([[1.],
@@ -363,7 +363,7 @@ def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True
 
 
 class Qr(NamedTuple):
-    """What `qr` returns."""
+    """The result of `qr`: q and r."""
 
     q: Tensor
     r: Tensor

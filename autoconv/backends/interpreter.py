@@ -26,7 +26,7 @@ class InterpretedGraph:
 
     entry = None
     kernel_calls = None
-    keeps_nothing = False
+    holds_no_arguments = False
     sizes = None
 
     def __init__(self, graph: Graph, notes: Sequence[str] = ()) -> None:

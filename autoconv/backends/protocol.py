@@ -1,7 +1,7 @@
-"""What the rest of the package may ask of a backend, and of the graphs it compiles.
+"""The interface of backends, and of the graphs that they compile.
 
 A backend is a `Backend`. It is registered in `autoconv.backends.BACKENDS`, and no other package imports its modules.
-What it offers beyond running graphs is optional: native entries for users' calls, native dispatch between them, and
+Everything beyond running graphs is optional: native entries for users' calls, native dispatch between them, and
 code for any size (`SymbolicCode`).
 """
 
@@ -46,11 +46,11 @@ class CompiledGraph(Protocol):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the user has to be told about the code, a line each."""
+        """Notes about the code for `explain()`, one a line."""
 
     @property
-    def keeps_nothing(self) -> bool:
-        """Whether results and side effects hold no reference to arguments."""
+    def holds_no_arguments(self) -> bool:
+        """True if no result or side effect holds a reference to an argument."""
 
     @property
     def sizes(self) -> OpenSizes | None:
@@ -103,11 +103,11 @@ class LibraryCode(Protocol):
 
 
 class Backend(Protocol):
-    """Compiles graphs."""
+    """A compiler of graphs."""
 
     @property
     def name(self) -> str:
-        """Its name in the settings."""
+        """The name of the backend in the settings."""
 
     @property
     def symbolic(self) -> SymbolicCode | None:

@@ -1,4 +1,4 @@
-"""Elements in groups by keys."""
+"""Datasets that group elements by keys."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _KEY = TensorSpec([], int64)
 
 
 class GroupByWindow(Node):
-    """The elements of reduce(key, group) for groups of consecutive elements of equal key.
+    """The elements of the datasets reduce(key, group), for groups of elements of equal key.
 
-    A group is reduced when it is as long as its window; those that are left at the end follow by their keys. `nested`
-    makes the spec of a dataset from the spec of its elements.
+    A group is reduced when it is as long as its window. Groups left at the end follow in the order of their keys.
+    `nested` makes the spec of a dataset from the spec of its elements.
     """
 
     name = "group_by_window"
@@ -57,13 +57,13 @@ class GroupByWindow(Node):
             return found
 
         elements = self.inputs[0].iterate(bindings)
-        for key, group in _windows(elements, lambda element: int(np.asarray(key_of(element)[0])), size):
-            yield from reduce([np.int64(key), Bound(_Group(self.inputs[0].spec, group))])[0].iterate()
+        for key, group in _full_groups(elements, lambda element: int(np.asarray(key_of(element)[0])), size):
+            yield from reduce([np.int64(key), Bound(_Elements(self.inputs[0].spec, group))])[0].iterate()
 
 
 @dataclass(frozen=True)
 class Padding:
-    """How the elements of a bucket are padded; `to_boundary`: open sizes to one less than the bucket's upper bound."""
+    """Padding of the elements of a bucket. With `to_boundary`, open sizes become its upper bound less 1."""
 
     shapes: Any
     values: Any
@@ -96,7 +96,7 @@ class BucketByLength(Node):
             return bisect.bisect_right(self.boundaries, int(np.asarray(length_of(element)[0])))
 
         elements = self.inputs[0].iterate(bindings)
-        for bucket, group in _windows(elements, bucket_of, self.sizes.__getitem__):
+        for bucket, group in _full_groups(elements, bucket_of, self.sizes.__getitem__):
             yield from self._bucket(bucket, group, bindings)
 
     def _bucket(self, bucket: int, group: list[Element], bindings: Bindings) -> Iterator[Element]:
@@ -107,21 +107,21 @@ class BucketByLength(Node):
                     "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries).", self.place
                 )
             limit = self.boundaries[bucket] - 1
-        return self._batched(_Group(self.inputs[0].spec, group), self.sizes[bucket], limit).iterate(bindings)
+        return self._batched(_Elements(self.inputs[0].spec, group), self.sizes[bucket], limit).iterate(bindings)
 
     def _batched(self, source: Node, size: int, limit: int | None) -> Node:
         if self.padding is None:
             return Batch(source, size, self.drop_remainder)
         made = PaddedBatch(source, size, self.padding.shapes, self.padding.values, self.drop_remainder)
         if limit is not None:
-            made.shapes = [_limited(shape, limit) for shape in made.shapes]
+            made.shapes = [_with_limit(shape, limit) for shape in made.shapes]
         return made
 
 
-def _windows(
+def _full_groups(
     elements: Iterator[Element], key_of: Callable[[Element], int], size_of: Callable[[int], int]
 ) -> Iterator[tuple[int, list[Element]]]:
-    """Yield each group, with its key, when it has as many elements as its size; those left at the end by their keys."""
+    """Yield each group with its key as soon as it is full, then those left at the end in the order of their keys."""
     groups: dict[int, list[Element]] = {}
     for element in elements:
         key = key_of(element)
@@ -133,7 +133,7 @@ def _windows(
     yield from sorted(groups.items(), key=lambda item: item[0])
 
 
-def _limited(shape: TensorShape, limit: int) -> TensorShape:
+def _with_limit(shape: TensorShape, limit: int) -> TensorShape:
     return shape if shape.rank is None else TensorShape([limit if size is None else size for size in shape.as_list()])
 
 
@@ -141,8 +141,8 @@ def _integer(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *element: apply("cast", convert_to_tensor(call(function)(*element)), dtype=int64)
 
 
-class _Group(Node):
-    """Elements that are computed already."""
+class _Elements(Node):
+    """A source of elements that have been computed."""
 
     name = "group_by_window"
 

@@ -1,4 +1,4 @@
-"""Iteration over datasets: once by a loop in Python or in a graph, or by functions that consume all elements."""
+"""Iteration over datasets: by loops in Python or in a graph, and by functions that consume all elements."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from autoconv.tracing.api.function import Function
 
 
 class DatasetV2:
-    """Base of datasets, by whose name and module libraries recognise them as those of TensorFlow."""
+    """Base of datasets. Libraries recognise datasets of TensorFlow by its name and module."""
 
     __module__ = "autoconv.tensorflow.python.data.ops.dataset_ops"
 
 
 @presented_methods
 class Iterable:
-    """A sequence of elements, which a node produces anew for each pass."""
+    """A sequence of elements, which a node produces again for each iteration."""
 
     _spec_of: ClassVar[type[IteratorSpec]]
 
     def __init__(self, node: Node) -> None:
         if not isinstance(node, Node):
-            raise TypeError("Dataset is made by Dataset.from_tensor_slices(…), Dataset.range(…) and the like")
+            raise TypeError("a Dataset is created by functions such as Dataset.from_tensor_slices and Dataset.range")
         self.node = node
         self._bound = Bound(node)
 
@@ -102,7 +102,7 @@ class Iterable:
         return self  # immutable
 
     def __repr__(self) -> str:
-        return f"<_{_shown(self.node.name)}Dataset element_spec={self.node.spec}>"
+        return f"<_{_class_of_tensorflow(self.node.name)}Dataset element_spec={self.node.spec}>"
 
     # ---- protocol for tracing
 
@@ -172,14 +172,14 @@ def _numpy_iterator(dataset: Iterable) -> Any:
         iterator.close()
 
 
-# What TensorFlow's names of classes have in the place of a node's name, where it is another word.
-_CLASSES = {
+# The names of nodes in TensorFlow's names of classes, where they differ.
+_TENSORFLOW_NAMES = {
     "dataset": "Options", "from_tensors": "Tensor", "from_tensor_slices": "TensorSlice", "from_generator": "FlatMap",
     "nested": "Variant", "text_lines": "TextLine", "records": "TFRecord", "sample_from_datasets": "DirectedInterleave",
     "enumerate": "Zip", "ragged_batch": "Batch", "bucket_by_sequence_length": "GroupByWindow", "counter": "Scan",
 }  # fmt: skip
 
 
-def _shown(name: str) -> str:
-    """Return the name of a node as TensorFlow's class has it."""
-    return _CLASSES.get(name) or "".join(word.capitalize() for word in name.split("_"))
+def _class_of_tensorflow(name: str) -> str:
+    """Return the name of a node as it is in the name of TensorFlow's class."""
+    return _TENSORFLOW_NAMES.get(name) or "".join(word.capitalize() for word in name.split("_"))

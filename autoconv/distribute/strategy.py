@@ -17,7 +17,7 @@ from autoconv.runtime.recording.regions import current_region
 
 
 class Strategy:
-    """How computations are distributed: here, one replica that runs everything.
+    """A distribution of computations over replicas; in this class, one replica runs everything.
 
     >>> strategy = autoconv.distribute.get_strategy()
     >>> strategy.num_replicas_in_sync, strategy.run(lambda x: x + 1, args=(2,))
@@ -77,7 +77,7 @@ class Strategy:
         return dataset
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
-        """Return the dataset that a function of an InputContext makes: of elements for one replica each."""
+        """Return the dataset that a function of an InputContext creates. Each of its elements is for one replica."""
         return dataset_fn(InputContext())
 
     def make_dataset_iterator(self, dataset: Any) -> Any:
@@ -93,7 +93,7 @@ class Strategy:
         return value
 
     def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
-        """Call the function with the variable, or with each copy of it."""
+        """Call the function with the variable, or with each of its copies."""
         return fn(var, *args, **(kwargs or {}))
 
     def colocate_vars_with(self, colocate_with_variable: Any) -> Any:
@@ -116,7 +116,7 @@ class Strategy:
         container = getattr(value, "_distributed_container", lambda: None)()
         return value if container is None else container
 
-    # ---- what contexts and variables ask
+    # ---- used by contexts and variables
 
     def device_of(self, replica: int) -> str:
         return self.worker_devices[self.local_index(replica)]
@@ -155,7 +155,7 @@ class Strategy:
 
 
 class ValueContext:
-    """What a function of `experimental_distribute_values_from_function` is told: a replica, of how many.
+    """The context of a function of `experimental_distribute_values_from_function`: a replica and their number.
 
     >>> autoconv.distribute.get_strategy().experimental_distribute_values_from_function(
     ...     lambda context: context.num_replicas_in_sync)

@@ -1,4 +1,4 @@
-"""Python's operators: what each is called in the `operator` module, in ops, in NumPy and in CPython's C API."""
+"""Names of Python's operators: in the `operator` module, among ops, in NumPy and in CPython's C API."""
 
 from __future__ import annotations
 

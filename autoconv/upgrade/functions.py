@@ -1,4 +1,4 @@
-"""Sessions become functions: the text of a scope anew, with a function for each kind of run."""
+"""Rewrite a scope with sessions as functions, one for each kind of run."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ _NEEDS_COLLECTIONS = (
 def functions_of(
     source: Source, body: Sequence[ast.stmt], aliases: Aliases, builders: dict[str, ast.FunctionDef]
 ) -> list[Note]:
-    """Replace the text of a scope with sessions by one of functions; return the changes.
+    """Replace the text of a scope with sessions by one with functions; return the changes.
 
-    Raises CannotUpgrade for a program of another form, without a replacement.
+    Raises CannotUpgrade, before any change, for a program that has no such form.
     """
     return _Scope(source, body, aliases, builders).replace()
 
 
 class _Scope:
+    """The rewriting of one scope: its statements by kinds, the functions made so far, and the names in use."""
+
     def __init__(
         self, source: Source, body: Sequence[ast.stmt], aliases: Aliases, builders: dict[str, ast.FunctionDef]
     ) -> None:
@@ -93,7 +95,7 @@ class _Scope:
             if each.node.lineno < first.lineno:
                 continue
             if each.kind not in (Kind.SESSION, Kind.STATE) and self._uses_session(each):
-                raise CannotUpgrade(each.node, "a session that is used otherwise than to run")
+                raise CannotUpgrade(each.node, "a session that is used for something other than run")
             match each.kind:
                 case Kind.PLAIN:
                     lines = [self.writer.text(each.node)]
@@ -159,7 +161,7 @@ class _Scope:
         return names
 
     def _graph_statement(self, each: Statement) -> list[str]:
-        """Make an optimizer outside of functions; comment out a statement that would have no effect in one."""
+        """Create an optimizer outside of functions; comment out a statement that has no effect in a function."""
         optimizer = self._optimizer_of(each)
         if optimizer is not None:
             name = self._free_name("optimizer", *(f"{target}_optimizer" for target in sorted(each.defines)), "trainer")
@@ -171,8 +173,10 @@ class _Scope:
             name = dotted(call.func, self.aliases) or "" if isinstance(call, ast.Call) else ""
             if name.startswith("summary."):
                 return []
-            self.notes.append(Note(each.node.lineno, "this statement looks at the graph, which is gone", open=True))
-            return [f"# autoconv upgrade: the graph is gone\n{textwrap.indent(self.writer.text(each.node), '# ')}"]
+            reason = "this statement reads the graph, which no longer exists"
+            self.notes.append(Note(each.node.lineno, reason, open=True))
+            commented = textwrap.indent(self.writer.text(each.node), "# ")
+            return [f"# autoconv upgrade: there is no graph any more\n{commented}"]
         return []
 
     def _optimizer_of(self, each: Statement) -> ast.Call | None:
@@ -231,7 +235,7 @@ class _Scope:
         return run.form != "dict" and all(name in self.program.variables for name in names)
 
     def _read_variables(self, run: Run) -> None:
-        """The values of variables are read without a function."""
+        """Replace a run that fetches only variables by reads of their values."""
         values = [f"{self.source.of(each)}.numpy()" for each in run.fetches]
         inner = ", ".join(values)
         tuple_ = f"({inner},)" if len(values) == 1 else f"({inner})"
@@ -271,7 +275,7 @@ class _Scope:
         self.source.replace(run.call, f"{opened}each.numpy() for each in {call}{closed}")
 
     def _name_keys(self, run: Run) -> None:
-        """The keys of a dict of feeds become the names of parameters, its values tensors."""
+        """Rewrite a dict of feeds: its keys become names of parameters, its values tensors."""
         for statement in self.program.statements:
             for node in ast.walk(statement.node):
                 if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)):
@@ -311,7 +315,7 @@ class _Scope:
         return name
 
     def _check(self) -> None:
-        """Raise CannotUpgrade for what functions have no form for."""
+        """Raise CannotUpgrade for names that need a graph."""
         for statement in self.body:
             for node in ast.walk(statement):
                 name = dotted(node.func, self.aliases) if isinstance(node, ast.Call) else None

@@ -120,7 +120,7 @@ def _feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[tuple[
         elif isinstance(key, ast.Name) and key.id in program.graph:
             pairs.append((key.id, value))
         else:
-            raise CannotUpgrade(call, "a feed for what is not a name of the graph")
+            raise CannotUpgrade(call, "a feed whose key is not a name of the graph")
     return pairs, by_name
 
 

@@ -174,9 +174,9 @@ def test_tangents_have_to_fit() -> None:
         (lambda x: x * 2.0, np.array([1.0, 2.0]), r"a scalar, <lambda> gave a tensor of shape \(2,\)"),
         (lambda x: x * 2, 3, "differentiated by a tensor, an array or a float, found 3"),
         (lambda x: x * 2, tf.constant(3), "by a floating tensor, found one of int32"),
-        (lambda x: "text", 1.0, "the gradient is that of a scalar, <lambda> gave 'text'"),
-        (lambda x: math.sin(x), 1.0, "makes a Python number or a NumPy array of what it is differentiated by"),
-        (lambda x: np.sum(np.asarray(x)), np.ones(2), "makes a Python number or a NumPy array"),
+        (lambda x: "text", 1.0, "a gradient is taken of a scalar, <lambda> gave 'text'"),
+        (lambda x: math.sin(x), 1.0, "converts the argument to a Python number or a NumPy array"),
+        (lambda x: np.sum(np.asarray(x)), np.ones(2), "converts the argument to a Python number or a NumPy array"),
         (lambda x: tf.cast(x, tf.int32), tf.constant(1.0), "of a floating scalar, <lambda> gave one of int32"),
     ],
 )
@@ -186,7 +186,7 @@ def test_what_has_no_gradient(f: Any, argument: Any, message: str) -> None:
 
 
 def test_misuse() -> None:
-    with pytest.raises(TypeError, match="derivatives are those of a function, found 3"):
+    with pytest.raises(TypeError, match="derivatives are taken of a function, found 3"):
         tf.vjp(3, 1.0)
     with pytest.raises(TypeError, match="there is no argument 2 to differentiate by: <lambda> got 1"):
         tf.grad(lambda x: x, argnums=2)(1.0)
@@ -238,7 +238,7 @@ def test_arrays_of_compiled_functions() -> None:
     def by_python(x: Any) -> Any:
         return float(np.apply_along_axis(sum, 0, x))
 
-    with pytest.raises(TypeError, match="by_python makes a Python number or a NumPy array"):
+    with pytest.raises(TypeError, match="by_python converts the argument to a Python number or a NumPy array"):
         tf.grad(by_python)(x)
 
 

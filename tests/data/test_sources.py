@@ -141,7 +141,7 @@ def test_lists_are_tensors_and_tuples_structures(elements):
         (lambda: Dataset.range(), ValueError, "one to three integers"),
         (lambda: Dataset.range(1, 2, 0), ValueError, "must not be zero"),
         (lambda: Dataset.range(1.5), TypeError, "an integer was expected"),
-        (lambda: Dataset(3), TypeError, "Dataset is made by"),
+        (lambda: Dataset(3), TypeError, "a Dataset is created by"),
     ],
 )
 def test_what_makes_no_dataset(make, kind, message):

@@ -42,10 +42,10 @@ def test_what_cannot_be_called(decorator, thing):
         (lambda: ac.scan(3, [ONE]), "'fn' must be callable, found 3"),
         (lambda: ac.foldl(3, [ONE]), "'fn' must be callable, found 3"),
         (lambda: ac.vectorized_map(3, [ONE]), "'fn' must be callable, found 3"),
-        (lambda: ac.grad(3), "derivatives are those of a function, found 3"),
-        (lambda: ac.value_and_grad(3), "derivatives are those of a function, found 3"),
-        (lambda: ac.jacobian(3), "derivatives are those of a function, found 3"),
-        (lambda: ac.hessian(3), "derivatives are those of a function, found 3"),
+        (lambda: ac.grad(3), "derivatives are taken of a function, found 3"),
+        (lambda: ac.value_and_grad(3), "derivatives are taken of a function, found 3"),
+        (lambda: ac.jacobian(3), "derivatives are taken of a function, found 3"),
+        (lambda: ac.hessian(3), "derivatives are taken of a function, found 3"),
     ],
 )
 def test_what_is_no_function_is_refused_where_it_is_given(call, message):

@@ -64,7 +64,7 @@ def _of(function, n):
 
 
 def test_beyond_the_stack_of_the_thread(monkeypatch):
-    monkeypatch.setattr(recursion, "_STACK", 20_000)
+    monkeypatch.setattr(recursion, "_STACK_BYTES", 20_000)
 
     def walk(n, seen):
         if n % 100 == 0:

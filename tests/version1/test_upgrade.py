@@ -78,7 +78,7 @@ def test_names_and_arguments(before, after):
     ("program", "reason"),
     [
         ("x = tf.placeholder(tf.int32)\nwith tf.Session() as s:\n    s.run('y:0', {x: 1})", "by the name of a node"),
-        ("y = tf.constant(1)\nwith tf.Session() as s:\n    helper(s, y)", "used otherwise than to run"),
+        ("y = tf.constant(1)\nwith tf.Session() as s:\n    helper(s, y)", "used for something other than run"),
         ("tf.add_to_collection('a', 1)\nwith tf.Session() as s:\n    s.run(y)", "add_to_collection"),
         ("x = tf.placeholder(tf.float32)\ny = x + 1\nwith tf.Session() as s:\n    print(s.run(y))", "does not feed it"),
         ("b = tf.constant(2)\nwith tf.Session() as s:\n    s.run([b, [b]])", "nested structures"),

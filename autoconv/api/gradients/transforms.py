@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 
 
 def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
-    """The function that returns the value of `f`, a scalar, and its gradient with respect to the argument `argnums`.
+    """Return the function that computes the value of `f`, a scalar, and its gradient by the argument `argnums`.
 
     For several positions the gradients are a tuple. Arguments are tensors, arrays and floats, or structures of them,
     and so are their gradients: tensors, and floats for floats. `f` is any function of tensors, also one under
@@ -40,24 +40,24 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
 
     @_wraps(f)
     def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        taken, chosen = _arguments(f, args, argnums)
+        all_arguments, chosen = _arguments(f, args, argnums)
         tape = GradientTape(watch_accessed_variables=False, recompute_every=recompute_every)
         with tape:
             chosen = map_structure(lambda x: _watched(tape, x), chosen)
-            value = call(f)(*taken, **kwargs)
+            value = call(f)(*all_arguments, **kwargs)
         result = _scalar(f, value)
         found = tape.gradient(result, chosen)
         _check_followed(f, tape, found)
-        filled = [_filled(g, x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
-        gradients = [_plain(g, x) for g, x in zip(filled, flatten(chosen)[0], strict=True)]
+        filled = [_or_zeros(g, x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
+        gradients = [_as_float(g, x) for g, x in zip(filled, flatten(chosen)[0], strict=True)]
         packed = pack(flatten(chosen)[1], gradients)
-        return _plain(result, result), packed[0] if isinstance(argnums, int) else tuple(packed)
+        return _as_float(result, result), packed[0] if isinstance(argnums, int) else tuple(packed)
 
     return with_gradient
 
 
 def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
-    """The function that returns the gradient of `f`; see `value_and_grad`.
+    """Return the function that computes the gradient of `f`; see `value_and_grad`.
 
     >>> autoconv.grad(lambda x: x**3)(2.0)
     12.0
@@ -72,7 +72,7 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int 
 
 
 def jacobian(f: Function, argnums: int = 0) -> Function:
-    """The function that returns the derivatives of each element of `f`'s result with respect to each of the argument.
+    """Return the function that computes the derivative of each element of the result by each of the argument.
 
     Both are tensors; the shape is that of the result followed by that of the argument.
 
@@ -83,20 +83,20 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
 
     @_wraps(f)
     def derivatives(*args: Any, **kwargs: Any) -> Any:
-        taken, (chosen,) = _arguments(f, args, argnums)
+        all_arguments, (chosen,) = _arguments(f, args, argnums)
         tape = GradientTape(persistent=True, watch_accessed_variables=False)
         with tape:
             chosen = map_structure(lambda x: _watched(tape, x), chosen)
-            value = call(f)(*taken, **kwargs)
+            value = call(f)(*all_arguments, **kwargs)
         result = value if isinstance(value, Tensor) else convert_to_tensor(value)
         found = tape.jacobian(result, chosen, unconnected_gradients=UnconnectedGradients.ZERO)
-        return map_structure(lambda g, x: _plain(g, x if not result.type.rank else None), found, chosen)
+        return map_structure(lambda g, x: _as_float(g, x if not result.type.rank else None), found, chosen)
 
     return derivatives
 
 
 def hessian(f: Function, argnums: int = 0) -> Function:
-    """The function that returns the second derivatives of `f`, a scalar, with respect to the argument, a tensor.
+    """Return the function that computes the second derivatives of `f`, a scalar, by the argument, a tensor.
 
     There is one for each pair of elements: the shape is that of the argument twice.
 
@@ -107,7 +107,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
 
     @_wraps(f)
     def second(*args: Any, **kwargs: Any) -> Any:
-        taken, (chosen,) = _arguments(f, args, argnums)
+        all_arguments, (chosen,) = _arguments(f, args, argnums)
         if not isinstance(chosen, (Tensor, np.ndarray)):
             raise TypeError(f"hessian takes the derivatives with respect to one tensor, found {chosen!r}")
         outer = GradientTape(persistent=True, watch_accessed_variables=False)
@@ -116,28 +116,28 @@ def hessian(f: Function, argnums: int = 0) -> Function:
             inner = GradientTape(watch_accessed_variables=False)
             with inner:
                 inner.watch(chosen)
-                result = _scalar(f, call(f)(*taken, **kwargs))
+                result = _scalar(f, call(f)(*all_arguments, **kwargs))
             slope = inner.gradient(result, chosen)
             _check_followed(f, inner, slope)
-            slope = _filled(slope, chosen)
+            slope = _or_zeros(slope, chosen)
         found = outer.jacobian(slope, chosen, unconnected_gradients=UnconnectedGradients.ZERO)
-        return _plain(found, chosen)
+        return _as_float(found, chosen)
 
     return second
 
 
 def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
-    """The value of f(*primals), and its vjp: it maps cotangents of the value to a tuple of those of the primals.
+    """Return the value of f(*primals), and its vjp: it maps cotangents of the value to a tuple of those of the primals.
 
     >>> value, back = autoconv.vjp(lambda x: x**2, autoconv.constant([1.0, 2.0]))
     >>> back(autoconv.constant([1.0, 1.0]))[0].numpy()
     array([2., 4.], dtype=float32)
     """
-    taken, chosen = _arguments(f, primals, tuple(range(len(primals))))
+    all_arguments, chosen = _arguments(f, primals, tuple(range(len(primals))))
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     with tape:
         chosen = map_structure(lambda x: _watched(tape, x), chosen)
-        value = call(f)(*taken)
+        value = call(f)(*all_arguments)
 
     def back(cotangents: Any) -> tuple[Any, ...]:
         like = flatten(value)[1]
@@ -145,25 +145,25 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in flatten(value)[0]]
         given = [convert_to_tensor(c, v.dtype) for c, v in zip(flat, leaves, strict=True)]
         found = tape.gradient(leaves, chosen, output_gradients=given)
-        filled = [_plain(_filled(g, x), x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
+        filled = [_as_float(_or_zeros(g, x), x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
         return tuple(pack(flatten(chosen)[1], filled))
 
     return value, back
 
 
 def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """The value of f(*primals), and its directional derivative along the tangents.
+    """Return the value of f(*primals), and its directional derivative along the tangents.
 
     >>> value, change = autoconv.jvp(lambda x: x**2, [autoconv.constant(3.0)], [autoconv.constant(1.0)])
     >>> change.numpy()
     np.float32(6.0)
     """
-    taken, chosen = _arguments(f, tuple(primals), tuple(range(len(primals))))
+    all_arguments, chosen = _arguments(f, tuple(primals), tuple(range(len(primals))))
     directions = map_structure(lambda x, t: convert_to_tensor(t, as_dtype(x.dtype)), list(chosen), list(tangents))
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     with tape:
         chosen = map_structure(lambda x: _watched(tape, x), list(chosen))
-        value = call(f)(*taken)
+        value = call(f)(*all_arguments)
     leaves, template = flatten(value)
     primals, directions = flatten(chosen)[0], flatten(directions)[0]
     return value, pack(template, [product(tape, leaf, primals, directions, zero=True) for leaf in leaves])
@@ -177,22 +177,22 @@ def _wraps(f: Function) -> Callable[[Function], Function]:
 
 def _check_callable(f: Callable[..., Any]) -> None:
     if not callable(f):
-        raise TypeError(f"derivatives are those of a function, found {f!r}")
+        raise TypeError(f"derivatives are taken of a function, found {f!r}")
 
 
 def _arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
     """Return all arguments, with tensors in place of those to differentiate by, and the latter alone."""
     _check_callable(f)
     positions = [argnums] if isinstance(argnums, int) else list(argnums)
-    taken = list(args)
+    all_arguments = list(args)
     for position in positions:
         if not -len(args) <= position < len(args):
             raise TypeError(f"there is no argument {position} to differentiate by: {_name(f)} got {len(args)}")
-        taken[position] = map_structure(lambda leaf: _leaf(f, leaf), taken[position])
-    return taken, [taken[position] for position in positions]
+        all_arguments[position] = map_structure(lambda leaf: _differentiable_leaf(f, leaf), all_arguments[position])
+    return all_arguments, [all_arguments[position] for position in positions]
 
 
-def _leaf(f: Function, value: Any) -> Any:
+def _differentiable_leaf(f: Function, value: Any) -> Any:
     """Convert to a new tensor, which outer tapes do not confuse with another."""
     if isinstance(value, float) and not isinstance(value, np.generic):
         return python_number(value) if current_region() is None else convert_to_tensor(value)
@@ -216,15 +216,15 @@ def _watched(tape: GradientTape, value: TensorLike) -> Any:
 
 def _scalar(f: Function, value: Any) -> Any:
     if not is_tensor(value) and not isinstance(value, (float, int, np.generic)):
-        raise TypeError(f"the gradient is that of a scalar, {_name(f)} gave {value!r}")
+        raise TypeError(f"a gradient is taken of a scalar, {_name(f)} gave {value!r}")
     result = value if is_tensor(value) else convert_to_tensor(value)
     if result.shape.rank not in (0, None):
         raise TypeError(
-            f"the gradient is that of a scalar, {_name(f)} gave a tensor of shape {result.shape}: sum it up, or use "
+            f"a gradient is taken of a scalar, {_name(f)} gave a tensor of shape {result.shape}: sum it up, or use "
             "autoconv.jacobian"
         )
     if not result.dtype.is_differentiable:
-        raise TypeError(f"the gradient is that of a floating scalar, {_name(f)} gave one of {result.dtype.name}")
+        raise TypeError(f"a gradient is taken of a floating scalar, {_name(f)} gave one of {result.dtype.name}")
     return result
 
 
@@ -232,18 +232,18 @@ def _check_followed(f: Function, tape: GradientTape, found: object) -> None:
     """Raise TypeError for a zero gradient that is due to a conversion of the argument to a Python number."""
     if tape.lost and any(g is None for g in flatten(found)[0]):
         raise TypeError(
-            f"{_name(f)} makes a Python number or a NumPy array of what it is differentiated by, where no gradient can "
-            "follow: use the functions of autoconv for those of math and numpy, or decorate it with @autoconv.compile"
+            f"{_name(f)} converts the argument to a Python number or a NumPy array, through which no gradient flows: "
+            "use the functions of autoconv for those of math and numpy, or decorate it with @autoconv.compile"
         )
 
 
-def _filled(gradient: Any, like: Any) -> Any:
+def _or_zeros(gradient: Any, like: Any) -> Any:
     if gradient is None:
         return apply("zeros_like", convert_to_tensor(like) if not isinstance(like, Tensor) else like)
     return dense(gradient)
 
 
-def _plain(value: TensorLike, like: object) -> Any:
+def _as_float(value: TensorLike, like: object) -> Any:
     """Convert to a float where the argument was a Python float."""
     if isinstance(value, EagerTensor) and isinstance(like, EagerTensor) and like.weak and not value.type.rank:
         return value._array.item() if not any(tape_recorders.follows([value])) else value

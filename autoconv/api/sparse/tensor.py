@@ -21,10 +21,10 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class SparseTensor(CompositeTensor):
-    """A tensor by the values of its elements that are not zero, of any dtype, and their coordinates.
+    """A tensor that is given by the coordinates and values of its nonzero elements.
 
-    `indices` has a row of coordinates for each of the `values`, int64 as `dense_shape`. Most functions take rows in the
-    order of `sparse.reorder`. Raises ValueError where the shapes of the three do not fit.
+    `indices` has a row of coordinates for each of the `values`; it is int64, as is `dense_shape`. Most functions take
+    rows in the order of `sparse.reorder`. Raises ValueError where the shapes of the three do not fit.
 
     >>> x = autoconv.SparseTensor(indices=[[0, 1], [1, 2]], values=[5.0, 6.0], dense_shape=[2, 3])
     >>> autoconv.sparse.to_dense(x * 2.0).numpy()
@@ -32,7 +32,7 @@ class SparseTensor(CompositeTensor):
            [ 0.,  0., 12.]], dtype=float32)
     """
 
-    __module__ = "autoconv.tensorflow.python.framework.sparse_tensor"  # by which libraries recognise it
+    __module__ = "autoconv.tensorflow.python.framework.sparse_tensor"  # libraries recognise it by this name
     __autoconv_handlers__ = "autoconv.api.sparse.handlers"
 
     def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: ShapeLike) -> None:
@@ -79,7 +79,7 @@ class SparseTensor(CompositeTensor):
         return self._shape
 
     def set_shape(self, shape: ShapeLike) -> None:
-        """Add what is known of the static shape."""
+        """Refine the static shape by another one."""
         self._shape = self._shape.merge_with(shape)
 
     def with_values(self, new_values: TensorLike) -> SparseTensor:
@@ -94,15 +94,15 @@ class SparseTensor(CompositeTensor):
         return SparseTensorSpec(self._shape, self.dtype)
 
     def __mul__(self, other: TensorLike) -> Any:
-        return self._by_element("multiply", other)
+        return self._with_dense_operand("multiply", other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: TensorLike) -> Any:
-        return self._by_element("divide", other)
+        return self._with_dense_operand("divide", other)
 
-    def _by_element(self, op: str, other: TensorLike) -> Any:
-        """Compute with the elements of a dense tensor at the coordinates; it is broadcast to the shape of this one."""
+    def _with_dense_operand(self, op: str, other: TensorLike) -> Any:
+        """Apply an op to the values and the elements of a dense tensor at their coordinates, after a broadcast."""
         if isinstance(other, CompositeTensor):
             return NotImplemented
         dense = convert_to_tensor(other, self.dtype) if as_tensor(other) is None else convert_to_tensor(other)
@@ -154,9 +154,8 @@ class SparseTensorSpec(TypeSpec):
 
     def _from_components(self, components: Any) -> Any:
         if not all(isinstance(part, Tensor) for part in components):
-            return _of_parts(components)  # such as the gradients of the components, or their names
+            return _without_checks(components)  # such as the gradients of the components, or their names
         return _with_shape(SparseTensor(*components), self._shape)
-
 
     def _batch(self, batch_size: int | None) -> SparseTensorSpec:
         return SparseTensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
@@ -170,7 +169,7 @@ class SparseTensorSpec(TypeSpec):
         return [SparseTensor(indices[here, 1:], values[here], sizes[1:]) for here in found]
 
     def _stacked(self, values: Sequence[Any]) -> SparseTensor:
-        """Return the batch of rows; the largest sizes of them count."""
+        """Return the batch of rows; in each dimension its size is the largest of theirs."""
         parts = [[np.asarray(part.numpy()) for part in self._to_components(value)] for value in values]  # type: ignore[attr-defined]
         indices = [
             np.concatenate([np.full((len(indices), 1), row, np.int64), indices], 1)
@@ -182,13 +181,13 @@ class SparseTensorSpec(TypeSpec):
 
 
 def _with_shape(made: SparseTensor, shape: TensorShape) -> SparseTensor:
-    """Return the new sparse tensor with what is known of its static shape from elsewhere."""
+    """Refine the static shape of a new sparse tensor by another one, if the two are compatible."""
     if made._shape.is_compatible_with(shape):
         made._shape = made._shape.merge_with(shape)
     return made
 
 
-def _of_parts(components: Any) -> SparseTensor:
+def _without_checks(components: Any) -> SparseTensor:
     made = SparseTensor.__new__(SparseTensor)
     made._indices, made._values, made._dense_shape = components
     made._shape = TensorShape(None)

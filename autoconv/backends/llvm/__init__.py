@@ -18,7 +18,7 @@ import numpy as np
 from autoconv.backends import interpreter
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.llvm.analysis.classify import lowering_class
-from autoconv.backends.llvm.analysis.ownership import keeps_nothing
+from autoconv.backends.llvm.analysis.ownership import holds_no_arguments
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
 from autoconv.backends.llvm.codegen import lowerings  # noqa: F401  (its import registers all lowerings)
@@ -76,7 +76,7 @@ class NativeGraph:
         self.entry = None if form is None else native_entry(code.address(CALL), graph.name, keep)
         self.kernel_calls = calls.kernels
         self.kernels = [name for name, _ in calls.kernels]
-        self.keeps_nothing = keeps_nothing(graph)
+        self.holds_no_arguments = holds_no_arguments(graph)
         self._graph = given
         self._forms = [_form(value) for value in graph.parameters]
         self._plain: interpreter.Run | None = None

@@ -62,7 +62,7 @@ class XlaGraph:
                 self.entry = make_entry(graph, form, self._by_xla)
 
     @property
-    def keeps_nothing(self) -> bool:
+    def holds_no_arguments(self) -> bool:
         return not any(part.of_argument for made in self._made.values() if made for part in made[0].parts)
 
     @property
@@ -201,7 +201,7 @@ class _Noted:
         self.entry = code.entry
         self.kernel_calls = code.kernel_calls
         self.notes = [*code.notes, note]
-        self.keeps_nothing = code.keeps_nothing
+        self.holds_no_arguments = code.holds_no_arguments
         self.sizes = code.sizes
 
     def __call__(self, arguments: Sequence[Any], /) -> list[Any]:

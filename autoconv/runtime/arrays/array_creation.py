@@ -47,9 +47,9 @@ def new_array(shape: ShapeLike, dtype: DType, fill: TensorLike | None = None) ->
 
 
 def _check_size(size: SymbolicTensor) -> None:
-    """Refuses what NumPy may not take for a size: it is no int, or has dimensions."""
+    """Refuse a size that NumPy might not accept, because it is not an int or has dimensions."""
     if not size.type.dtype.is_integer or size.type.shape != ():
-        raise StagingError("an array is created whose size is no int", current_place())
+        raise StagingError("an array is created with a size that is not an int", current_place())
 
 
 def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:

@@ -134,7 +134,7 @@ class ConcreteFunction:
         # The entry for calls with only tensors, arrays and numbers; whether its guards are checked before in Python.
         self.entry: Callable[..., Any] | None = self._compiled.entry
         self.checks_guards_in_python = self.entry is not None and has_python_guards(guards)
-        self._copies = not self._compiled.keeps_nothing  # whether arrays are copied: the program may change them
+        self._copies = not self._compiled.holds_no_arguments  # whether arrays are copied: the program may change them
         self._is_native = (owner.backend or SETTINGS.backend) != "reference"
         self.can_run_again = can_run_again(optimised)  # whether a run that met its limits has no side effects
         if contract.python_exceptions and not self.can_run_again:

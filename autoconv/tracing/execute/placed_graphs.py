@@ -37,7 +37,7 @@ class PlacedGraph:
     entry = None
     kernel_calls: Sequence[tuple[str, Span | None]] | None = ()
     notes: Sequence[str] = ()
-    keeps_nothing = False
+    holds_no_arguments = False
     sizes = None
 
     def __init__(self, graph: Graph, contract: str, device: str = "", backend: str | None = None) -> None:

@@ -71,7 +71,7 @@ class ByShape:
     The choice of code only affects the order in which sums are added up. `compilations` counts the compilations.
     """
 
-    keeps_nothing = False
+    holds_no_arguments = False
     sizes = None
 
     def __init__(

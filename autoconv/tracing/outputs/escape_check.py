@@ -1,7 +1,7 @@
-"""Escape check for functions, methods and slices that a trace made with symbolic values: constants of its graph.
+"""Escape check for functions, methods and slices that a trace has created with symbolic values.
 
-Loops and conditions may carry them as state that is never read, and a `try` may store them for its handlers. By any
-other use they would outlive the trace.
+They are constants of the graph. Loops and conditions may carry them as state that is never read, and a `try` may store
+them for its handlers. Any other use is refused, because they would outlive the trace.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import edges
 from autoconv.runtime.support.spans import place_of
 
-_ASKING = frozenset({"object_isinstance", "object_truth"})  # their results do not refer to the function
-_SORTING = frozenset({"sort", "sorted", "min", "max"})
+_QUERIES = frozenset({"object_isinstance", "object_truth"})  # their results do not refer to the function
+_KEY_FUNCTIONS = frozenset({"sort", "sorted", "min", "max"})
 
 
 def refuse_leaks(graph: Graph, hidden: Mapping[Value, bool]) -> None:
@@ -23,30 +23,30 @@ def refuse_leaks(graph: Graph, hidden: Mapping[Value, bool]) -> None:
 
     A function that reads no values of the trace may also be a key to sort by.
     """
-    _refuse_leaks(graph, {value for value, reads in hidden.items() if reads}, _ASKING)
-    _refuse_leaks(graph, set(hidden), _ASKING | _SORTING)
+    _refuse_leaks(graph, {value for value, reads in hidden.items() if reads}, _QUERIES)
+    _refuse_leaks(graph, set(hidden), _QUERIES | _KEY_FUNCTIONS)
 
 
 def _refuse_leaks(graph: Graph, hidden: set[Value], harmless: frozenset[str]) -> None:
     found = _Leaks(graph, hidden, harmless)
     count = -1
-    while count != len(found.known):
-        count = len(found.known)
+    while count != len(found.tainted):
+        count = len(found.tainted)
         for node in graph.walk():
             found.follow(node)
-    if not found.known.isdisjoint(graph.outputs):
+    if not found.tainted.isdisjoint(graph.outputs):
         _refuse(None)
 
 
 class _Leaks:
     """Forward dataflow of values that may be one of these functions, to a fixed point.
 
-    `known` are the values that may be one. `kept` are the places in the dicts of a `try` that hold one: the dict, as
-    the value where it is made, and the key.
+    `tainted` are the values that may be one. `kept` are the items of dicts of a `try` that hold one: the value that
+    created the dict, and the key.
     """
 
-    def __init__(self, graph: Graph, known: set[Value], harmless: frozenset[str]) -> None:
-        self.known = known
+    def __init__(self, graph: Graph, tainted: set[Value], harmless: frozenset[str]) -> None:
+        self.tainted = tainted
         self._harmless = harmless
         self.kept: set[tuple[Value, int]] = set()
         self._graph = graph
@@ -61,23 +61,23 @@ class _Leaks:
         """Propagate through a node and its regions."""
         key = self._place_in_dict(node)
         if key in self.kept and node.op.name == "object_method":
-            self.known.update(node.results)
+            self.tainted.update(node.results)
         if node.regions:
             self._follow_into(node)
-        elif not self.known.isdisjoint(node.inputs) and _name(node) not in self._harmless:
-            is_kept = key is not None and self.known.isdisjoint(node.inputs[:2]) and self._is_of_a_try(key[0])
+        elif not self.tainted.isdisjoint(node.inputs) and _applied_name(node) not in self._harmless:
+            is_kept = key is not None and self.tainted.isdisjoint(node.inputs[:2]) and self._is_of_a_try(key[0])
             if key is None or not is_kept:
                 _refuse(node)
             self.kept.add(key)
 
     def _follow_into(self, node: Node) -> None:
         """Propagate through the regions of a node: captures, loop state, and results."""
-        known = self.known
+        tainted = self.tainted
         if not node.op.traits.control:
-            if not known.isdisjoint(node.inputs) or any(not known.isdisjoint(r.outputs) for r in node.regions):
+            if not tainted.isdisjoint(node.inputs) or any(not tainted.isdisjoint(r.outputs) for r in node.regions):
                 _refuse(node)
             return
-        known.update(target for source, target in edges(node) if source in known)
+        tainted.update(target for source, target in edges(node) if source in tainted)
 
     def _place_in_dict(self, node: Node) -> tuple[Value, int] | None:
         """Return the dict and the key of a node that sets or gets an item by a constant key."""
@@ -110,7 +110,7 @@ class _Leaks:
         )
 
 
-def _name(node: Node) -> str:
+def _applied_name(node: Node) -> str:
     """Return the name of the operation, method or function that a node applies."""
     of = {"object_method": "name", "object_apply": "function"}.get(node.op.name)
     return node.op.name if of is None else str(node.attributes[of])

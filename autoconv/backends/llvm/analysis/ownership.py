@@ -32,7 +32,7 @@ def made_outputs(graph: Graph, made: Sequence[bool] = ()) -> list[bool]:
     return [value in known for value in graph.outputs]
 
 
-def keeps_nothing(graph: Graph) -> bool:
+def holds_no_arguments(graph: Graph) -> bool:
     """Return whether no parameter array escapes from a run: neither through outputs nor through side effects."""
     given_out = zip(made_outputs(graph), graph.outputs, strict=True)
     if not all(made or is_scalar(value.type) for made, value in given_out):
@@ -78,4 +78,4 @@ def _through_loop(node: Node, given: list[bool]) -> list[bool]:
         made[:state] = after
 
 
-__all__ = ["keeps_nothing", "made_outputs"]
+__all__ = ["holds_no_arguments", "made_outputs"]

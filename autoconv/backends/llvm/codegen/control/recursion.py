@@ -34,9 +34,9 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive, leads_to_recursion
 
 # Frames that a call may use before those on Python's stack are counted.
-_FEW = 100
+_UNCOUNTED_FRAMES = 100
 # Largest use of a thread's stack by the calls of one graph, in bytes; a main thread has 8 MB as a rule.
-_STACK = 2 << 20
+_STACK_BYTES = 2 << 20
 # The same in a library, whose threads are another program's.
 LIBRARY_STACK = 256 << 10
 # Bytes above the thread's floor (see runtime/references.py) that are reserved for callees of these calls.
@@ -87,24 +87,24 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
 
     out.begin(far)
     deeper = body.calls.deeper(node, region.call_sites)
-    _keep(region, cells, region.call_function(node, deeper, ElementWriter(out).wrap(int64, depth)))
+    _store_results(region, cells, region.call_function(node, deeper, ElementWriter(out).wrap(int64, depth)))
     out.branch(done)
 
     out.begin(near)
     arguments, boxes = _arguments(region, node)
     text = ", ".join([*arguments, f"i64 {depth}", f"ptr {results}", f"ptr {state}"])
     sizes = "".join(f", i64 {size}" for size in body.module.sizes)
-    went = out.new(f"call i1 @{name}({text}{sizes})")
+    succeeded = out.new(f"call i1 @{name}({text}{sizes})")
     for box in boxes:
         body.release(box)
     failed, fine = out.label("raised"), out.label("fine")
-    out.branch_if(went, fine, failed)
+    out.branch_if(succeeded, fine, failed)
     out.begin(failed)
     if body.calls.has_python:
         out.call_c("object_locate", "void", "ptr", body.calls.caller(node, region.call_sites)(out))
     out.branch(body.failed)
     out.begin(fine)
-    _keep(region, cells, [_result(out, results, i, value) for i, value in enumerate(node.results)])
+    _store_results(region, cells, [_result(out, results, i, value) for i, value in enumerate(node.results)])
     out.branch(done)
 
     out.begin(done)
@@ -137,7 +137,7 @@ def _result(out: FunctionText, results: str, position: int, value: Value) -> Nat
     return Object(out.load("ptr", place))
 
 
-def _keep(region: LoweringContext, cells: Sequence[str], natives: Sequence[Native]) -> None:
+def _store_results(region: LoweringContext, cells: Sequence[str], natives: Sequence[Native]) -> None:
     out = region.out
     for cell, native in zip(cells, natives, strict=True):
         if isinstance(native, Element):
@@ -195,13 +195,13 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
 
 
 def _check_depth(body: Body) -> None:
-    """Raise RecursionError where there would be more frames than Python allows."""
+    """Write a check that raises RecursionError if there are more frames than Python allows."""
     if not body.calls.has_python:
         return
     out = body.out
     place = _field(out, "%state", _LIMIT)
     with out.unlikely(out.icmp("sgt", "%depth", out.load("i64", place))):
-        exact = _whole(body, _frames_left)
+        exact = _int_from_python(body, _frames_left)
         out.store("i64", exact, place)
         refused, counted = out.label("refused"), out.label("counted")
         out.branch_if(out.icmp("sgt", "%depth", exact), refused, counted)
@@ -214,7 +214,7 @@ def _check_depth(body: Body) -> None:
 def _state_of(body: Body) -> tuple[str, str]:
     """Return the registers with the address of the state and with the depth.
 
-    Outside of recursive functions that is the state of the whole activation, initialised on first use.
+    Outside of recursive functions, the state is that of the whole activation, initialised on first use.
     """
     if body.recursion is not None:
         return body.recursion
@@ -244,17 +244,17 @@ def _write_first_limit(body: Body, place: str) -> None:
     else:
         state = out.call_c("PyThreadState_Get", "ptr", "")
         left = out.load("i32", _field(out, state, offset))
-        out.branch_if(out.icmp("sgt", left, _FEW), many, count)
+        out.branch_if(out.icmp("sgt", left, _UNCOUNTED_FRAMES), many, count)
         out.begin(many)
-        out.store("i64", _FEW, place)
+        out.store("i64", _UNCOUNTED_FRAMES, place)
         out.branch(counted)
     out.begin(count)
-    out.store("i64", _whole(body, _frames_left), place)
+    out.store("i64", _int_from_python(body, _frames_left), place)
     out.branch(counted)
     out.begin(counted)
 
 
-def _whole(body: Body, function: Callable[[], int]) -> str:
+def _int_from_python(body: Body, function: Callable[[], int]) -> str:
     """Return the register with the int that a Python function returns."""
     out = body.out
     found = out.call("call_python", body.calls.object(function)(out), "null", 0)
@@ -284,7 +284,7 @@ def _stack_size() -> int:
     Where the system does not report the end of a stack, that is at most a quarter of Python's size for new threads.
     """
     own = threading.stack_size() if sys.platform != "linux" else 0
-    return min(_STACK, own // 4) if own else _STACK
+    return min(_STACK_BYTES, own // 4) if own else _STACK_BYTES
 
 
 def _refuse() -> None:

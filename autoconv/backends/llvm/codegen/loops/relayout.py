@@ -46,7 +46,7 @@ def write_copy(region: LoweringContext, node: Node) -> None:
 @native("tile", fits=_is_static, of_open=_is_open)
 def write_tile(region: LoweringContext, node: Node) -> None:
     counts, shape = node.attributes["multiples"], sizes(node.inputs[0].type)
-    routine = _copying(region)
+    routine = _copy_routine(region)
     pairs = zip(counts, shape, _strides(routine.out, shape), strict=True)
     _copy(region, node, routine, [one for count, size, step in pairs for one in ((count, 0), (size, step))])
 
@@ -55,13 +55,13 @@ def write_tile(region: LoweringContext, node: Node) -> None:
 def write_repeat(region: LoweringContext, node: Node) -> None:
     shape = sizes(node.inputs[0].type)
     axis = node.attributes["axis"] % len(shape)
-    routine = _copying(region)
+    routine = _copy_routine(region)
     dimensions: list[tuple[Position, Position]] = list(zip(shape, _strides(routine.out, shape), strict=True))
     dimensions.insert(axis + 1, (node.attributes["repeats"], 0))
     _copy(region, node, routine, dimensions)
 
 
-def _copying(region: LoweringContext) -> Routine:
+def _copy_routine(region: LoweringContext) -> Routine:
     return Routine(region, [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"])
 
 
@@ -70,7 +70,7 @@ def _copy(
 ) -> None:
     """Write the result in order; `dimensions` are the counts of its loops and the source's stride in each."""
     (x,), (result,) = node.inputs, node.results
-    dimensions = _joined(dimensions)
+    dimensions = _collapsed(dimensions)
     out, b = routine.out, routine.b
     kind: Any = x.type
     inner = [element_count(out, [count for count, _ in dimensions[d + 1 :]]) for d in range(len(dimensions))]
@@ -89,8 +89,8 @@ def _copy(
     call(region, routine.finish(), *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
 
 
-def _joined(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Position, Position]]:
-    """Collapse loops that are contiguous with the next inner one, as far as that is known."""
+def _collapsed(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Position, Position]]:
+    """Collapse each loop with the next inner one if the two are known to be contiguous."""
     found: list[tuple[Position, Position]] = []
     for count, stride in dimensions:
         if count == 1:
@@ -117,12 +117,12 @@ def _mirrored(routine: Routine, position: Position, size: Position, symmetric: b
     out = routine.out
     again = 0 if symmetric else 1
     before = plus(out, times(out, position, -1), again - 1)
-    behind = plus(out, times(out, position, -1), plus(out, times(out, size, 2), -1 - again))
+    after_end = plus(out, times(out, position, -1), plus(out, times(out, size, 2), -1 - again))
     first = out.new(f"select i1 {out.new(f'icmp slt i64 {position}, 0')}, i64 {before}, i64 {position}")
-    return out.new(f"select i1 {out.new(f'icmp sge i64 {position}, {size}')}, i64 {behind}, i64 {first}")
+    return out.new(f"select i1 {out.new(f'icmp sge i64 {position}, {size}')}, i64 {after_end}, i64 {first}")
 
 
-def _walk(
+def _for_each_padded(
     routine: Routine, shape: Sequence[Position], paddings: Any, symmetric: bool,
     write: Callable[[Position, Position], None],
 ) -> None:  # fmt: skip
@@ -144,12 +144,12 @@ def _walk(
         else:
             end = plus(out, size, before)
             spans = [(0, before, True), (before, end, False), (end, whole[depth], True)]
-        for start, stop, turns in spans:
+        for start, stop, is_mirrored in spans:
             if start == stop:
                 continue
             with out.loop(str(start), str(stop)) as i:
                 position = plus(out, i, -before)
-                loops((*inner, _mirrored(routine, position, size, symmetric) if turns else position), (*outer, i))
+                loops((*inner, _mirrored(routine, position, size, symmetric) if is_mirrored else position), (*outer, i))
 
     if 0 not in whole:
         loops((), ())
@@ -157,27 +157,27 @@ def _walk(
 
 def write_mirrored_pad(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
-    routine = _copying(region)
+    routine = _copy_routine(region)
     b = routine.b
     kind: Any = x.type
 
     def write(inner: Position, outer: Position) -> None:
         store(b, load(b, kind.dtype, "%x", inner), "%result", outer)
 
-    _walk(routine, sizes(kind), node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC", write)
+    _for_each_padded(routine, sizes(kind), node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC", write)
     region.set(result, region.new_array(result.type))
     call(region, routine.finish(), *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
 
 
-def _unmirrors(node: Node) -> bool:
+def _sums_mirrors(node: Node) -> bool:
     return _mirrors(node) and not node.inputs[0].dtype.is_bool
 
 
-@native("unpad", fits=_unmirrors, of_open=_unmirrors)
+@native("unpad", fits=_sums_mirrors, of_open=_sums_mirrors)
 def write_unpad(region: LoweringContext, node: Node) -> None:
     """Sum each element and its mirror images, in the order of the padded array."""
     (x,), (result,) = node.inputs, node.results
-    routine = _copying(region)
+    routine = _copy_routine(region)
     out, b = routine.out, routine.b
     kind: Any = x.type
 
@@ -187,7 +187,7 @@ def write_unpad(region: LoweringContext, node: Node) -> None:
     shape = sizes(result.type)
     with out.loop("0", str(element_count(out, shape))) as i:
         store(b, b.constant(0, kind.dtype), "%result", i)
-    _walk(routine, shape, node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC", write)
+    _for_each_padded(routine, shape, node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC", write)
     region.set(result, region.new_array(result.type))
     call(region, routine.finish(), *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
 

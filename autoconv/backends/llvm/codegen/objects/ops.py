@@ -1,7 +1,7 @@
 """Operations on Python objects: common cases through Python's C API, all others by the op's kernel.
 
-An object is held as its address. For operands of built-in classes, an operation is one call of a function of
-`object_text`; an error gets its place in the user's source as an error of a kernel does.
+An object is represented by its address. For operands of built-in classes, an operation is one call of a function of
+`runtime/objects.py`. Errors get their place in the user's source, as errors of kernels do.
 """
 
 from __future__ import annotations

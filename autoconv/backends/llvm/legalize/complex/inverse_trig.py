@@ -40,7 +40,7 @@ def _root(b: GraphBuilder, x: Any, height: Any) -> tuple[Any, Any]:
     return b.select(right, root, other), b.select(right, other, root)
 
 
-def _logarithm(b: GraphBuilder, x: Any, y: Any) -> Any:
+def _log_of_double(b: GraphBuilder, x: Any, y: Any) -> Any:
     """Return the logarithm of twice the magnitude of a large number."""
     far, exponent = _is_beyond(b, x, y, 1), _bounds(x)[2]
     like = b.ones_like(x)
@@ -57,13 +57,15 @@ def _is_beyond(b: GraphBuilder, x: Any, y: Any, which: int) -> Any:
     return b.logical_or(b.greater(b.abs(x), bound), b.greater(b.abs(y), bound))
 
 
-def _endless(b: GraphBuilder, x: Any, y: Any) -> Any:
+def _is_infinite(b: GraphBuilder, x: Any, y: Any) -> Any:
     return b.logical_or(b.is_inf(x), b.is_inf(y))
 
 
 def _triangle(b: GraphBuilder, x: Value, y: Value) -> tuple[Any, Any]:
-    """Return the side opposite to the arc cosine's angle (x is adjacent), and the result's distance
-    from the real axis.
+    """Return two lengths that determine the arc cosine.
+
+    These are the side opposite to its angle (x is the adjacent one), and the distance of the result from the real
+    axis.
     """
     height, large = b.abs(y), _is_beyond(b, x, y, 0)
     (p, q), (u, v) = _root(b, b.subtract(1.0, x), height), _root(b, b.add(x, 1.0), height)
@@ -71,8 +73,8 @@ def _triangle(b: GraphBuilder, x: Value, y: Value) -> tuple[Any, Any]:
     slope = b.multiply_add(p, v, b.multiply(q, u))
     square = b.multiply(slope, slope)
     above = b.divide(square, b.add(b.sqrt(b.add(square, 1.0)), 1.0))
-    distance = b.select(large, _logarithm(b, x, y), b.log1p(b.add(slope, above)))
-    distance = b.select(_endless(b, x, y), b.multiply(b.ones_like(x), _INFINITY), distance)
+    distance = b.select(large, _log_of_double(b, x, y), b.log1p(b.add(slope, above)))
+    distance = b.select(_is_infinite(b, x, y), b.multiply(b.ones_like(x), _INFINITY), distance)
     return b.select(large, height, side), distance
 
 
@@ -98,23 +100,23 @@ def _arc_cosine(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def atanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    """A quarter of log(1 + 4x / |1 - z|²), and half of the angle; for a large number its inverse, and a right angle."""
+    """Return a quarter of log(1 + 4x / |1 - z|²), and half of the angle; for large numbers 1/z, and a right angle."""
     width, height, large = b.abs(x), b.abs(y), _is_beyond(b, x, y, 0)
     short, long, square = b.subtract(1.0, width), b.add(width, 1.0), b.multiply(height, height)
     ratio = b.divide(b.multiply(width, 4.0), b.multiply_add(short, short, square))
     near = b.multiply(b.log1p(ratio), 0.25)
     pole = b.logical_and(b.equal(width, 1.0), b.less(height, _bounds(x)[3]))
     near = b.select(pole, b.multiply(b.subtract(math.log(2), b.log(height)), 0.5), near)
-    real = b.select(large, _inverse(b, width, height), near)
-    real = b.select(_endless(b, x, y), b.zeros_like(x), real)
+    real = b.select(large, _real_of_inverse(b, width, height), near)
+    real = b.select(_is_infinite(b, x, y), b.zeros_like(x), real)
     angle = b.multiply(b.atan2(b.multiply(height, 2.0), b.subtract(b.multiply(short, long), square)), 0.5)
     angle = b.select(_is_beyond(b, x, y, 1), b.multiply(b.ones_like(x), math.pi / 2), angle)
-    lost = b.logical_or(b.is_nan(y), b.logical_and(b.is_nan(x), b.logical_not(b.is_inf(y))))
-    angle = b.select(lost, b.multiply(b.ones_like(x), float("nan")), angle)
+    is_undefined = b.logical_or(b.is_nan(y), b.logical_and(b.is_nan(x), b.logical_not(b.is_inf(y))))
+    angle = b.select(is_undefined, b.multiply(b.ones_like(x), float("nan")), angle)
     return b.select(b.equal(x, 0.0), x, b.copysign(real, x)), b.copysign(angle, y)
 
 
-def _inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
+def _real_of_inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
     """Return the real part of 1/z."""
     wide = b.greater(width, height)
     large, small = b.select(wide, width, height), b.select(wide, height, width)
@@ -123,7 +125,7 @@ def _inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
     return b.divide(b.divide(share, b.multiply_add(ratio, ratio, b.ones_like(ratio))), large)
 
 
-def turned(rule: Callable[..., Parts]) -> Callable[..., Parts]:
+def rotated(rule: Callable[..., Parts]) -> Callable[..., Parts]:
     """Return the rule -i·f(iz) of an odd f that is real on the real axis."""
 
     def found(b: GraphBuilder, x: Value, y: Value) -> Parts:
@@ -134,5 +136,5 @@ def turned(rule: Callable[..., Parts]) -> Callable[..., Parts]:
 
 
 INVERSES: dict[str, Callable[..., Parts]] = {
-    "asin": asin, "acos": acos, "acosh": acosh, "atanh": atanh, "asinh": turned(asin), "atan": turned(atanh),
+    "asin": asin, "acos": acos, "acosh": acosh, "atanh": atanh, "asinh": rotated(asin), "atan": rotated(atanh),
 }  # fmt: skip
