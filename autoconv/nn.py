@@ -39,6 +39,16 @@ from autoconv.api.nn.layers import (
 )
 from autoconv.api.nn.pooling import avg_pool, avg_pool1d, avg_pool2d, max_pool, max_pool1d, max_pool2d, pool
 from autoconv.api.nn.replica_losses import compute_average_loss, scale_regularization_loss
+from autoconv.api.nn.statistics import (
+    crelu,
+    local_response_normalization,
+    log_poisson_loss,
+    lrn,
+    normalize_moments,
+    sufficient_statistics,
+    weighted_cross_entropy_with_logits,
+    weighted_moments,
+)
 from autoconv.api.nn.transposed_convolution import (
     conv1d_transpose,
     conv2d_transpose,
@@ -58,14 +68,15 @@ experimental = SimpleNamespace(stateless_dropout=stateless_dropout)
 __all__ = [
     "atrous_conv2d", "avg_pool", "avg_pool1d", "avg_pool2d", "batch_normalization", "bias_add",
     "compute_average_loss", "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d",
-    "conv3d_transpose", "conv_transpose", "convolution", "ctc_beam_search_decoder", "ctc_greedy_decoder",
+    "conv3d_transpose", "conv_transpose", "convolution", "crelu", "ctc_beam_search_decoder", "ctc_greedy_decoder",
     "ctc_loss", "depth_to_space", "depthwise_conv2d", "dropout", "elu", "embedding_lookup",
-    "embedding_lookup_sparse", "gelu", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu", "log_sigmoid",
-    "log_softmax", "max_pool", "max_pool1d", "max_pool2d", "moments", "pool", "relu", "relu6",
+    "embedding_lookup_sparse", "gelu", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu",
+    "local_response_normalization", "log_poisson_loss", "log_sigmoid", "log_softmax", "lrn", "max_pool",
+    "max_pool1d", "max_pool2d", "moments", "normalize_moments", "pool", "relu", "relu6",
     "safe_embedding_lookup_sparse", "scale_regularization_loss", "selu", "separable_conv2d", "sigmoid",
     "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus",
-    "softsign", "space_to_depth", "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
-    "zero_fraction",
+    "softsign", "space_to_depth", "sparse_softmax_cross_entropy_with_logits", "sufficient_statistics", "swish",
+    "tanh", "top_k", "weighted_cross_entropy_with_logits", "weighted_moments", "zero_fraction",
 ]  # fmt: skip
 
 _present_functions(globals())

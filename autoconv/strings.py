@@ -9,6 +9,7 @@ from autoconv.api.string_parts import (
     unicode_split,
     unicode_split_with_offsets,
 )
+from autoconv.api.string_scripts import unicode_script
 from autoconv.api.strings import (
     as_string,
     format,
@@ -31,9 +32,9 @@ from autoconv.runtime.recording.tracebacks import present_functions as _present_
 
 __all__ = [
     "as_string", "bytes_split", "format", "join", "length", "lower", "ngrams", "reduce_join", "regex_full_match",
-    "regex_replace", "split", "strip", "substr", "to_hash_bucket_fast",
-    "to_hash_bucket_strong", "to_number", "unicode_decode", "unicode_decode_with_offsets",
-    "unicode_encode", "unicode_split", "unicode_split_with_offsets", "unicode_transcode", "upper",
+    "regex_replace", "split", "strip", "substr", "to_hash_bucket_fast", "to_hash_bucket_strong", "to_number",
+    "unicode_decode", "unicode_decode_with_offsets", "unicode_encode", "unicode_script", "unicode_split",
+    "unicode_split_with_offsets", "unicode_transcode", "upper",
 ]  # fmt: skip
 
 _present_functions(globals())

@@ -1,0 +1,134 @@
+"""Weighted means and variances, normalization across channels, and further losses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autoconv.api.tensors.arguments import static_axes
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import ones_like
+from autoconv.api.tensors.gather import where
+from autoconv.api.tensors.reductions import reduce_sum
+from autoconv.api.tensors.shaping import concat, pad, shape
+from autoconv.runtime.annotations import AxisLike, TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def weighted_cross_entropy_with_logits(
+    labels: TensorLike, logits: TensorLike, pos_weight: TensorLike, name: str | None = None
+) -> Tensor:
+    """`sigmoid_cross_entropy_with_logits`, where the share of the positive labels is multiplied by `pos_weight`.
+
+    >>> autoconv.nn.weighted_cross_entropy_with_logits([1.0, 0.0], [0.0, 0.0], 3.0).numpy().round(4)
+    array([2.0794, 0.6931], dtype=float32)
+    """
+    x, wanted = convert_to_tensor(logits), convert_to_tensor(labels)
+    weight: Any = 1.0 + (convert_to_tensor(pos_weight, x.dtype) - 1.0) * wanted  # type: ignore[operator]
+    size = apply("log1p", apply("exp", -apply("abs", x))) + apply("relu", -x)  # type: ignore[operator]
+    return (1.0 - wanted) * x + weight * size  # type: ignore[operator,no-any-return]
+
+
+def log_poisson_loss(
+    targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: str | None = None
+) -> Tensor:
+    """exp(c) - z c for the targets z and the logarithm c of a prediction; with Stirling's term for z > 1 if wanted.
+
+    >>> autoconv.nn.log_poisson_loss([1.0, 2.0], [0.0, 1.0]).numpy().round(4)
+    array([1.    , 0.7183], dtype=float32)
+    """
+    c: Any = convert_to_tensor(log_input)
+    z: Any = convert_to_tensor(targets, c.dtype)
+    found = apply("exp", c) - c * z
+    if not compute_full_loss:
+        return found
+    safe = where(z > 1, z, ones_like(z))
+    stirling = safe * apply("log", safe) - safe + 0.5 * apply("log", 2.0 * math.pi * safe)
+    return found + where((z >= 0) & (z <= 1), apply("zeros_like", z), stirling)
+
+
+def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
+    """The positive parts of x and of -x, side by side along `axis`.
+
+    >>> autoconv.nn.crelu([[1.0, -2.0]]).numpy()
+    array([[1., 0., 0., 2.]], dtype=float32)
+    """
+    x = convert_to_tensor(features)
+    return apply("relu", concat([x, apply("negative", x)], axis))
+
+
+def local_response_normalization(
+    input: TensorLike, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """x / (bias + alpha·s)^beta, where s is the sum of the squares of `depth_radius` channels on each side and x.
+
+    >>> autoconv.nn.local_response_normalization([[[[1.0, 2.0]]]], depth_radius=1).numpy().ravel().round(4)
+    array([0.4082, 0.8165], dtype=float32)
+    """
+    x: Any = convert_to_tensor(input)
+    rank = 4 if x.shape.rank is None else x.shape.rank
+    squares = pad(x * x, [*([[0, 0]] * (rank - 1)), [depth_radius, depth_radius]])
+    depth = shape(x)[-1]  # type: ignore[index]
+    total: Any = sum(squares[..., start : start + depth] for start in range(2 * depth_radius + 1))
+    return x / apply("power", bias + alpha * total, beta)
+
+
+lrn = local_response_normalization
+
+
+def sufficient_statistics(
+    x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    """The number of elements over `axes`, and the sums of them and of their squares, after `shift` is subtracted.
+
+    >>> found = autoconv.nn.sufficient_statistics([1.0, 2.0, 3.0], [0])
+    >>> [float(number) for number in found[:3]]
+    [3.0, 6.0, 14.0]
+    """
+    given: Any = convert_to_tensor(x)
+    chosen = static_axes(axes) or ()
+    sizes: Any = shape(given)
+    count: Any = 1
+    for axis in chosen:
+        count = count * sizes[axis]
+    moved = given if shift is None else given - convert_to_tensor(shift, given.dtype)
+    sums = reduce_sum(moved, axes, keepdims), reduce_sum(moved * moved, axes, keepdims)
+    kept = None if shift is None else convert_to_tensor(shift, given.dtype)
+    return cast(count, given.dtype), *sums, kept
+
+
+def normalize_moments(
+    counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: TensorLike | None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The mean and the variance of what `sufficient_statistics` returned.
+
+    >>> [float(number) for number in autoconv.nn.normalize_moments(2.0, 4.0, 10.0, None)]
+    [2.0, 1.0]
+    """
+    share: Any = apply("reciprocal", convert_to_tensor(counts))
+    moved = mean_ss * share
+    mean = moved if shift is None else moved + shift
+    return mean, variance_ss * share - moved * moved
+
+
+def weighted_moments(
+    x: TensorLike, axes: AxisLike, frequency_weights: TensorLike, keepdims: bool = False, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The mean and the variance over `axes` of elements that count as often as their weights say.
+
+    >>> [float(number) for number in autoconv.nn.weighted_moments([1.0, 4.0], [0], [2.0, 1.0])]
+    [2.0, 2.0]
+    """
+    given: Any = convert_to_tensor(x)
+    weights: Any = cast(convert_to_tensor(frequency_weights), given.dtype) + apply("zeros_like", given)
+    total = reduce_sum(weights, axes, keepdims=True)
+    mean = reduce_sum(weights * given, axes, keepdims=True) / total
+    spread = given - mean
+    variance = reduce_sum(weights * spread * spread, axes, keepdims=True) / total
+    if keepdims:
+        return mean, variance
+    dropped = static_axes(axes)
+    return apply("squeeze", mean, axis=dropped), apply("squeeze", variance, axis=dropped)

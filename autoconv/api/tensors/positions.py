@@ -1,0 +1,198 @@
+"""Positions: coordinates of flat positions, histograms, rows put together in an order, values that pass unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.tensors.casts import cast, stop_gradient
+from autoconv.api.tensors.comparison import clip_by_value
+from autoconv.api.tensors.constants import zeros
+from autoconv.api.tensors.reductions import reduce_max
+from autoconv.api.tensors.shaping import concat, reshape, shape, stack
+from autoconv.graph.dtypes import as_dtype, int32
+from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
+    """The coordinates, in an array of the sizes `dims`, of positions in its flat form: a row for each dimension.
+
+    >>> autoconv.unravel_index([5, 7], [3, 4]).numpy()
+    array([[1, 1],
+           [1, 3]], dtype=int32)
+    """
+    places: Any = convert_to_tensor(indices)
+    sizes: Any = convert_to_tensor(dims, places.dtype)
+    found = []
+    for axis in reversed(range(sizes.shape[0])):
+        found.append(places % sizes[axis])
+        places = places // sizes[axis]
+    return stack(found[::-1])
+
+
+def histogram_fixed_width_bins(
+    values: TensorLike, value_range: TensorLike, nbins: TensorLike = 100, dtype: DTypeLike = int32,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The number of the bin of each value, of `nbins` equal ones from value_range[0] to value_range[1].
+
+    Values outside of the range are in the first or the last bin. Raises TypeError unless the range is of numbers.
+
+    >>> autoconv.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 15.0], [0.0, 5.0], nbins=5).numpy()
+    array([0, 0, 1, 4], dtype=int32)
+    """
+    given: Any = convert_to_tensor(values)
+    ends: Any = convert_to_tensor(value_range, given.dtype)
+    count: Any = convert_to_tensor(nbins, int32)
+    share = (given - ends[0]) / (ends[1] - ends[0])
+    scaled = apply("floor", share * cast(count, share.dtype))
+    return cast(clip_by_value(cast(scaled, int32), 0, count - 1), as_dtype(dtype))
+
+
+def histogram_fixed_width(
+    values: TensorLike, value_range: TensorLike, nbins: int = 100, dtype: DTypeLike = int32, name: str | None = None
+) -> Tensor:
+    """How many values there are in each of `nbins` equal bins from value_range[0] to value_range[1].
+
+    >>> autoconv.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()
+    array([2, 1, 1, 0, 2], dtype=int32)
+    """
+    places = reshape(histogram_fixed_width_bins(values, value_range, nbins), [-1])
+    counts = apply("equal", apply("expand_dims", places, axis=0), np.arange(nbins, dtype=np.int32)[:, None])
+    return apply("reduce_sum", cast(counts, as_dtype(dtype)), axis=(1,), keepdims=False)
+
+
+def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None = None) -> Tensor:
+    """The rows of all `data` in one tensor, each at its position in `indices`; the last one for a position counts.
+
+    Positions that no row has are filled by zeros.
+
+    >>> autoconv.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()
+    array([10, 20, 30], dtype=int32)
+    """
+    places: list[Any] = [convert_to_tensor(one, int32) for one in indices]
+    rows = [convert_to_tensor(one) for one in data]
+    ranks = [place.shape.rank for place in places]
+    flat = concat([reshape(place, [-1]) for place in places], 0)
+    inner = shape(rows[0])[ranks[0] :]  # type: ignore[index,misc]
+    all_rows = concat([reshape(row, concat([[-1], inner], 0)) for row in rows], 0)
+    size = concat([[reduce_max(flat) + 1], inner], 0)
+    return apply("tensor_scatter_nd_update", zeros(size, all_rows.dtype), apply("expand_dims", flat, axis=-1), all_rows)
+
+
+def identity_n(input: Sequence[Any], name: str | None = None) -> list[Tensor]:
+    """The tensors of a list, unchanged.
+
+    >>> [x.numpy() for x in autoconv.identity_n([1, 2.0])]
+    [np.int32(1), np.float32(2.0)]
+    """
+    return [apply("identity", convert_to_tensor(x)) for x in input]
+
+
+def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
+    """The tensor, unchanged, with no gradient.
+
+    >>> autoconv.guarantee_const(3).numpy()
+    np.int32(3)
+    """
+    return stop_gradient(input)
+
+
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function with the results of `f` and the gradient of the identity.
+
+    >>> x = autoconv.Variable(2.6)
+    >>> with autoconv.GradientTape() as tape:
+    ...     y = autoconv.grad_pass_through(autoconv.round)(x)
+    >>> y.numpy(), tape.gradient(y, x).numpy()
+    (np.float32(3.0), np.float32(1.0))
+    """
+
+    def passed(x: Any, *more: Any, **named: Any) -> Any:
+        given: Any = convert_to_tensor(x)
+        return given + stop_gradient(f(given, *more, **named) - given)
+
+    return passed
+
+
+def scalar_mul(scalar: TensorLike, x: Any, name: str | None = None) -> Tensor:
+    """A scalar times a tensor. Raises ValueError for another scalar.
+
+    >>> autoconv.scalar_mul(2.0, [1.0, 2.0]).numpy()
+    array([2., 4.], dtype=float32)
+    """
+    tensor = convert_to_tensor(x)
+    factor = cast(scalar, tensor.dtype)
+    if factor.shape.rank not in (0, None):
+        raise ValueError(f"The input scalar must be a 0-D value. Received shape {factor.shape}.")
+    return apply("multiply", factor, tensor, name=name)
+
+
+def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The quotient of integers, rounded towards zero.
+
+    >>> autoconv.truncatediv([7, -7], [2, 2]).numpy()
+    array([ 3, -3], dtype=int32)
+    """
+    a, b = _pair(x, y)
+    size = apply("abs", a) // apply("abs", b)
+    return size * apply("sign", a) * apply("sign", b)
+
+
+def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The remainder of a division that rounds towards zero; it has the sign of `x`.
+
+    >>> autoconv.truncatemod([7, -7], [2, 2]).numpy()
+    array([ 1, -1], dtype=int32)
+    """
+    a, b = _pair(x, y)
+    return apply("sign", a) * (apply("abs", a) % apply("abs", b))
+
+
+def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The quotient of floats.
+
+    >>> autoconv.realdiv([7.0], [2.0]).numpy()
+    array([3.5], dtype=float32)
+    """
+    return apply("divide", x, y, name=name)
+
+
+def polyval(coeffs: Sequence[Any], x: TensorLike, name: str | None = None) -> Tensor:
+    """The value of a polynomial at x, by its coefficients from the highest power on. Raises ValueError for no list.
+
+    >>> autoconv.math.polyval([1.0, 0.0, -2.0], [2.0, 3.0]).numpy()
+    array([2., 7.], dtype=float32)
+    """
+    if not isinstance(coeffs, list):
+        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
+    at: Any = convert_to_tensor(x)
+    found = apply("zeros_like", at)
+    for coefficient in coeffs:
+        found = coefficient + found * at
+    return found
+
+
+def cumulative_logsumexp(
+    x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """Cumulative sums of exp(x) along `axis`, as logarithms; with `exclusive`, without the element itself.
+
+    >>> autoconv.math.cumulative_logsumexp([0.0, 0.0, 0.0]).numpy().round(4)
+    array([0.    , 0.6931, 1.0986], dtype=float32)
+    """
+    given: Any = convert_to_tensor(x)
+    top = apply("reduce_max", stop_gradient(given), axis=(axis,), keepdims=True)
+    top = apply("select", apply("is_finite", top), top, apply("zeros_like", top))
+    sums = apply("cumsum", apply("exp", given - top), axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
+    return apply("log", sums) + top
+
+
+def _pair(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
+    first = convert_to_tensor(x)
+    return first, convert_to_tensor(y, first.dtype)

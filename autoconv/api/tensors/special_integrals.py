@@ -1,0 +1,252 @@
+"""Bessel functions, the integrals of Dawson and Fresnel, the exponential integral and the dilogarithm.
+
+Each is computed in float64 by Chebyshev series on intervals, and by the forms of NIST's Digital Library for large
+arguments: 10.17 (Bessel functions), 6.12 (exponential integral), 7.5 (Fresnel integrals), 25.12 (dilogarithm).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.chebyshev_series import SERIES
+from autoconv.api.tensors.comparison import clip_by_value
+from autoconv.api.tensors.gather import where
+from autoconv.api.tensors.special import bessel_i0, bessel_i1
+from autoconv.graph.dtypes import float64
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+Real = Any  # a float64 tensor, or a number
+
+
+def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
+    """The Bessel function of the first kind of order 0.
+
+    >>> autoconv.math.special.bessel_j0([0.0, 1.0]).numpy().round(4)
+    array([1.    , 0.7652], dtype=float32)
+    """
+    return _in_float64(x, lambda u: _j(0, apply("abs", u)))
+
+
+def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
+    """The Bessel function of the first kind of order 1.
+
+    >>> autoconv.math.special.bessel_j1([0.0, 1.0]).numpy().round(4)
+    array([0.    , 0.4401], dtype=float32)
+    """
+    return _in_float64(x, lambda u: apply("sign", u) * _j(1, apply("abs", u)))
+
+
+def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
+    """The Bessel function of the second kind of order 0; -inf for x <= 0.
+
+    >>> autoconv.math.special.bessel_y0([0.5, 1.0]).numpy().round(4)
+    array([-0.4445,  0.0883], dtype=float32)
+    """
+    return _in_float64(x, lambda u: where(u > 0, _y(0, _positive(u)), -math.inf))
+
+
+def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
+    """The Bessel function of the second kind of order 1; -inf for x <= 0.
+
+    >>> autoconv.math.special.bessel_y1([0.5, 1.0]).numpy().round(4)
+    array([-1.4715, -0.7812], dtype=float32)
+    """
+    return _in_float64(x, lambda u: where(u > 0, _y(1, _positive(u)), -math.inf))
+
+
+def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
+    """The modified Bessel function of the second kind of order 0; inf for x <= 0.
+
+    >>> autoconv.math.special.bessel_k0([0.5, 1.0]).numpy().round(4)
+    array([0.9244, 0.421 ], dtype=float32)
+    """
+    return _in_float64(x, lambda u: where(u > 0, _k(0, _positive(u)) * apply("exp", -_positive(u)), math.inf))
+
+
+def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
+    """`bessel_k0` times exp(x).
+
+    >>> autoconv.math.special.bessel_k0e([0.5, 1.0]).numpy().round(4)
+    array([1.5241, 1.1445], dtype=float32)
+    """
+    return _in_float64(x, lambda u: where(u > 0, _k(0, _positive(u)), math.inf))
+
+
+def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
+    """The modified Bessel function of the second kind of order 1; inf for x <= 0.
+
+    >>> autoconv.math.special.bessel_k1([0.5, 1.0]).numpy().round(4)
+    array([1.6564, 0.6019], dtype=float32)
+    """
+    return _in_float64(x, lambda u: where(u > 0, _k(1, _positive(u)) * apply("exp", -_positive(u)), math.inf))
+
+
+def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
+    """`bessel_k1` times exp(x).
+
+    >>> autoconv.math.special.bessel_k1e([0.5, 1.0]).numpy().round(4)
+    array([2.731 , 1.6362], dtype=float32)
+    """
+    return _in_float64(x, lambda u: where(u > 0, _k(1, _positive(u)), math.inf))
+
+
+def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
+    """Dawson's integral: exp(-x²) times the integral of exp(t²) from 0 to x.
+
+    >>> autoconv.math.special.dawsn([0.0, 1.0]).numpy().round(4)
+    array([0.    , 0.5381], dtype=float32)
+    """
+
+    def found(u: Real) -> Real:
+        size = apply("abs", u)
+        near = size * _between("DAWSON_1", size, 0, 2)
+        far = _from(size, 8, lambda v: _series("DAWSON_4", 2.0 * (8.0 / v) ** 2 - 1.0))
+        middle = where(size < 8, _between("DAWSON_3", size, 4, 8), far)
+        outer = where(size < 4, _between("DAWSON_2", size, 2, 4), middle)
+        return apply("sign", u) * where(size < 2, near, outer / apply("maximum", size, 2.0))
+
+    return _in_float64(x, found)
+
+
+def expint(x: TensorLike, name: str | None = None) -> Tensor:
+    """The exponential integral Ei, the integral of exp(t) / t from -inf to x, for x > 0; nan below 0.
+
+    >>> autoconv.math.special.expint([0.5, 1.0]).numpy().round(4)
+    array([0.4542, 1.8951], dtype=float32)
+    """
+
+    def found(u: Real) -> Real:
+        v = _positive(u)
+        near = _between("EI_1", v, 0, 4) + apply("log", v)
+        far = _from(v, 32, lambda w: _series("EI_5", 2.0 * 32.0 / w - 1.0))
+        middle = where(v < 8, _between("EI_2", v, 4, 8), where(v < 16, _between("EI_3", v, 8, 16), far))
+        scaled = where((v >= 16) & (v < 32), _between("EI_4", v, 16, 32), middle)
+        large = scaled * apply("exp", v) / v
+        return where(apply("equal", u, 0.0), -math.inf, where(u > 0, where(v < 4, near, large), math.nan))
+
+    return _in_float64(x, found)
+
+
+def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
+    """The integral of cos(πt²/2) from 0 to x.
+
+    >>> autoconv.math.special.fresnel_cos([0.0, 1.0]).numpy().round(4)
+    array([0.    , 0.7799], dtype=float32)
+    """
+    return _in_float64(x, lambda u: apply("sign", u) * _fresnel(apply("abs", u))[0])
+
+
+def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
+    """The integral of sin(πt²/2) from 0 to x.
+
+    >>> autoconv.math.special.fresnel_sin([0.0, 1.0]).numpy().round(4)
+    array([0.    , 0.4383], dtype=float32)
+    """
+    return _in_float64(x, lambda u: apply("sign", u) * _fresnel(apply("abs", u))[1])
+
+
+def spence(x: TensorLike, name: str | None = None) -> Tensor:
+    """Spence's integral: that of log(t) / (1 - t) from 1 to x, the dilogarithm of 1 - x; nan below 0.
+
+    >>> autoconv.math.special.spence([0.0, 1.0, 2.0]).numpy().round(4)
+    array([ 1.6449,  0.    , -0.8225], dtype=float32)
+    """
+
+    def found(u: Real) -> Real:
+        v = _positive(u)
+        large, logarithm = v > 1.5, apply("log", v)
+        inside = where(large, 1.0 / v, v)  # up to 1.5
+        low = inside < 0.5
+        turned = where(low, 1.0 - inside, inside)
+        middle = _between("SPENCE", turned, 0.5, 1.5)
+        product = apply("log", inside) * apply("log", where(low, 1.0 - inside, 1.0))
+        smaller = where(low, math.pi**2 / 6.0 - product - middle, middle)
+        whole = where(large, -0.5 * logarithm * logarithm - smaller, smaller)
+        return where(apply("equal", u, 0.0), math.pi**2 / 6.0, where(u > 0, whole, math.nan))
+
+    return _in_float64(x, found)
+
+
+def _in_float64(x: TensorLike, function: Callable[[Real], Real]) -> Tensor:
+    given = convert_to_tensor(x)
+    return cast(function(cast(given, float64)), given.dtype)
+
+
+def _positive(u: Real) -> Real:
+    """Return the numbers above 0, and 1 for the others, where a function has no value."""
+    return where(u > 0, u, 1.0)
+
+
+def _series(name: str, t: Real) -> Real:
+    """Return the sum of a Chebyshev series at t, from -1 to 1, by Clenshaw's recurrence."""
+    first, *others = SERIES[name]
+    later: Real = 0.0
+    latest: Real = 0.0
+    for coefficient in reversed(others):
+        latest, later = coefficient + 2.0 * t * latest - later, latest
+    return first + t * latest - later
+
+
+def _between(name: str, x: Real, low: float, high: float) -> Real:
+    return _series(name, (2.0 * clip_by_value(x, low, high) - (low + high)) / (high - low))
+
+
+def _from(x: Real, low: float, function: Callable[[Real], Real]) -> Real:
+    return function(apply("maximum", x, low))
+
+
+def _squared(x: Real, high: float) -> Real:
+    return 2.0 * (apply("minimum", x, high) / high) ** 2 - 1.0
+
+
+def _waves(order: int, x: Real) -> tuple[Real, Real]:
+    """Return J and Y for x above 8, by amplitude and phase."""
+    t, phase = 2.0 * (8.0 / x) ** 2 - 1.0, x - (2 * order + 1) * math.pi / 4.0
+    even, odd = _series(f"P{order}", t), _series(f"Q{order}", t) / x
+    size = apply("sqrt", 2.0 / (math.pi * x))
+    sine, cosine = apply("sin", phase), apply("cos", phase)
+    return size * (even * cosine - odd * sine), size * (even * sine + odd * cosine)
+
+
+def _j(order: int, x: Real) -> Real:
+    near = _series(f"J{order}", _squared(x, 8.0)) * (x if order else 1.0)
+    return where(x < 8, near, _from(x, 8.0, lambda v: _waves(order, v)[0]))
+
+
+def _y(order: int, x: Real) -> Real:
+    low = apply("minimum", x, 8.0)
+    logarithm = 2.0 / math.pi * apply("log", low) * _j(order, low)
+    regular = _series(f"Y{order}", _squared(x, 8.0))
+    near = logarithm + regular if order == 0 else logarithm + low * regular - 2.0 / math.pi / low
+    return where(x < 8, near, _from(x, 8.0, lambda v: _waves(order, v)[1]))
+
+
+def _k(order: int, x: Real) -> Real:
+    """Return K times exp(x)."""
+    low = apply("minimum", x, 2.0)
+    t, logarithm = _squared(x, 2.0), apply("log", low * 0.5)
+    if order == 0:
+        near = _series("K0", t) - logarithm * bessel_i0(low)
+    else:
+        near = _series("K1", t) / low + logarithm * bessel_i1(low)
+    far = _from(x, 2.0, lambda v: _series(f"K{order}_FAR", 4.0 / v - 1.0) / apply("sqrt", v))
+    return where(x < 2, near * apply("exp", low), far)
+
+
+def _fresnel(x: Real) -> tuple[Real, Real]:
+    """Return the integrals of the cosine and of the sine for x from 0 on."""
+    low, high = apply("minimum", x, 1.6), apply("maximum", x, 1.6)
+    t = 2.0 * (low / 1.6) ** 4 - 1.0
+    near = low * _series("FRESNEL_C", t), low**3 * _series("FRESNEL_S", t)
+    u = 2.0 * (1.6 / high) ** 2 - 1.0
+    f, g = _series("FRESNEL_F", u) / (math.pi * high), _series("FRESNEL_G", u) / (math.pi**2 * high**3)
+    phase = math.pi / 2.0 * high * high
+    sine, cosine = apply("sin", phase), apply("cos", phase)
+    far = 0.5 + f * sine - g * cosine, 0.5 - f * cosine - g * sine
+    return where(x < 1.6, near[0], far[0]), where(x < 1.6, near[1], far[1])
