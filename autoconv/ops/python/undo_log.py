@@ -166,7 +166,17 @@ def changes(function: str) -> bool:
 
     That is a list, dict or set of Python's own classes, or an iterator.
     """
-    return function in _CHANGING or function.startswith(("heapq.heap", "bisect.insort"))
+    return function in _CHANGING or changes_as_a_whole(function)
+
+
+def changes_as_a_whole(function: str) -> bool:
+    """Return whether a function of the standard library changes the list that is its first operand."""
+    return function.startswith(("heapq.heap", "bisect.insort"))
+
+
+def changes_container(function: str) -> bool:
+    """Return whether an operator or builtin of `objects.py` may change the items of its first operand."""
+    return function in ("setitem", "delitem") or function in _IN_PLACE or changes_as_a_whole(function)
 
 
 def is_noted(kind: type, name: str) -> bool:
@@ -213,7 +223,7 @@ def note_apply(function: str, operands: tuple[Any, ...]) -> None:
         return
     if function in ("setitem", "delitem"):
         _note_item(log, function, *operands[:2])
-    elif function in _IN_PLACE or function.startswith(("heapq.heap", "bisect.insort")):
+    elif function in _IN_PLACE or changes_as_a_whole(function):
         _note_whole(log, operands[0])
     if function == "getitem" and isinstance(operands[0], dict) and type(operands[0]) is not dict:
         _note_filled(log, operands[0])

@@ -172,8 +172,8 @@ class Function(Dispatched[P, R], TraceMaker, Described, Pickled):
             meets_fault(self._explanation, call.fault)
         if region is not None:
             return concrete.record(region, call.leaves)
-        if concrete.meets_outside(call.leaves):
-            self._explanation.plain.append("one call: an argument shares memory with another array that the call reads")
+        if met := concrete.meets_outside(call.leaves):
+            self._explanation.plain.append(f"one call: {met}")
             return self._run_plain(None, args, kwargs)
         self._bailout.ran_graph()
         return self._run(concrete, call.leaves, args, kwargs)

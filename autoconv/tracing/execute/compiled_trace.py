@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -44,6 +43,7 @@ from autoconv.tracing.execute.shared_outputs import first_equal_outputs, owned_r
 from autoconv.tracing.execute.symbolic_shapes import ByShape
 from autoconv.tracing.execute.typed_numbers import computes_typed_numbers
 from autoconv.tracing.guards.guards import Guards
+from autoconv.tracing.guards.outside_values import OutsideValues
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, VariableKey
 from autoconv.tracing.outputs.aliases import aliased_outputs
@@ -103,7 +103,7 @@ class ConcreteFunction:
         self._gives_out_captures = has_arrays and bool(
             aliased_outputs(optimised, optimised.parameters[len(graph.parameters) - len(captures) :])
         )
-        self.apart_from: list[weakref.ref[np.ndarray]] = []  # of a function that writes arrays: arrays that it read
+        self.outside = OutsideValues()  # what arguments must be apart from
         self.is_narrow = False  # True if another trace accepts its arguments as well, and is tried after this one
         self.raises_in_handlers = False  # whether operations in handlers may raise
         self.seconds, self.used = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
@@ -153,13 +153,9 @@ class ConcreteFunction:
         several = getattr(self.entry, "__self__", None)
         return several.entries if isinstance(several, ByShape) else (self.entry,)
 
-    def meets_outside(self, leaves: Iterable[Any]) -> bool:
-        """Return whether an argument may share memory with an array that the trace assumed to be constant."""
-        if not self.apart_from:
-            return False
-        others = [array for array in (held() for held in self.apart_from) if array is not None]
-        mine = [x for x in (*leaves, *(read() for read in self._held)) if isinstance(x, np.ndarray)]
-        return any(np.may_share_memory(x, y) for x in mine for y in others)
+    def meets_outside(self, leaves: Iterable[Any]) -> str:
+        """Return why an argument is not apart from values that the trace assumed to be constant; "" if all are."""
+        return self.outside.meet(leaves, self._held) if self.outside else ""
 
     def _is_apart(self, leaves: Sequence[Any]) -> bool:
         return not self.meets_outside(leaves)

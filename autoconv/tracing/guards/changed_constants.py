@@ -10,7 +10,7 @@ from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType
-from autoconv.ops.python.undo_log import CHANGING_HEAPS
+from autoconv.ops.python.undo_log import changes_container
 from autoconv.runtime.support.structure import own_items
 
 _METHODS = frozenset(
@@ -20,8 +20,6 @@ _METHODS = frozenset(
         "intersection_update", "difference_update", "symmetric_difference_update",
     }
 )  # fmt: skip
-_IN_PLACE = ("iadd", "imul", "ior", "iand", "isub", "ixor")
-_FUNCTIONS = frozenset({"setitem", "delitem", *_IN_PLACE, *(f"heapq.{name}" for name in CHANGING_HEAPS)})
 _CONTAINERS = (list, dict, set, tuple, frozenset)
 _MOST = 1000  # visited parts of a constant
 
@@ -91,10 +89,7 @@ def _has_constant(region: Graph) -> bool:
 def _is_change(node: Node) -> bool:
     if node.op.name == "object_method":
         return node.attributes["name"] in _METHODS
-    if node.op.name != "object_apply":
-        return False
-    function = node.attributes["function"]
-    return function in _FUNCTIONS
+    return node.op.name == "object_apply" and changes_container(node.attributes["function"])
 
 
 def _is_object(value: Value) -> bool:

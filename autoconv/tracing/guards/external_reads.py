@@ -199,6 +199,11 @@ class Reads:
         """The attributes that may be read of modules; valid before `settle`, too."""
         return frozenset(self._names | self._texts)
 
+    @property
+    def names_if_closed(self) -> frozenset[str] | None:
+        """The same as `names`; None where other attributes may be read as well."""
+        return self._settled if self._closed else None
+
     def of(self, kind: type) -> frozenset[str] | None:
         """Return the attributes that may be read of objects of a class that was added; None for all of them."""
         return self._settled if self._closed and self._classes.get(kind, False) else None
@@ -258,7 +263,11 @@ def _wrapped(value: Any) -> Iterator[Any]:
         yield from (part for part in parts if part is not None)
 
 
-def reached_from(values: Iterable[Any]) -> Iterator[Any]:
+def reached_from(values: Iterable[Any], skip: frozenset[Any] = frozenset()) -> Iterator[Any]:
+    """Iterate over the values and their parts, except numbers and text.
+
+    `skip` are items and attributes to leave out, as (id of the list or object, place or name).
+    """
     seen: set[int] = set()
     pending = list(values)
     while pending:
@@ -268,15 +277,26 @@ def reached_from(values: Iterable[Any]) -> Iterator[Any]:
         seen.add(id(value))
         yield value
         if isinstance(value, dict):
-            pending += [*dict.keys(value), *dict.values(value)]
+            pending += _parts_among((*dict.keys(value), *dict.values(value)))
+        elif skip and isinstance(value, (list, tuple)):
+            pending += [item for place, item in enumerate(own_items(value)) if (id(value), place) not in skip]
         elif isinstance(value, (list, tuple, set, frozenset)):
-            pending += own_items(value)
+            pending += _parts_among(own_items(value))
         elif isinstance(value, functools.partial):
             pending += [value.func, *value.args, *value.keywords.values()]
         elif isinstance(value, types.MethodType):
             pending += [value.__self__, value.__func__]
         elif is_user_code(type(value)) and not isinstance(value, (type, types.FunctionType)):
-            pending += attributes_of(value).values()
+            pending += attributes_beside(value, skip)
+
+
+def _parts_among(items: Iterable[Any]) -> list[Any]:
+    return [item for item in items if type(item) not in _PLAIN]
+
+
+def attributes_beside(value: Any, skip: frozenset[Any]) -> list[Any]:
+    """Return the values of an object's attributes, without those in `skip`, as (id of the object, name)."""
+    return [part for name, part in attributes_of(value).items() if (id(value), name) not in skip]
 
 
 def kinds_reached(values: Iterable[Any]) -> set[type]:

@@ -76,12 +76,12 @@ class Guards:
     _files: set[str] = field(default_factory=set)
     _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # names whose values are modules
     _names: frozenset[str] = frozenset()  # attributes of modules that count in `look_ahead` so far
-    _reads: Reads | None = None  # the attributes that count; None: all
+    reads: Reads | None = None  # the attributes that count; None: all
     _holds: Callable[[], bool] | None = None  # the generated checker
     _asked: int = 0  # consecutive checks that needed fingerprints
 
     def __post_init__(self) -> None:
-        self._reads = Reads() if self.python else None
+        self.reads = Reads() if self.python else None
 
     def add_function(self, function: types.FunctionType, changed: frozenset[str] = frozenset()) -> None:
         """Guard the globals and closure cells that a function reads.
@@ -97,8 +97,8 @@ class Guards:
         if self.python:
             refuse_hooks_behind(function)
         self._files.add(code.co_filename)
-        if self._reads is not None:
-            self._reads.add(function)
+        if self.reads is not None:
+            self.reads.add(function)
         names = set(names_in(code))
         found = mentions(code)
         if self.python:
@@ -125,8 +125,8 @@ class Guards:
             if (id(other), name, id(read)) not in self._seen:
                 self._seen.add((id(other), name, id(read)))
                 self._pending.append((name, read, place))
-        if self._reads is not None:
-            self._reads = None if other._reads is None else self._reads.including(other._reads)
+        if self.reads is not None:
+            self.reads = None if other.reads is None else self.reads.including(other.reads)
         self.unguarded += [what for what in other.unguarded if not self.python and what not in self.unguarded]
         self._others.append(other)  # keeps its readers alive, as they are identified by id
 
@@ -172,7 +172,7 @@ class Guards:
 
         The call runs plain if it reads what cannot be guarded, such as an iterator, which tracing would advance.
         """
-        names = self._reads.of_modules if self._reads is not None else frozenset()
+        names = self.reads.of_modules if self.reads is not None else frozenset()
         again, self._names = (self._modules if names != self._names else []), names
         self._modules = self._modules + [(name, read) for name, read in self._unlooked if _is_module(read())]
         searched, reads = False, None
@@ -201,9 +201,9 @@ class Guards:
 
     def _settled_reads(self) -> Reads | None:
         """Return what the functions found so far read of the present values; None where that is unknown."""
-        if self._reads is None:
+        if self.reads is None:
             return None
-        reads = self._reads.copied()
+        reads = self.reads.copied()
         reads.settle([read() for _, read, _ in self._pending])
         return reads
 
@@ -250,13 +250,13 @@ class Guards:
         """Take the fingerprints of the present values, after the trace's own writes."""
         if self.put_back():
             raise RunPlain("an array of one element is changed in place, which has to happen on every call")
-        if self._reads is not None:
-            reached = self.reached = self._reads.settle([read() for _, read, _ in self._pending])
+        if self.reads is not None:
+            reached = self.reached = self.reads.settle([read() for _, read, _ in self._pending])
             self.unnamed_frozensets = any(type(value) is frozenset for value in reached) and any(
                 not any("frozenset" in line for line in linecache.getlines(file)) for file in self._files
             )
         for name, read, place in self._pending:
-            makes = Fingerprints(self.skip, self.python, self.unguarded, self.arrays, self._reads)
+            makes = Fingerprints(self.skip, self.python, self.unguarded, self.arrays, self.reads)
             try:
                 self.checks.append((name, read, makes.of(read(), name), place))
             except Unguardable as what:
@@ -313,7 +313,7 @@ class Guards:
         return expected[0] is type(value) and self._fingerprints().of(value) != expected
 
     def _fingerprints(self) -> Fingerprints:
-        return Fingerprints(self.skip, self.python, reads=self._reads)
+        return Fingerprints(self.skip, self.python, reads=self.reads)
 
     def settle_again(self) -> None:
         """Take the fingerprints of the present values once more."""

@@ -14,6 +14,7 @@ from autoconv.graph.region_flow import edges, result_sources
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import is_user_code
 from autoconv.ops.python.objects import FUNCTIONS
+from autoconv.ops.python.undo_log import changes_container
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import mutable_parts
@@ -27,7 +28,6 @@ _WRITES = frozenset(
     }
 )  # fmt: skip
 _IN_PLACE = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
-_SETS = frozenset({"setitem", "delitem"}) | _IN_PLACE
 # Operations that return an item of a container, or an iterator over items; Python's other functions and methods
 # return new objects.
 _ITEMS = frozenset({"getitem", "reversed", "iter", "next", "min", "max", "slice", "zip", "enumerate"})
@@ -35,10 +35,11 @@ _HELD = frozenset({"get", "pop", "popitem", "popleft", "setdefault", "values", "
 _CONTAINERS = (list, dict, set, *PLAIN)
 
 
-def refuse_unknown_writes(graph: Graph, reached: Sequence[Any], copies: Iterable[Any], given: Iterable[Any]) -> None:
+def refuse_unknown_writes(graph: Graph, reached: Sequence[Any], copies: Iterable[Any], given: Iterable[Any]) -> bool:
     """Raise RunPlain where a write may alias an object `reached` by guards, or the original of a rebuilt argument.
 
-    `copies` are the rebuilt arguments, `given` the opaque ones.
+    `copies` are the rebuilt arguments, `given` the opaque ones. Return whether an input, or a part of one, is changed:
+    in a later call that may be a container which guards reach.
     """
     origins = _Origins(graph)
     names: set[str] = set()
@@ -58,6 +59,8 @@ def refuse_unknown_writes(graph: Graph, reached: Sequence[Any], copies: Iterable
         parts = {id(part) for value in given for part in mutable_parts(value)}
         if any(isinstance(value, _CONTAINERS) and id(value) in parts for value in reached):
             raise RunPlain("an argument is changed that is also read by another name")
+        return True
+    return False
 
 
 def _refuse_attributes(names: set[str], known: Iterable[Any]) -> None:
@@ -76,7 +79,7 @@ def _changes_container(node: Node) -> bool:
         return False
     if node.op.name == "object_method":
         return node.attributes["name"] in _WRITES
-    return node.op.name == "object_apply" and node.attributes["function"] in _SETS
+    return node.op.name == "object_apply" and changes_container(node.attributes["function"])
 
 
 def _gives_item(node: Node) -> bool:

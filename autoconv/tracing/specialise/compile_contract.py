@@ -35,6 +35,7 @@ from autoconv.tracing.guards.captured_arrays import live_constants
 from autoconv.tracing.guards.changed_constants import changed_constants
 from autoconv.tracing.guards.external_reads import kinds_reached
 from autoconv.tracing.guards.external_writes import RestartTrace, WriteMonitor
+from autoconv.tracing.guards.outside_values import OutsideContainers, OutsideValues, reached_by_names
 from autoconv.tracing.guards.python_contract import ATTEMPT, RunPlain, Specialise, Work
 from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
 from autoconv.tracing.key.call import Call
@@ -86,6 +87,7 @@ class CompileContract(TracingContract):
         trace.stores.append(self.outside.stores)
         self.journal = trace.root.journal = Journal(trace.root)
         self._reads_arrays = False
+        self._containers: OutsideContainers | None = None
 
     # While the converted code runs
 
@@ -190,7 +192,9 @@ class CompileContract(TracingContract):
         count = len(call.leaves) - len(call.spots)
         whole = [call.leaves[i] for i in range(count) if isinstance(call.key.leaves[i], ObjectKey)]
         parts = [part for argument in arguments for part in mutable_parts(argument)]
-        refuse_unknown_writes(graph, guards.reached, [*parts, *self.trace.rebuilt.values()], whole)
+        reached = list(reached_by_names(guards.reached, guards.reads.names_if_closed if guards.reads else None))
+        if refuse_unknown_writes(graph, reached, [*parts, *self.trace.rebuilt.values()], whole):
+            self._containers = OutsideContainers(guards)
         guards.reached.clear()
 
     def _check_memory(self) -> None:
@@ -208,15 +212,15 @@ class CompileContract(TracingContract):
         if outside.may_be_memory and not trace.memory and share_memory(graph):
             raise RestartTrace(memory=True)
 
-    def arrays_apart(self) -> list[weakref.ref[np.ndarray]]:
-        """Return the arrays that the trace read, if its graph writes: arguments must not share their memory."""
+    def outside_values(self) -> OutsideValues:
+        """Return what the trace read, if its graph writes: arguments must be apart from it."""
         arrays = self.guards.arrays
         writes = any(node.effects & Effects.WRITE for node in self.trace.root.graph.nodes)
         apart_from = [weakref.ref(array) for array in arrays.values()] if writes else []
         self._reads_arrays = bool(arrays)
         if apart_from and self.call.by_object:
             raise RunPlain("arrays are changed as Python objects, and an outside array may be among them")
-        return apart_from
+        return OutsideValues(apart_from, self._containers)
 
     def check_optimised(self, graph: Graph) -> None:
         python_contract.check_guesses(graph)

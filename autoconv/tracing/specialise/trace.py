@@ -225,7 +225,7 @@ class TraceSession:
         trace, guards = self.trace, self.guards
         self._captures = [obj for obj, _ in trace.captures.values()]
         self._captures += make_inputs(trace.root.graph, trace.sources or (), guards.arrays)
-        self._apart_from = self.contract.arrays_apart()
+        self._outside = self.contract.outside_values()
         guards.arrays.clear()
         trace.sources = None
         trace.regions.clear()
@@ -250,7 +250,7 @@ class TraceSession:
             trace.root.graph, finished, *of_call, what.contract, what.owner, self._name,
             arrays=trace.arrays, spots=call.spots,
         )  # fmt: skip
-        concrete.apart_from, concrete.is_narrow = self._apart_from, call.wide is not None
+        concrete.outside, concrete.is_narrow = self._outside, call.wide is not None
         concrete.seconds = time.perf_counter() - self._begin
         concrete.uses_tensors |= trace.uses_tensors
         concrete.raises_in_handlers = trace.raises_in_handlers

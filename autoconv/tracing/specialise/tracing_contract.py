@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import types
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,14 +13,13 @@ from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.support.structure import keys_of, kinds_of
 from autoconv.tracing.guards.guards import Guards
+from autoconv.tracing.guards.outside_values import OutsideValues
 from autoconv.tracing.guards.trace_time_values import evaluator
 from autoconv.tracing.key.cache_key import Literal, Reference
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from autoconv.graph.graph import Graph, Value
 
 _Evaluate = Callable[["Value"], Any]
@@ -63,9 +61,9 @@ class TracingContract(Contract):
     def check_recorded(self, arguments: Sequence[Any]) -> None:
         """Raise for a recorded graph that does not have the program's meaning on each call."""
 
-    def arrays_apart(self) -> list[weakref.ref[np.ndarray]]:
-        """Return the arrays whose memory the arguments must not share, because the graph may write to these."""
-        return []
+    def outside_values(self) -> OutsideValues:
+        """Return the values outside that arguments must be apart from, because the graph may change these."""
+        return OutsideValues()
 
     def check_optimised(self, graph: Graph) -> None:
         """Raise for an optimised graph whose effects cannot be undone where they have to be."""

@@ -1,0 +1,116 @@
+"""Arrays, lists, dicts and sets that a trace read outside, which a later call may be given as an argument, or in one.
+
+While tracing, their items were constants. A graph that changes such an argument would not change these constants, so
+that a call for which both are one object, or share memory, runs as plain Python.
+"""
+
+from __future__ import annotations
+
+import collections
+import types
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.operators.calls.call import is_user_code
+from autoconv.runtime.support.structure import ATOMS
+from autoconv.tracing.guards.external_reads import attributes_beside, reached_from
+from autoconv.tracing.guards.fingerprints import class_parts, parts_of_module
+from autoconv.tracing.guards.guards import Guards
+
+_CONTAINERS = (list, dict, set, collections.deque)
+_ATOMS = frozenset(ATOMS)
+
+
+class OutsideValues:
+    """What a trace read outside and what its arguments must be apart from, as the graph may change them."""
+
+    def __init__(
+        self, arrays: Sequence[weakref.ref[np.ndarray]] = (), containers: OutsideContainers | None = None
+    ) -> None:
+        self._arrays, self._containers = arrays, containers
+
+    def __bool__(self) -> bool:
+        return bool(self._arrays or self._containers)
+
+    def meet(self, leaves: Iterable[Any], held: Iterable[Callable[[], Any]]) -> str:
+        """Return why one of the leaves, or of the contents of written locations, is not apart; "" if all are."""
+        mine = [*leaves, *(read() for read in held)]
+        arrays = [array for array in mine if isinstance(array, np.ndarray)] if self._arrays else []
+        others = [array for array in (read() for read in self._arrays) if array is not None]
+        if any(np.may_share_memory(array, other) for array in arrays for other in others):
+            return "an argument shares memory with another array that the call reads"
+        if self._containers and self._containers.meet(mine):
+            return "what the call changes is also read by another name"
+        return ""
+
+
+class OutsideContainers:
+    """The containers that the guarded names lead to at the time of a call.
+
+    They are searched for on each call, as a name may be bound to another, equal container in between.
+    """
+
+    def __init__(self, guards: Guards) -> None:
+        self._names = None if guards.reads is None else guards.reads.names_if_closed
+        self._skip = guards.skip
+        reads = [read for _, read, _, _ in guards.checks]
+        self._reads: list[Callable[[], Any]] = [one for one in reads if any(map(_is_container, self._behind([one])))]
+
+    def __bool__(self) -> bool:
+        return bool(self._reads)
+
+    def meet(self, values: Iterable[Any]) -> bool:
+        """Return whether one of the containers is one of the values, or reached from one."""
+        given = [value for value in values if isinstance(value, _CONTAINERS)]
+        if not given:
+            return False
+        own = {id(value) for value in reached_from(given) if _is_container(value)}
+        return any(id(value) in own for value in self._behind(self._reads))
+
+    def _behind(self, reads: Iterable[Callable[[], Any]]) -> Iterator[Any]:
+        return reached_by_names((read() for read in reads), self._names, self._skip)
+
+
+def reached_by_names(
+    values: Iterable[Any], names: frozenset[str] | None, skip: frozenset[Any] = frozenset()
+) -> Iterator[Any]:
+    """Iterate over the values and their parts; also over the attributes of classes and modules, by these names.
+
+    None stands for all names. Defaults of functions are among the parts. `skip` is as in `reached_from`.
+    """
+    seen: set[int] = set()
+    pending = list(values)
+    while pending:
+        further: list[Any] = []
+        for value in reached_from(pending, skip):
+            if id(value) not in seen:
+                seen.add(id(value))
+                yield value
+                further += _parts(value, names, skip, seen)
+        pending = [value for value in further if type(value) not in _ATOMS and id(value) not in seen]
+
+
+def _parts(value: Any, names: frozenset[str] | None, skip: frozenset[Any], seen: set[int]) -> Iterator[Any]:
+    if isinstance(value, types.ModuleType):
+        yield from parts_of_module(value, frozenset(vars(value)) if names is None else names).values()
+    elif isinstance(value, types.FunctionType):
+        if is_user_code(value):
+            yield from value.__defaults__ or ()
+            yield from (value.__kwdefaults__ or {}).values()
+    else:
+        kind = value if isinstance(value, type) else type(value)
+        if kind is not value and kind.__module__ not in ("numpy", "builtins"):
+            yield from attributes_beside(value, skip)
+        for base in kind.__mro__ if id(kind) not in seen or kind is value else ():
+            seen.add(id(base))
+            yield from (part for name, part in class_parts(base, names) if (id(base), name) not in skip)
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, _CONTAINERS)
+
+
+__all__ = ["OutsideContainers", "OutsideValues", "reached_by_names"]
