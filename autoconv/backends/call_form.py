@@ -35,6 +35,7 @@ class InstanceParameter:
 
 
 ABSENT = object()
+BY_COLUMNS = "array by columns"  # the form of a parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,10 @@ def outputs_of(form: ResultForm) -> dict[int, str]:
 class CallForm:
     """Forms of the arguments and results of a call.
 
-    parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), "memory" (a
-                  writable ndarray, laid out as its type states, with memory of its own unless the type states
-                  otherwise), "number" (a Python bool, int or float), a list, an object, or its constant value
+    parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), BY_COLUMNS (one in
+                  Fortran order, whose transposition is the graph's argument), "memory" (a writable ndarray, laid out
+                  as its type states, with memory of its own unless the type states otherwise), "number" (a Python
+                  bool, int or float), a list, an object, or its constant value
     exact         positions of arguments that are no parameters, with the type and value that each must have (for
                   strings, the identical object)
     result        the result of the call, built from the outputs

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends import interpreter
-from autoconv.backends.call_form import CallForm
+from autoconv.backends.call_form import CallForm, outputs_of
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.ownership import holds_no_arguments
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes
@@ -33,6 +33,7 @@ from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.computed_sizes import gets_names
 from autoconv.backends.llvm.legalize.decompose import is_composite
 from autoconv.backends.llvm.legalize.pipeline import legalize
+from autoconv.backends.llvm.legalize.sink_transposes import take_turned_outputs
 from autoconv.backends.llvm.runtime.library import addresses, pending, resolved
 from autoconv.backends.llvm.runtime.references import declare_shared
 from autoconv.backends.llvm.target.machine import Target, compiling_for
@@ -56,11 +57,13 @@ class NativeGraph:
         calls = Calls(module, compile_region)
         if form is not None and not can_call(graph, form):
             form = None
+        kinds = {} if form is None else outputs_of(form.result)
+        turned = take_turned_outputs(graph) if "array" in kinds.values() else frozenset()
         donated = form.donated if form is not None else frozenset()
         write_graph(graph, module, calls, donated)
-        write_run(graph, module, calls, donated)
+        write_run(graph, module, calls, donated, turned)
         if form is not None:
-            write_call(graph, module, calls, form)
+            write_call(graph, module, calls, form, turned)
         module.variable("objects", f"[{len(calls.objects)} x ptr]")
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
         texts = module.texts()

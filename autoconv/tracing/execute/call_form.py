@@ -75,7 +75,7 @@ def call_form(
         parameters=(*origins, *map(Captured, held)),
         exact=tuple(exact.items()),
         result=result,
-        shares=shares and "array" not in origins,
+        shares=shares and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in leaves),
         tensor_class=EagerTensor,
         array_slot=_ARRAY_SLOT,
         weak_slot=_WEAK_SLOT,

@@ -38,7 +38,7 @@ from autoconv.tracing.execute.graph_collection import collect
 from autoconv.tracing.execute.graph_weight import graph_weight
 from autoconv.tracing.execute.placed_graphs import PlacedGraph, compiled
 from autoconv.tracing.execute.rollback import can_run_again, taking_back
-from autoconv.tracing.execute.run_values import run_value, taped_input
+from autoconv.tracing.execute.run_values import as_laid, run_value, taped_input
 from autoconv.tracing.execute.shared_outputs import first_equal_outputs, owned_result
 from autoconv.tracing.execute.symbolic_shapes import ByShape
 from autoconv.tracing.execute.typed_numbers import computes_typed_numbers
@@ -249,7 +249,7 @@ class ConcreteFunction:
         if tape_recorders.active():
             return self._call_taped(leaves)
         values = [
-            leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(leaf, self._copies)
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(as_laid(leaf, key), self._copies)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, _INPUTS)
         ]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.call_form import BY_COLUMNS
 from autoconv.config.placement import away
 from autoconv.errors import IntegerLimitError
 from autoconv.ops.elementwise.python_numbers import to_python_array
@@ -14,6 +15,7 @@ from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.tensors.conversion import to_array
 from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.tracing.key.cache_key import TensorKey
 
 _LARGEST_GAPS = 16  # maximum ratio of a copy's memory to its elements' size
 
@@ -30,6 +32,11 @@ def run_value(leaf: Any, copies: bool = True) -> Any:
     if isinstance(leaf, (np.ndarray, np.generic)):
         return _copied(to_array(leaf)) if copies else to_array(leaf)
     return _number(leaf) if isinstance(leaf, int) else np.asarray(leaf)
+
+
+def as_laid(leaf: Any, key: Any) -> Any:
+    """Return the argument as the graph takes it: arrays whose key says so are transposed."""
+    return leaf.T if isinstance(key, TensorKey) and key.origin == BY_COLUMNS else leaf
 
 
 def _number(leaf: int) -> np.ndarray:

@@ -201,7 +201,7 @@ def _is_of_arrays(owner: Any) -> bool:
 
 
 def _is_array(key: Any) -> bool:
-    return isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.origin == "array")
+    return isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.is_of_array)
 
 
 def _record_store(spot: Location, value: Any) -> None:

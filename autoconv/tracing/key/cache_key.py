@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autoconv.backends.call_form import BY_COLUMNS
 from autoconv.graph.types import ResourceType, TensorType, is_subtype
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.composite_structures import contains_composite, is_narrower_template
@@ -20,7 +21,10 @@ from autoconv.tracing.key.trace_types import TracingContext
 
 @dataclass(frozen=True, slots=True)
 class TensorKey:
-    """A tensor argument: its type, and whether it was passed as an array, a tensor or a Python number."""
+    """A tensor argument: its type, and whether it was passed as an array, a tensor or a Python number.
+
+    Arrays in Fortran order have an origin of their own: the graph takes their transpositions, which lie row by row.
+    """
 
     type: TensorType
     origin: str
@@ -35,6 +39,10 @@ class TensorKey:
     def is_of_tensor(self) -> bool:
         """Return whether it was passed as a tensor, other than one that stands for a Python number, as on tapes."""
         return self.origin == "tensor" and not is_number(self.type)
+
+    @property
+    def is_of_array(self) -> bool:
+        return self.origin in ("array", BY_COLUMNS)
 
     def __str__(self) -> str:
         return repr(TensorSpec.from_type(self.type))

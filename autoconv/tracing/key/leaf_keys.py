@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from autoconv.backends.call_form import BY_COLUMNS
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.runtime.objects.variable import Variable
@@ -74,6 +76,22 @@ def _key_of_array(contract: type[Contract], leaf: np.ndarray | np.generic) -> Le
     if origin == "array" and array.shape == () and isinstance(leaf, np.ndarray):
         origin = "array without dimensions"  # traced as memory, unlike a scalar
     return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
+
+
+def by_columns(keys: tuple[LeafKey, ...], leaves: Sequence[Any]) -> tuple[LeafKey, ...]:
+    """Mark the arrays of two and more dimensions, if all of them lie in Fortran order and in no other.
+
+    Where they lie in different orders, those in Fortran order are copied, as some have to be read across their order.
+    Native entries refuse arrays by the same rule.
+    """
+    places = [i for i, key in enumerate(keys) if isinstance(key, TensorKey) and key.origin == "array" and key.type.rank]
+    places = [i for i in places if np.ndim(leaves[i]) > 1]
+    if not places or not all(leaves[i].flags.fnc for i in places):
+        return keys
+    changed = list(keys)
+    for i in places:
+        changed[i] = TensorKey(keys[i].type, BY_COLUMNS)  # type: ignore[union-attr, arg-type]
+    return tuple(changed)
 
 
 _NUMBERS = {

@@ -16,6 +16,7 @@ import numpy as np
 from autoconv.config.placement import replica
 from autoconv.graph.types import TensorType, is_subtype
 from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.support.composite_structures import expand_specs
@@ -39,7 +40,7 @@ from autoconv.tracing.key.cache_key import (
 )
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.composite_arguments import fitted, open_types
-from autoconv.tracing.key.leaf_keys import leaf_key
+from autoconv.tracing.key.leaf_keys import by_columns, leaf_key
 from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
 
 
@@ -148,6 +149,8 @@ class Signature:
             return leaf_key(self.contract, leaf, aliases, index in literal)
 
         keys = tuple(key_of(index, leaf) for index, leaf in enumerate(leaves))
+        if not memory and not tape_recorders.active():  # tapes know arguments by the graph's parameters
+            keys = by_columns(keys, leaves)
         orders = orders_of(parts) if self.contract.keeps_identity else ()
         overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())

@@ -74,7 +74,7 @@ class CompileContract(TracingContract):
         self.trace = trace
         self.positions = trace.leaf_positions = {}
         key = call.key
-        trace.arrays = key.memory or any(isinstance(leaf, TensorKey) and leaf.origin == "array" for leaf in key.leaves)
+        trace.arrays = key.memory or any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in key.leaves)
         if key.memory:
             trace.memory = "shared" if key.overlaps else "apart"
         trace.holders = {name for how, name in call.learned if how == "holder"}

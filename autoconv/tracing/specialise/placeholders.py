@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.call_form import BY_COLUMNS
 from autoconv.graph.types import ObjectType
+from autoconv.ops import OPS
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import traced_argument
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
@@ -31,7 +33,11 @@ def placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
         if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract.numpy_arrays and needs_numpy(leaf):
             raise RunPlain(f"{name!r} is a {kind_of(leaf)}, which a graph does not take as an array of numbers")
-        if isinstance(key, TensorKey):
+        if isinstance(key, TensorKey) and key.origin == BY_COLUMNS:
+            turned = OPS["transpose"].result_types([key.type], {"perm": None})[0]
+            value = trace.root.graph.add_parameter(turned, name)
+            leaves.append(SymbolicTensor(trace.root.graph.add(OPS["transpose"], [value], {"perm": None}).results[0]))
+        elif isinstance(key, TensorKey):
             value = trace.root.graph.add_parameter(key.type, name)
             positions = trace.leaf_positions
             if positions is not None and key.origin == "number":

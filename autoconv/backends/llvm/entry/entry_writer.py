@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -120,13 +120,30 @@ class EntryWriter:
         self._check(self.out.icmp("ne", plain, FALSE))
         return given
 
-    def laid_plain(self, given: str, value: Value) -> str:
-        """Return the object, or a C-contiguous copy of an array that lies otherwise."""
-        out, type_ = self.out, value.type
+    def laid_by_rows(self, given: str, value: Value, by_columns: bool) -> str:
+        """Return an array as the graph takes it.
+
+        It is the object, or a C-contiguous copy of an array that lies otherwise. With `by_columns` it is the
+        transposition of an array in Fortran order, and the entry refuses others.
+        """
+        out, function = self.out, "turned_view" if by_columns else "plain_copy"
         kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, value.dtype.numpy))
-        copied = out.call("plain_copy", given, kind, descriptor, len(sizes(type_)))
-        self.copies.append(self.result_writer.held(copied))
-        return out.select(out.is_null(copied), given, copied)
+        made = out.call(function, given, kind, descriptor, len(sizes(value.type)))
+        self.copies.append(self.result_writer.held(made))
+        if by_columns:
+            self._check(out.icmp("ne", made, NULL))
+            return made
+        return out.select(out.is_null(made), given, made)
+
+    def check_rows(self, arrays: Sequence[str]) -> None:
+        """Check that not all of the arrays lie in Fortran order: for such arguments there is a trace of its own."""
+        if not arrays:
+            return
+        kind, found = self._calls.object(np.ndarray)(self.out), ""
+        for given in arrays:
+            other = self.out.call("lies_by_columns", given, kind)
+            found = self.out.and_(found, other) if found else other
+        self._check(self.out.icmp("eq", found, FALSE))
 
     def memory_of(self, given: str, value: Value) -> str:
         """Check that the object is an ndarray laid out in memory as its type states, and return it."""
@@ -231,8 +248,10 @@ class EntryWriter:
 
     # ---- results
 
-    def results(self, natives: Sequence[str], boxes: Sequence[str] = ()) -> list[Element | Object]:
-        """Call the graph, and release the temporary objects in the slots `boxes`."""
+    def results(
+        self, natives: Sequence[str], boxes: Sequence[str] = (), turned: Collection[int] = ()
+    ) -> list[Element | Object]:
+        """Call the graph, release the temporary objects in the slots `boxes`, transpose the outputs `turned`."""
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
         well = out.call("graph", *natives, cells, *self._module.sizes)
@@ -250,6 +269,8 @@ class EntryWriter:
                 found.append(load(ElementWriter(out), value.dtype, place, 0))
             else:
                 found.append(Object(out.load("ptr", place)))
+                if i in turned:
+                    out.call("turn", found[-1].ir)
         return found
 
     def refuse(self) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from autoconv.backends.call_form import CallForm, Captured, InstanceParameter, ListParameter
+from autoconv.backends.call_form import BY_COLUMNS, CallForm, Captured, InstanceParameter, ListParameter
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.list_stacks import stacks
 from autoconv.backends.llvm.analysis.ownership import made_outputs
-from autoconv.backends.llvm.analysis.representation import is_dense, is_memory, is_open, is_scalar
+from autoconv.backends.llvm.analysis.representation import is_dense, is_memory, is_open, is_scalar, sizes
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.memory.array_view import boxed
 from autoconv.backends.llvm.codegen.object_table import Calls
@@ -92,8 +92,13 @@ def _kind(value: Value) -> str:
     return register(value.dtype) if is_scalar(value.type) else "ptr"
 
 
-def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = ()) -> None:
-    """Write the entry from arrays to a tuple of arrays; values of other types are passed through."""
+def write_run(
+    graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = (), turned: Collection[int] = ()
+) -> None:
+    """Write the entry from arrays to a tuple of arrays; values of other types are passed through.
+
+    The outputs at the positions `turned` are new arrays, which are transposed in place.
+    """
     entry = EntryWriter(graph, module, calls, RUN, len(graph.parameters))
     arguments = [entry.argument(i) for i in range(len(graph.parameters))]
     natives = [
@@ -109,13 +114,15 @@ def write_run(graph: Graph, module: ModuleText, calls: Calls, donated: Collectio
     for i in donated:
         if is_dense(graph.parameters[i].type):  # the caller keeps its reference, so the array is not written to
             entry.out.call("retain", natives[i])
-    found = entry.results(natives)
+    found = entry.results(natives, turned=turned)
     entry.result_writer.as_tuple(found)
     entry.refuse()
 
 
-def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -> None:
-    """Write the entry for a user's call."""
+def write_call(
+    graph: Graph, module: ModuleText, calls: Calls, form: CallForm, turned: Collection[int] = ()
+) -> None:
+    """Write the entry for a user's call; for `turned` see `write_run`."""
     given = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
     count, exact = len(given) + len(form.exact), dict(form.exact)
     places = dict(zip(given, (position for position in range(count) if position not in exact), strict=True))
@@ -124,6 +131,7 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
     for position, wanted in exact.items():
         entry.check_exactly(entry.argument(position), wanted)
     entry.check_guards(form)
+    entry.check_rows([entry.argument(place) for i, place in places.items() if _is_matrix(form, graph, i)])
     weak = iter(form.weak)
     natives: list[Any] = []
     for i, (parameter, value) in enumerate(zip(form.parameters, graph.parameters, strict=True)):
@@ -151,7 +159,7 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         if parameter == "tensor":
             argument = entry.unwrapped(argument, form, next(weak))
         elif is_dense(value.type):
-            argument = entry.laid_plain(argument, value)
+            argument = entry.laid_by_rows(argument, value, parameter == BY_COLUMNS)
         natives.append(entry.graph_argument(entry.array_of(argument, value), value))
     entry.check_apart()
     entry.open.compute()
@@ -166,9 +174,15 @@ def write_call(graph: Graph, module: ModuleText, calls: Calls, form: CallForm) -
         slots.append(slot)
     for i in sorted(form.donated):
         entry.give_away(places[i], form, to_graph=i in arrays)
-    found = entry.results(natives, [*slots, *entry.copies])
+    found = entry.results(natives, [*slots, *entry.copies], turned)
     entry.result_writer.as_form(found, form, made_outputs(graph))
     entry.refuse()
+
+
+def _is_matrix(form: CallForm, graph: Graph, i: int) -> bool:
+    """Return whether a parameter is an array of two or more dimensions, by rows."""
+    type_ = graph.parameters[i].type
+    return form.parameters[i] == "array" and is_dense(type_) and len(sizes(type_)) > 1
 
 
 __all__ = ["CALL", "RUN", "write_call", "write_graph", "write_run"]

@@ -3,7 +3,9 @@
 ; `is_array_of` tests class, element type and rank (an unpickled array has a dtype object of its own, which is only
 ; equal). `is_plain_array` tests the shape and C-contiguity as well. `is_open_array` takes a shape with -1 for open
 ; dimensions, and replaces these by the array's. `plain_copy` copies an array of the class, element type and rank that
-; lies otherwise; it returns NULL for one that lies plain, for another object, and where memory is missing. `is_memory` takes ANY_NUMBER for any size or stride. `retain` and
+; lies otherwise; it returns NULL for one that lies plain, for another object, and where memory is missing.
+; `turned_view` returns the transposition of such an array in Fortran order, as `lies_by_columns` tests it, or NULL, and
+; `turn` transposes a new array in place. `is_memory` takes ANY_NUMBER for any size or stride. `retain` and
 ; `release` skip immortal objects, whose count is beyond 32 bits. `keep` releases an array, or stores one with a single
 ; owner among the spare arrays, from which `spare_array` takes one, or returns NULL. `grow_bytes` reserves memory in a
 ; bytearray for more bytes, and for half as many again.
@@ -160,6 +162,112 @@ none:
 done:
   %found = phi ptr [ %made, %copy ], [ null, %none ]
   ret ptr %found
+}
+
+define i1 @lies_by_columns(ptr %object, ptr %class) nounwind {
+  %class_at = getelementptr inbounds i8, ptr %object, i64 $TYPE
+  %own_class = load ptr, ptr %class_at
+  %same_class = icmp eq ptr %own_class, %class
+  br i1 %same_class, label %look, label %no
+look:
+  %flags_at = getelementptr inbounds i8, ptr %object, i64 $FLAGS
+  %flags = load i32, ptr %flags_at
+  %orders = and i32 %flags, $ORDERS
+  %found = icmp eq i32 %orders, $BY_COLUMNS
+  ret i1 %found
+no:
+  ret i1 false
+}
+
+define ptr @turned_view(ptr %object, ptr %class, ptr %descriptor, i64 %rank) nounwind {
+entry:
+  %same_kind = call i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank)
+  br i1 %same_kind, label %look, label %no
+look:
+  %by_columns = call i1 @lies_by_columns(ptr %object, ptr %class)
+  br i1 %by_columns, label %begin, label %no
+begin:
+  %sizes_at = getelementptr inbounds i8, ptr %object, i64 $DIMENSIONS
+  %sizes = load ptr, ptr %sizes_at
+  %turned = alloca i64, i64 %rank
+  br label %axes
+axes:
+  %i = phi i64 [ 0, %begin ], [ %next, %axis ]
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %i, %rank
+  br i1 %more, label %axis, label %made
+axis:
+  %place = sub i64 %rank, %next
+  %size_at = getelementptr inbounds i64, ptr %sizes, i64 %place
+  %size = load i64, ptr %size_at
+  %turned_at = getelementptr inbounds i64, ptr %turned, i64 %i
+  store i64 %size, ptr %turned_at
+  br label %axes
+made:
+  %short = trunc i64 %rank to i32
+  %data_at = getelementptr inbounds i8, ptr %object, i64 $DATA
+  %data = load ptr, ptr %data_at
+  %flags_at = getelementptr inbounds i8, ptr %object, i64 $FLAGS
+  %flags = load i32, ptr %flags_at
+  %kept = and i32 %flags, $WRITABLE
+  %own = getelementptr inbounds i8, ptr %object, i64 $DESCRIPTOR
+  %own_descriptor = load ptr, ptr %own
+  %view = call ptr @new_view(
+      ptr %class, ptr %own_descriptor, i32 %short, ptr %turned, ptr null, ptr %data, ptr %object, i32 %kept)
+  %missing = icmp eq ptr %view, null
+  br i1 %missing, label %forget, label %done
+forget:
+  call void @PyErr_Clear()
+  br label %no
+no:
+  br label %done
+done:
+  %found = phi ptr [ %view, %made ], [ null, %no ]
+  ret ptr %found
+}
+
+define void @turn(ptr %array) nounwind {
+entry:
+  %rank_at = getelementptr inbounds i8, ptr %array, i64 $RANK
+  %rank = load i32, ptr %rank_at
+  %sizes_at = getelementptr inbounds i8, ptr %array, i64 $DIMENSIONS
+  %sizes = load ptr, ptr %sizes_at
+  %strides_at = getelementptr inbounds i8, ptr %array, i64 $STRIDES
+  %strides = load ptr, ptr %strides_at
+  %many = zext i32 %rank to i64
+  br label %axes
+axes:
+  %i = phi i64 [ 0, %entry ], [ %next, %axis ]
+  %next = add i64 %i, 1
+  %other = sub i64 %many, %next
+  %more = icmp slt i64 %i, %other
+  br i1 %more, label %axis, label %flags
+axis:
+  %size_at = getelementptr inbounds i64, ptr %sizes, i64 %i
+  %other_size_at = getelementptr inbounds i64, ptr %sizes, i64 %other
+  %size = load i64, ptr %size_at
+  %other_size = load i64, ptr %other_size_at
+  store i64 %other_size, ptr %size_at
+  store i64 %size, ptr %other_size_at
+  %stride_at = getelementptr inbounds i64, ptr %strides, i64 %i
+  %other_stride_at = getelementptr inbounds i64, ptr %strides, i64 %other
+  %stride = load i64, ptr %stride_at
+  %other_stride = load i64, ptr %other_stride_at
+  store i64 %other_stride, ptr %stride_at
+  store i64 %stride, ptr %other_stride_at
+  br label %axes
+flags:
+  %place = getelementptr inbounds i8, ptr %array, i64 $FLAGS
+  %before = load i32, ptr %place
+  %by_rows = and i32 %before, 1
+  %by_columns = and i32 %before, 2
+  %rest = and i32 %before, -4
+  %now_columns = shl i32 %by_rows, 1
+  %now_rows = lshr i32 %by_columns, 1
+  %orders = or i32 %now_columns, %now_rows
+  %after = or i32 %rest, %orders
+  store i32 %after, ptr %place
+  ret void
 }
 
 define i1 @is_open_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape) nounwind {

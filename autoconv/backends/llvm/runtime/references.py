@@ -23,6 +23,9 @@ FUNCTIONS = {
     "is_open_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
     "new_view": ("ptr", "ptr, ptr, i32, ptr, ptr, ptr, ptr, i32"),
     "plain_copy": ("ptr", "ptr, ptr, ptr, i64"),
+    "lies_by_columns": ("i1", "ptr, ptr"),
+    "turned_view": ("ptr", "ptr, ptr, ptr, i64"),
+    "turn": ("void", "ptr"),
     "is_plain_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
     "is_memory": ("i1", "ptr, ptr, ptr, i64, ptr, ptr"),
     "keep": ("void", "ptr, ptr, i64"),
@@ -52,7 +55,8 @@ def text(has_stack_floor: bool = sys.platform == "linux") -> str:
     """Return the functions; without a stack floor, calls into Python are as deep as the caller's stack allows."""
     functions = read(
         "references", WRITABLE=abi.WRITABLE_FLAGS, ANY_NUMBER=abi.ANY_NUMBER, FLAGS=abi.FLAGS, OWNED=abi.OWNED_FLAGS,
-        PLAIN=abi.PLAIN_FLAGS, TYPE=abi.TYPE, RANK=abi.RANK, BYTE_COUNT=abi.BYTE_COUNT, STRIDES=abi.STRIDES,
+        PLAIN=abi.PLAIN_FLAGS, ORDERS=abi.ORDER_FLAGS, BY_COLUMNS=abi.COLUMN_FLAGS, DATA=abi.DATA,
+        TYPE=abi.TYPE, RANK=abi.RANK, BYTE_COUNT=abi.BYTE_COUNT, STRIDES=abi.STRIDES,
         DESCRIPTOR=abi.DESCRIPTOR, DIMENSIONS=abi.DIMENSIONS, SMALLEST=SMALLEST, LARGEST=LARGEST,
     )  # fmt: skip
     stack = read("stack_floor" if has_stack_floor else "no_stack_floor")

@@ -1,0 +1,219 @@
+"""Move transposes behind the nodes that read them, where these compute the same on the operands as they lie.
+
+    before   graph f(%x: float64[300,200]) {
+               %transpose = transpose(%x, perm=None): float64[200,300]
+               %square = square(%transpose): float64[200,300]
+               %reduce_sum = reduce_sum(%square, axis=(1,), keepdims=False): float64[200]
+               return %square, %reduce_sum
+             }
+    after    the square of %x and its sum along axis 0; the transposition of the square is an output
+
+A loop over a transposition reads one operand across its order, or a copy has to be made. Loops go along the memory
+after the rewrite. NumPy's results keep the order of their operands in memory, too (see `take_turned_outputs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.classify import lowering_class
+from autoconv.backends.llvm.analysis.representation import is_dense
+from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value, clone
+from autoconv.graph.types import TensorType
+from autoconv.ops import OPS
+from autoconv.ops.index_spec import At, Rest, Slice, aligned
+
+_ALONG_AXIS = frozenset({"cumsum", "cumprod", "concat", "reverse"})
+_NEW = frozenset({"element", "reduce", "matmul"})  # these make arrays and keep no reference to their operands
+Perm = tuple[int, ...]
+
+
+def sink_transposes(graph: Graph) -> Graph:
+    """Return the graph, regions included, with transposes as late as possible."""
+    if not any(_perm_of(value) for node in graph.walk() for value in node.results):
+        return graph
+    copy = clone(graph, _sunk)
+    for part in (copy, *dict.fromkeys(region for node in copy.walk() for region in node.regions)):
+        remove_dead_nodes(part)
+    return copy
+
+
+def _sunk(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+    perm = next((one for value in inputs if (one := _perm_of(value))), None)
+    if perm is None or node.regions or len(node.results) != 1 or node.effects is not Effects.PURE:
+        return None
+    result = node.results[0].type
+    if not isinstance(result, TensorType) or OPS.get(node.op.name) is not node.op:
+        return None
+    if result.dtype.is_complex:  # loops compute the parts, and join them as they lie in the result
+        return None
+    if node.op.name in ("transpose", "matrix_transpose"):
+        return _merged(copy, node, inputs[0], perm)
+    rule = (
+        _elementwise
+        if node.op.traits.elementwise or _is_like_operand(node)
+        else _reduced
+        if node.op.traits.reduction is not None and "axis" in node.attributes
+        else _along_axis
+        if node.op.name in _ALONG_AXIS
+        else _part
+        if node.op.name == "get_item"
+        else None
+    )
+    found = None if rule is None else rule(copy, node, inputs, perm)
+    if found is None:
+        return None
+    operands, attributes, after = found
+    (inner,) = copy.add(node.op, operands, attributes, name=node.name, span=node.span, device=node.device).results
+    return [_transposed(copy, node, inner, after)]
+
+
+def take_turned_outputs(graph: Graph) -> frozenset[int]:
+    """Replace outputs that reverse the dimensions of a new array by this array; return their positions.
+
+    Nothing else may refer to the array, as the entry then turns it in place: NumPy's result lies by columns as well.
+    """
+    found: dict[int, Value] = {}
+    for i, value in enumerate(graph.outputs):
+        perm, node = _perm_of(value), value.node
+        if node is not None and perm is not None and perm == _reversed(len(perm)) and graph.outputs.count(value) == 1:
+            found[i] = node.inputs[0]
+    readers: dict[Value, list[Node]] = {}
+    for node in graph.nodes:
+        for value in dict.fromkeys(node.inputs):
+            readers.setdefault(value, []).append(node)
+    arrays = [value for i, value in enumerate(graph.outputs) if i not in found] + list(found.values())
+    chosen = frozenset(
+        i
+        for i, value in found.items()
+        if arrays.count(value) == 1
+        and value.node is not None
+        and lowering_class(value.node) in _NEW
+        and is_dense(value.type)
+        and all(reader is graph.outputs[i].node or lowering_class(reader) in _NEW for reader in readers[value])
+    )
+    if chosen:
+        graph.outputs = [found[i] if i in chosen else value for i, value in enumerate(graph.outputs)]
+        remove_dead_nodes(graph)
+    return chosen
+
+
+def _is_like_operand(node: Node) -> bool:
+    """Return whether the op makes elements that do not depend on their place, in the shape of its operand."""
+    traits = node.op.traits
+    return len(node.inputs) == 1 and traits.shape_only == (0,) and traits.generates and not traits.sizes
+
+
+Found = tuple[list[Value], dict[str, Any], Perm]
+
+
+def _perm_of(value: Value) -> Perm | None:
+    """Return the permutation of a transpose with this result; None for others, and for one that changes nothing."""
+    node = value.node
+    if node is None or node.op.name not in ("transpose", "matrix_transpose"):
+        return None
+    rank = getattr(value.type, "rank", None)
+    if rank is None or rank < 2:
+        return None
+    if node.op.name == "matrix_transpose":
+        return (*range(rank - 2), rank - 1, rank - 2)
+    perm = node.attributes.get("perm")
+    found = _reversed(rank) if perm is None else tuple(int(axis) % rank for axis in perm)
+    return None if found == tuple(range(rank)) else found
+
+
+def _reversed(rank: int) -> Perm:
+    return tuple(range(rank))[::-1]
+
+
+def _transposed(copy: Graph, node: Node, x: Value, perm: Perm) -> Value:
+    if perm == tuple(range(len(perm))):
+        return x
+    stated = None if perm == _reversed(len(perm)) else perm
+    return copy.add(OPS["transpose"], [x], {"perm": stated}, span=node.span, device=node.device).results[0]
+
+
+def _merged(copy: Graph, node: Node, x: Value, before: Perm) -> list[Value] | None:
+    behind = _perm_of(node.results[0])
+    if behind is None or x.node is None:
+        return None
+    return [_transposed(copy, node, x.node.inputs[0], tuple(before[axis] for axis in behind))]
+
+
+def _elementwise(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found | None:
+    if getattr(node.results[0].type, "rank", None) != len(perm):
+        return None
+    operands = [_as_it_lies(copy, node, value, perm) for value in inputs]
+    known = [value for value in operands if value is not None]
+    return (known, dict(node.attributes), perm) if len(known) == len(operands) else None
+
+
+def _as_it_lies(copy: Graph, node: Node, value: Value, perm: Perm) -> Value | None:
+    """Return the operand for which the op gives the result before its transposition; None where it had to be copied."""
+    own = _perm_of(value)
+    if own == perm and value.node is not None:
+        return value.node.inputs[0]
+    shape = getattr(value.type, "shape", None)
+    if own is not None or shape is None:
+        return None
+    if not shape:
+        return value
+    if not all(isinstance(size, int) for size in shape):
+        return None
+    wide = (*(1,) * (len(perm) - len(shape)), *shape)
+    turned = [1] * len(perm)
+    for axis, size in zip(perm, wide, strict=True):
+        turned[axis] = size
+    if sum(size != 1 for size in shape) <= 1:
+        return copy.add(OPS["reshape"], [value], {"shape": tuple(turned)}, span=node.span).results[0]
+    if value.node is not None and value.node.op.name == "constant":
+        array = np.transpose(np.reshape(value.node.attributes["value"], wide), np.argsort(perm))
+        attributes = {**value.node.attributes, "value": np.ascontiguousarray(array)}
+        return copy.add(OPS["constant"], [], attributes, span=node.span).results[0]
+    return None
+
+
+def _reduced(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found | None:
+    if len(inputs) != 1 or inputs[0].node is None:
+        return None
+    given, rank = node.attributes["axis"], len(perm)
+    axes = range(rank) if given is None else [axis % rank for axis in ((given,) if isinstance(given, int) else given)]
+    if node.attributes.get("keepdims"):
+        after = perm
+    else:
+        left = [axis for place, axis in enumerate(perm) if place not in axes]
+        after = tuple(sorted(left).index(axis) for axis in left)
+    inner = None if given is None else tuple(sorted(perm[axis] for axis in axes))
+    return [inputs[0].node.inputs[0]], {**node.attributes, "axis": inner}, after
+
+
+def _along_axis(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found | None:
+    operands = [value.node.inputs[0] for value in inputs if _perm_of(value) == perm and value.node is not None]
+    axis = node.attributes.get("axis")
+    if len(operands) < len(inputs) or axis is None:
+        return None
+    rank = len(perm)
+    inner = perm[axis % rank] if isinstance(axis, int) else tuple(sorted(perm[one % rank] for one in axis))
+    return operands, {**node.attributes, "axis": inner}, perm
+
+
+def _part(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found | None:
+    """Take positions and slices by constants from the operand of the transpose."""
+    spec, source = node.attributes["spec"], inputs[0].node
+    if source is None or len(inputs) != 1 or not all(isinstance(entry, (At, Slice, Rest)) for entry in spec):
+        return None
+    by_axis: list[Any] = [Slice()] * len(perm)
+    for entry, _, axis, _ in aligned(spec, len(perm)):
+        if not isinstance(entry, Rest):
+            by_axis[perm[axis]] = entry
+    kept = [axis for axis in perm if not isinstance(by_axis[axis], At)]
+    after = tuple(sorted(kept).index(axis) for axis in kept)
+    return [source.inputs[0]], {**node.attributes, "spec": tuple(by_axis)}, after
+
+
+__all__ = ["sink_transposes", "take_turned_outputs"]

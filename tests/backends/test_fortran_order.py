@@ -1,0 +1,113 @@
+"""Arguments in Fortran order: NumPy's numbers, and for elementwise programs its memory order of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv
+
+PROGRAMS: tuple[Callable[..., Any], ...] = (
+    lambda a, b: a + 1,
+    lambda a, b: np.where(a > b, a * 2, b) - a.mean(),
+    lambda a, b: a - a.mean(axis=0),
+    lambda a, b: a / a.sum(axis=-1, keepdims=True),
+    lambda a, b: (a.max(axis=0), a.argmax(), a.argmin(axis=0), np.median(a, axis=1)),
+    lambda a, b: (np.cumsum(a, axis=0), np.cumsum(a, axis=-1), a.ravel().cumsum()),
+    lambda a, b: (a * 2)[1:, ::2] + b[1:, ::2],
+    lambda a, b: ((a + b)[0], (a + b)[:, -1], (a + b)[..., ::-1].copy()),
+    lambda a, b: (a + b).T * 3,
+    lambda a, b: np.swapaxes(a, 0, 1) @ b.reshape(a.shape[0], -1) if a.ndim == 2 else a.sum(axis=(0, 2)),
+    lambda a, b: np.concatenate([a, b], axis=1),
+    lambda a, b: (np.sort(a, axis=0), np.argsort(b, axis=-1), np.roll(a, 1, axis=0), np.diff(a, axis=1)),
+    lambda a, b: (a.reshape(-1), np.stack([a, b]), np.pad(a, 1)),
+    lambda a, b: a * np.arange(a.shape[-1]) + np.arange(a.shape[0]).reshape((-1,) + (1,) * (a.ndim - 1)),
+    lambda a, b: (a + 1j * b) * (a - 2j),
+    lambda a, b: ((a > 0) | (b > 0), (a * b).astype(np.int64) // 3, a[np.array([1, 0, 1])] + 1),
+    lambda a, b: (a + 1, (a + 1).T, (a + 1)[0]),
+    lambda a, b: (np.exp(a), np.exp(a)),
+)
+ELEMENTWISE = (0, 1)
+
+
+def _given(shape: tuple[int, ...], seed: int) -> np.ndarray:
+    return np.asfortranarray(np.random.default_rng(seed).normal(size=shape))
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_numbers_are_numpys(number: int) -> None:
+    program = PROGRAMS[number]
+    compiled = autoconv.compile(program)
+    for shape in ((4, 6), (3, 4, 6)):
+        columns = _given(shape, 1), _given(shape, 2)
+        rows = tuple(np.ascontiguousarray(x) for x in columns)
+        for arguments in (columns, rows, columns, (rows[0], columns[1]), (columns[0], rows[1]), columns):
+            _compare(compiled(*arguments), program(*arguments))
+
+
+def _compare(found: Any, wanted: Any) -> None:
+    if isinstance(wanted, tuple):
+        for one, other in zip(found, wanted, strict=True):
+            _compare(one, other)
+        return
+    assert type(found) is type(wanted)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("number", ELEMENTWISE)
+def test_results_keep_the_order(number: int) -> None:
+    compiled = autoconv.compile(PROGRAMS[number])
+    given = _given((5, 7), 1), _given((5, 7), 2)
+    for _ in range(3):
+        assert compiled(*given).strides == PROGRAMS[number](*given).strides
+        found = compiled(*given)
+        assert found.flags.owndata and found.flags.f_contiguous and not found.flags.c_contiguous
+        found[1, 2] = 5.0
+        assert found.T[2, 1] == 5.0
+
+
+def test_many_shapes() -> None:
+    @autoconv.compile
+    def centred(x: Any) -> Any:
+        return (x - x.mean(axis=0)) / x.std(axis=0)
+
+    for rows in range(3, 12):
+        given = _given((rows, rows + 2), rows)
+        np.testing.assert_allclose(centred(given), (given - given.mean(axis=0)) / given.std(axis=0), rtol=1e-12)
+
+
+def test_an_argument_that_is_returned_or_written() -> None:
+    @autoconv.compile
+    def same(x: Any) -> Any:
+        return x, x.T
+
+    @autoconv.compile
+    def doubled(x: Any) -> Any:
+        x *= 2
+        return x
+
+    given = _given((3, 5), 1)
+    found, turned = same(given)
+    assert found is given
+    assert np.shares_memory(turned, given)
+    assert turned.shape == (5, 3)
+    wanted = given * 2
+    assert doubled(given) is given
+    np.testing.assert_array_equal(given, wanted)
+
+
+def test_a_gradient() -> None:
+    @autoconv.compile
+    def energy(x: Any, w: Any) -> Any:
+        return ((x * w) ** 2).sum()
+
+    x, w = _given((3, 5), 1), autoconv.constant(_given((3, 5), 2))
+    energy(x, w)
+    with autoconv.GradientTape() as tape:
+        tape.watch(w)
+        found = energy(x, w)
+    np.testing.assert_allclose(tape.gradient(found, w).numpy(), 2 * x * x * w.numpy(), rtol=1e-12)
