@@ -12,6 +12,7 @@ from autoconv.backends.call_form import BY_COLUMNS
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.tensors.conversion import to_array, weak_dtype
@@ -78,16 +79,17 @@ def _key_of_array(contract: type[Contract], leaf: np.ndarray | np.generic) -> Le
     return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
 
 
-def by_columns(keys: tuple[LeafKey, ...], leaves: Sequence[Any]) -> tuple[LeafKey, ...]:
-    """Mark the arrays of two and more dimensions, if all of them lie in Fortran order and in no other.
+def by_columns(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKey, ...]:
+    """Return the keys, with arrays of two and more dimensions marked if all of these lie in Fortran order alone.
 
     Where they lie in different orders, those in Fortran order are copied, as some have to be read across their order.
-    Native entries refuse arrays by the same rule.
+    Native entries refuse arrays by the same rule. Under tapes, which know arguments by the graph's parameters, none is
+    marked.
     """
     places = [i for i, key in enumerate(keys) if isinstance(key, TensorKey) and key.origin == "array" and key.type.rank]
     places = [i for i in places if np.ndim(leaves[i]) > 1]
-    if not places or not all(leaves[i].flags.fnc for i in places):
-        return keys
+    if not places or tape_recorders.active() or not all(leaves[i].flags.fnc for i in places):
+        return tuple(keys)
     changed = list(keys)
     for i in places:
         changed[i] = TensorKey(keys[i].type, BY_COLUMNS)  # type: ignore[union-attr, arg-type]

@@ -16,7 +16,6 @@ import numpy as np
 from autoconv.config.placement import replica
 from autoconv.graph.types import TensorType, is_subtype
 from autoconv.runtime.objects.variable import Variable
-from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.support.composite_structures import expand_specs
@@ -148,9 +147,7 @@ class Signature:
                 return array_key(leaf)
             return leaf_key(self.contract, leaf, aliases, index in literal)
 
-        keys = tuple(key_of(index, leaf) for index, leaf in enumerate(leaves))
-        if not memory and not tape_recorders.active():  # tapes know arguments by the graph's parameters
-            keys = by_columns(keys, leaves)
+        keys = by_columns([key_of(index, leaf) for index, leaf in enumerate(leaves)], leaves)
         orders = orders_of(parts) if self.contract.keeps_identity else ()
         overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
