@@ -3,13 +3,13 @@
     python tests/library/packages.py [--only NAME] [--folder FOLDER] [--again] [--minutes 10] [--processes 1]
 
 A package is taken from its source archive and installed in an environment of its own under FOLDER (a folder of the
-user's cache unless it is given). Its tests run three times: as they are, with the package converted by the import hook,
-and as they are while calls of its functions are recorded. Each recorded function is then called three times in a row by
-copies of those arguments, as plain Python and under `@autoconv.compile`; results, changed arguments and errors are
-compared. A fifth of a package's minutes of processor time goes to the tests as they are, two fifths to the converted
-ones, two to functions; what is not reached in that time is not compared, and the table shows it. All tests come first,
-functions afterwards. What was found is kept in FOLDER, so that a run that was stopped goes on behind it; `--again`
-forgets that. The exit code is 1 where converted code fails a test that passes as it is, or where a function differs,
+user's cache unless it is given); pytest and autoconv are installed there once. Its tests run three times: as they are,
+with the package converted by the import hook, and as they are while calls of its functions are recorded. Each recorded
+function is then called three times in a row by copies of those arguments, as plain Python and under
+`@autoconv.compile`; results, changed arguments and errors are compared. A fifth of a package's minutes of processor
+time goes to the tests as they are, two fifths to the converted ones, two to functions; what is not reached in that time
+is not compared, and the table shows it. All tests come first, functions afterwards. What was found is kept in FOLDER,
+so that a run that was stopped goes on behind it; `--again` forgets that. The exit code is 1 where converted code fails a test that passes as it is, or where a function differs,
 and EXCEPTIONS has no reason for it.
 """
 
@@ -29,6 +29,7 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 import platformdirs
 from rich.console import Console
@@ -40,6 +41,7 @@ PARTS = ("tests", "functions")
 MOST_DEATHS = 5  # of the process, while functions of a package are compared
 WAITING = 5  # times as long as the seconds that a run may compute: others may want the processors as well
 GRACE = 60  # seconds for a run to come to its end by itself
+PREPARING = Lock()
 TEST_FOLDERS = ("tests", "test", "testing", "t")
 
 
@@ -173,20 +175,24 @@ def run_package(package: Package, folder: Path, part: str, seconds: int) -> dict
 def prepared(package: Package, place: Path) -> tuple[Path, list[Path]]:
     """Install a package with what its tests need; return its Python and the folders and files of its tests."""
     python = place / "env" / "bin" / "python"
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "-q"]
+    common = common_environment(place.parent)
+    pip = [str(common), "-m", "pip", "--python", str(python), "--disable-pip-version-check", "-q"]
     stamp = place / "needs.txt"
     source = place / "source"
     if not python.exists():
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        venv.create(place / "env", with_pip=True)
+        venv.create(place / "env")
+        (packages,) = place.glob("env/lib/python*/site-packages")
+        (packages / "common.pth").write_text(f"{common.parent.parent / packages.relative_to(place / 'env')}\n")
         installed = package.name
         if not package.installed:
             run([*pip, "download", "--no-deps", "--no-binary", ":all:", "-d", str(place), package.name])
             (archive,) = [file for file in place.iterdir() if file.name.endswith((".tar.gz", ".zip"))]
             unpack(archive, source)
             installed = str(archive)
-        run([*pip, "install", "pytest", "-e", str(ROOT), installed])
+        run([*pip, "install", "--force-reinstall", "--no-deps", installed])
+        run([*pip, "install", installed])
     if not stamp.exists() or stamp.read_text() != " ".join(package.needs):
         run([*pip, "install", *package.needs, "pytest"])
         stamp.write_text(" ".join(package.needs))
@@ -199,6 +205,22 @@ def prepared(package: Package, place: Path) -> tuple[Path, list[Path]]:
     if not found:
         raise LookupError(f"{package.name} comes without tests ({', '.join(package.tests or TEST_FOLDERS)})")
     return python, found if package.tests else found[:1]
+
+
+def common_environment(folder: Path) -> Path:
+    """Return the Python of an environment with what all packages need: pytest, autoconv and what it imports.
+
+    Their own environments find these modules by its path, behind their own ones.
+    """
+    python = folder / "common" / "bin" / "python"
+    with PREPARING:
+        if not (folder / "common" / "ready").exists():
+            shutil.rmtree(folder / "common", ignore_errors=True)
+            venv.create(folder / "common", with_pip=True)
+            run([str(python), "-m", "pip", "-q", "install", "--upgrade", "pip"])
+            run([str(python), "-m", "pip", "-q", "install", "pytest", "-e", str(ROOT)])
+            (folder / "common" / "ready").touch()
+    return python
 
 
 def unpack(archive: Path, folder: Path) -> None:

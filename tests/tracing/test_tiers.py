@@ -113,6 +113,20 @@ def test_calls_that_graphs_give_up_go_plain_in_the_end():
     assert "gave up many calls" in compiled.explain() or "runs plain Python" in compiled.explain()
 
 
+def test_calls_of_a_further_kind_run_plain_until_they_took_as_long_as_a_trace():
+    compiled = ac.compile(kernels)
+    for _ in range(20):
+        compiled(150)
+    for _ in range(20):
+        assert compiled(True) == kernels(True)
+    assert "measured: (True) runs plain Python until such calls have taken as long as a trace" in compiled.explain()
+    assert traces(compiled) == 1
+    compiled._tiers.presumption.ran((True,), 1e9, 1)
+    for _ in range(300):
+        assert compiled(True) == kernels(True)
+    assert traces(compiled) == 2
+
+
 def test_each_kind_of_call_has_its_own_form():
     def either(x):
         return kernels(400) if isinstance(x, int) else elements(x)

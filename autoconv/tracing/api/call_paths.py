@@ -18,11 +18,13 @@ from autoconv.tracing.execute.native_dispatch import native_entries, straight
 from autoconv.tracing.execute.plain_rerun import is_for_python
 from autoconv.tracing.guards.float_errors import VARIABLE, acts_on_floats
 from autoconv.tracing.key.signature import Signature
+from autoconv.tracing.specialise.bailout import Bailout
 from autoconv.tracing.specialise.tiers import (
     FOREVER,
     GRAPH,
     PLAIN,
     RERUNS,
+    SHORT,
     Gate,
     Tiers,
     Timing,
@@ -49,6 +51,7 @@ class Dispatched(Generic[P, R]):
     _signature: Signature
     _explanation: Explanation
     _cache: TraceCache
+    _bailout: Bailout
     _straight: tuple[Any, ...]  # a slot of the class, read by native code
 
     def _begin_dispatch(self, counter: ctypes.c_int64, is_timed: bool, asks_state: bool) -> None:
@@ -136,6 +139,10 @@ class Dispatched(Generic[P, R]):
             return self._run_graph(args, kwargs)
         kind = kind_of(args, kwargs)
         timing = self._tiers.timing(kind)
+        storm, presumption = self._bailout.storm, self._tiers.presumption
+        may_be_presumed = timing.may_be_presumed(presumption.seconds)
+        if may_be_presumed and presumption.holds(kind, storm.count, storm.seconds_a_trace):
+            return self._run_presumed(kind, args, kwargs)
         form = timing.form()
         if timing.choice:
             self._interval = rarer(self._interval, form) if self._gate.is_plain == (form == PLAIN) else 1
@@ -151,19 +158,35 @@ class Dispatched(Generic[P, R]):
                 self._settle(timing, kind)
         else:
             try:
-                found = self._time_graph(timing, args, kwargs)
+                found = self._time_graph(timing, kind, args, kwargs)
             finally:
                 self._settle(timing, kind)
         return found
+
+    def _run_presumed(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call of a kind that is presumed to be faster as plain Python, and note its time."""
+        passed = self._interval if self._gate.is_plain else 0  # calls since the last look
+        self._interval = rarer(max(passed, 1), PLAIN)
+        self._pass(FOREVER, PLAIN)  # for recursive calls of the function
+        if self._tiers.presumption.is_new(kind):
+            self._explanation.presumed(shown_kind(kind))
+        start = clock()
+        try:
+            return self.python_function(*args, **kwargs)
+        finally:
+            self._tiers.presumption.ran(kind, clock() - start, passed + 1)
+            self._pass(self._interval, PLAIN)
 
     def _settle(self, timing: Timing, kind: Any) -> None:
         """Let later calls run in the form that was chosen, if one was."""
         if timing.choice:
             self._pass(1, timing.choice)
+            seconds = timing.plain_seconds if timing.is_measured else 0.0
+            self._tiers.presumption.chose(kind, seconds, timing.choice == PLAIN)
             if timing.is_measured:
                 self._explanation.timed(shown_kind(kind), timing.text(), timing.choice == PLAIN)
 
-    def _time_graph(self, timing: Timing, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _time_graph(self, timing: Timing, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as a graph, and note its time unless a trace was made for it."""
         attempts, start = self._attempts, clock()
         entries = () if kwargs else native_entries(self._straight)  # the entries without guards checked in Python
@@ -191,6 +214,8 @@ class Dispatched(Generic[P, R]):
                     timing.choice = GRAPH
                 elif latest is None or not timing.begins(latest.number):
                     timing.ran(GRAPH, seconds)
+                    if seconds < SHORT:
+                        self._tiers.presumption.is_short(kind)
 
     def _note_rerun(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Note that a graph gave up a call; where that happens often, calls of its kind run plain at once."""

@@ -11,8 +11,10 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from autoconv.graph.types import ArrayType, TensorType
+from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.bounded_mapping import Bounded
-from autoconv.tracing.key.cache_key import LeafKey, Literal, Reference
+from autoconv.tracing.key.cache_key import LeafKey, Literal, Reference, TensorKey
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.specialise.retracing import Retracing
 
@@ -118,6 +120,11 @@ class Storm:
         took = f"{self.count} traces in {calls} calls took {self.total:.3g} s"
         return f"calls without a trace run as plain Python until more calls are made: {took}"
 
+    @property
+    def seconds_a_trace(self) -> float:
+        """Return the mean duration of the traces of the function; 0 before the first one."""
+        return self.total / self.count if self.count else 0.0
+
     def seconds(self, call: Call) -> float | None:
         """Return the mean duration of the traces of the call's pattern; None if they are fewer than `most`."""
         return self._costs.get(_pattern(call)) if self._costs else None
@@ -141,13 +148,13 @@ def is_by_value(call: Call) -> bool:
 def _pattern(call: Call) -> Any:
     """Return a key shared by calls that differ only in values.
 
-    Of a flattened argument it has the kinds of the container and of its leaves: dicts with other keys and lists of
-    other lengths have the same pattern.
+    Of a flattened argument it has the kinds of the container and of its leaves: dicts with other keys, lists of other
+    lengths and containers of arrays of other sizes have the same pattern.
     """
     leaves, found = iter(_leaves(call)), []
     for name, template in call.key.templates:
         count = 1 if template is None else template.leaf_count
-        kinds = frozenset(map(_kind, itertools.islice(leaves, count)))
+        kinds = frozenset(map(_kind if template is None else _kind_of_part, itertools.islice(leaves, count)))
         found.append((name, None if template is None else template.kind, kinds))
     return tuple(found)
 
@@ -156,6 +163,13 @@ def _kind(leaf: LeafKey) -> Any:
     if isinstance(leaf, Reference):
         return leaf.name
     return type(leaf.value).__name__ if isinstance(leaf, Literal) else leaf
+
+
+def _kind_of_part(leaf: LeafKey) -> Any:
+    if not isinstance(leaf, (TensorKey, ArrayKey)) or not isinstance(leaf.type, (TensorType, ArrayType)):
+        return _kind(leaf)
+    shape = leaf.type.shape
+    return type(leaf), leaf.type.dtype, None if shape is None else len(shape)
 
 
 def _exactly(call: Call) -> Any:

@@ -19,6 +19,7 @@ import numpy as np
 from autoconv.graph.graph import Graph, Value, is_recursive
 from autoconv.graph.types import TensorType
 from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.specialise.presumed_plain import PlainPresumption
 
 GRAPH, PLAIN = "graph", "plain"
 RERUNS = "the graph gave up many calls, which ran again as plain Python"
@@ -33,7 +34,7 @@ _MOST_RERUNS = 8  # calls of one kind that ran again as plain Python, before the
 _RERUN_SHARE = 4  # one rerun in so many calls of the function is too many
 _COSTLY = 0.05  # seconds of a sample that is not repeated where the forms are far apart
 _SLOWER, _NOISE = 1.1, 0.3e-6  # factor and seconds by which a graph has to be slower before it is abandoned
-_SHORT = 2e-3  # seconds of a graph's call, below which its plain form takes no longer than a trace
+SHORT = 2e-3  # seconds of a graph's call, below which its plain form takes no longer than a trace
 _RAREST = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations
 _LENGTHS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
@@ -148,6 +149,17 @@ class Timing:
         """Return whether both forms were timed."""
         return bool(self._graphs and self._plains)
 
+    @property
+    def plain_seconds(self) -> float:
+        """Return the seconds of a plain call."""
+        return min(self._plains)
+
+    def may_be_presumed(self, seconds: float) -> bool:
+        """Return whether the kind is new, or its graph far slower than plain calls of other kinds, of `seconds`."""
+        if self.choice or not self._looks:
+            return not self.choice
+        return bool(self._graphs) and 0.0 < seconds * _FAR < min(self._graphs)
+
     def text(self) -> str:
         """Return the times as text for users."""
         graph, plain = self._compared()
@@ -166,6 +178,7 @@ class Tiers:
     def __init__(self) -> None:
         self._timings: Bounded[Any, Timing] = Bounded(_MOST_KINDS)
         self._samplers: set[int] = set()  # threads that are timing a call of the plain function
+        self.presumption = PlainPresumption()
 
     def timing(self, kind: Any) -> Timing:
         found = self._timings.get(kind)
@@ -239,7 +252,7 @@ def may_sample(seconds: float, graph: Graph, kernels: Iterable[str]) -> bool:
     Loops over single numbers may run a hundred times as long in Python. A graph whose native code has such loops is
     certainly quicker, so a long call is not run in Python just to measure it.
     """
-    return seconds < _SHORT or not _has_scalar_loops(graph, frozenset(kernels))
+    return seconds < SHORT or not _has_scalar_loops(graph, frozenset(kernels))
 
 
 def _has_scalar_loops(graph: Graph, kernels: frozenset[str]) -> bool:

@@ -95,9 +95,9 @@ class Explanation:
     count: int = 0
     rows: deque[Row] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     plain: Reasons = field(default_factory=Reasons)
-    by_object: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    by_object: Reasons = field(default_factory=Reasons)
     faults: Counter[str] = field(default_factory=Counter)  # internal errors of this package, by message and place
-    closed: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    closed: Reasons = field(default_factory=Reasons)
     times: deque[str] = field(default_factory=lambda: deque(maxlen=_SHOWN))
 
     def add(self, row: Row) -> None:
@@ -109,6 +109,12 @@ class Explanation:
         """Note the form in which calls of a kind run from now on, and the times that decided it."""
         chosen = "plain Python, which is quicker" if is_plain else "the graph"
         self.times.append(f"{kind} runs {chosen}: {times}")
+
+    def presumed(self, kind: str) -> None:
+        """Note that calls of a kind run as plain Python for now, because a trace may not pay."""
+        told = f"{kind} runs plain Python until such calls have taken as long as a trace"
+        if told not in self.times:
+            self.times.append(told)
 
     def why(self, call: Any, cache: Mapping[Any, Any]) -> str:
         """Return the reason for the trace that is about to be made for this call."""

@@ -1,0 +1,81 @@
+"""Presumption, under `compile`, that calls of a further kind run faster as plain Python, until a trace may pay.
+
+Every kind of call (see `tiers`) that is new to a function costs a trace, and some calls in which the two forms are
+timed. Where plain Python was faster for all kinds that were timed, or several traces ran so shortly that plain calls
+cannot take long, calls of a further kind run plain at first. They are examined once they took as long as a trace of
+the function takes: at most twice the shorter time is lost.
+
+The presumption needs a limit on how long the plain calls may take. Containers of the further kind may be at most one
+magnitude larger than those of a known kind, and integers no larger.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.tracing.key.bounded_mapping import Bounded
+
+_MOST_KINDS = 64  # kinds of calls that are presumed to be faster as plain Python
+_SHARE = 64  # a plain call takes at most 1 / _SHARE of the seconds of a trace, in the kinds that were timed
+_TRACES = 2  # traces without a choice, after which further kinds run plain at first
+_SMALL = 1  # a magnitude that needs no kind that was timed
+
+
+class PlainPresumption:
+    """The kinds of calls of one function that are known, and those that are presumed to be faster as plain Python.
+
+    `seconds` is the time of a plain call, of the kind where it is longest.
+    """
+
+    def __init__(self) -> None:
+        self._graph_is_faster = False
+        self._is_known = False  # whether plain Python was faster for some kind
+        self.seconds = 0.0
+        self._limits: dict[type, int] = {}  # the largest magnitudes in the known kinds
+        self._spent: Bounded[Any, float] = Bounded(_MOST_KINDS)  # seconds of plain calls, by presumed kind
+
+    def chose(self, kind: Any, seconds: float, is_plain: bool) -> None:
+        """Note the form that was chosen for a kind, and the seconds of a plain call."""
+        self._graph_is_faster |= not is_plain
+        self._is_known = True
+        self.seconds = max(self.seconds, seconds)
+        self.is_short(kind)
+
+    def is_short(self, kind: Any) -> None:
+        """Note that calls of a kind take no longer than a trace, in either form."""
+        for group, size in _magnitudes(kind):
+            self._limits[group] = max(self._limits.get(group, _SMALL), size)
+
+    def holds(self, kind: Any, traces: int, trace_seconds: float) -> bool:
+        """Return whether calls of a kind that was not timed run as plain Python for now.
+
+        `traces` is the number of traces of the function, each of which took `trace_seconds`.
+        """
+        if self._graph_is_faster or not (self._is_known or traces >= _TRACES):
+            return False
+        if self.seconds * _SHARE > trace_seconds or self._spent.get(kind, 0.0) >= trace_seconds:
+            return False
+        return all(size <= self._limits.get(group, _SMALL) + _ALLOWED[group] for group, size in _magnitudes(kind))
+
+    def is_new(self, kind: Any) -> bool:
+        """Return whether no call of the kind ran under the presumption yet."""
+        return kind not in self._spent
+
+    def ran(self, kind: Any, seconds: float, calls: int) -> None:
+        """Note the time of the latest of some plain calls of a presumed kind."""
+        self._spent[kind] = self._spent.get(kind, 0.0) + calls * seconds
+
+
+_ALLOWED: dict[type, int] = {int: 0, object: 1}  # by how many magnitudes a further kind may be larger
+
+
+def _magnitudes(kind: Any) -> list[tuple[type, int]]:
+    """Return the magnitudes in a kind of call: of integers (`int`), and of containers and arrays (`object`)."""
+    if not isinstance(kind, tuple):
+        return []
+    if kind and isinstance(kind[0], type) and type(kind[-1]) is int:
+        return [(int if kind[0] is int else object, kind[-1])]
+    return [found for part in kind for found in _magnitudes(part)]
+
+
+__all__ = ["PlainPresumption"]
