@@ -7,10 +7,10 @@ user's cache unless it is given); pytest and autoconv are installed there once. 
 with the package converted by the import hook, and as they are while calls of its functions are recorded. Each recorded
 function is then called three times in a row by copies of those arguments, as plain Python and under
 `@autoconv.compile`; results, changed arguments and errors are compared. A fifth of a package's minutes of processor
-time goes to the tests as they are, two fifths to the converted ones, two to functions; what is not reached in that time
-is not compared, and the table shows it. All tests come first, functions afterwards. What was found is kept in FOLDER,
-so that a run that was stopped goes on behind it; `--again` forgets that. The exit code is 1 where converted code fails a test that passes as it is, or where a function differs,
-and EXCEPTIONS has no reason for it.
+time goes to the tests as they are, two fifths to the converted ones, two to functions; what is not reached in that
+time is not compared, and the table shows it. All tests come first, functions afterwards. What was found is kept in
+FOLDER, so that a run that was stopped goes on behind it; `--again` forgets that. The exit code is 1 where converted
+code fails a test that passes as it is, or where a function differs, and EXCEPTIONS has no reason for it.
 """
 
 from __future__ import annotations
