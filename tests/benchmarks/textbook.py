@@ -21,6 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("AUTOCONV_NUM_THREADS", "1")
 
 import numpy as np
+from textbook_programs import FURTHER
 
 import autoconv
 from autoconv.config import SETTINGS
@@ -434,7 +435,7 @@ def main() -> int:
     SETTINGS.tiers = options.tiers
     warnings.simplefilter("ignore")
     ratios: list[float] = []
-    for name, (function, make, sizes) in PROGRAMS.items():
+    for name, (function, make, sizes) in (PROGRAMS | FURTHER).items():
         if options.only and name not in options.only:
             continue
         cells = []
