@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class Lu(NamedTuple):
-    """What `lu` returns."""
+    """The result of `lu`."""
 
     lu: Tensor
     p: Tensor

@@ -92,7 +92,7 @@ def init_scope() -> Iterator[None]:
 def device(device_name: str | Callable[..., str] | None) -> Iterator[None]:
     """Name the device on which ops inside run: parts that the name leaves open are those of the block around.
 
-    None asks for the default device. Graphs record the name. Raises ValueError for anything that is not the name of a
+    None requests the default device. Graphs record the name. Raises ValueError for anything that is not the name of a
     device; ops raise InvalidArgumentError where there is no such device, unless soft placement is on.
 
     >>> with autoconv.device("/CPU:0"):

@@ -1,6 +1,6 @@
 """Backends, each of which compiles graphs to functions; `protocol.py` has what they offer.
 
-`BACKENDS` maps names to backends. A function names the one that it wants; the others use the configured one.
+`BACKENDS` maps names to backends. A function may name a backend; other functions use the configured one.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Argument:
 
     @property
     def by_value(self) -> bool:
-        """Whether C passes it by value."""
+        """True if C passes it by value."""
         return not self.shape and not self.is_memory and not self.dtype.is_complex
 
 

@@ -78,7 +78,7 @@ class SymbolicCode(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatch:
-    """What native dispatch between the entries of an object needs, see `llvm/runtime/call_dispatch.py`.
+    """The data for native dispatch between the entries of an object, see `llvm/runtime/call_dispatch.py`.
 
     `slot` is the offset in instances of `owner` of a tuple: a call counter, a gate, a plain function, and the entries.
     `slow` takes the calls that no entry takes, and `failed` an entry's exceptions. Calls stop while `detour` is not 0;

@@ -1,4 +1,4 @@
-"""What runs in the process of a task: graphs that arrive as text, compiled once each."""
+"""The process of a task: it runs graphs that arrive as text, each compiled once."""
 
 from __future__ import annotations
 

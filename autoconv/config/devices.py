@@ -65,7 +65,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
     """
     found = [_CPU] if device_type in (None, "CPU") else []
-    if device_type != "CPU":  # listing accelerators imports jax, so only where they are asked for
+    if device_type != "CPU":  # listing accelerators imports jax, so it is done only if they are requested
         found += [PhysicalDevice(f"/physical_device:{name}", name.partition(":")[0]) for name in ACCELERATORS()]
     return [device for device in found if device_type in (None, device.device_type)]
 

@@ -1,4 +1,4 @@
-"""Where work is placed: the device that a block asks for, and the device of this program that serves the request.
+"""Placement of work: the device that a block requests, and the device of this program that serves the request.
 
 A request is the text of a DeviceSpec, as `device(…)` and the nodes of graphs hold it; "" asks for none. A full name has
 all parts: `/job:localhost/replica:0/task:0/device:CPU:0`. Tasks of a cluster register themselves in `TASKS`.
@@ -24,7 +24,7 @@ DEFAULT_DEVICE = f"{HOST}/device:CPU:0"
 
 
 class Task(Protocol):
-    """What runs graphs elsewhere: a process of a cluster, or an accelerator."""
+    """A place elsewhere that runs graphs: a process of a cluster, or an accelerator."""
 
     def compile(self, graph: object) -> Callable[[Sequence[object]], list[object]]:
         """Send a graph; return what runs it there on a list of arguments."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class Settings:
-    """What the environment and programs can set.
+    """The settings of the environment and of programs.
 
     disabled        decorators and import hooks do nothing
     run_eagerly     functions run their Python on every call
@@ -55,7 +55,7 @@ class Settings:
         DETOUR.value = (DETOUR.value & ~1) | wanted
 
 
-# Not 0 while settings (bit 0) or blocks of devices (the rest) want calls not to go straight to native code.
+# Not 0 while settings (bit 0) or blocks of devices (the rest) keep calls from entering native code directly.
 DETOUR = ctypes.c_int64(0)
 _LOGS = ("retraces", "graph", "passes")
 

@@ -60,7 +60,7 @@ class Dataset(Iterable, DatasetV2):
     _spec_of = DatasetSpec
 
     def make_one_shot_iterator(self) -> Any:
-        """Return an iterator for sessions of version 1, which goes over the dataset once in each."""
+        """Return an iterator for sessions of version 1; each of them iterates over the dataset once."""
         return GRAPH_ITERATOR(self, False)
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> Any:

@@ -49,7 +49,7 @@ def dense_to_sparse_batch(batch_size: IntLike, row_shape: ShapeLike) -> Callable
 
 
 class AutoShardPolicy(enum.IntEnum):
-    """How a dataset is divided among workers; with one worker none of them has an effect.
+    """The way in which a dataset is divided among workers; with one worker it has no effect.
 
     >>> autoconv.data.experimental.AutoShardPolicy.DATA.name
     'DATA'
@@ -63,7 +63,7 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 class ExternalStatePolicy(enum.Enum):
-    """What happens when a dataset with outer state is saved; datasets are not saved here, so none has an effect.
+    """The policy for saving a dataset with outer state. Datasets are not saved here, so it has no effect.
 
     >>> autoconv.data.experimental.ExternalStatePolicy.IGNORE.name
     'IGNORE'

@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Context:
-    """What code runs in: `strategy`; `replica`, if one runs; `updating`, the replica whose copies are updated."""
+    """The context of code: `strategy`; `replica`, if one runs; `updating`, the replica whose copies are updated."""
 
     strategy: Any
     replica: ReplicaContext | None = None

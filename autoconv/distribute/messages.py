@@ -21,7 +21,7 @@ Description = dict[str, Any]
 
 
 class Damaged(Exception):
-    """What arrived is not what a worker sent."""
+    """A message that arrived is not the one that a worker sent."""
 
 
 def send(link: socket.socket, told: Description, array: np.ndarray) -> None:

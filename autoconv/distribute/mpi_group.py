@@ -15,7 +15,7 @@ from autoconv.distribute.messages import Description
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 
-_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")  # what mpiexec tells its processes
+_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")  # set by mpiexec for its processes
 _SMALL = 1 << 15  # bytes of an array that every process adds by itself
 _MOST_TOLD = 512  # bytes of a description in an error
 

@@ -1,4 +1,4 @@
-"""How the values of replicas become one."""
+"""Reduction of the values of replicas to one value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.runtime.tensors.dispatch import apply
 
 
 class ReduceOp(enum.Enum):
-    """How the values of replicas become one.
+    """The reduction of the values of replicas to one value.
 
     >>> autoconv.distribute.ReduceOp.SUM.value
     'SUM'

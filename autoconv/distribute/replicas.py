@@ -34,14 +34,14 @@ class Merge:
 
 @dataclass
 class Done:
-    """What a replica returned."""
+    """The result of a replica."""
 
     result: Any
 
 
 @dataclass
 class Failed:
-    """What a replica raised."""
+    """The exception of a replica."""
 
     error: BaseException
 
@@ -51,7 +51,7 @@ class _Stopped(BaseException):
 
 
 class Replica:
-    """One replica of a run: its thread, what it tells, and what it is told."""
+    """One replica of a run: its thread, the requests that it sends, and the answers."""
 
     def __init__(self, strategy: Any, number: int, call: Callable[[], Any]) -> None:
         self.number = number
@@ -155,7 +155,7 @@ def _answering(replica: Replica, results: Any) -> Callable[[], None]:
 def _next_messages(
     replicas: Sequence[Replica], starting: Sequence[Callable[[], None]]
 ) -> list[Merge | Done | Failed]:
-    """Let the replicas go on, and return what each tells: one by one while a graph is recorded, else all at once."""
+    """Resume the replicas and return the request of each: one by one while a graph is recorded, else all at once."""
     region = replicas[0].region
     if region is None:
         for start in starting:

@@ -92,11 +92,11 @@ class DType:
 
     @property
     def is_numpy_compatible(self) -> bool:
-        """Whether NumPy's arrays can hold the elements."""
+        """True if NumPy's arrays can hold the elements."""
         return self.name not in ("resource", "variant")
 
     def is_compatible_with(self, other: object) -> bool:
-        """Return whether a tensor of the other type can stand where this one is asked for."""
+        """Return whether a tensor of the other type can be used where this one is required."""
         return as_dtype(other) is self
 
     @_Once

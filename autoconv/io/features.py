@@ -1,4 +1,4 @@
-"""What to expect of the features of an Example."""
+"""Specifications of the features of an Example."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class LinearOperator(Module):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the operator was made of, by the names of its constructor."""
+        """The arguments of the constructor, by name."""
         return dict(self._parameters)
 
     @property

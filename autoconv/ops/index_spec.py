@@ -72,7 +72,7 @@ class Slice(Entry):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the slice takes all of its dimension, in order."""
+        """True if the slice takes all of its dimension, in order."""
         return self.start in (None, 0) and self.stop is None and self.step in (None, 1)
 
 

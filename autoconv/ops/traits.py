@@ -10,7 +10,7 @@ from autoconv.graph.dtypes import DType
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """How a reduction folds elements.
+    """The way in which a reduction folds elements.
 
     kind            its name in native code
     combine         the op that folds two elements, commutative and associative up to rounding
@@ -46,7 +46,7 @@ class SizeOperand:
 
 @dataclass(frozen=True, slots=True)
 class Indexing:
-    """How operands with positions select elements of an array.
+    """The way in which operands with positions select elements of an array.
 
     by              "rows": numbers along an axis; "vectors": the last axis of the positions is an index; "along": one
                     position for each element of the part; "items": the entries of a subscript
@@ -59,7 +59,7 @@ class Indexing:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """How an op writes to indexed elements.
+    """The way in which an op writes to indexed elements.
 
     updates         the operand that is written
     combine         the op that combines it with what is there; None where updates replace

@@ -72,7 +72,7 @@ MUST_PRECEDE: tuple[tuple[str, str, str], ...] = (
     ("effects", "subscripts", "an item that is written is not read"),
     ("effects", "lifting", "item assignment rebinds the name, which makes it state"),
     ("logic", "lifting", "reads inside deferred operands are checked too"),
-    ("logic", "sets", "comparisons look at differences, which are numbers"),
+    ("logic", "sets", "comparisons of differences are comparisons of numbers"),
     ("sets", "calls", "the operators are called as they stand"),
     ("calls", "exits", "the operators that exits call are called as they stand"),
     ("exits", "lifting", "exit codes and return values are state like other variables"),

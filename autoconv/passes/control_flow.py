@@ -162,7 +162,7 @@ class _Regions:
         return gast.For(build.store(trial), rounds, [guarded], [], None)
 
     def _event(self, trial: str, event: str) -> Any:
-        """Return the statement that tells the recorder of the try where its code is."""
+        """Return the statement that gives the recorder of the try the place of its code."""
         return gast.Expr(build.operate(event, build.name(trial)))
 
     def _accesses_of_rounds(self, region: Region, statement: Any) -> list[Any]:

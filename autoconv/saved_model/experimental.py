@@ -1,4 +1,4 @@
-"""What TensorFlow offers as experimental."""
+"""Names that TensorFlow has as experimental."""
 
 from __future__ import annotations
 

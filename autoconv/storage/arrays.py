@@ -22,7 +22,7 @@ _LENGTHS = ".lengths"  # suffix of the array with the lengths of an array of tex
 
 
 class ArrayRecord(TypedDict):
-    """What an index holds of one array: the name of its dtype, its shape, and the CRC-32 of its stored bytes."""
+    """The entry of an index for one array: the name of its dtype, its shape, and the CRC-32 of its stored bytes."""
 
     dtype: str
     shape: list[int]
@@ -49,7 +49,7 @@ def write_arrays(path: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Array
 
 
 class ArrayFile:
-    """The arrays of a file that `write_arrays` wrote; each is read, and checked, when it is asked for."""
+    """The arrays of a file that `write_arrays` wrote; each is read and checked at its first access."""
 
     def __init__(self, path: str, records: Mapping[str, ArrayRecord]) -> None:
         self.path = path

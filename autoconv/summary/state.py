@@ -1,4 +1,4 @@
-"""What a thread writes summaries with: the default writer, the default step, and whether to record."""
+"""The state of a thread for summaries: the default writer, the default step, and the condition of recording."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Matcher(Protocol):
 
 _ORIGINAL = "_original_class"
 _WAITING: dict[int, tuple[Any, dict[str, list[tuple[Matcher, int]]]]] = {}
-"""By the identity of an object: a weak reference to it, and what waits for its attributes."""
+"""Deferred restorations, by the identity of an object: a weak reference to it, and those that wait for attributes."""
 
 
 def wait_for(owner: Any, name: str, restoration: Matcher, number: int) -> None:
@@ -32,7 +32,7 @@ def wait_for(owner: Any, name: str, restoration: Matcher, number: int) -> None:
         try:
             reference = weakref.ref(owner, lambda _: _WAITING.pop(identity, None))
         except TypeError:
-            return  # a list, tuple or dict: its later items are found when the restoration is asked for its state
+            return  # a list, tuple or dict: its later items are found when the state of the restoration is read
         entry = _WAITING[identity] = (reference, {})
         if not callable(getattr(type(owner), "_handle_deferred_dependencies", None)) and not _is_waiting(type(owner)):
             owner.__class__ = _waiting_class(type(owner))  # type: ignore[arg-type]

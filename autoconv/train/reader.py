@@ -30,7 +30,7 @@ class Arrays(Protocol):
 
 
 class CheckpointReader:
-    """The values of a checkpoint by key; its arrays are read when they are asked for.
+    """The values of a checkpoint by key; an array is read when it is accessed.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()

@@ -72,7 +72,7 @@ class Restoration:
 
 
 class LoadStatus:
-    """What a restoration has matched so far; the methods assert it and return the status itself."""
+    """The matches of a restoration so far; the methods assert them and return the status itself."""
 
     def __init__(self, restoration: Restoration) -> None:
         self._restoration = restoration

@@ -1,4 +1,4 @@
-"""What functions are: a PolymorphicFunction has a trace for each signature, a ConcreteFunction one."""
+"""Types of functions: a PolymorphicFunction has a trace for each signature, a ConcreteFunction one."""
 
 from autoconv.runtime.tensors.tensor import Tensor as TensorLike
 from autoconv.tracing import ConcreteFunction

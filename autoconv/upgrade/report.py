@@ -1,4 +1,4 @@
-"""What an upgrade changed, by line."""
+"""The changes of an upgrade, by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of the names of version 1: tables for the renaming of calls and attributes."""
+"""Replacements for the names of version 1: tables for the renaming of calls and attributes."""
 
 from __future__ import annotations
 

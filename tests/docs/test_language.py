@@ -1,7 +1,8 @@
-"""The prose of the pages keeps some rules of docs/style.md: short sentences, no personified values."""
+"""The prose of pages, docstrings and comments keeps rules of docs/style.md: short sentences, no personified values."""
 
 from __future__ import annotations
 
+import ast
 import re
 
 import pytest
@@ -31,3 +32,30 @@ def test_sentences_are_short(page):
 def test_values_are_not_personified(page):
     found = sentences((ROOT / page).read_text(encoding="utf-8"))
     assert [each for each in found if PERSONIFIED.search(each)] == []
+
+
+SOURCES = sorted(path for folder in ("autoconv", "cli") for path in (ROOT / folder).rglob("*.py"))
+# A docstring begins with an imperative or a noun phrase.
+FRAGMENT = re.compile(r"(What|Whether|How|Where|Who|Which|If|Of|For|By)\b")
+
+
+def docstrings(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return [text for node in ast.walk(tree) if isinstance(node, kinds) and (text := ast.get_docstring(node))]
+
+
+def test_docstrings_begin_with_an_imperative_or_a_noun_phrase_and_personify_nothing():
+    found = [(path, text) for path in SOURCES for text in docstrings(path)]
+    wrong = [
+        (str(path.relative_to(ROOT)), text.partition("\n")[0])
+        for path, text in found
+        if FRAGMENT.match(text) or PERSONIFIED.search(text)
+    ]
+    assert wrong == []
+
+
+def test_comments_personify_nothing():
+    comment = re.compile(r"^[^'\"\n]*#.*", re.MULTILINE)
+    lines = [(path, line) for path in SOURCES for line in comment.findall(path.read_text(encoding="utf-8"))]
+    assert [(path.name, line) for path, line in lines if PERSONIFIED.search(line.partition("#")[2])] == []

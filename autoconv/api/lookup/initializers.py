@@ -1,4 +1,4 @@
-"""What fills a static table: tensors of keys and values, or the lines of a file."""
+"""Initializers of static tables: tensors of keys and values, or the lines of a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 class TextFileIndex:
-    """What of a file's line is a key or a value, besides the number of a column.
+    """The part of a line that is a key or a value, where it is not a column.
 
     >>> autoconv.lookup.TextFileIndex.WHOLE_LINE
     -2

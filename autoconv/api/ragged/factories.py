@@ -1,4 +1,4 @@
-"""Methods that make ragged tensors of values and of what tells where rows begin and end."""
+"""Methods that make ragged tensors of values and of a partition into rows."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class RaggedFactories:
         cls, tensor: TensorLike, lengths: Any = None, padding: TensorLike | None = None, ragged_rank: int = 1,
         name: str | None = None, row_splits_dtype: DTypeLike = int64,
     ) -> Any:  # fmt: skip
-        """Return the rows of a dense tensor, without `padding` at their ends, or as long as `lengths` says.
+        """Return the rows of a dense tensor, without `padding` at their ends, or of the given `lengths`.
 
         >>> autoconv.RaggedTensor.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0).to_list()
         [[1, 2], [3]]

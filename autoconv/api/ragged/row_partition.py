@@ -11,7 +11,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class RowPartition:
-    """Where rows begin and end, by any of the ways in which ragged tensors are made.
+    """A partition of values into rows, given in any of the ways in which ragged tensors are made.
 
     >>> rows = autoconv.experimental.RowPartition.from_value_rowids([0, 0, 2], nrows=4)
     >>> rows.row_splits().numpy(), rows.row_lengths().numpy()

@@ -107,7 +107,7 @@ def _united(
 ) -> tuple[SparseTensor, Tensor]:
     """Combine the values of two sparse tensors at all coordinates that either of them has, zero where it has none.
 
-    The second result tells which of the coordinates both have.
+    The second result marks the coordinates that both have.
     """
     places, found = united([a, b])
     count = expand_dims(row_count(places), 0)

@@ -71,7 +71,7 @@ def _as_feature(values: Any) -> Any:
 
 @dataclass(frozen=True)
 class Features:
-    """Combines the features of rows; `sparse` says which inputs are sparse."""
+    """Combine the features of rows; `sparse` marks the inputs that are sparse."""
 
     sparse: tuple[bool, ...]
 

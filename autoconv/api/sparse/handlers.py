@@ -1,4 +1,4 @@
-"""What general functions do with sparse tensors."""
+"""Implementations of general functions for sparse tensors."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def one_hot(
     axis: AxisLike | None = None,
     dtype: DTypeLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """For each index a vector of `depth` along `axis` (default: last): `on_value` at the index, else `off_value`.
+    """Return vectors of `depth` along `axis` (default: last): `on_value` at each index, `off_value` elsewhere.
 
     They are 1 and 0 by default. An index out of range gives `off_value` throughout. The dtype is that of the values,
     float32 without them.

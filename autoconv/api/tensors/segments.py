@@ -134,9 +134,9 @@ def bincount(
     maxlength: IntLike | None = None, dtype: DTypeLike = int32, name: str | None = None, axis: int | None = None,
     binary_output: bool = False,
 ) -> Tensor:  # fmt: skip
-    """How often each number from 0 on is in `arr`; the sum of their `weights`, if they are given.
+    """Count how often each number from 0 on is in `arr`, or sum the `weights` of each number, if these are given.
 
-    The result is as long as the greatest number wants, `minlength` at least and `maxlength` at most; greater numbers
+    The result is as long as the greatest number requires, `minlength` at least and `maxlength` at most; greater numbers
     are not counted. With `axis` -1, each row of a matrix is counted for itself. `binary_output`: 1 for a number that is
     there. Raises ValueError for another axis.
 

@@ -353,7 +353,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
 
 
 def sequence_mask(lengths: TensorLike, maxlen: Any = None, dtype: DTypeLike = bool_, name: str | None = None) -> Tensor:
-    """For each length a row of `maxlen` (by default the greatest length) with that many leading True elements.
+    """Return for each length a row of `maxlen` (by default the greatest length) with that many leading True elements.
 
     >>> autoconv.sequence_mask([1, 3], maxlen=3).numpy()
     array([[ True, False, False],

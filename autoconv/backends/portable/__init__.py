@@ -1,7 +1,7 @@
-"""What the writers of graphs for other runtimes share: StableHLO and ONNX.
+"""The common part of the writers of graphs for other runtimes, StableHLO and ONNX.
 
 A graph is first made portable (`prepare`): memory and variables become values, and ops without a counterpart become
-simpler ops. Then a writer goes over its nodes. Ops on elements are written by the rules of `autoconv.ops.elements`,
+simpler ops. Then a writer visits its nodes. Ops on elements are written by the rules of `autoconv.ops.elements`,
 applied to arrays in whole (`terms`).
 """
 

@@ -1,4 +1,4 @@
-"""What a writer gives for control flow: blocks, branches, loops, and the error word."""
+"""The operations of a writer for control flow: blocks, branches, loops, and the error word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.graph.graph import Node
 
 
 class Control(Rules):
-    """What a writer gives besides: regions, and the error word."""
+    """Further operations of a writer: regions, and the error word."""
 
     place = ""
     word: Term | None = None

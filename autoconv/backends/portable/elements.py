@@ -1,4 +1,4 @@
-"""What element rules ask for, made of the operations of a writer."""
+"""The operations that element rules use, in terms of the operations of a writer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autoconv.ops.elements.maths import VECTORISED
 
 
 class Elementwise(Arrays):
-    """What element rules ask for (`autoconv.ops.elements.Elements`) and what rules of ops share, made of `Arrays`."""
+    """The operations of element rules (`autoconv.ops.elements.Elements`) and of rules of ops, in terms of `Arrays`."""
 
     in_loop = False  # rules then call the elementary functions by name, see `libm`
     functions: ClassVar[Mapping[str, str]] = {}  # functions of the runtime, with its names; others are written out

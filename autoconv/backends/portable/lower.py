@@ -25,7 +25,7 @@ from autoconv.ops.index_spec import At
 
 @dataclass
 class Lowered:
-    """What a graph became: terms of its results, and of the cells among its parameters that it writes.
+    """The result of lowering a graph: terms of its results, and of the cells among its parameters that it writes.
 
     With `views` the results of arrays are the contents of their cells, and these views lead from there.
     """

@@ -16,7 +16,7 @@ from autoconv.graph.types import Shape
 
 
 class Operators(Protocol):
-    """What Python's operators on terms become."""
+    """The operations of Python's operators on terms."""
 
     def binary(self, name: str, x: Any, y: Any) -> Term: ...
     def bits(self, name: str, x: Any, y: Any) -> Term: ...

@@ -1,4 +1,4 @@
-"""What the rules of ops share: sizes, shapes, and folds made of the operations of a writer."""
+"""Helpers of the rules of ops: sizes, shapes, and folds in terms of the operations of a writer."""
 
 from __future__ import annotations
 

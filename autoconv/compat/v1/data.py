@@ -21,7 +21,7 @@ from autoconv.runtime.recording.regions import recording
 
 
 class GraphIterator:
-    """An iterator of a dataset in a graph: each session goes over the elements by itself.
+    """An iterator of a dataset in a graph: each session iterates over the elements by itself.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     element = autoconv.compat.v1.data.make_one_shot_iterator(autoconv.data.Dataset.range(3)).get_next()
@@ -70,7 +70,7 @@ class GraphIterator:
 
 
 def make_one_shot_iterator(dataset: data.Dataset) -> GraphIterator:
-    """Return an iterator that goes over the dataset once in each session.
+    """Return an iterator over the dataset, which each session runs once.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.data.make_one_shot_iterator(autoconv.data.Dataset.range(3)).get_next().dtype

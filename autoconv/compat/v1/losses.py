@@ -16,7 +16,7 @@ from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 
 
 class Reduction:
-    """How a loss of elements becomes one of a batch.
+    """The reduction of the losses of elements to the loss of a batch.
 
     >>> autoconv.compat.v1.losses.Reduction.SUM
     'weighted_sum'

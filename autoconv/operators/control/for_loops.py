@@ -1,4 +1,4 @@
-"""For statements as graph loops: by position, over graph objects and over datasets."""
+"""Lower for statements to graph loops: by position, over graph objects and over datasets."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _NONE: Any = object()  # marker for a missing key
 
 
 def call(self: TracedDict, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Call a method of a dict with optional keys; raise StagingError for one that needs to know which are present."""
+    """Call a method of a dict with optional keys; raise StagingError if its result depends on which are present."""
     method = _METHODS.get(name)
     if method is None:
         _refuse(name)

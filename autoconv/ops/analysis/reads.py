@@ -1,4 +1,4 @@
-"""Which inputs a node reads element by element, and of which it needs only the shape or sizes."""
+"""Analysis of the inputs of nodes: those read element by element, and those of which only shape or sizes are read."""
 
 from __future__ import annotations
 

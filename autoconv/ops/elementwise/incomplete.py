@@ -52,7 +52,7 @@ def _by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _gamma_parts(a: Any, x: Any, precision: float, with_slope: bool = False) -> tuple[Any, Any, Any]:
-    """Return P and Q, the lower and the upper part of the gamma function of `a` at x, and dP/da if that is asked for.
+    """Return P and Q, the lower and the upper part of the gamma function of `a` at x, and dP/da if that is requested.
 
     For x below a + 1 the series gives P, else the continued fraction Q.
     """

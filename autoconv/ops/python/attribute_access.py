@@ -1,4 +1,4 @@
-"""Whether access to an attribute of a Python object runs the user's code."""
+"""Analysis of attribute access on Python objects: does it run the user's code?"""
 
 from __future__ import annotations
 

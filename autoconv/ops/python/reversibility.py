@@ -1,4 +1,4 @@
-"""Which graphs can be undone where a run ends early, judged by the side effects of their ops."""
+"""Analysis of the graphs that can be undone if a run ends early, by the side effects of their ops."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ def _ngrams_type(x: TensorType, *, widths: tuple[int, ...], separator: str = " "
 
 
 def _ngrams(x: Any, *, widths: tuple[int, ...], separator: str = " ") -> Any:
-    """For each width, join that many neighbours along the last dimension."""
+    """Join, for each width, that many neighbours along the last dimension."""
     x = np.asarray(x)
     size = x.shape[-1]
     columns = [x[..., start : start + width] for width in widths for start in range(size - width + 1)]

@@ -1,4 +1,4 @@
-"""Which threads record, and how many: flags that converted code and native code read at each call."""
+"""Flags for the threads that record, and their number, which converted code and native code read at each call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autoconv.forks import after_fork, new_lock
 
 
 class _Here(threading.local):
-    """Whether a thread records nothing."""
+    """A flag of each thread: true if it records nothing."""
 
     untraced: bool = True
 

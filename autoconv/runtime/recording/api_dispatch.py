@@ -18,7 +18,7 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """`run` takes the place of a function where `fits(args, kwargs)`. Later handlers are asked first."""
+    """`run` takes the place of a function where `fits(args, kwargs)`. Later handlers take precedence."""
 
     fits: Callable[[Sequence[object], Mapping[str, object]], bool]
     run: Function

@@ -24,7 +24,7 @@ ITERATION, NODE = "iteration", "node"  # units of the trace budget, see `Contrac
 
 
 class Contract:
-    """What tracing may assume and has to preserve. The class answers the questions; an instance serves one trace.
+    """The assumptions of tracing, and what it has to preserve. An instance serves one trace.
 
     python_numbers: Python's numbers stay Python's, with their types, errors, arithmetic and 64 bits
     numpy_arrays: tensors stand for NumPy's arrays and scalars, with NumPy's dtypes, warnings and mutation
@@ -47,7 +47,7 @@ class Contract:
     runs_plain: ClassVar[bool] = False
 
     def make_variable(self, create: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-        """Create the variable that the program asks for with these arguments of `Variable`."""
+        """Create the variable for these arguments of `Variable`."""
         return create(**arguments)
 
     def on_variable_created(self, variable: Any) -> None:

@@ -165,7 +165,7 @@ class TensorShape(tuple):  # type: ignore[type-arg]
 
 
 class _Sizes:
-    """How a shape presents its sizes: None for ints and None, or a function of the size."""
+    """The form in which a shape presents its sizes: None for ints and None, or a function of the size."""
 
     shown: Callable[[int | None], Any] | None = None
 

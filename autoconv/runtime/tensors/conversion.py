@@ -125,7 +125,7 @@ def register_tensor_conversion_function(
 ) -> None:
     """Let objects of the classes be operands: `conversion_func(value, dtype=None, name=None, as_ref=False)`.
 
-    The function returns a tensor, or NotImplemented. Functions of a lower priority are asked first.
+    The function returns a tensor, or NotImplemented. Functions of a lower priority are called first.
 
     >>> class Length:
     ...     metres = 3.0

@@ -355,7 +355,7 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
 
 
 def _run_remotely(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
-    """Run an op on tensors in the task of a cluster that the block around asks for; None where that does not apply."""
+    """Run an op on tensors in the task of a cluster that the enclosing block requests; None if it requests none."""
     task = task_of(eager_device()) if op.name not in ("python_cast", "constant") else None
     if task is None or not all(isinstance(value, (Tensor, np.ndarray, np.generic)) for value in values):
         return None

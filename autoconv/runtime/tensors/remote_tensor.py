@@ -1,4 +1,4 @@
-"""Tensors in the memory of another process, fetched when their values are asked for."""
+"""Tensors in the memory of another process, fetched when their values are read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RemoteArray(Protocol):
 
 
 class RemoteTensor(EagerTensor):
-    """An eager tensor whose array is in the memory of another process until its value is asked for."""
+    """An eager tensor whose array is in the memory of another process until its value is read."""
 
     __slots__ = ("remote",)
 

@@ -100,7 +100,7 @@ def refuse_to_iterate(number: object, frame: Any) -> None:
 def refuse_as_dtype(frame: Any) -> None:
     """Raise where a dtype of NumPy's in a comparison looks for the dtype of the other operand, to compare the two.
 
-    It does not do so for arrays. After the error, which NumPy catches, the operand's own operator is asked.
+    It does not do so for arrays. After the error, which NumPy catches, the operand's own operator is called.
     """
     if opcode.opname[frame.f_code.co_code[frame.f_lasti]] == "COMPARE_OP":
         raise TypeError("an array is no dtype")

@@ -1,4 +1,4 @@
-"""Whether version 2 is in force."""
+"""The query for version 2."""
 
 
 def enabled() -> bool:

@@ -54,7 +54,7 @@ _GIVEN_OUT = "an array from outside, or a view of one, is returned"
 
 
 class CompileContract(TracingContract):
-    """What a trace may assume under `compile`; see `Contract` for the questions.
+    """The contract of traces under `compile`; see `Contract` for its members.
 
     `outside` monitors the writes to what existed before the trace.
     """

@@ -18,7 +18,7 @@ from autoconv.tracing.specialise.tracing_contract import TracingContract
 
 
 class FunctionContract(TracingContract):
-    """What a trace may assume under `function`; see `Contract` for the questions."""
+    """The contract of traces under `function`; see `Contract` for its members."""
 
     name = "function"
 

@@ -71,7 +71,7 @@ class Traced:
 
 @dataclass(slots=True)
 class Traceable:
-    """What is traced: a Python function, how it binds arguments, and the `Function` for which it is done."""
+    """The subject of a trace: a Python function, its signature, and the `Function` that it belongs to."""
 
     function: Callable[..., Any]
     signature: Signature

@@ -1,4 +1,4 @@
-"""How a value is held in native code: scalar, dense array, complex pair, object or memory view."""
+"""Representation of values in native code: scalar, dense array, complex pair, object or memory view."""
 
 from __future__ import annotations
 

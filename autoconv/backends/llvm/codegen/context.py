@@ -1,4 +1,4 @@
-"""What a lowering may ask of the region that it is written into.
+"""The interface through which a lowering uses the region that it is written into.
 
 Lowerings take a `LoweringContext` and never the class `Region` that implements it: no file below the region's own
 imports that one. Most lowerings need a `ValueContext` alone: where instructions go, and how values are held.
@@ -29,7 +29,7 @@ class Launches(Protocol):
 
 
 class ValueContext(Protocol):
-    """Where instructions go, and how the values of a region are held in native code."""
+    """The function into which instructions are written, and the representations of the region's values."""
 
     body: Body
     out: FunctionText

@@ -53,7 +53,7 @@ Native = Element | Object | Memory
 
 
 class ElementSource(Protocol):
-    """Where a RegisterWriter finds elements, and writes its instructions."""
+    """The source of elements of a RegisterWriter, and the function into which it writes."""
 
     out: FunctionText
 

@@ -99,7 +99,7 @@ class _Table:
         self._entries: dict[int, int] = {}
 
     def store(self, row: _Relocation, place: int, value: int, is_near: bool) -> None:
-        """Store an address where a relocation wants it, or the distance from there to the address or its entry."""
+        """Store an address at the place of a relocation, or the distance from there to the address or its entry."""
         if row.kind == _R_X86_64_64:
             struct.pack_into("<Q", self._image, place - self._base, (value + row.addend) % 2**64)
             return

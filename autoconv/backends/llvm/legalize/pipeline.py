@@ -35,7 +35,7 @@ class Legalisation:
 
 
 LEGALISATIONS = (
-    Legalisation(name="complex", transform=split_complex),  # first: what follows knows real numbers alone
+    Legalisation(name="complex", transform=split_complex),  # first: later passes take real numbers only
     Legalisation(name="decompose", transform=expand),
     Legalisation(name="sink_transposes", transform=sink_transposes),
     Legalisation(name="loads_of_views", transform=load_views),  # before statements, which read views in place

@@ -1,4 +1,4 @@
-"""Rotate loops whose test goes over arrays: the test moves to the end of the body, where it shares the body's loops.
+"""Rotate loops whose test reads arrays: the test moves to the end of the body, where it shares the body's loops.
 
     before   while test(state): state = body(state)
     after    going = test(state)

@@ -1,7 +1,7 @@
 """Compile linked modules to one object file, in a process of its own: `python assembly.py < request > object`.
 
 The request is JSON: the texts, the names that stay public, the triple, the processor, its features, and the level of
-optimisation. This file imports nothing of this package. A processor or triple that LLVM does not know ends the process
+optimisation. This file imports nothing of this package. An unsupported processor or triple ends the process
 with the exit code 2 and LLVM's words.
 """
 

@@ -44,7 +44,7 @@ def write_variant(
 
 
 class _Function:
-    """What both functions share: their parameters and the tensors among these."""
+    """The parameters that both functions have, and the tensors among them."""
 
     def __init__(self, form: LibraryForm, module: ModuleText, name: str) -> None:
         self.form = form

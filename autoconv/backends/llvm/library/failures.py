@@ -1,4 +1,4 @@
-"""What a library says where the process would raise: an error code for each place, with its message."""
+"""Errors of a library in place of exceptions: an error code for each place, with its message."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _NAMES = {"amd64": "x86_64", "arm64": "aarch64"}
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """What LLVM is told, and what code depends on; `local` is the storage of a word of each thread."""
+    """The options of LLVM for a processor, and the facts that code depends on. `local` is thread-local storage."""
 
     triple: str
     cpu: str

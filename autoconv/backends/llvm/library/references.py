@@ -37,7 +37,7 @@ class NeedsPython(Exception):
 
 
 class LibraryModule(ModuleText):
-    """A module without Python: functions of CPython that a node asks for are noted with the node."""
+    """A module without Python: functions of CPython that a node uses are noted with the node."""
 
     def __init__(self) -> None:
         super().__init__()

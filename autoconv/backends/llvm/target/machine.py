@@ -30,7 +30,7 @@ class Registers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What code depends on besides the graph.
+    """The facts about the machine that code depends on.
 
     features      instruction sets, as the system names them
     architecture  name of the instruction set, as `platform.machine()` in lower case
@@ -53,7 +53,7 @@ class Target:
 
     @property
     def is_parallel(self) -> bool:
-        """Whether several threads can share the work."""
+        """True if several threads can share the work."""
         return self.has_pool and self.threads > 1
 
     @property
@@ -65,12 +65,12 @@ class Target:
 
     @property
     def has_half(self) -> bool:
-        """Whether there are instructions that convert 16-bit floats to float32 and back."""
+        """True if there are instructions that convert 16-bit floats to float32 and back."""
         return "f16c" in self.features or self.architecture in ("aarch64", "arm64")
 
     @property
     def has_ldexp(self) -> bool:
-        """Whether LLVM lowers `llvm.ldexp` to one instruction, for vectors too; as of llvmlite 0.50 by AVX-512."""
+        """True if LLVM lowers `llvm.ldexp` to one instruction, for vectors too; as of llvmlite 0.50 by AVX-512."""
         return {"avx512f", "avx512vl"} <= self.features and self.llvm >= (0, 50)
 
 

@@ -1,4 +1,4 @@
-"""How each op is written for another runtime, by its name, on the operations of `terms.Rules`."""
+"""Rules that write ops for other runtimes, by the names of the ops, in terms of `terms.Rules`."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Coordinator:
         self._error = None
 
     def wait_for_stop(self, timeout: float | None = None) -> bool:
-        """Wait until the threads are asked to stop; return whether they were."""
+        """Wait for the request to stop the threads; return whether it came."""
         with self._changed:
             return self._changed.wait_for(lambda: self._stopped, timeout)
 

@@ -10,7 +10,7 @@ from autoconv.config.devices import forget_logical_devices
 class Context:
     """The state of eager execution, of which there is none to forget."""
 
-    device_spec = DeviceSpec()  # of the innermost block of `device`: no device is asked for
+    device_spec = DeviceSpec()  # of the innermost block of `device`: none requests a device
 
     def executing_eagerly(self) -> bool:
         """Return whether ops run at once."""

@@ -119,7 +119,7 @@ def routine_of(dtype: DType, real: str, complex_: str = "") -> str:
 
 
 class Batch:
-    """A routine that goes over the matrices of `node`, as many as its results have.
+    """A routine with a loop over the matrices of `node`, as many as its results have.
 
         with batch.each():
             … batch.lapack("getrf", n, n, a, n, pivots)

@@ -40,7 +40,7 @@ class LoopNest(Protocol):
 
 
 class Reduction:
-    """What reductions in registers and in memory share: the op, the dtype of the accumulator, the result."""
+    """Base of reductions in registers and in memory: the op, the dtype of the accumulator, the result."""
 
     def __init__(self, kernel: LoopNest, node: Node) -> None:
         self.kernel = kernel

@@ -66,7 +66,7 @@ class Operation:
         self.by_kernel_if(self.out.is_same(found, OTHER), fast, after)
 
     def check(self, failed: str) -> None:
-        """If the i1 `failed` is true, locate the raised error and leave the function."""
+        """Locate the raised error and leave the function, if the i1 `failed` is true."""
         raised, fine = self.out.label("raised"), self.out.label("fine")
         self.out.branch_if(failed, raised, fine, unlikely=True)
         self.out.begin(raised)
