@@ -91,6 +91,9 @@ class Interpreter:
 
     def dispatching(self, dispatch: Dispatch) -> None: ...
 
+    def taken_float_errors(self) -> int:
+        return 0
+
     def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
         return False
 

@@ -82,13 +82,15 @@ class Dispatch:
 
     `slot` is the offset in instances of `owner` of a tuple: a call counter, a gate, a plain function, and the entries.
     `slow` takes the calls that no entry takes, and `failed` an entry's exceptions. Calls stop while `detour` is not 0;
-    `busy` is the number of graphs being recorded, and `variable` a context variable with its `default`.
+    `busy` is the number of graphs being recorded, and `variable` a context variable with its `default`. `flagged`
+    gives the result of a call that raised flags of floating-point errors.
     """
 
     owner: type
     slot: int
     slow: Callable[..., Any]
     failed: Callable[..., Any]
+    flagged: Callable[..., Any]
     detour: ctypes.c_int64
     busy: ctypes.c_int64
     variable: Any
@@ -131,6 +133,9 @@ class Backend(Protocol):
 
     def dispatching(self, dispatch: Dispatch) -> Any:
         """Return a native `__call__` for the owner; None without native dispatch."""
+
+    def taken_float_errors(self) -> int:
+        """Return the processor's flags of floating-point errors in this thread, and clear them; 0 if there are none."""
 
     def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
         """Return whether native dispatch can read these ctypes numbers and call these entries."""

@@ -15,6 +15,7 @@ from autoconv.backends.llvm.runtime import (
     array_pool,
     call_dispatch,
     exceptions,
+    float_flags,
     llvm_text,
     objects,
     references,
@@ -61,6 +62,11 @@ def test_a_function_that_another_text_calls_is_exported_and_declared_there():
 @pytest.mark.parametrize("part", PARTS)
 def test_shared_code_is_valid(part):
     llvmlite.binding.parse_assembly(part.text()).verify()
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "arm64", "riscv64"])
+def test_flags_of_each_processor_are_valid(machine):
+    llvmlite.binding.parse_assembly(float_flags.text(machine)).verify()
 
 
 def test_a_file_gets_exactly_the_values_that_it_names():

@@ -1,13 +1,14 @@
 """Random programs of NumPy over hostile arrays, plain against `@autoconv.compile`.
 
-    python tests/fuzz/hostile.py --programs 20000 [--seed 0] [--processes 1]
+    python tests/fuzz/hostile.py --programs 20000 [--seed 0] [--processes 1] [--warnings]
 
 The arrays have strides that are negative, zero or overlap, bytes in another order, no elements or one, no dimensions,
 unaligned places, bools of other bytes than 0 and 1, elements that are no numbers, and classes of their own; some are
 read-only, or larger than memory. A program is called four times. Compared are the results with their classes, dtypes
 and memory, the classes of exceptions, what the arguments hold afterwards, and which results share memory with which
 arguments. Programs run in child processes: "ENDED" ended its process, "HANG" computed for more than 10 seconds;
-of those that are "endless" NumPy itself does not come to an end, and by "NumPy ended" it ended the process itself.
+`--warnings` compares the texts of RuntimeWarnings as well, for programs that are right otherwise: "lost" and "added".
+Of those that are "endless" NumPy itself does not come to an end, and by "NumPy ended" it ended the process itself.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import linecache
 import os
 import subprocess
@@ -36,6 +38,7 @@ STARTING_SECONDS = SECONDS  # from the start of a program to its first call
 PLAIN_SECONDS = 1  # that NumPy itself may take: what it sums up may be larger than memory
 _SOME = 200  # programs of one child
 _CALLS = 4
+_WARNINGS = "AUTOCONV_HOSTILE_WARNINGS"
 _LARGE = 1 << 16  # elements of an array that is not looked at one by one
 _CLOSE = {"float16": 4e-3, "float32": 1e-5, "complex64": 1e-5}
 
@@ -90,6 +93,15 @@ class Numbers:
         return str(self.array.tolist())
 
 
+def told(function: Any, arguments: list[Any]) -> set[str]:
+    """Return the texts of the RuntimeWarnings of a call."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        with contextlib.suppress(Exception):
+            function(*arguments)
+    return {str(one.message) for one in found if issubclass(one.category, RuntimeWarning)}
+
+
 def outcome(function: Any, arguments: list[Any]) -> Any:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -129,8 +141,13 @@ def check(number: int) -> tuple[str, str]:
         found = outcome(compiled, arguments_of(number, call))
         if differs(expected, found):
             return "WRONG", f"{text}call {call}\nexpected {expected}\nfound    {found}\n{compiled.explain()}"
-    told = compiled.explain()
-    kind = "plain" if told.startswith("program: 0 traces") else "part" if "plain Python" in told else "graph"
+    shown = compiled.explain()
+    kind = "plain" if shown.startswith("program: 0 traces") else "part" if "plain Python" in shown else "graph"
+    for call in range(_CALLS) if os.environ.get(_WARNINGS) else ():
+        expected, found = (told(one, arguments_of(number, call)) for one in (function, compiled))
+        if expected != found:
+            kind = "lost" if expected > found else "added"
+            return kind, f"{text}call {call}\nexpected {sorted(expected)}\nfound    {sorted(found)}\n{shown}"
     return kind, ""
 
 
@@ -245,7 +262,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--numbers", help="run these programs in this process, as the children do")
+    parser.add_argument("--warnings", action="store_true", help="compare the texts of RuntimeWarnings as well")
     options = parser.parse_args()
+    if options.warnings:
+        os.environ[_WARNINGS] = "1"  # which the children inherit
     if options.numbers:
         work([int(number) for number in options.numbers.split(",")])
         return 0

@@ -12,7 +12,12 @@ from autoconv.backends.llvm import describe
 from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
 from autoconv.backends.llvm.jit.engine import NOT_COMPILED
 from autoconv.backends.llvm.library.build import library_object
-from autoconv.backends.llvm.runtime.call_dispatch import dispatching_method, is_dispatchable, is_readable
+from autoconv.backends.llvm.runtime.call_dispatch import (
+    dispatching_method,
+    is_dispatchable,
+    is_readable,
+    taken_float_errors,
+)
 from autoconv.backends.llvm.runtime.library import make_ready_ahead, shared_address, using_pool
 from autoconv.backends.llvm.target.abi import UnknownLayout
 from autoconv.backends.protocol import CompiledGraph, Dispatch, OpenSizes, Unsupported
@@ -63,6 +68,12 @@ class NativeBackend:
             return dispatching_method(shared_address, dispatch)
         except (*NOT_COMPILED, UnknownLayout, ImportError):
             return None  # Python's own method remains
+
+    def taken_float_errors(self) -> int:
+        try:
+            return taken_float_errors(shared_address)
+        except (*NOT_COMPILED, UnknownLayout, ImportError):
+            return 0
 
     def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
         return all(map(is_readable, cells)) and all(map(is_dispatchable, entries))

@@ -189,6 +189,9 @@ class XlaBackend:
     def dispatching(self, dispatch: Dispatch) -> Any:
         return self._native.dispatching(dispatch)
 
+    def taken_float_errors(self) -> int:
+        return self._native.taken_float_errors()
+
     def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
         return self._native.can_dispatch(cells, entries)
 

@@ -190,8 +190,11 @@ def _log(b: Elements, x: Any) -> Any:
         r = horner(b, z, _LOG_64) * z
         found = k * upper - ((half_square - b.fma(s, half_square + r, k * lower)) - f)
     found = b.select(x < float("inf"), found, x)
-    found = b.select(x.same(0.0), float("-inf"), found)
-    return b.select(x < 0.0, float("nan"), found)
+    # Computed infinities, rather than constants, raise the processor's flags of errors.
+    root = b.select(x <= 0.0, x.dtype.max, x)
+    infinite = -(root * root)
+    found = b.select(x.same(0.0), infinite, found)
+    return b.select(x < 0.0, infinite - infinite, found)
 
 
 def _log1p(b: Elements, x: Any) -> Any:

@@ -106,8 +106,30 @@ class Dispatched(Generic[P, R]):
                     return self._beyond(concrete, failure, args, kwargs)
                 if found is not NotImplemented:
                     self._counter.value += 1
-                    return found
+                    return self._warned(concrete, found, args, kwargs)
         return self._call(args, kwargs)
+
+    def _warned(self, concrete: ConcreteFunction, found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return the result of a call that ran by this trace; see `float_warnings`."""
+        flags = concrete.float_errors.take_flags()
+        return self._warned_of(flags, concrete, found, args, kwargs) if flags else found
+
+    def _warned_of(self, flags: int, concrete: ConcreteFunction, found: Any, args: Any, kwargs: Any) -> Any:
+        if not concrete.float_errors.run_again(flags):
+            return found
+        self._is_settled = False  # the time of the call is not that of its graph
+        return self.python_function(*args, **kwargs)
+
+    def _flagged(self, entry: Callable[..., Any], found: Any, flags: int, *args: Any) -> Any:
+        """Return the result of a call that went directly to an entry and raised flags of floating-point errors."""
+        try:
+            for concrete, other in self._direct:
+                if other is entry or entry in concrete.entries:
+                    return self._warned_of(flags, concrete, found, args, {})
+            return found
+        except BaseException as error:
+            present(error)
+            raise
 
     def _failed(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
         """Handle an error of a call that went directly to an entry: rerun it as plain Python, or raise."""
@@ -203,6 +225,7 @@ class Dispatched(Generic[P, R]):
                     self._is_settled = True
                     for concrete in (concrete for concrete, _ in self._direct if entry in concrete.entries):
                         self._cache.used(concrete)
+                        found = self._warned(concrete, found, args, kwargs)
                     return found
             start = clock()
             return self._run_graph(args, kwargs)
@@ -246,7 +269,7 @@ class Dispatched(Generic[P, R]):
     def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
         self._direct = entries
         self._asked = entries[0][0].entries if entries else ()
-        is_of_numpy = any(concrete.may_raise_float_errors for concrete, _ in entries)
+        is_of_numpy = any(concrete.float_errors.may_occur for concrete, _ in entries)
         self._gate.ask_variable(self._asks_state and is_of_numpy and VARIABLE is not None)
         native = [entry for concrete, _ in entries for entry in concrete.entries]
         self._straight = ()

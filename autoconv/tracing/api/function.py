@@ -261,7 +261,7 @@ class Function(Dispatched[P, R], TraceMaker, Described, Pickled):
             self._is_settled = not self._contract.runs_plain or not self._profile.sizes.waits(concrete, leaves)
             if self._is_settled:
                 self._prefer(concrete)
-            return found
+            return self._warned(concrete, found, args, kwargs)
         if failure is not None:  # after the handler, which would be the context of what the program raises
             return self._beyond(concrete, failure, args, kwargs)
         return self.python_function(*args, **kwargs)

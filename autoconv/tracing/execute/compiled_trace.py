@@ -34,6 +34,7 @@ from autoconv.tracing.execute.argument_unpacking import unpacking
 from autoconv.tracing.execute.call_form import call_form, has_python_guards, with_spots
 from autoconv.tracing.execute.differentiable import Derivable
 from autoconv.tracing.execute.donation import donated_leaves
+from autoconv.tracing.execute.float_warnings import FloatErrors
 from autoconv.tracing.execute.graph_collection import collect
 from autoconv.tracing.execute.graph_weight import graph_weight
 from autoconv.tracing.execute.placed_graphs import PlacedGraph, compiled
@@ -41,7 +42,6 @@ from autoconv.tracing.execute.rollback import can_run_again, taking_back
 from autoconv.tracing.execute.run_values import as_laid, run_value, taped_input
 from autoconv.tracing.execute.shared_outputs import first_equal_outputs, owned_result
 from autoconv.tracing.execute.symbolic_shapes import ByShape
-from autoconv.tracing.execute.typed_numbers import computes_typed_numbers
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.guards.outside_values import OutsideValues
 from autoconv.tracing.key.array_keys import ArrayKey
@@ -107,10 +107,9 @@ class ConcreteFunction:
         self.is_narrow = False  # True if another trace accepts its arguments as well, and is tried after this one
         self.raises_in_handlers = False  # whether operations in handlers may raise
         self.seconds, self.used = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
-        # Whether there may be floating-point errors, for which NumPy's error state matters.
-        self.may_raise_float_errors = any(map(computes_typed_numbers, optimised.walk()))
         # Whether tensors are among the inputs; plain Python computes with these by rules of their own.
         self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(isinstance(c, Storage) for c in captures)
+        self.float_errors = FloatErrors(optimised, contract, self.uses_tensors)
         self.weight = graph_weight(graph) + graph_weight(optimised)
         self._arrays_out = (
             contract.python_exceptions
@@ -255,6 +254,7 @@ class ConcreteFunction:
         ]
         values += [self._captured(capture) for capture in self.captures]
         give_away([leaves[i] for i in self._donated], self.function_name)
+        self.float_errors.take_flags()  # of the program, or of tracing
         results = (self._run if not away() else self._on(eager_device()))(values)
         if self._gives_out_constants:  # copies, as the program may write to results
             results = [owned_result(found, value) for found, value in zip(results, self.optimised.outputs, strict=True)]

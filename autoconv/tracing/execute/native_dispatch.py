@@ -47,8 +47,8 @@ def _install(owner: Any) -> bool:
         return False
     call = backend_named().dispatching(
         Dispatch(
-            owner=owner, slot=slot, slow=owner.__call__, failed=owner._failed, detour=DETOUR, busy=BUSY,
-            variable=VARIABLE, default=DEFAULT,
+            owner=owner, slot=slot, slow=owner.__call__, failed=owner._failed, flagged=owner._flagged, detour=DETOUR,
+            busy=BUSY, variable=VARIABLE, default=DEFAULT,
         )
     )  # fmt: skip
     if call is not None:

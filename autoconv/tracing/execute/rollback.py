@@ -34,6 +34,19 @@ def can_run_again(graph: Graph) -> bool:
     return can_undo(graph) and not prints and not _has_objects(graph) and not written_parameters(graph)
 
 
+def leaves_nothing(graph: Graph) -> bool:
+    """Return whether a complete run has no side effects: no output, no draw, and writes only to new arrays."""
+    if any(
+        node.op.traits.prints or node.op.traits.irreversible or node.effects & Effects.RANDOM for node in graph.walk()
+    ):
+        return False
+    if _is_on_its_own(graph):
+        return True
+    if _has_objects(graph) or not all(isinstance(value.type, (ArrayType, TensorType)) for value in graph.parameters):
+        return False
+    return can_undo(graph) and not written_parameters(graph)
+
+
 def refuse_lasting(graph: Graph) -> None:
     """Raise RunPlain for a graph that may have to rerun as plain Python after an irreversible side effect.
 
@@ -92,4 +105,4 @@ def _cannot_change(value: Any) -> bool:
     return value is None or type(value) in (bool, int, float, complex, str, bytes, range, slice, NotAssigned)
 
 
-__all__ = ["can_run_again", "taking_back"]
+__all__ = ["can_run_again", "leaves_nothing", "taking_back"]

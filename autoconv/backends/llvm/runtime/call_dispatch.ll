@@ -8,6 +8,7 @@
 @dispatch_busy = global ptr null
 @dispatch_variable = global ptr null
 @dispatch_default = global ptr null
+@dispatch_flagged = global ptr null
 declare void @retain(ptr)
 declare void @release(ptr)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
@@ -19,12 +20,19 @@ declare void @PyMem_Free(ptr)
 declare ptr @PyErr_NoMemory()
 declare i32 @PyContextVar_Get(ptr, ptr, ptr)
 declare void @PyErr_Clear()
+declare ptr @PyLong_FromLongLong(i64)
 
 define internal void @let_go(ptr %object) nounwind {
   %slot = alloca ptr
   store ptr %object, ptr %slot
   call void @release(ptr %slot)
   ret void
+}
+
+define i64 @taken_float_errors() nounwind {
+  %errors = call i64 @float_errors()
+  call void @set_float_errors(i64 0)
+  ret i64 %errors
 }
 
 define ptr @dispatch(ptr %self, ptr %arguments, i64 %count, ptr %names) nounwind {
@@ -124,8 +132,38 @@ done:
   %calls = load i64, ptr %buffer
   %counted = add i64 %calls, 1
   store i64 %counted, ptr %buffer
+  %typed_at = getelementptr i64, ptr %state, i64 2
+  %typed = load i64, ptr %typed_at
+  %untyped = icmp eq i64 %typed, 0
+  br i1 %untyped, label %give, label %read_flags
+read_flags:
+  %errors = call i64 @float_errors()
+  %clean = icmp eq i64 %errors, 0
+  br i1 %clean, label %give, label %flagged
+give:
   call void @let_go(ptr %entries)
   ret ptr %found
+flagged:
+  call void @set_float_errors(i64 0)
+  %number = call ptr @PyLong_FromLongLong(i64 %errors)
+  %shown = add i64 %count, 4
+  %shown_at = alloca ptr, i64 %shown
+  store ptr %self, ptr %shown_at
+  %entry_at = getelementptr ptr, ptr %shown_at, i64 1
+  store ptr %item, ptr %entry_at
+  %found_at = getelementptr ptr, ptr %shown_at, i64 2
+  store ptr %found, ptr %found_at
+  %number_at = getelementptr ptr, ptr %shown_at, i64 3
+  store ptr %number, ptr %number_at
+  %given_at = getelementptr ptr, ptr %shown_at, i64 4
+  %size_of_given = shl i64 %count, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %given_at, ptr %arguments, i64 %size_of_given, i1 false)
+  %judge = load ptr, ptr @dispatch_flagged
+  %judged = call ptr @"PyObject_Vectorcall"(ptr %judge, ptr %shown_at, i64 %shown, ptr null)
+  call void @let_go(ptr %number)
+  call void @let_go(ptr %found)
+  call void @let_go(ptr %entries)
+  ret ptr %judged
 other:
   call void @let_go(ptr %found)
   %next = add i64 %i, 1

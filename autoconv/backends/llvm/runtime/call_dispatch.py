@@ -8,7 +8,9 @@ engine.native_entry). Entries are called in turn until one does not return NotIm
 3. nonzero if calls stop while a context variable has another value than its default.
 
 `slow(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, that have keyword arguments, or
-that run while `detour` is not 0. An exception of an entry goes to `failed(self, entry, error, *args)`.
+that run while `detour` is not 0. An exception of an entry goes to `failed(self, entry, error, *args)`. Where the third
+number is not 0 and flags of floating-point errors are up after an entry, they are cleared, and the call's result is
+that of `flagged(self, entry, found, flags, *args)`.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.backends.llvm.runtime import float_flags
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.protocol import Dispatch
 
@@ -25,17 +28,18 @@ _DEFINITION, _OWNER, _BUFFER = 16, 24, 16  # offsets in bytes in a builtin funct
 _MOST_ON_STACK = 1024  # arguments that are copied to the stack; more go to the heap
 FUNCTIONS = [
     "dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_detour",
-    "dispatch_busy", "dispatch_variable", "dispatch_default",
+    "dispatch_busy", "dispatch_variable", "dispatch_default", "dispatch_flagged", "taken_float_errors",
 ]  # fmt: skip
 _CELL, _GATE, _PLAIN, _ENTRIES = range(4)  # positions in the tuple
 
 
 @functools.cache
 def text() -> str:
-    return read(
+    dispatch = read(
         "call_dispatch", DEFINITION=_DEFINITION, OWNER=_OWNER, BUFFER=_BUFFER, MOST_ON_STACK=_MOST_ON_STACK,
         GATE=_GATE, PLAIN=_PLAIN, ENTRIES=_ENTRIES,
     )  # fmt: skip
+    return f"{dispatch}\n{float_flags.text()}"
 
 
 class _MethodDefinition(ctypes.Structure):
@@ -44,6 +48,7 @@ class _MethodDefinition(ctypes.Structure):
     )  # fmt: skip
 
 
+_TAKEN: list[Callable[[], int]] = []  # the native function, once it is loaded
 _KEPT: list[Any] = []  # objects that machine code refers to
 
 
@@ -57,12 +62,19 @@ def dispatching_method(address: Callable[[str], int], given: Dispatch) -> Any:
     for name, value in (
         ("slow", id(given.slow)), ("failed", id(given.failed)), ("missing", id(NotImplemented)), ("slot", given.slot),
         ("detour", ctypes.addressof(given.detour)), ("busy", ctypes.addressof(given.busy)),
-        ("variable", id(given.variable)), ("default", id(given.default)),
+        ("variable", id(given.variable)), ("default", id(given.default)), ("flagged", id(given.flagged)),
     ):  # fmt: skip
         ctypes.c_int64.from_address(address(f"dispatch_{name}")).value = value
     make = ctypes.pythonapi.PyDescr_NewMethod
     make.restype, make.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_void_p]
     return make(given.owner, ctypes.addressof(definition))
+
+
+def taken_float_errors(address: Callable[[str], int]) -> int:
+    """Return the flags of floating-point errors in this thread, and clear them."""
+    if not _TAKEN:
+        _TAKEN.append(ctypes.PYFUNCTYPE(ctypes.c_int64)(address("taken_float_errors")))
+    return int(_TAKEN[0]())
 
 
 def is_dispatchable(entry: Any) -> bool:

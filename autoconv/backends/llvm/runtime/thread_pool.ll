@@ -21,7 +21,8 @@
 ; may be taken while the bit is set: until the caller finds none left. The whole job is in the cache line of the state,
 ; so that a write to the state fetches all of it. A thread that goes to sleep increments `sleeping` before it rereads
 ; the state, and a caller that opens a job reads `sleeping` after that, so no wake-up is lost. The same holds for the
-; waiting caller and the last thread to leave. 128 bytes hold a mutex, a condition or a signal set on every supported
+; waiting caller and the last thread to leave. Flags of floating-point errors that a thread raises are collected in
+; `errors`, and the caller raises them, too. 128 bytes hold a mutex, a condition or a signal set on every supported
 ; system.
 
 @workers = global i64 0
@@ -37,6 +38,7 @@
 @next = internal global [16 x i64] zeroinitializer, align 128
 @sleeping = internal global i64 0, align 128
 @waiting = internal global i64 0
+@errors = internal global i64 0
 
 declare i32 @getpid()
 declare i32 @clock_gettime(i32, ptr)
@@ -151,6 +153,16 @@ settled:
   call i32 @pthread_mutex_unlock(ptr @mutex)
   br label %leave
 leave:
+  %errors = load atomic i64, ptr @errors monotonic, align 8
+  %clean = icmp eq i64 %errors, 0
+  br i1 %clean, label %judge, label %raise_errors
+raise_errors:
+  store atomic i64 0, ptr @errors monotonic, align 8
+  %own_errors = call i64 @float_errors()
+  %all_errors = or i64 %own_errors, %errors
+  call void @set_float_errors(i64 %all_errors)
+  br label %judge
+judge:
   %ended = call i64 @now()
   %own = sub i64 %ready, %begun
   %waited = sub i64 %ended, %ready
@@ -267,6 +279,14 @@ help:
   %frame = load ptr, ptr %frame_at
   %count = load i64, ptr %count_at
   %done = call i64 @take_parts(ptr %part, ptr %frame, i64 %count, i64 4294967296)
+  %errors = call i64 @float_errors()
+  %clean = icmp eq i64 %errors, 0
+  br i1 %clean, label %stop, label %report
+report:
+  call void @set_float_errors(i64 0)
+  atomicrmw or ptr @errors, i64 %errors seq_cst
+  br label %stop
+stop:
   %with = atomicrmw sub ptr @job, i64 1 seq_cst
   %without = sub i64 %with, 1
   %others = and i64 %without, $WITHIN

@@ -7,6 +7,7 @@ import platform
 import signal
 import time
 
+from autoconv.backends.llvm.runtime import float_flags
 from autoconv.backends.llvm.runtime.llvm_text import read
 
 _TURNS = 1500  # iterations of a spin loop; each takes some 20 to 50 ns
@@ -22,4 +23,4 @@ def text() -> str:
         SIG_SETMASK=int(getattr(signal, "SIG_SETMASK", 0)), CLOCK_MONOTONIC=int(getattr(time, "CLOCK_MONOTONIC", 0)),
     )  # fmt: skip
     declared = "declare void @llvm.x86.sse2.pause()\n" if pauses else ""
-    return f"{pool}\n{read('thread_heuristics')}{declared}"
+    return f"{pool}\n{read('thread_heuristics')}{float_flags.text()}{declared}"

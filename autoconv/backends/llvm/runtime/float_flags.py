@@ -1,0 +1,19 @@
+"""The processor's flags of floating-point errors, for the parts of the native code that read them."""
+
+from __future__ import annotations
+
+import platform
+
+from autoconv.backends.llvm.runtime.llvm_text import read
+
+_FILES = {
+    "x86_64": "float_flags_x86", "amd64": "float_flags_x86", "aarch64": "float_flags_arm", "arm64": "float_flags_arm",
+}  # fmt: skip
+
+
+def text(machine: str = platform.machine().lower()) -> str:
+    """Return `float_errors()`, which is 0 without an error, and `set_float_errors(flags)`, for a kind of processor."""
+    return read(_FILES.get(machine, "no_float_flags"))
+
+
+__all__ = ["text"]
