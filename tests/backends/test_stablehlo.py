@@ -15,8 +15,8 @@ from tests.backends.portable_samples import assert_numpy_program, assert_samples
 pytest.importorskip("jaxlib")
 
 PROGRAMS = (
-    "bubble_sort", "heat_slices", "hopfield", "k_means", "knapsack", "lu_decomposition", "qr_eigenvalues", "sieve",
-    "spectral_heat",
+    "bubble_sort", "gauss_elimination_slices", "heat_slices", "histogram_loop", "hopfield", "k_means", "knapsack",
+    "lu_decomposition", "qr_eigenvalues", "sieve", "spectral_heat",
 )  # fmt: skip
 LEAST = 515  # samples with a form: more is better
 
@@ -121,3 +121,8 @@ def test_what_has_no_form_is_refused_by_line():
     assert caught.value.span.file == __file__
     line = Path(__file__).read_text(encoding="utf-8").splitlines()[caught.value.span.line - 1]
     assert "return autoconv.unique(y)[0]" in line
+
+
+def test_a_slice_of_open_size_is_no_result():
+    with pytest.raises(GraphUnfit, match="slice whose bounds are values"):
+        autoconv.stablehlo.export(lambda x, k: x[k:] * 2.0, "float32[4] int64[]", contract="compile")

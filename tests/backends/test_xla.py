@@ -142,6 +142,132 @@ def test_an_array_that_a_loop_exchanges_is_an_argument():
         assert f(x, y, n) is (x, y)[n % 2]
 
 
+def chosen_by_a_branch(a, b, k):
+    if k > 1:
+        a, b = b, a
+        if k > 2:
+            a, b = b, a
+        b[1:3] = a[:2] * 2
+    else:
+        a = np.zeros(4)
+    a[0] += 1
+    b[0] += 2
+    a.T[1:] -= 1
+    a[a > 1] = b[1]
+    return a, b
+
+
+def chosen_parts(a, b, k):
+    c = a[1:3] if k > 1 else b[:2]
+    c[0] = 7
+    a[1:3][c > 3] = c[1]
+    return c
+
+
+def chosen_by_a_loop(a, b, k):
+    for i in range(3):
+        b[i] += 1
+        if a[i] < k:
+            a, b = b, a
+            a[0] = i
+    a[1] = 7
+    b[2] += a[1]
+    return a
+
+
+def exchanged_by_loops(a, b, k):
+    for _ in range(k):
+        a, b = b, a
+        for j in range(2):
+            if b[j] > a[j]:
+                a, b = b, a
+            a[j] *= 2
+    a[1] = 7
+    c, d = a[1:], b[1:]
+    for i in range(k):
+        if i == 1:
+            c, d = d, c
+        c[i % 3] += 2
+    d[0] -= 1
+    return c
+
+
+CHOICES = [chosen_by_a_branch, chosen_parts, chosen_by_a_loop, exchanged_by_loops]
+
+
+@pytest.mark.parametrize("plain", CHOICES, ids=lambda f: f.__name__)
+def test_arrays_that_are_chosen_are_written(plain):
+    f = autoconv.compile(plain)
+    for k in (3, 2, 1, 0):
+        mine, its = [(np.arange(4.0), np.arange(4.0) + 1.5) for _ in range(2)]
+        found, expected = f(*mine, k), plain(*its, k)
+        ours, theirs = (
+            [*(result if isinstance(result, tuple) else (result,)), *given]
+            for result, given in ((found, mine), (expected, its))
+        )
+        assert [x.tolist() for x in ours] == [x.tolist() for x in theirs]
+        assert [np.shares_memory(x, y) for x in ours for y in ours] == [
+            np.shares_memory(x, y) for x in theirs for y in theirs
+        ]
+    assert "compiled by XLA" in f.explain()
+
+
+def slices_that_begin_in_a_loop(a, b, k):
+    total = 0.0
+    for i in range(k):
+        a[i:] = b[: len(a) - i] * 2 + a[i:]
+        b[i:-1] -= a[1 + i :]
+        total += (a[i:] * b[: len(b) - i]).sum() + a[: i + 1].max() - b[i:].min()
+        a[i : i + 2] = 5
+        b[i : i + 2] += np.array([1.0, 2.0])
+    return total, len(a[k:])
+
+
+def rows_of_open_size(a, b, k):
+    m = np.outer(a, b)
+    for i in range(k):
+        for j in range(i + 1, 4):
+            m[j, i:] -= m[j, i] / (m[i, i] + 1) * m[i, i:]
+            m[i:, j] += a[i:]
+        m[i:] *= b
+    return m
+
+
+def chosen_and_sliced(a, b, k):
+    for i in range(k):
+        if a[i] < b[i]:
+            a, b = b, a
+        a[i:] -= b[i:]
+        b[:i] = a[i]
+    return a
+
+
+def sizes_that_may_differ(a, b, k):
+    a[k:] = b[k + 1 :]
+    return a
+
+
+SLICES = [slices_that_begin_in_a_loop, rows_of_open_size, chosen_and_sliced, sizes_that_may_differ]
+
+
+@pytest.mark.parametrize("plain", SLICES, ids=lambda f: f.__name__)
+def test_slices_whose_bounds_are_values(plain):
+    f = autoconv.compile(plain)
+    for k in (3, 2, 1, 0, -1, 4):
+        mine, its = [(np.arange(4.0), np.arange(4.0) + 2.0) for _ in range(2)]
+        try:
+            expected = plain(*its, k)
+        except (ValueError, IndexError) as error:
+            with pytest.raises(type(error)):
+                f(*mine, k)
+        else:
+            found = f(*mine, k)
+            np.testing.assert_allclose(found[0], expected[0])
+            np.testing.assert_allclose(found[1], expected[1])
+        np.testing.assert_allclose(mine, its)
+    assert "compiled by XLA" in f.explain()
+
+
 def test_a_branch_gives_an_array_as_it_leaves_it():
     @autoconv.compile
     def f(a, b, x):

@@ -30,11 +30,30 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
-    """An array in memory: the cell, and the ops that lead from its contents to the array's."""
+class Choice:
+    """One of several arrays, which a branch or loop has chosen: the one whose position is the tag, an int32."""
 
-    cell: Cell
+    options: tuple[View, ...]
+    tag: Term
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """An array in memory: the cell, or a choice, and the ops that lead from its contents to the array's."""
+
+    cell: Cell | Choice
     chain: tuple[tuple[Node, tuple[Term, ...]], ...] = ()
+
+
+def options_of(view: View) -> list[View]:
+    """Return the arrays in cells that an array may be."""
+    if isinstance(view.cell, Cell):
+        return [view]
+    return [View(option.cell, (*option.chain, *view.chain)) for option in view.cell.options]
+
+
+def cells_of(view: View) -> list[Cell]:
+    return [option.cell for option in options_of(view) if isinstance(option.cell, Cell)]
 
 
 Item = Any  # a Term, a ListTerm, a View, or a Cell for a variable
@@ -46,7 +65,7 @@ SIZE_OF_A_VALUE = "a size depends on a value"
 def stored_cells(node: Node, operands: Sequence[Item]) -> set[Cell]:
     """Return the cells that a control node may write."""
     cells = [
-        frozenset([item.cell if isinstance(item, View) else item] if isinstance(item, (View, Cell)) else ())
+        frozenset(cells_of(item) if isinstance(item, View) else [item] if isinstance(item, Cell) else [])
         for item in operands
     ]
     found: set[Cell] = set()
@@ -76,4 +95,4 @@ def _note_stored(node: Node, cells: Sequence[frozenset[Cell]], found: set[Cell])
             )
 
 
-__all__ = ["Cell", "Item", "View", "stored_cells"]
+__all__ = ["Cell", "Choice", "Item", "View", "cells_of", "options_of", "stored_cells"]

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autoconv.backends.portable.cells import Cell, Item, View
+from autoconv.backends.portable.cells import Cell, Choice, Item, View, cells_of
+from autoconv.backends.portable.joins import JoinedArrays
 from autoconv.backends.portable.loops import LoopState, contents, rebuilt
 from autoconv.backends.portable.memory import MEMORY, Memory, types_of
 from autoconv.backends.portable.rules import RULES
+from autoconv.backends.portable.rules.windows import Window, elementwise, reduced
 from autoconv.backends.portable.terms import ListTerm, Progression, Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
@@ -27,7 +29,8 @@ from autoconv.ops.index_spec import At
 class Lowered:
     """The result of lowering a graph: terms of its results, and of the cells among its parameters that it writes.
 
-    With `views` the results of arrays are the contents of their cells, and these views lead from there.
+    With `views` the results of arrays are the contents of their cells, or the tags of choices, and these views lead
+    from there.
     """
 
     results: list[Term]
@@ -59,20 +62,21 @@ class Lowering(Memory):
         written = [
             (cell.argument or 0, cell.term) for cell, term in zip(given, first, strict=True) if cell.term is not term
         ]
-        cells = [item.cell for item in outputs if isinstance(item, View)]
+        cells = [cell for item in outputs if isinstance(item, View) for cell in cells_of(item)]
         shares = len(set(cells)) < len(cells) or any(cell.argument is not None or cell.twins for cell in cells)
         parts = shares or any(isinstance(item, View) and item.chain for item in outputs)
         if not (in_place and parts) or any(cell.twins for cell in cells):
             return Lowered([self._result(item) for item in outputs], written, shares)
-        results = [self._result(View(item.cell) if isinstance(item, View) else item) for item in outputs]
+        results = [self._result(View(item.cell) if isinstance(item, View) else item, in_place) for item in outputs]
         return Lowered(results, written, shares, [item if isinstance(item, View) else None for item in outputs])
 
-    def _result(self, item: Item) -> Term:
-        if isinstance(item, View):
-            return self.load(item)
-        if isinstance(item, Term):
-            return item
-        raise GraphUnfit("return", "a list or a variable cannot be a result")
+    def _result(self, item: Item, in_place: bool = False) -> Term:
+        if in_place and isinstance(item, View) and isinstance(item.cell, Choice):
+            return item.cell.tag
+        found = self.load(item) if isinstance(item, View) else item
+        if isinstance(found, Term):
+            return found
+        raise GraphUnfit("return", "a list, a variable or a slice whose bounds are values cannot be a result")
 
     def body(self, graph: Graph, items: Sequence[Item]) -> list[Item]:
         """Write the nodes of a graph or region; returns its outputs."""
@@ -103,6 +107,8 @@ class Lowering(Memory):
             return memory(self, node, *operands)
         if operands and isinstance(operands[0], Progression) and name not in _CONTROL:
             return self._of_progression(node, operands)
+        if any(isinstance(x, Window) for x in operands) and name not in _CONTROL:
+            return self._of_windows(node, operands)
         if any(not isinstance(x, (Term, ListTerm)) for x in operands) and name not in _CONTROL:
             return None
         if name in _CONTROL:
@@ -112,6 +118,18 @@ class Lowering(Memory):
             return rule(self.w, node, *operands)
         if name in ELEMENTS:
             return self._element(node, operands)
+        return None
+
+    def _of_windows(self, node: Node, operands: list[Item]) -> Any:
+        """Write an op on slices whose bounds are values."""
+        name = node.op.name
+        if any(not isinstance(x, (Term, Window)) for x in operands):
+            return None
+        if name in ELEMENTS:
+            return elementwise(self.w, operands, lambda given: self._element(node, given))
+        _, _, kind = name.partition("_")
+        if kind in _REDUCTIONS and len(operands) == 1:
+            return reduced(self.w, node, operands[0], kind, lambda given: RULES[name](self.w, node, given))
         return None
 
     def _of_progression(self, node: Node, operands: list[Item]) -> Term | None:
@@ -165,65 +183,50 @@ class Lowering(Memory):
             self._restore(before, outer_word)
             arms.append(self._arm(region, captures, node, known))
         self._restore(before, outer_word)
-        joined = [self._joined([arm[1][i] for arm in arms]) for i in range(len(node.results))]
-        changed = [i for i in range(known) if any(arm[2][i] is not before[i] for arm in arms)]
-        fails = any(arm[3] is not outer_word for arm in arms)
+        arrays = JoinedArrays(self, index, known, captures)
+        joined = [self._joined([arm.outputs[i] for arm in arms], arrays) for i in range(len(node.results))]
+        changed = [i for i in range(known) if any(arm.known[i] is not before[i] for arm in arms)]
+        fails = any(arm.word is not outer_word for arm in arms)
         del self.cells[known:]
         ends = []
-        for block, _, after, word, terms in arms:
-            values = [term for own, join in zip(terms, joined, strict=True) if join == "values" for term in own]
-            ends.append((block, [*values, *(after[i] for i in changed), *([self.w.sure(word)] if fails else [])]))
+        for number, arm in enumerate(arms):
+            values = [term for own, join in zip(arm.terms, joined, strict=True) if join == "values" for term in own]
+            values += [*arrays.values(number, arm.made), *(arm.known[i] for i in changed)]
+            ends.append((arm.block, [*values, *([self.w.sure(arm.word)] if fails else [])]))
         found = self.w.branch(index, ends)
-        results = [self._rebuilt([arm[1][i] for arm in arms], joined[i], found) for i in range(len(node.results))]
+        items = [rebuilt(arms[0].outputs[i], found) if join == "values" else None for i, join in enumerate(joined)]
+        arrays.enter(found)
         for i in changed:
             self.cells[i].term = found.pop(0)
         if fails:
             self.w.word = found.pop(0)
-        return results
+        return [
+            item if join == "values" else arms[0].outputs[i] if join == "same" else arrays.result(join)
+            for i, (item, join) in enumerate(zip(items, joined, strict=True))
+        ]
 
-    def _arm(self, region: Graph, captures: Sequence[Item], node: Node, known: int) -> Any:
-        """Write an arm; returns its block, outputs, contents of cells after it, error word, and terms."""
+    def _arm(self, region: Graph, captures: Sequence[Item], node: Node, known: int) -> _Arm:
+        first = len(self.cells)
         with self.w.block([]) as block:
             outputs = [
                 self.w.cast(x, value.type.dtype) if isinstance(x, Term) and isinstance(value.type, TensorType) else x
                 for x, value in zip(self.body(region, captures), node.results, strict=True)
             ]
-        terms = [[] if isinstance(x, Cell) else contents(x) for x in outputs]
-        return block, outputs, [cell.term for cell in self.cells[:known]], self.w.word, terms
+        terms = [contents(x) if isinstance(x, (Term, ListTerm)) else [] for x in outputs]
+        made = {cell: cell.term for cell in self.cells[first:]}
+        return _Arm(block, outputs, [cell.term for cell in self.cells[:known]], self.w.word, terms, made)
 
     def _restore(self, terms: Sequence[Term], word: Term | None) -> None:
         for cell, term in zip(self.cells, terms, strict=False):
             cell.term = term
         self.w.word = word
 
-    def _joined(self, items: Sequence[Item]) -> str:
-        """Return how results of the arms are joined: the "same" object, or by their "values"."""
+    def _joined(self, items: Sequence[Item], arrays: JoinedArrays) -> Any:
+        """Return how results of the arms are joined: the "same" object, by their "values", or as an array."""
         first = items[0]
         if isinstance(first, (Term, ListTerm)):
             return "values"
-        if all(item is first for item in items):
-            return "same"
-        if any(not isinstance(item, View) or item.chain for item in items):
-            raise GraphUnfit("cond", "the arms give views of different arrays")
-        for item in items:
-            if item.cell.argument is not None:
-                item.cell.frozen = True
-            else:
-                item.cell.moved = True
-        return "values"
-
-    def _rebuilt(self, items: Sequence[Item], join: str, found: list[Term]) -> Item:
-        """Return a result of the arms, which give these items; an array may be any of theirs."""
-        if join == "same":
-            return items[0]
-        if not isinstance(items[0], View):
-            return rebuilt(items[0], found)
-        cell = self.new_cell(found.pop(0))
-        cell.frozen = any(item.cell.frozen for item in items)
-        for item in items:
-            cell.twins.append(item.cell)
-            item.cell.twins.append(cell)
-        return View(cell)
+        return "same" if all(item is first for item in items) else arrays.add(items)
 
     def loop(self, node: Node, operands: list[Item]) -> list[Item]:
         test, body = node.regions
@@ -258,10 +261,23 @@ class Lowering(Memory):
     # ---- arrays in memory
 
 
+@dataclass(frozen=True)
+class _Arm:
+    """An arm of a branch: its block and outputs, and at its end the contents of cells, the error word, and terms."""
+
+    block: Any
+    outputs: list[Item]
+    known: list[Term]
+    word: Term | None
+    terms: list[list[Term]]
+    made: dict[Cell, Term]
+
+
 _COMPLEX = frozenset([
     "add", "subtract", "multiply", "divide", "negative", "square", "identity", "stop_gradient", "equal", "not_equal",
     "select", "cast", "complex", "zeros_like", "ones_like", "squared_difference",
 ])  # fmt: skip
+_REDUCTIONS = frozenset(["sum", "prod", "max", "min", "any", "all"])
 _MAKERS = frozenset(["array_of", "array_new"])  # they take numbers, and give an array
 _CONTROL = {"cond": "cond", "while": "loop", "call": "call", "custom_gradient": "call", "try": "refuse"}
 __all__ = ["Lowered", "Lowering"]

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.portable.cells import SIZE_OF_A_VALUE, Cell, Item, View
+from autoconv.backends.portable.cells import SIZE_OF_A_VALUE, Cell, Choice, Item, View, options_of
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.rules.subscripts import assigned, check_positions, positions_of, subscript, written_at
+from autoconv.backends.portable.rules.windows import Window, cast, elementwise, plain
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.effects import Effects
@@ -44,15 +45,27 @@ class Memory:
         cell.term = self.w.expanded(value, cell.term.shape, self.w.sizes(cell.term))
         return cell.term
 
-    def load(self, view: View) -> Term:
+    def load(self, view: View) -> Any:
         """Return the present elements of an array."""
+        if isinstance(view.cell, Choice):
+            *others, found = (self.load(option) for option in options_of(view))
+            for i, other in reversed(list(enumerate(others))):
+                found = self._either(view.cell.tag.same(i), other, found)
+            return found
         if view.cell.moved:
             raise GraphUnfit("array", "an array is used by an old name after a loop or branch gave it another")
         return self._through(view, view.cell.term)
 
-    def _through(self, view: View, term: Term) -> Term:
+    def _either(self, condition: Term, x: Term | Window, y: Term | Window) -> Any:
+        """Return one of two arrays of one shape, or of a value and an array."""
+        if isinstance(x, Term) and isinstance(y, Term):
+            return self.w.select(condition, self.w.expanded(x, y.shape, self.w.sizes(y)), y)
+        return elementwise(self.w, [x, y], lambda given: self.w.select(condition, *given))
+
+    def _through(self, view: View, term: Any) -> Any:
         """Apply the ops of a view to contents of its cell, or to positions in them."""
         for node, operands in view.chain:
+            term = _whole(term)
             if node.op.name == "array_strided":
                 term = self._strided(node, term)
                 continue
@@ -79,15 +92,21 @@ class Memory:
             places += (np.arange(count) * (stride // size)).reshape([-1 if a == axis else 1 for a in range(len(shape))])
         return self.w.reshape(self.w.take(self.w.flat(term), 0, places.reshape(-1)), shape)
 
-    def store(self, view: View, value: Term) -> None:
+    def store(self, view: View, value: Term | Window) -> None:
         """Write to all elements of an array."""
+        if isinstance(view.cell, Choice):
+            for i, option in enumerate(options_of(view)):
+                now = self.load(option)
+                self.store(option, self._either(view.cell.tag.same(i), cast(self.w, value, now.dtype), now))
+            return
         cell, w = view.cell, self.w
         if cell.frozen or cell.moved or any(twin.argument is not None for twin in cell.twins):
             raise GraphUnfit("array_store", "an array that has two names is written")
         for twin in cell.twins:
             twin.moved = True
-        value = w.cast(value, cell.term.dtype)
+        value = cast(w, value, cell.term.dtype)
         if not view.chain:
+            value = plain(w, value, cell.term.shape)
             cell.term = w.expanded(value, cell.term.shape, w.sizes(cell.term))
             return
         (node, operands), *more = view.chain
@@ -102,7 +121,7 @@ class Memory:
     def view(self, node: Node, base: View, *operands: Term) -> View:
         found = View(base.cell, (*base.chain, (node, operands)))
         if node.effects & Effects.RAISE:  # an index out of range is an error, also where nothing is read
-            check_positions(self.w, self.load(base), node.attributes["spec"], operands)
+            check_positions(self.w, _whole(self.load(base)), node.attributes["spec"], operands)
         return found
 
     def array_load(self, node: Node, view: View) -> Term:
@@ -112,12 +131,31 @@ class Memory:
         self.store(view, value)
         return []
 
-    def array_set(self, node: Node, view: View, value: Term, *operands: Term) -> list[Item] | None:
-        now = self.load(view)
-        found = assigned(self.w, now, self.w.cast(value, now.dtype), node.attributes["spec"], operands)
+    def array_set(self, node: Node, view: View, value: Term | Window, *operands: Term) -> list[Item] | None:
+        if isinstance(view.cell, Choice):
+            return self._set_chosen(view, view.cell.tag, value, node, operands)
+        now = _whole(self.load(view))
+        found = assigned(self.w, now, cast(self.w, value, now.dtype), node.attributes["spec"], operands)
         if found is None:
             return None
         self.store(view, found)
+        return []
+
+    def _set_chosen(
+        self, view: View, tag: Term, value: Term | Window, node: Node, operands: tuple[Term, ...]
+    ) -> list[Item] | None:
+        """Write to places of the array that is chosen, and to those of the others what they hold."""
+        for i, option in enumerate(options_of(view)):
+            held = subscript(self.w, _whole(self.load(option)), node.attributes["spec"], operands)
+            if not isinstance(held, Term):  # as of a mask: the whole arrays are written
+                found = assigned(self.w, _whole(self.load(view)), value, node.attributes["spec"], operands)
+                if found is None:
+                    return None
+                self.store(view, found)
+                return []
+            given = self.w.select(tag.same(i), self.w.cast(_whole(value), held.dtype), held)
+            if self.array_set(node, option, given, *operands) is None:
+                return None
         return []
 
     def array_of(self, node: Node, term: Term) -> View:
@@ -140,7 +178,17 @@ class Memory:
 
     def array_size(self, node: Node, view: View) -> Term:
         term = self.load(view)
+        if isinstance(term, Window):
+            if node.attributes["axis"] % term.term.rank == term.axis:
+                return self.w.cast(term.length, node.results[0].dtype)
+            term = term.term
         return self.w.size_term(term, node.attributes["axis"] % term.rank, node.results[0].dtype)
+
+
+def _whole(term: Term | Window) -> Term:
+    if isinstance(term, Window):
+        raise GraphUnfit("slice", "a part of a slice whose bounds are values")
+    return term
 
 
 def types_of(node: Node) -> str:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from autoconv.backends.stablehlo.module import Module, Part, to_stablehlo
+from autoconv.backends.stablehlo.module import ChosenPart, Module, Part, to_stablehlo
 
-__all__ = ["Module", "Part", "to_stablehlo"]
+__all__ = ["ChosenPart", "Module", "Part", "to_stablehlo"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoconv.backends.portable.cells import Cell, View
+from autoconv.backends.portable.cells import Cell, Choice, View, options_of
 from autoconv.backends.portable.lower import Lowered, Lowering
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.types import contents
@@ -27,6 +27,14 @@ class Part:
     position: int
     of_argument: bool
     chain: tuple[tuple[Callable[..., Any], Mapping[str, Any], tuple[int, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenPart:
+    """A result that is one of several parts: the one whose position is the module's result `tag`."""
+
+    options: tuple[Part, ...]
+    tag: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,7 @@ class Module:
     places: tuple[str, ...]
     shares: bool = False
     types: tuple[TensorType, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Part | ChosenPart, ...] = ()
     donated: tuple[int, ...] = ()
 
 
@@ -97,32 +105,43 @@ def to_stablehlo(
     )
 
 
-def _shared(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part, ...]]:
+def _shared(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | ChosenPart, ...]]:
     """Return the values of a module's results, further values, and the graph's results as parts of these."""
     values: list[Term] = []
-    operands: list[Term] = []
     bases: dict[Cell, int] = {}
-    found: list[tuple[int, bool, View | None]] = []
+    found: list[tuple[int, list[tuple[int, bool, View | None]]]] = []  # the tag, and what the result may be
     for view, term in zip(lowered.views, lowered.results, strict=True):
-        if view is not None and view.cell.argument is not None:
-            found.append((view.cell.argument, True, view))
-        elif view is not None and view.cell in bases:
-            found.append((bases[view.cell], False, view))
-        else:
-            found.append((len(values), False, view))
-            if view is not None:
-                bases[view.cell] = len(values)
+        options = [None] if view is None else options_of(view)
+        places = []
+        for option in options:
+            cell = None if option is None else option.cell
+            assert not isinstance(cell, Choice)
+            if cell is not None and cell.argument is not None:
+                places.append((cell.argument, True, option))
+                continue
+            position = len(values) if cell is None else bases.get(cell, len(values))
+            if position == len(values):
+                values.append(term if cell is None else cell.term)
+            if cell is not None:
+                bases[cell] = position
+            places.append((position, False, option))
+        found.append((len(values), places))
+        if len(places) > 1:
             values.append(term)
+    operands: list[Term] = []
     first = len(values) + len(lowered.written)
-    parts = []
-    for position, of_argument, view in found:
-        chain = []
-        for node, given in view.chain if view is not None else ():
-            assert node.op.kernel is not None
-            chain.append((node.op.kernel, node.attributes, tuple(range(first, first + len(given)))))
-            operands += given
-            first += len(given)
-        parts.append(Part(position, of_argument, tuple(chain)))
+    parts: list[Part | ChosenPart] = []
+    for tag, places in found:
+        own = []
+        for position, of_argument, option in places:
+            chain = []
+            for node, given in option.chain if option is not None else ():
+                assert node.op.kernel is not None
+                start = first + len(operands)
+                chain.append((node.op.kernel, node.attributes, tuple(range(start, start + len(given)))))
+                operands += given
+            own.append(Part(position, of_argument, tuple(chain)))
+        parts.append(own[0] if len(own) == 1 else ChosenPart(tuple(own), tag))
     return values, operands, tuple(parts)
 
 

@@ -17,7 +17,7 @@ from autoconv.backends.portable.cells import SIZE_OF_A_VALUE
 from autoconv.backends.portable.types import contents
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.backends.protocol import Backend, CompiledGraph, Dispatch, OpenSizes, SymbolicCode
-from autoconv.backends.stablehlo import Module, Part, to_stablehlo
+from autoconv.backends.stablehlo import ChosenPart, Module, Part, to_stablehlo
 from autoconv.backends.xla.client import Place, is_installed, place
 from autoconv.backends.xla.entry import make_entry
 from autoconv.backends.xla.executable import DeviceArray, Executable
@@ -63,7 +63,8 @@ class XlaGraph:
 
     @property
     def holds_no_arguments(self) -> bool:
-        return not any(part.of_argument for made in self._made.values() if made for part in made[0].parts)
+        parts = [part for made in self._made.values() if made for part in made[0].parts]
+        return not any(isinstance(part, ChosenPart) or part.of_argument for part in parts)
 
     @property
     def kernel_calls(self) -> Sequence[tuple[str, Span | None]]:
@@ -123,8 +124,10 @@ class XlaGraph:
         return self._native([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
 
 
-def _taken(part: Part, arguments: Sequence[Any], found: Sequence[Any]) -> Any:
+def _taken(part: Part | ChosenPart, arguments: Sequence[Any], found: Sequence[Any]) -> Any:
     """Return a result that shares memory: an array, or a view of it."""
+    if isinstance(part, ChosenPart):
+        part = part.options[int(found[part.tag])]
     array = arguments[part.position] if part.of_argument else found[part.position]
     for kernel, attributes, operands in part.chain:
         array = kernel(array, *(found[i] for i in operands), **attributes)

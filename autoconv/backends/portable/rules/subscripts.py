@@ -8,6 +8,7 @@ from typing import Any
 from autoconv.backends.portable.rules.gathers import checked, gathered, moved
 from autoconv.backends.portable.rules.movement import dropped, expanded_at
 from autoconv.backends.portable.rules.registry import lowers
+from autoconv.backends.portable.rules.windows import Window, cast, plain, windowed, written
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import int64
@@ -16,18 +17,19 @@ from autoconv.ops.index_spec import At, Gather, Mask, NewAxis, Rest, Slice, Spec
 
 
 @lowers("get_item", "array_view")
-def get_item(w: Rules, node: Node, x: Term, *operands: Term) -> Term | None:
+def get_item(w: Rules, node: Node, x: Term, *operands: Term) -> Term | Window | None:
     return subscript(w, x, node.attributes["spec"], operands)
 
 
-def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term | None:
-    """Return x[spec]; None for masks, and slices whose size is open."""
+def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term | Window | None:
+    """Return x[spec]; None for masks, and for slices whose size is open, but one of step 1."""
     entries = aligned(spec, x.rank, operands, lambda operand: operand.rank)
     if any(isinstance(entry.entry, Mask) for entry in entries):
         return None
     advanced = any(isinstance(entry.entry, Gather) for entry in entries)
     kept: list[Any] = []  # for each dimension of the result so far: None, or the positions along it
     axis, gone = 0, []
+    later: tuple[int, tuple[Any, ...]] | None = None  # a slice whose size is open
     for entry, own, _, width in entries:
         match entry:
             case NewAxis():
@@ -40,7 +42,9 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
             case Slice():
                 cut = _sliced(w, x, axis, entry, own)
                 if cut is None:
-                    return None
+                    if later is not None or advanced or w.has_open_sizes:
+                        return None
+                    later, cut = (axis, _known(entry, own)), x
                 x = cut
                 kept.append(None)
                 axis += 1
@@ -53,6 +57,8 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
                     gone.append(axis)
                     kept.append(None)
                 axis += 1
+    if later is not None:
+        return _window(w, x, *later, gone)
     if not advanced:
         return dropped(w, x, gone) if gone else x
     return _gathered_at(w, x, kept)
@@ -107,6 +113,15 @@ def _sliced(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]
     return w.open_slice(x, axis, *given)
 
 
+def _window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], gone: Sequence[int]) -> Window | None:
+    """Return a slice of step 1 whose size is open, without the dimensions that are gone."""
+    start, stop, step = bounds
+    found = windowed(w, x, axis, start, stop) if step in (None, 1) else None
+    if found is None or not gone:
+        return found
+    return Window(dropped(w, found.term, gone), axis - sum(one < axis for one in gone), found.length)
+
+
 def _known(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
     """Return start, stop and step; a term whose value is known as a number."""
     return tuple(
@@ -136,7 +151,7 @@ def _boxes(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | None:
 
 @lowers("set_item")
 def set_item(w: Rules, node: Node, x: Term, value: Term, *operands: Term) -> Term | None:
-    return assigned(w, x, w.cast(value, x.dtype), node.attributes["spec"], operands)
+    return assigned(w, x, cast(w, value, x.dtype), node.attributes["spec"], operands)
 
 
 @lowers("add_at_item")
@@ -144,15 +159,16 @@ def add_at_item(w: Rules, node: Node, x: Term, value: Term, *operands: Term) -> 
     return _scattered_at(w, x, value, node.attributes["spec"], operands, "or" if x.dtype.is_bool else "add")
 
 
-def assigned(w: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term]) -> Term | None:
+def assigned(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term]) -> Term | None:
     """Return `x` with x[spec] replaced."""
     starts = _boxes(spec, x, operands)
     if starts is None:
         found = _scattered_at(w, x, value, spec, operands, None)
-        return _masked(w, x, value, spec, operands) if found is None else found
+        return _masked(w, x, value, spec, operands) if found is None and isinstance(value, Term) else found
     place = subscript(w, x, spec, operands)  # checks the positions
-    if place is None:
+    if not isinstance(place, Term):
         return None
+    value = plain(w, value, place.shape)
     if not x.shape:
         return _fitted(w, value, place)
     sizes = w.sizes(x)
@@ -241,10 +257,14 @@ def _box_of(spec: Spec, x: Term, place: Term, w: Rules) -> tuple[list[Any], list
 
 
 def _scattered_at(
-    w: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term], combine: str | None
+    w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term], combine: str | None
 ) -> Term | None:
     """Write to the places that the subscript takes of the array's positions."""
     places = subscript(w, positions_of(w, x), spec, operands)
+    if isinstance(places, Window) and isinstance(value, Term) and combine is None:
+        found = _masked(w, x, value, spec, operands)
+        if found is not None:
+            return found
     return None if places is None else written_at(w, x, value, places, combine)
 
 
@@ -265,8 +285,11 @@ def _fitted(w: Rules, value: Term, place: Term) -> Term:
     return w.expanded(value, place.shape, w.sizes(place))
 
 
-def written_at(w: Rules, x: Term, value: Term, places: Term, combine: str | None) -> Term:
+def written_at(w: Rules, x: Term, value: Term | Window, places: Term | Window, combine: str | None) -> Term:
     """Return `x` with a value at places, the positions of elements in order."""
+    if isinstance(places, Window):
+        return written(w, x, value, places, combine)
+    value = plain(w, value, places.shape)
     value = _fitted(w, value, places)
     index = w.flat(places)
     found = w.scatter_nd(w.flat(x), expanded_at(w, index, 1), w.flat(value), combine)

@@ -1,0 +1,159 @@
+"""Slices whose bounds are values, for runtimes without arrays of open size: arrays of a known size, and a length.
+
+`x[i:]` of n elements is a `Window`: n elements of which the first n - i count. Elementwise ops compute on all of them,
+reductions leave the rest out, and a store leaves it where it was. Where NumPy would compare two sizes, the lengths are
+compared, and the error word is set where they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoconv.backends.portable.rules.movement import dropped, expanded_at
+from autoconv.backends.portable.rules.registry import axes_of
+from autoconv.backends.portable.terms import Term, static_shape
+from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.backends.portable.writing import Rules
+from autoconv.graph.dtypes import DType, int64
+from autoconv.graph.graph import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """An array of which the first `length` (int64) elements along an axis count."""
+
+    term: Term
+    axis: int
+    length: Term
+
+    @property
+    def dtype(self) -> Any:
+        return self.term.dtype
+
+    @property
+    def from_end(self) -> int:
+        """The axis, counted from the last one."""
+        return self.axis - self.term.rank
+
+    def cut(self, w: Rules, size: int) -> Term:
+        return w.part(self.term, self.axis, 0, min(size, self.term.shape[self.axis]))
+
+    def inside(self, w: Rules, term: Term) -> Term:
+        """Return where elements of an array of this length count, with size 1 along other axes."""
+        axis = term.rank + self.from_end
+        shape = [size if a == axis else 1 for a, size in enumerate(term.shape)]
+        return w.iota(shape, axis, int64) < self.length
+
+
+def cast(w: Rules, value: Term | Window, dtype: DType) -> Term | Window:
+    """Convert a value, as NumPy does."""
+    if isinstance(value, Window):
+        return Window(w.cast(value.term, dtype), value.axis, value.length)
+    return w.cast(value, dtype)
+
+
+def windowed(w: Rules, x: Term, axis: int, start: Any, stop: Any) -> Window | None:
+    """Return x[start:stop] along an axis, for bounds that are numbers, terms or None."""
+    size = x.shape[axis]
+    if static_shape(x.shape) is None:
+        return None
+
+    def clipped(bound: Any, default: int) -> Term:
+        bound = w.constant(default, int64) if bound is None else bound
+        bound = w.cast(bound, int64) if isinstance(bound, Term) else w.constant(bound, int64)
+        bound = w.select(bound < 0, bound + size, bound)
+        return w.select(bound < 0, 0, w.select(bound > size, size, bound))
+
+    first = clipped(start, 0)
+    count = clipped(stop, size) - first
+    high = [size if a == axis else 0 for a in range(x.rank)]
+    padded = w.pad(x, w.constant(1, x.dtype), [0] * x.rank, high)  # no op fails for 1
+    return Window(w.dynamic_part(padded, axis, first, size), axis, w.select(count < 0, 0, count))
+
+
+def plain(w: Rules, value: Term | Window, shape: Sequence[Any]) -> Term:
+    """Return a value for an array of this shape, whose size its length has to be."""
+    if isinstance(value, Term):
+        return value
+    size = shape[value.from_end] if len(shape) >= -value.from_end else None
+    if not isinstance(size, int) or size > value.term.shape[value.axis]:
+        raise GraphUnfit("slice", "slices of different sizes")
+    w.fail(value.length.differs(size))
+    return value.cut(w, size)
+
+
+def written(w: Rules, x: Term, value: Term | Window, places: Window, combine: str | None) -> Term:
+    """Return `x` with a value at the places of a window, the positions of elements in order."""
+    from_end, size = places.from_end, places.term.shape[places.axis]
+    if isinstance(value, Window):
+        if value.from_end != from_end:
+            raise GraphUnfit("slice", "two slices along different dimensions")
+        size = min(size, value.term.shape[value.axis])
+        w.fail(value.length.differs(places.length))
+        value = value.cut(w, size)
+    elif value.rank >= -from_end and value.shape[from_end] != 1:
+        given = value.shape[from_end]
+        if not isinstance(given, int) or given > size:
+            raise GraphUnfit("slice", "slices of different sizes")
+        size = given
+        w.fail(places.length.differs(size))
+    at = places.cut(w, size)
+    total = 1
+    for count in x.shape:
+        total *= count
+    index = w.flat(w.select(places.inside(w, at), at, total))  # what is written past the end is left out
+    if value.rank > at.rank:
+        value = dropped(w, value, range(value.rank - at.rank))
+    found = w.scatter_nd(w.flat(x), expanded_at(w, index, 1), w.flat(w.expanded(value, at.shape)), combine)
+    return w.reshape(found, x.shape)
+
+
+def elementwise(
+    w: Rules, operands: Sequence[Term | Window], compute: Callable[[list[Term]], Term | None]
+) -> Term | Window | None:
+    """Apply an elementwise op to windows and arrays; `compute` takes arrays."""
+    windows = [x for x in operands if isinstance(x, Window)]
+    first = windows[0]
+    from_end = first.from_end
+    if any(x.from_end != from_end for x in windows):
+        raise GraphUnfit("slice", "two slices along different dimensions")
+    size = min(x.term.shape[x.axis] for x in windows)
+    fixed = [x.shape[from_end] for x in operands if isinstance(x, Term) and x.rank >= -from_end]
+    fixed = [one for one in fixed if one != 1]
+    for x in windows[1:]:
+        w.fail(x.length.differs(first.length))
+    if fixed:
+        if any(not isinstance(one, int) or one > size for one in fixed):
+            raise GraphUnfit("slice", "slices of different sizes")
+        size = fixed[0]
+        w.fail(first.length.differs(size))
+    found = compute([x.cut(w, size) if isinstance(x, Window) else x for x in operands])
+    return found if found is None or fixed else Window(found, found.rank + from_end, first.length)
+
+
+def reduced(
+    w: Rules, node: Node, x: Window, kind: str, compute: Callable[[Term], Term | None]
+) -> Term | Window | None:
+    """Reduce a window; `compute` takes an array."""
+    axes = axes_of(node.attributes.get("axis"), x.term.rank)
+    if x.axis not in axes:
+        found = compute(x.term)
+        kept = bool(node.attributes.get("keepdims", False))
+        axis = x.axis if kept else x.axis - sum(axis < x.axis for axis in axes)
+        return found if found is None else Window(found, axis, x.length)
+    if kind in ("max", "min"):
+        w.fail(x.length.same(0))
+    return compute(w.select(x.inside(w, x.term), x.term, _neutral(kind, x.dtype)))
+
+
+def _neutral(kind: str, dtype: Any) -> Any:
+    if kind not in ("max", "min") or dtype.is_bool:
+        return {"sum": 0, "prod": 1, "any": False, "all": True, "max": False, "min": True}[kind]
+    if dtype.is_floating:
+        return float("-inf") if kind == "max" else float("inf")
+    return dtype.min if kind == "max" else dtype.max
+
+
+__all__ = ["Window", "cast", "elementwise", "plain", "reduced", "windowed", "written"]
