@@ -164,6 +164,19 @@ def chosen_parts(a, b, k):
     return c
 
 
+def exchanged_and_not_written_in_the_loop(a, b, k):
+    if k > 0:
+        for _ in range(k % 3):
+            a, b = b, a
+            if k > 2:
+                a, b = b, a
+        for _ in range(k % 2):
+            a, b = b, a
+    a[1:] -= 2
+    b[0] = a[1]
+    return a
+
+
 def chosen_by_a_loop(a, b, k):
     for i in range(3):
         b[i] += 1
@@ -192,7 +205,9 @@ def exchanged_by_loops(a, b, k):
     return c
 
 
-CHOICES = [chosen_by_a_branch, chosen_parts, chosen_by_a_loop, exchanged_by_loops]
+CHOICES = [
+    chosen_by_a_branch, exchanged_and_not_written_in_the_loop, chosen_parts, chosen_by_a_loop, exchanged_by_loops,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("plain", CHOICES, ids=lambda f: f.__name__)

@@ -62,7 +62,7 @@ class JoinedArrays:
         )
         if not any(cells):
             return None
-        if any(item.chain for item, cell in zip(items, cells, strict=True) if cell is not None):
+        if any(item.chain or cell.twins for item, cell in zip(items, cells, strict=True) if cell is not None):
             raise GraphUnfit("cond", _DIFFERENT)
         for one in self._fresh:
             if one.cells == cells:

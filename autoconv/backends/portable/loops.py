@@ -15,8 +15,8 @@ from autoconv.backends.portable.memory import Memory
 from autoconv.backends.portable.terms import ListTerm, Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import int32
-from autoconv.graph.graph import Graph, Node
-from autoconv.graph.region_flow import state_size
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import edges, state_size
 from autoconv.graph.types import TensorType
 
 
@@ -46,7 +46,10 @@ class LoopState:
         self.exchanged = _exchanged(body, operands, self.count)
         if not _have_own_contents(self.exchanged, operands):
             self._choose()
-        elif any(cell.argument is not None and cell in stored for cell in _cells(self.exchanged, operands)):
+        elif any(
+            cell.argument is not None and (cell in stored or self._are_exchanged(body))
+            for cell in _cells(self.exchanged, operands)
+        ):
             turned = _turned(body, operands, self.exchanged)
             if turned is None:
                 self._choose()
@@ -59,6 +62,12 @@ class LoopState:
         self.known = len(memory.cells)
         self._moving = [i for i, item in enumerate(self.items) if isinstance(item, (Term, ListTerm))]
         self._written: set[int] = set()  # arrays that a turn writes before it gives the state others
+
+    def _are_exchanged(self, body: Graph) -> bool:
+        """Return whether a turn only exchanges the arrays: none of them becomes a new one."""
+        origins = [_origins(body, body.outputs[i]) for i in self.exchanged]
+        own = {body.parameters[i] for i in self.exchanged}
+        return all(one is not None and one <= own for one in origins)
 
     def _choose(self) -> None:
         """Hold the arrays that change in the loop as choices among those before it."""
@@ -169,6 +178,27 @@ class LoopState:
 def _exchanged(body: Graph, operands: Sequence[Item], count: int) -> set[int]:
     """Return which arrays of a loop's state may be others after a turn."""
     return {i for i in range(count) if isinstance(operands[i], View) and body.outputs[i] is not body.parameters[i]}
+
+
+def _origins(graph: Graph, value: Value) -> set[Value] | None:
+    """Return the parameters that an array may be, by way of control flow; None where it may be a new one."""
+    sources: dict[Value, list[Value | None]] = {}
+    for node in graph.walk():
+        for source, target in edges(node):
+            sources.setdefault(target, []).append(source)
+    found: set[Value] = set()
+    seen: set[Value] = set()
+    left: list[Value | None] = [value]
+    while left:
+        one = left.pop()
+        if one is None or (one not in sources and one not in graph.parameters):
+            return None
+        if one in graph.parameters:
+            found.add(one)
+        elif one not in seen:
+            seen.add(one)
+            left += sources[one]
+    return found
 
 
 def _cells(positions: set[int], operands: Sequence[Item]) -> list[Cell]:
