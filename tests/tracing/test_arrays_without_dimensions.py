@@ -292,3 +292,34 @@ def test_one_argument_as_array_and_as_scalar():
     compiled = ac.compile(the_argument)
     for make in (ARRAY, SCALAR, NUMBER, ARRAY, SCALAR):
         assert outcome(compiled, [make(1.0)]) == outcome(the_argument, [make(1.0)])
+
+
+def taken(x, at):
+    row = x[at]
+    row += 1.0
+    return row, x
+
+
+def column(x, at):
+    column = x[:, at]
+    column[...] = 7.0
+    return column, x
+
+
+def grown(x, at):
+    x[at] += 1.0
+    return x[at, 0], x
+
+
+@pytest.mark.parametrize("at", [np.array(1), np.array(0, np.int8), np.int64(1), 1, np.array(True)], ids=repr)
+@pytest.mark.parametrize("program", [taken, column, grown], ids=lambda program: program.__name__)
+def test_an_index_without_dimensions_copies(program, at):
+    if program is column and np.asarray(at).dtype == bool:
+        pytest.skip("a mask, which has no position")
+    compiled = ac.compile(program)
+    for shift in (0.0, 2.0):
+        plain, given = (np.arange(6.0).reshape(3, 2) + shift for _ in range(2))
+        wanted, found = program(plain, at), compiled(given, at)
+        assert [part.tolist() for part in wanted] == [part.tolist() for part in found]
+        assert [np.shares_memory(part, plain) for part in wanted] == [np.shares_memory(part, given) for part in found]
+        assert plain.tolist() == given.tolist()

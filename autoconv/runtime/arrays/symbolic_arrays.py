@@ -36,6 +36,7 @@ from autoconv.runtime.arrays.assigned_values import (
     shape_words,
 )
 from autoconv.runtime.arrays.complex_parts import note_complex
+from autoconv.runtime.arrays.indices import copies
 from autoconv.runtime.arrays.read_only import is_read_only
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.regions import Region, current_contract, current_region
@@ -211,7 +212,8 @@ class SymbolicArray(TensorMethods):
         if not is_basic(spec):
             return fresh(binary_dispatch.item_at(self.load(), _indices(index), spec, operands))
         view = self._view(spec, operands)
-        return view.load() if len(spec) == self.ndim and is_fixed(spec, At) else view
+        is_element = len(spec) == self.ndim and is_fixed(spec, At)
+        return view.load() if is_element else fresh(view.load()) if copies(index) else view
 
     def __setitem__(self, index: object, value: object) -> None:
         self._about_to_change("assignment destination")
