@@ -1,5 +1,8 @@
 """try with except* clauses whose bodies raise when the graph runs."""
 
+import pytest
+
+import autoconv
 from tests.tracing.test_objects import agrees
 
 
@@ -54,3 +57,59 @@ def test_what_no_clause_of_a_group_takes():
         return found
 
     agrees(f, (2,), (1,), (0,))
+
+
+def parts_of(error):
+    """The exception with its parts, causes and contexts, as text."""
+    parts = [parts_of(part) for part in getattr(error, "exceptions", ())]
+    links = [link and parts_of(link) for link in (error.__cause__, error.__context__)]
+    return type(error), repr(error.args), parts, links
+
+
+def decided_in_a_clause(x, k):
+    try:
+        raise ExceptionGroup("several", [ValueError(x), TypeError(k)])
+    except* ValueError:
+        if k > 2:
+            x = 1.0
+    return x
+
+
+def raised_in_a_clause(x, k):
+    try:
+        raise ExceptionGroup("several", [ValueError(x), TypeError(k)])
+    except* ValueError:
+        if k > 2:
+            raise OSError(k)  # noqa: B904
+
+
+def raised_for_all(x, k):
+    try:
+        raise ExceptionGroup("several", [ValueError(x), ValueError(k)])
+    except* ValueError:
+        raise OSError(k)  # noqa: B904
+
+
+def alone(x, k):
+    try:
+        if x > 1:
+            raise ValueError(x)
+    except* ValueError:
+        if k > 2:
+            raise OSError(k)  # noqa: B904
+        if k > 1:
+            raise
+    return x
+
+
+@pytest.mark.parametrize("program", [decided_in_a_clause, raised_in_a_clause, raised_for_all, alone])
+def test_what_is_left_has_the_values_of_the_call(program):
+    compiled = autoconv.compile(program)
+    for arguments in ((1.5, 2), (1.5, 4), (1.5, 0), (0.5, 3)):
+        found = []
+        for function in (program, compiled):
+            try:
+                found.append(function(*arguments))
+            except Exception as error:
+                found.append(parts_of(error))
+        assert found[0] == found[1]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.operators.regions.layout import Variant
+from autoconv.operators.regions.raised_errors import refuse_values_in_parts
 from autoconv.ops.python.exception_groups import left_of_group as left_now
 from autoconv.ops.python.exception_groups import split_group as split_now
 from autoconv.runtime.objects.containers import heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object, record_object
+from autoconv.runtime.support.spans import current_place
 
 
 def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
@@ -23,6 +25,7 @@ def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
 def left_of_group(error: Any, rest: Any, raised: Any, parts: Any) -> Any:
     """Return the exception to raise after the clauses: the rest, and what they raised; None if there is none."""
     if any(map(_is_late, (error, rest, raised, parts))) or any(map(_is_late, (*raised, *parts))):
+        refuse_values_in_parts(error, current_place())  # in the graph, the parts of a copy would be other exceptions
         return apply_object("left_of_group", error, rest, raised, parts)
     return left_now(error, rest, raised, parts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -15,6 +15,7 @@ from autoconv.errors import (
     ConversionError,
     InaccessibleTensorError,
     OperatorNotAllowedInGraphError,
+    Place,
     StagingError,
 )
 from autoconv.graph.graph import Span
@@ -156,6 +157,24 @@ def _refuse_values_out_of_reach(error: BaseException, hidden: bool, has_values: 
             place,
             "an exception of Python's own, with the values as its arguments",
         ) from None
+    for linked in _with_links(error):
+        refuse_values_in_parts(linked, place)
+
+
+def _with_links(error: BaseException) -> Iterator[BaseException]:
+    """Iterate over the exception, its causes and contexts."""
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        one = pending.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            pending += [one.__cause__, one.__context__]
+
+
+def refuse_values_in_parts(error: object, place: Place | None) -> None:
+    """Raise StagingError for an exception group in which an exception has values of the graph."""
     if isinstance(error, BaseExceptionGroup) and any(template_of(part)[1] for part in leaves_of_group(error)):
         raise StagingError(
             "an exception in a group has values that are known only at run time",

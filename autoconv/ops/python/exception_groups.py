@@ -19,7 +19,7 @@ def split_group(error: BaseException | None, kinds: Any) -> tuple[Any, Any]:
     if error is None:
         return None, None
     if isinstance(error, kinds):
-        return error if isinstance(error, BaseExceptionGroup) else BaseExceptionGroup("", [error]), None
+        return error if isinstance(error, BaseExceptionGroup) else BaseExceptionGroup("", (error,)), None
     if isinstance(error, BaseExceptionGroup):
         return error.split(kinds)
     return None, error
