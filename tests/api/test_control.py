@@ -324,3 +324,15 @@ def test_check_numerics_can_be_turned_on() -> None:
     finally:
         tf.debugging.disable_check_numerics()
     assert np.isnan(tf.math.log(tf.constant(-1.0)).numpy())
+
+
+def test_lists_among_loop_variables_are_plain_lists():
+    classes = set()
+
+    @tf.autograph.experimental.do_not_convert
+    def body(i, pair):
+        classes.add(type(pair))
+        return i + 1, [pair[1], pair[0] + pair[1]]
+
+    found = tf.function(lambda x: tf.while_loop(lambda i, pair: i < 5, body, (0, [x, x]))[1])(tf.constant(1))
+    assert [int(number) for number in found] == [8, 13] and classes == {list}

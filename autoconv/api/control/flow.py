@@ -15,6 +15,7 @@ from autoconv.operators.control.conditionals import and_, condition_value, is_st
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
 from autoconv.runtime.annotations import IntLike, TensorLike
+from autoconv.runtime.objects.containers import items_of
 from autoconv.runtime.recording.regions import current_region, recording, subregion
 from autoconv.runtime.support.shape import TensorSpec, as_shape
 from autoconv.runtime.support.structure import flatten, is_structure, map_structure
@@ -147,7 +148,7 @@ def while_loop(
         return and_(count < maximum_iterations, lambda: _decision(test(*values)))
 
     def repeat(count: Any, *values: Any) -> tuple[Any, ...]:
-        return (count + 1, *_as_many(step(*values), values))
+        return (count + 1, *_as_many(step(*map(_plain, values)), values))
 
     if region is None:
         values = (0, *state)
@@ -159,6 +160,13 @@ def while_loop(
     if region is None:
         results = tuple(map_structure(_as_loop_value, value) for value in results)
     return _like(given, results)
+
+
+def _plain(value: Any) -> Any:
+    """Return a loop variable with lists of its own, of Python's class, which is what other packages look for."""
+    if isinstance(value, list) and items_of(value) is None:
+        return [_plain(item) for item in value]
+    return tuple(map(_plain, value)) if type(value) is tuple else value
 
 
 def _one_of(index: Any, functions: Sequence[Any], title: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.api.linalg import matmul
 from autoconv.api.sparse.computing import sparse_dense_matmul
 from autoconv.api.sparse.conversion import from_dense, to_dense
 from autoconv.api.sparse.tensor import SparseTensor
@@ -21,7 +22,9 @@ def sparse_matrix_sparse_mat_mul(
     **options: Any,
 ) -> SparseTensor:
     """Return the product, by way of a dense one."""
-    return from_dense(sparse_dense_matmul(a, to_dense(b), adjoint_a=transpose_a, adjoint_b=transpose_b))
+    if a.shape.rank == 2:
+        return from_dense(sparse_dense_matmul(a, to_dense(b), adjoint_a=transpose_a, adjoint_b=transpose_b))
+    return from_dense(matmul(to_dense(a), to_dense(b), transpose_a=transpose_a, transpose_b=transpose_b))
 
 
 def csr_sparse_matrix_to_sparse_tensor(
