@@ -57,7 +57,7 @@ def histogram_fixed_width_bins(
 def histogram_fixed_width(
     values: TensorLike, value_range: TensorLike, nbins: int = 100, dtype: DTypeLike = int32, name: str | None = None
 ) -> Tensor:
-    """How many values there are in each of `nbins` equal bins from value_range[0] to value_range[1].
+    """The number of values in each of `nbins` equal bins from value_range[0] to value_range[1].
 
     >>> autoconv.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()
     array([2, 1, 1, 0, 2], dtype=int32)
