@@ -5,8 +5,8 @@
     after    %x = array_load(%view, lent=True): float64[size0,size0]
 
 Loads of known sizes are marked only where something writes the array: an argument that nothing writes is its own
-contents. The mark holds if nothing between the load and the last reader writes memory that may overlap. The plan lends a marked load
-where all of its readers are loops, or products that take strides.
+contents. The mark holds if nothing between the load and the last reader writes memory that may overlap. The plan lends
+a marked load where all of its readers are loops, or products that take strides.
 """
 
 from __future__ import annotations
