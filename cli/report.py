@@ -35,7 +35,7 @@ def show_failures(outcomes: Iterable[Outcome]) -> None:
 
 def show_explanation(outcomes: Sequence[Outcome]) -> None:
     """Print a row for each construct: its form, whether it would stage, and if not why; then the share rewritten."""
-    every = [
+    constructs = [
         construct for outcome in outcomes if outcome.conversion for construct in outcome.conversion.constructs
     ]
     for outcome in outcomes:
@@ -46,11 +46,11 @@ def show_explanation(outcomes: Sequence[Outcome]) -> None:
             say(_table(outcome.job.name, rows), newline=False)
         elif len(outcomes) == 1:
             say(f"{outcome.job.name}: no if, while, for, and, or, conditional expression or comprehension")
-    rewritten = sum(construct.form != "plain" for construct in every)
-    staging = sum(construct.stages for construct in every)
-    if every:
-        share = f"{100 * rewritten / len(every):.1f} %"
-        say(f"{len(every)} constructs, {rewritten} rewritten ({share}), {staging} would stage")
+    rewritten = sum(construct.form != "plain" for construct in constructs)
+    staging = sum(construct.stages for construct in constructs)
+    if constructs:
+        share = f"{100 * rewritten / len(constructs):.1f} %"
+        say(f"{len(constructs)} constructs, {rewritten} rewritten ({share}), {staging} would stage")
 
 
 def diff(before: str, after: str, before_name: str, after_name: str) -> str:

@@ -27,7 +27,7 @@ from autoconv.runtime.tensors.tensor_array import TensorArray
 
 
 def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
-    """Return fn(row) for each row: ragged where the signature, by default the spec of `elems`, is."""
+    """Return fn(row) for each row; the result is ragged if the signature is, by default the spec of `elems`."""
     leaves, template = flatten(elems, is_composite)
     taken = (RaggedTensor, SparseTensor, BatchableExtensionType)
     if not all(isinstance(leaf, taken) or not is_composite(leaf) for leaf in leaves):
@@ -72,7 +72,7 @@ def _stacked(signature: RaggedTensorSpec, rows: list[Any]) -> Any:
 
 
 def _collected(of_row: Callable[[Any], Any], count: Tensor, signature: RaggedTensorSpec) -> RaggedTensor:
-    """Return the results of all rows, one after the other, with their lengths."""
+    """Return a ragged tensor of the results of all rows."""
     values = TensorArray(signature.dtype, size=0, dynamic_size=True, infer_shape=False)
     lengths = TensorArray(int64, size=0, dynamic_size=True)
 

@@ -22,8 +22,8 @@ def vjp(
 ) -> Graph:
     """Return the vector-Jacobian product: the graph from cotangents of outputs to cotangents of parameters.
 
-    Its parameters are those of `graph` followed by one cotangent for every output, of the output's type (that
-    of an output that is not differentiable is ignored). Its outputs are the cotangents of the parameters at
+    Its parameters are those of `graph` followed by one cotangent for every output, of the output's type. The
+    cotangent of an output that is not differentiable is ignored. Its outputs are the cotangents of the parameters at
     the positions `wrt` (all of them by default), zeros where nothing connects; `with_outputs` puts the
     outputs of `graph` before them. Raises StagingError for an op without a gradient between a chosen parameter and an
     output. `recompute_every` is explained in autoconv.autodiff.checkpoints.

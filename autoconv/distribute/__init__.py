@@ -27,7 +27,7 @@ class TPUStrategy(Strategy):
 
 
 class DistributedDataset:
-    """A dataset divided among several replicas: one of `autoconv.data`, whose elements are distributed values.
+    """A dataset divided among several replicas: a dataset of `autoconv.data` with distributed values as elements.
 
     >>> isinstance([], autoconv.distribute.DistributedDataset)
     False

@@ -49,11 +49,11 @@ def ragged_reduce(
     function: Callable[..., Any], value: RaggedTensor, axis: AxisLike | None = None, keepdims: bool | None = False,
     name: str | None = None, **options: Any,
 ) -> Any:  # fmt: skip
-    """Reduce along axes, all by default. Along a dimension of rows of different lengths, the longest one counts.
+    """Reduce along axes, by default all. A reduction over rows of different lengths has the length of the longest.
 
-    Means, variances and the like of integers are floats; those of no elements are nan.
+    Means, variances and similar reductions of integers are floats; those of no elements are nan.
     """
-    if function in _COMPUTED and value.dtype.is_integer:
+    if function in _COMPOSITE and value.dtype.is_integer:
         quotient = float32 if value.dtype.size <= 2 else float64  # the dtype of a / b
         value = value.with_flat_values(cast(value.flat_values, quotient))
     if axis is None:
@@ -72,22 +72,22 @@ def ragged_reduce(
         return value
     if rank is not None and len(axes) == rank:
         return ragged_reduce(function, value, None, keepdims)
-    return _COMPUTED.get(function, _simple)(function, value, axes, bool(keepdims))
+    return _COMPOSITE.get(function, _simple)(function, value, axes, bool(keepdims))
 
 
 def _simple(function: Callable[..., Any], value: RaggedLike, axes: list[int], keepdims: bool) -> Any:
     for axis in reversed(axes):
-        value = _along(function, value, axis)
-    return _kept(value, axes) if keepdims else value
+        value = _reduce_axis(function, value, axis)
+    return _with_axes(value, axes) if keepdims else value
 
 
-def _kept(value: RaggedLike, axes: list[int]) -> Any:
+def _with_axes(value: RaggedLike, axes: list[int]) -> Any:
     for axis in axes:
         value = ragged_expand_dims(value, axis)
     return value
 
 
-def _along(function: Callable[..., Any], value: RaggedLike, axis: int) -> Any:
+def _reduce_axis(function: Callable[..., Any], value: RaggedLike, axis: int) -> Any:
     if not isinstance(value, RaggedTensor):
         return function(value, axis)
     by_segment = _BY_SEGMENT[function]
@@ -96,7 +96,7 @@ def _along(function: Callable[..., Any], value: RaggedLike, axis: int) -> Any:
         return by_segments(by_segment, value.values, partitions.positions_in_rows(value), longest)
     if axis == 1:
         return by_segments(by_segment, value.values, partitions.rowids(value), _row_count(value))
-    return value.with_values(_along(function, value.values, axis - 1))
+    return value.with_values(_reduce_axis(function, value.values, axis - 1))
 
 
 def _row_count(value: RaggedTensor) -> Any:
@@ -105,7 +105,7 @@ def _row_count(value: RaggedTensor) -> Any:
 
 
 def by_segments(reduce: Segments, data: RaggedLike, ids: Tensor, count: Any) -> Any:
-    """Reduce rows by their segments; a segment of rows of different lengths has that of the longest."""
+    """Reduce rows by their segments; a segment of rows of different lengths has the length of the longest."""
     if not isinstance(data, RaggedTensor):
         return reduce(data, ids, count)
     lengths = partitions.lengths(data)
@@ -148,14 +148,14 @@ def _elementwise(function: Callable[[Any, Any], Any], first: Any, second: Any) -
     return function(first, second)
 
 
-_COMPUTED: dict[Callable[..., Any], Callable[..., Any]] = {
+_COMPOSITE: dict[Callable[..., Any], Callable[..., Any]] = {
     reductions.reduce_mean: _mean,
     reductions.reduce_variance: _variance,
     reductions.reduce_std: _deviation,
     reductions.reduce_logsumexp: _logsumexp,
 }
 
-REDUCTIONS = (*_BY_SEGMENT, *_COMPUTED)
+REDUCTIONS = (*_BY_SEGMENT, *_COMPOSITE)
 
 
 def ragged_softmax(rows: RaggedTensor, axis: int = -1) -> RaggedTensor:
@@ -174,7 +174,7 @@ def ragged_cumsum(rows: RaggedLike, axis: int, exclusive: bool, reverse: bool) -
     if axis > 1:
         return rows.with_values(ragged_cumsum(rows.values, axis - 1, exclusive, reverse))
     if axis == 0 or isinstance(rows.values, RaggedTensor):
-        raise NotImplementedError("cumsum of a ragged tensor is along the innermost dimension of rows")
+        raise NotImplementedError("cumsum of a ragged tensor works along its innermost ragged dimension only")
     dense = rows.to_tensor()
     found = cumsum(dense, 1, exclusive, reverse)
     at = apply("stack", partitions.rowids(rows), partitions.positions_in_rows(rows), axis=1)

@@ -1,4 +1,4 @@
-"""Compilation of graphs for the devices that their nodes ask for."""
+"""Compilation of graphs for the devices that their nodes request."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def compiled(graph: Graph, contract: str, form: CallForm | None = None, backend:
 class PlacedGraph:
     """A graph whose nodes run on several devices: parts that are independent run concurrently, one thread each.
 
-    `device` is the full name of the device of nodes that ask for none. Devices are looked up at the first call.
+    `device` is the full name of the device of nodes without a request. Devices are looked up at the first call.
     """
 
     entry = None
@@ -60,7 +60,7 @@ class PlacedGraph:
         return [values[value] for value in self._graph.outputs]
 
     def _place(self, node: Node) -> str:
-        """Return the device of a node: this process has those that act on its variables and objects."""
+        """Return the device of a node. Nodes on variables and objects of this process run here."""
         request = node.device
         found = self._device_for(request)
         return DEFAULT_DEVICE if task_of(found) is not None and not _can_be_sent(node) else found
@@ -96,7 +96,7 @@ def _given(value: Any, part: Part) -> Any:
 
 
 class _Job:
-    """A call, and what came of it."""
+    """A call with its result or error."""
 
     def __init__(self, run: Callable[[Sequence[Any]], list[Any]], arguments: list[Any]) -> None:
         self._run, self._arguments = run, arguments

@@ -19,7 +19,7 @@ Reference = Callable[[FunctionText], str]
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A memory address that is referred to as an object is."""
+    """A memory address in the table of objects."""
 
     at: int
 
@@ -27,7 +27,7 @@ class Address:
 class Calls:
     """The objects of one native function, in the order of the table `@objects`, which is filled when it is loaded."""
 
-    has_python = True  # whether the code runs in a process of Python's
+    has_python = True  # whether the code runs in a Python process
 
     def __init__(self, module: ModuleText, compile_region: Compile) -> None:
         self.objects: list[Any] = []
@@ -82,7 +82,7 @@ class Calls:
     def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
         """Return the function that runs a recursive call on an explicit stack.
 
-        Its last argument is the number of Python frames that the calls around it stand for.
+        Its last argument is the number of Python frames that the enclosing calls represent.
         """
         finish, region, spans = _finisher(node.results), node.regions[0], [one.span for one in (node, *owners)]
         compile_region = self._compile_region
@@ -144,7 +144,7 @@ def _form(value: Value) -> Callable[[Any], Any]:
         return lambda found: _plain(np.asarray(found, dtype), ())
     if is_open(type_):
         dtype = type_.dtype.numpy
-        return lambda found: _side_by_side(np.asarray(found, dtype))
+        return lambda found: _contiguous(np.asarray(found, dtype))
     if is_array(type_):
         dtype, shape = type_.dtype.numpy, sizes(type_)
         return lambda found: _plain(np.asarray(found, dtype), shape)
@@ -153,11 +153,11 @@ def _form(value: Value) -> Callable[[Any], Any]:
 
 def _plain(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     if array.shape != shape:
-        raise AssertionError(f"a kernel answered the shape {array.shape} where its rule says {shape}")
-    return _side_by_side(array)
+        raise AssertionError(f"a kernel returned the shape {array.shape}, its result rule has {shape}")
+    return _contiguous(array)
 
 
-def _side_by_side(array: np.ndarray) -> np.ndarray:
+def _contiguous(array: np.ndarray) -> np.ndarray:
     if type(array) is not np.ndarray or not array.flags.carray:
         array = np.array(array, order="C", subok=False)
     return array

@@ -1,4 +1,7 @@
-"""Lower items that run block by block (see blocks) to one function, which takes a block of rows through all steps."""
+"""Lower plan items that run block by block to one function, which runs all steps on a block of rows.
+
+`schedule/row_blocks.py` forms these items.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _WORTHWHILE, _IN_LOOP, _PART = 400_000, 60_000, 15_000
 
 
 def write_blocks(region: LoweringContext, plan: Plan, whole: Item) -> bool:
-    """Write the runs of an item; return False, with nothing written, where that does not pay."""
+    """Write the runs of an item; return False, with nothing written, if blocks are not worth it."""
     work = sum(_work(plan, item) for item in whole.members)
     if work < (_IN_LOOP if region.body.loops else _WORTHWHILE) or not current_target().is_parallel:
         return False
@@ -36,7 +39,7 @@ def write_blocks(region: LoweringContext, plan: Plan, whole: Item) -> bool:
     given = list(dict.fromkeys(argument for run in runs for argument in run.given))
     first, *others = runs
     if others:
-        split, body = Split(None, sum(run.split.parts for run in runs), 1), _any_of(region, runs, given)
+        split, body = Split(None, sum(run.split.parts for run in runs), 1), _dispatch_to_runs(region, runs, given)
     else:
         split, body = first.split, first.name
     run_split(split, region.body.module, region.out, body, given, has_rare=False)
@@ -69,7 +72,7 @@ class _Run:
 
     def write(self) -> None:
         """Set `name`, the function of a part; `given`, its arguments before the part; and `split`."""
-        # Function, arguments, counts of a row (negative: minus the rows of a count).
+        # Function, arguments, and its iterations for each row; a negative number is minus the rows of an iteration.
         steps: list[tuple[str, list[str], int]] = []
         height = max(self._lines, default=0)
         for number, item in enumerate(self._members):
@@ -87,13 +90,13 @@ class _Run:
         count = -(-self._rows // height)
         parts = max(1, min(count, sum(_work(self._plan, item) for item in self._members) // _PART))
         self.given = list(dict.fromkeys(argument for _, arguments, _ in steps for argument in arguments))
-        self.name = _body(self._region, steps, self.given, self._rows, height)
+        self.name = _write_block(self._region, steps, self.given, self._rows, height)
         self.split = Split(None, count, -(-count // parts))
 
 
-def _any_of(region: LoweringContext, runs: Sequence[_Run], given: Sequence[str]) -> str:
+def _dispatch_to_runs(region: LoweringContext, runs: Sequence[_Run], given: Sequence[str]) -> str:
     """Return the name of a function of one part, which belongs to one of the runs."""
-    out, names = _begun(region, given)
+    out, names = _begin_part(region, given)
     before = 0
     for run in runs:
         split, then, otherwise = run.split, out.label("this"), out.label("next")
@@ -112,7 +115,7 @@ def _any_of(region: LoweringContext, runs: Sequence[_Run], given: Sequence[str])
     return out.finish("parts")
 
 
-def _begun(region: LoweringContext, given: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
+def _begin_part(region: LoweringContext, given: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
     """Begin the function of a part; return it, with its parameters by argument."""
     names = {argument: f"{argument.split(' ')[0]} %g{i}" for i, argument in enumerate(given)}
     parameters = [*names.values(), "i64 %part", "i64 %first", "i64 %last"]
@@ -133,14 +136,14 @@ def _loops(region: LoweringContext, plan: Plan, item: Item, rows: int) -> LoopNe
     return text(region.body.module, plan, item, region.checked_positions, part)
 
 
-def _body(
+def _write_block(
     region: LoweringContext, steps: Sequence[tuple[str, list[str], int]], given: Sequence[str], rows: int, height: int
 ) -> str:
     """Return the name of the function of one block, which runs all steps in sequence."""
-    out, names = _begun(region, given)
+    out, names = _begin_part(region, given)
     first = out.new(f"mul nsw i64 %first, {height}")
-    behind = out.new(f"mul nsw i64 %last, {height}")
-    last = out.new(f"select i1 {out.new(f'icmp slt i64 {behind}, {rows}')}, i64 {behind}, i64 {rows}")
+    end_row = out.new(f"mul nsw i64 %last, {height}")
+    last = out.new(f"select i1 {out.new(f'icmp slt i64 {end_row}, {rows}')}, i64 {end_row}, i64 {rows}")
     for name, arguments, width in steps:
         if width < 0:
             start, end = (out.new(f"mul nsw i64 {count}, {height // -width}") for count in ("%first", "%last"))

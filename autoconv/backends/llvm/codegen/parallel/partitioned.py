@@ -1,7 +1,7 @@
-"""Call a function for each part of a partitioned loop nest, by the threads that are free.
+"""Call a function for each part of a partitioned loop nest, on idle threads of the pool.
 
-A part gets its number and its first and last count. Where the size of the loop is an argument of the graph, the number
-of parts is computed at run time, and a loop that turns out short is run whole by the thread that calls.
+A part gets its number and its first and last index. Where the size of the loop is an argument of the graph, the number
+of parts is computed at run time. The calling thread runs a short loop as a whole.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def run_split(
 ) -> str:
     """Write the call of all parts into `out`; return the i1 that is true where one of them returned true.
 
-    `body` takes `parameters`, then the number of the part and its first and last count as i64.
+    `body` takes `parameters`, then the number of the part and its first and last index as i64.
     """
     if split.step is None:
         return run_parts(split, module, out, body, parameters, has_rare, bounds_of(split, out))
