@@ -21,7 +21,7 @@ _FIRST = 4  # flagged calls that run once more where a warning is shown once a l
 
 
 class FloatErrors:
-    """What is known of the floating-point errors of a trace.
+    """The facts about floating-point errors of a trace.
 
     `may_occur` says whether there may be some, for which NumPy's error state matters.
     """

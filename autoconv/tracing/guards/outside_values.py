@@ -25,7 +25,7 @@ _ATOMS = frozenset(ATOMS)
 
 
 class OutsideValues:
-    """What a trace read outside and what its arguments must be apart from, as the graph may change them."""
+    """The outside values that a trace read, and the arrays that its arguments must not overlap, as the graph changes them."""
 
     def __init__(
         self, arrays: Sequence[weakref.ref[np.ndarray]] = (), containers: OutsideContainers | None = None
