@@ -25,7 +25,7 @@ _ATOMS = frozenset(ATOMS)
 
 
 class OutsideValues:
-    """The outside values that a trace read, and the arrays that its arguments must not overlap, as the graph changes them."""
+    """The outside values that a trace read, and the arrays that its arguments must not overlap."""
 
     def __init__(
         self, arrays: Sequence[weakref.ref[np.ndarray]] = (), containers: OutsideContainers | None = None

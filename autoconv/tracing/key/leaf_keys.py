@@ -83,7 +83,7 @@ def by_columns(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKey,
     """Return the keys, with arrays of two and more dimensions marked if all of these lie in Fortran order alone.
 
     Where they lie in different orders, those in Fortran order are copied, as some have to be read across their order.
-    Native entries refuse arrays by the same rule. Under tapes, which record arguments by the graph's parameters, none is
+    Native entries refuse arrays by the same rule. Under tapes, which see arguments as the graph's parameters, none is
     marked.
     """
     places = [i for i, key in enumerate(keys) if isinstance(key, TensorKey) and key.origin == "array" and key.type.rank]
