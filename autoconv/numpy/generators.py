@@ -11,7 +11,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.numpy.creation import creates
 from autoconv.numpy.kernels import encode_argument
-from autoconv.numpy.operands import integer, refuse, tensor
+from autoconv.numpy.operands import NotStaged, integer, refusal, refuse, tensor
 from autoconv.ops.numpy.generators import drawn_type
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import fresh
@@ -95,8 +95,11 @@ class Draw(BoundSymbolicMethod):
         args = tuple(_known_size(x) if i == place else x for i, x in enumerate(args))
         kwargs = {key: _known_size(x) if key == "size" else x for key, x in kwargs.items()}
         inputs: list[Tensor] = []
-        arguments = tuple(encode_argument(x, inputs) for x in args)
-        keywords = tuple((key, encode_argument(x, inputs)) for key, x in kwargs.items())
+        try:
+            arguments = tuple(encode_argument(x, inputs) for x in args)
+            keywords = tuple((key, encode_argument(x, inputs)) for key, x in kwargs.items())
+        except NotStaged as error:
+            raise refusal(f"{self.method!r} of a random generator", error) from None
         type_ = drawn_type([x.type for x in inputs], self.method, arguments, keywords)
         operands = [region.lift(v) for v in (self.generator._value, *(graph_value(region, x) for x in inputs))]
         what = {"method": self.method, "arguments": arguments, "keywords": keywords, "type": type_}

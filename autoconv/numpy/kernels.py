@@ -62,7 +62,8 @@ def encode_argument(value: TensorLike, inputs: list[Tensor]) -> tuple[Any, ...]:
         return ("dtype", np.dtype(value).name)
     if isinstance(value, _PLAIN):
         return ("value", value.item() if isinstance(value, np.generic) else value)
-    return refuse(f"is given a {type(value).__name__}")
+    is_of_graph = hasattr(type(value), "__autoconv_graph_value__")
+    return refuse(f"is given {'an object of the graph' if is_of_graph else f'a {type(value).__name__}'}")
 
 
 Compute = Callable[..., Any]

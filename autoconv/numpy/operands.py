@@ -44,6 +44,11 @@ def refuse(what: str) -> NoReturn:
     raise NotStaged(what)
 
 
+def refusal(name: str, error: NotStaged) -> StagingError:
+    """Return the error for users, with the name of the function."""
+    return StagingError(f"{name} is not supported in a graph here: it {error.what}", current_place())
+
+
 def is_compiled() -> bool:
     """Return whether the trace is one under `compile`, with the contract of plain Python."""
     region = current_region()
@@ -77,8 +82,7 @@ def _entry(function: Callable[..., Any], compute: Callable[..., Any]) -> Callabl
         except NotStaged as error:
             if current_region() is None:
                 return function(*plain(args), **plain(kwargs))
-            what = f"{name_of(function)} is not supported in a graph here: it {error.what}"
-            raise StagingError(what, current_place()) from None
+            raise refusal(name_of(function), error) from None
 
     return presented(run)
 

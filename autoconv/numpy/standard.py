@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from autoconv.config.placement import DEFAULT_DEVICE
-from autoconv.errors import StagingError
-from autoconv.numpy.operands import NotStaged, named
+from autoconv.numpy.operands import NotStaged, named, refusal
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tracebacks import presented
-from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 DEVICE = DEFAULT_DEVICE
@@ -50,8 +48,7 @@ def standard(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         except NotStaged as error:
             if region is None:
                 raise TypeError(f"xp.{name} {error.what}") from None
-            what = f"xp.{name} is not supported in a graph here: it {error.what}"
-            raise StagingError(what, current_place()) from None
+            raise refusal(f"xp.{name}", error) from None
         finally:
             if trace is not None:
                 trace.arrays = arrays  # internal tables are not arrays of the program

@@ -27,6 +27,7 @@ import time
 import venv
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -39,7 +40,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PARTS = ("tests", "functions")
 MOST_DEATHS = 5  # of the process, while functions of a package are compared
-WAITING = 5  # times as long as the seconds that a run may compute: others may want the processors as well
+WAITING = 20  # times as long as the seconds that a run may compute: others may want the processors as well
+CONVERTING = 3600  # seconds for a package to be converted, once
 GRACE = 60  # seconds for a run to come to its end by itself
 PREPARING = Lock()
 TEST_FOLDERS = ("tests", "test", "testing", "t")
@@ -159,6 +161,7 @@ def run_package(package: Package, folder: Path, part: str, seconds: int) -> dict
     if part == "tests":
         (place / "plain.txt").unlink(missing_ok=True)
         found["plain"] = run_tests(package, python, tests, place, "plain", seconds // 5)
+        convert(package, python, place)
         found["converted"] = run_tests(package, python, tests, place, "converted", 2 * seconds // 5)
     else:
         functions = place / "functions.json"
@@ -246,18 +249,7 @@ def run_tests(package: Package, python: Path, tests: list[Path], place: Path, wa
     command += ["--doctest-modules"] if package.doctests else []
     command += ["-k", package.skip] if package.skip else []
     command += [*package.options, *map(str, tests)]
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(HERE), str(place / "tree")]),
-        "AUTOCONV_STRICT": "1",
-        "PACKAGE_WAY": way,
-        "PACKAGE_MODULES": ",".join(package.modules),
-        "PACKAGE_CONVERTED": ",".join(package.converted or package.modules),
-        "PACKAGE_OUTCOMES": str(outcomes),
-        "PACKAGE_PLAIN": str(place / "plain.txt"),
-        "PACKAGE_FUNCTIONS": str(place / "functions.json"),
-        "PACKAGE_SECONDS": str(seconds),
-        **dict(package.variables),
-    }
+    environment = environment_of(package, place, way, seconds)
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=WAITING * seconds + GRACE, env=environment,
@@ -275,6 +267,33 @@ def run_tests(package: Package, python: Path, tests: list[Path], place: Path, wa
         "reached": len(reached),
         "failed": [name for name, outcome in reached.items() if outcome == "failed"],
         "ended": ended,
+    }
+
+
+def convert(package: Package, python: Path, place: Path) -> None:
+    """Import the package converted, for as long as that takes: the tests then find the conversions on disk.
+
+    Large packages take minutes to convert, in which no test would run.
+    """
+    environment = environment_of(package, place, "converted", 0)
+    command = [str(python), "-c", f"import package_plugin, {', '.join(package.modules)}"]
+    with suppress(subprocess.TimeoutExpired):
+        subprocess.run(command, capture_output=True, timeout=CONVERTING, env=environment, stdin=subprocess.DEVNULL)
+
+
+def environment_of(package: Package, place: Path, way: str, seconds: int) -> dict[str, str]:
+    """Return the environment variables of a process that runs the tests of a package one way."""
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(HERE), str(place / "tree")]),
+        "AUTOCONV_STRICT": "1",
+        "PACKAGE_WAY": way,
+        "PACKAGE_MODULES": ",".join(package.modules),
+        "PACKAGE_CONVERTED": ",".join(package.converted or package.modules),
+        "PACKAGE_OUTCOMES": str(place / f"{way}.txt"),
+        "PACKAGE_PLAIN": str(place / "plain.txt"),
+        "PACKAGE_FUNCTIONS": str(place / "functions.json"),
+        "PACKAGE_SECONDS": str(seconds),
+        **dict(package.variables),
     }
 
 

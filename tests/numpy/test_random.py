@@ -93,3 +93,13 @@ def test_what_is_chosen_by_probabilities_of_the_graph():
     for run in (chain, compiled):
         with pytest.raises(ValueError, match="do not sum to 1"):
             run(transitions * 2, 3, 0, 1)
+
+
+def test_a_refused_argument_of_a_draw_is_reported_with_the_method():
+    @ac.compile
+    def drawn(seed, items):
+        return np.random.default_rng(seed).choice(items)
+
+    items = list(range(40))
+    assert drawn(3, items) == np.random.default_rng(3).choice(items)
+    assert "'choice' of a random generator is not supported in a graph here: it is given" in drawn.explain()
