@@ -142,6 +142,9 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("boltons", r"ObjectInputType\.(guess_headers|get_entry)$"): (
         "lists `__weakref__` among the attributes of an object, which is None until something refers to it weakly"
     ),
+    ("pyparsing", r"Forward\.(__init__|__lshift__)$"): (
+        "keeps the frame of its caller's caller, and the call of a compiled function has frames of its own"
+    ),
     ("markdown", r"(recursionlimit\.__init__|_get_stack_depth)$"): (
         "counts the frames on the stack, where the call of a compiled function has frames of its own"
     ),
@@ -286,6 +289,7 @@ def environment_of(package: Package, place: Path, way: str, seconds: int) -> dic
     return os.environ | {
         "PYTHONPATH": os.pathsep.join([str(HERE), str(place / "tree")]),
         "AUTOCONV_STRICT": "1",
+        "PYTHONDONTWRITEBYTECODE": "",  # conversions are kept beside the bytecode
         "PACKAGE_WAY": way,
         "PACKAGE_MODULES": ",".join(package.modules),
         "PACKAGE_CONVERTED": ",".join(package.converted or package.modules),
