@@ -143,7 +143,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "lists `__weakref__` among the attributes of an object, which is None until something refers to it weakly"
     ),
     ("pyparsing", r"Forward\.(__init__|__lshift__)$"): (
-        "keeps the frame of its caller's caller, and the call of a compiled function has frames of its own"
+        "keeps the frame of its caller, and the call of a compiled function has frames of its own"
     ),
     ("markdown", r"(recursionlimit\.__init__|_get_stack_depth)$"): (
         "counts the frames on the stack, where the call of a compiled function has frames of its own"
