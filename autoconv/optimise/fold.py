@@ -105,9 +105,9 @@ def _evaluated(
     if sum(array.size for array in arrays) > LIMIT or not _results_are_small(node, inputs, arrays):
         return None
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"):
             found = kernel(*arrays, **node.attributes)
-    except Exception:  # the kernel raises the same error at run time
+    except Exception:  # the kernel raises the same error at run time, or NumPy warns of one
         return None
     results = found if isinstance(found, tuple) else (found,)
     if len(results) != len(node.results):

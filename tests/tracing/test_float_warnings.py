@@ -158,3 +158,15 @@ def test_side_effects_happen_once(change, capsys):
         state = {name: np.asarray(value).tolist() for name, value in vars(counter).items()}
         states.append((state, capsys.readouterr().out))
     assert states[0] == states[1]
+
+
+def test_errors_of_constants_are_at_the_users_line():
+    def shifted(x):
+        return x + np.log(0.0)
+
+    compiled = autoconv.compile(shifted)
+    x = np.ones(2)
+    for _ in range(2):
+        assert warned(compiled, x)[1] == warned(shifted, x)[1] != set()
+    with np.errstate(divide="ignore"):
+        assert warned(compiled, x)[1] == set()

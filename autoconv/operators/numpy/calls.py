@@ -135,7 +135,13 @@ def _called(function: Any, compute: Callable[..., Any], contract: Contract | Non
         return function(*args, **kwargs)
     if object in kinds:
         contract.before_call(_Unknown(function))
-    found = function(*args, **kwargs)
+    warned_of: Any = {error: "raise" for error, action in np.geterr().items() if action == "warn"}
+    try:
+        with np.errstate(**warned_of):
+            found = function(*args, **kwargs)
+    except FloatingPointError:
+        contract.before_write(function, f"NumPy warns of floating-point errors in {function.__name__} of constants")
+        raise
     made = _made_by(found)
     return found if made is None else _dimensioned(function, made, args, contract)
 
