@@ -1,5 +1,7 @@
 """Iterators of Python's own under trace: every call takes from them what plain Python would."""
 
+import operator
+
 import pytest
 
 import autoconv
@@ -114,3 +116,23 @@ def test_an_iterator_from_outside_of_a_branch_is_refused_by_function():
 
     with pytest.raises(autoconv.errors.StagingError, match="iterates over an iterator that was created before it"):
         program(autoconv.constant(1.0))
+
+
+def hints(x, k):
+    given = reversed([x, k, 1])
+    return operator.length_hint(given), next(given), given.__length_hint__(), operator.length_hint(iter((x, k)))
+
+
+def hint_of_a_range(x, k):
+    return operator.length_hint(reversed(range(k))), reversed(range(k)).__length_hint__(), x
+
+
+def texts(x, k):
+    return repr(enumerate([x, k])).split(" at ")[0], f"{reversed([x])}".split(" at ")[0]
+
+
+@pytest.mark.parametrize("program", [hints, hint_of_a_range, texts])
+def test_hints_and_texts(program):
+    compiled = autoconv.compile(program)
+    for arguments in ((1.5, 2), (2, 3), (1.5, 0)):
+        assert compiled(*arguments) == program(*arguments)

@@ -64,6 +64,10 @@ class Staged:
             "a for statement over it, in converted code",
         )
 
+    def __length_hint__(self) -> int:
+        words = f"how many items {self} has is known only at run time"
+        raise StagingError(words, current_place(), "len of what it goes over")
+
 
 class StagedRange(Staged):
     """range() with a tensor among its arguments; methods other than iteration are those of a graph object."""

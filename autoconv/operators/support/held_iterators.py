@@ -7,6 +7,7 @@ advanced one would do so each time it runs.
 from __future__ import annotations
 
 import gc
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,6 +44,13 @@ class HeldIterator:
         self._counted = None
         self._check()
         return next(self._iterator)
+
+    def __length_hint__(self) -> int:
+        self._check()
+        return operator.length_hint(self._iterator)
+
+    def __repr__(self) -> str:
+        return repr(self._iterator)
 
     @property
     def is_counted(self) -> bool:
