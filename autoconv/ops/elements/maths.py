@@ -191,7 +191,7 @@ def _log(b: Elements, x: Any) -> Any:
         found = k * upper - ((half_square - b.fma(s, half_square + r, k * lower)) - f)
     found = b.select(x < float("inf"), found, x)
     # Computed infinities, rather than constants, raise the processor's flags of errors.
-    root = b.select(x <= 0.0, x.dtype.max, 1.0)
+    root = b.select(x <= 0.0, x.dtype.max, x)
     infinite = -(root * root)
     found = b.select(x.same(0.0), infinite, found)
     return b.select(x < 0.0, infinite - infinite, found)
