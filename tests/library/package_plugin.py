@@ -151,7 +151,7 @@ def _functions() -> Iterator[tuple[str, types.FunctionType]]:
 
 
 def _functions_of(module: str, value: Any) -> Iterator[tuple[str, types.FunctionType]]:
-    if not isinstance(value, type):
+    if not isinstance(value, (type, types.ModuleType)):  # a deprecated module may warn of any attribute
         value = getattr(value, "__wrapped__", value)  # what NumPy's own dispatchers hold, and decorators
     if isinstance(value, types.FunctionType) and value.__module__ == module:
         yield f"{module}.{value.__qualname__}", value
