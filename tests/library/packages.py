@@ -164,7 +164,7 @@ def run_package(package: Package, folder: Path, part: str, seconds: int) -> dict
     if part == "tests":
         (place / "plain.txt").unlink(missing_ok=True)
         found["plain"] = run_tests(package, python, tests, place, "plain", seconds // 5)
-        convert(package, python, place)
+        convert(package, python, tests, place)
         found["converted"] = run_tests(package, python, tests, place, "converted", 2 * seconds // 5)
     else:
         functions = place / "functions.json"
@@ -273,7 +273,7 @@ def run_tests(package: Package, python: Path, tests: list[Path], place: Path, wa
     }
 
 
-def convert(package: Package, python: Path, place: Path) -> None:
+def convert(package: Package, python: Path, tests: list[Path], place: Path) -> None:
     """Import the package converted, for as long as that takes: the tests then find the conversions on disk.
 
     Large packages take minutes to convert, in which no test would run.
@@ -281,7 +281,10 @@ def convert(package: Package, python: Path, place: Path) -> None:
     environment = environment_of(package, place, "converted", 0)
     command = [str(python), "-c", f"import package_plugin, {', '.join(package.modules)}"]
     with suppress(subprocess.TimeoutExpired):
-        subprocess.run(command, capture_output=True, timeout=CONVERTING, env=environment, stdin=subprocess.DEVNULL)
+        subprocess.run(
+            command, capture_output=True, timeout=CONVERTING, env=environment, stdin=subprocess.DEVNULL,
+            cwd=place if package.installed else outside(tests[0].parent),
+        )  # fmt: skip
 
 
 def environment_of(package: Package, place: Path, way: str, seconds: int) -> dict[str, str]:
