@@ -170,3 +170,15 @@ def test_errors_of_constants_are_at_the_users_line():
         assert warned(compiled, x)[1] == warned(shifted, x)[1] != set()
     with np.errstate(divide="ignore"):
         assert warned(compiled, x)[1] == set()
+
+
+def test_gradients_are_those_of_the_trace():
+    def volume(x):
+        return np.sum(1 / x + np.log(x))
+
+    compiled = autoconv.compile(volume)
+    for row in ([1.0, 2.0], [0.0, 2.0], [4.0, 5.0]):
+        x = np.array(row)
+        with np.errstate(all="ignore"):
+            expected = 1 / x - 1 / x**2
+        np.testing.assert_allclose(np.asarray(autoconv.grad(compiled)(x)), expected, rtol=1e-12)

@@ -24,7 +24,7 @@ def test_variables_of_handlers_inside_what_is_recorded_again():
                 if b > 2:
                     other = [*other, k]
         try:
-            raise ExceptionGroup("several", [ValueError(a), KeyError(2)])
+            raise ExceptionGroup("several", [ValueError(1), KeyError(2)])
         except* ValueError:
             try:
                 if b < a:

@@ -353,7 +353,9 @@ def _module_entered(name: str) -> bool:
 
 def is_user_code(function: object) -> bool:
     """Return whether a function or class may be converted: not of Python's library or a package of _NOT_ENTERED."""
-    module = getattr(function, "__module__", None) or ""
+    module = getattr(function, "__module__", None)
+    if not isinstance(module, str):  # classes of C may have a descriptor for that of their objects
+        module = "builtins"
     if module == "__main__" or not module:
         return True
     code = None if isinstance(function, type) else getattr(function, "__code__", None)  # a metaclass may compute it

@@ -115,7 +115,7 @@ class Dispatched(Generic[P, R]):
         return self._warned_of(flags, concrete, found, args, kwargs) if flags else found
 
     def _warned_of(self, flags: int, concrete: ConcreteFunction, found: Any, args: Any, kwargs: Any) -> Any:
-        if not concrete.float_errors.run_again(flags):
+        if BUSY.value or not concrete.float_errors.run_again(flags):  # a tape records the results of the trace
             return found
         self._is_settled = False  # the time of the call is not that of its graph
         return self.python_function(*args, **kwargs)
