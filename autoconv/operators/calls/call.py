@@ -353,7 +353,7 @@ def _module_entered(name: str) -> bool:
 
 def is_user_code(function: object) -> bool:
     """Return whether a function or class may be converted: not of Python's library or a package of _NOT_ENTERED."""
-    module = getattr(function, "__module__", None)
+    module = getattr(function, "__module__", None) or ""  # functions of an `exec` may have none
     if not isinstance(module, str):  # classes of C may have a descriptor for that of their objects
         module = "builtins"
     if module == "__main__" or not module:
