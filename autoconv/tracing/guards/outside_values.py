@@ -7,6 +7,7 @@ that a call for which both are one object, or share memory, runs as plain Python
 from __future__ import annotations
 
 import collections
+import sys
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -95,13 +96,14 @@ def reached_by_names(
 
 def _parts(value: Any, names: frozenset[str] | None, skip: frozenset[Any], seen: set[int]) -> Iterator[Any]:
     if isinstance(value, types.ModuleType):
-        yield from parts_of_module(value, frozenset(vars(value)) if names is None else names).values()
+        if value.__name__ not in sys.stdlib_module_names:  # through `sys.modules` everything would be reached
+            yield from parts_of_module(value, frozenset(vars(value)) if names is None else names).values()
     elif isinstance(value, types.FunctionType):
         if is_user_code(value):
             yield from value.__defaults__ or ()
             yield from (value.__kwdefaults__ or {}).values()
     else:
-        kind = value if isinstance(value, type) else type(value)
+        kind = value if issubclass(type(value), type) else type(value)  # `__class__` may run code
         if kind is not value and kind.__module__ not in ("numpy", "builtins"):
             yield from attributes_beside(value, skip)
         for base in kind.__mro__ if id(kind) not in seen or kind is value else ():
