@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autoconv.api.tensors.constants import zeros
 from autoconv.api.tensors.shaping import broadcast_to, concat, shape, split, stack
-from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape, broadcast_static_shape
+from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
 from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
-from autoconv.linear_operators.compositions import checked, lead_of, of_all
-from autoconv.runtime.support.shape import TensorShape
+from autoconv.linear_operators.several import OfSeveral, of_all
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-class LinearOperatorBlockDiag(LinearOperator):
+class LinearOperatorBlockDiag(OfSeveral):
     """The operator with operators as the blocks on its diagonal, and zeros elsewhere.
 
     `matmul` and `solve` take matrices, or a list with the rows of each block, and return the same.
@@ -26,32 +25,18 @@ class LinearOperatorBlockDiag(LinearOperator):
     array([1., 2., 5.], dtype=float32)
     """
 
+    _joint = "_ds_"
+
     def __init__(
         self, operators: Sequence[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = True, name: str | None = None,
     ) -> None:  # fmt: skip
-        self._operators = checked(operators)
         hints = of_all(operators, is_non_singular, is_self_adjoint, is_positive_definite)
-        super().__init__(
-            operators[0].dtype, None, *hints, is_square, name or "_ds_".join(one.name for one in operators),
-            {"operators": operators},
-        )  # fmt: skip
+        super().__init__(operators, hints, is_square, name)
 
-    @property
-    def operators(self) -> list[LinearOperator]:
-        return self._operators
-
-    def _shape(self) -> TensorShape:
-        lead = self._operators[0].batch_shape
-        for one in self._operators[1:]:
-            lead = broadcast_static_shape(lead, one.batch_shape)
-        sides = [[one.range_dimension for one in self._operators], [one.domain_dimension for one in self._operators]]
-        return lead.concatenate([None if None in side else sum(side) for side in sides])  # type: ignore[arg-type]
-
-    def _shape_tensor(self) -> Tensor:
-        rows: Any = sum(one.range_dimension_tensor() for one in self._operators)  # type: ignore[misc]
-        columns: Any = sum(one.domain_dimension_tensor() for one in self._operators)  # type: ignore[misc]
-        return concat([lead_of(self._operators), stack([rows, columns])], 0)
+    @staticmethod
+    def _combined(sizes: Iterable[Any]) -> Any:
+        return sum(sizes)
 
     def _operand(self, x: Any) -> Any:
         if isinstance(x, (list, tuple)) and len(x) == len(self._operators) and not _is_number(x[0]):

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.shaping import broadcast_to, concat, reshape, shape, stack, transpose
-from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape, broadcast_static_shape
+from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
 from autoconv.linear_operators.base import MAKERS, Hint, LinearOperator, adjoint_of
+from autoconv.linear_operators.several import Hints, OfSeveral, of_all
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-Hints = tuple[Hint, Hint, Hint]
 
-
-class LinearOperatorComposition(LinearOperator):
+class LinearOperatorComposition(OfSeveral):
     """The product of operators: the last one is applied first.
 
     >>> double, turned = (autoconv.linalg.LinearOperatorFullMatrix(x) for x in ([[2.0, 0], [0, 2]], [[0.0, 1], [1, 0]]))
@@ -26,31 +25,23 @@ class LinearOperatorComposition(LinearOperator):
     array([4., 2.], dtype=float32)
     """
 
+    _joint = "_o_"
+
     def __init__(
         self, operators: Sequence[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = None, name: str | None = None,
     ) -> None:  # fmt: skip
-        self._operators = checked(operators)
         if is_non_singular is None and all(one.is_non_singular for one in operators):
             is_non_singular = True
-        super().__init__(
-            operators[0].dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square,
-            name or "_o_".join(one.name for one in operators), {"operators": operators},
-        )  # fmt: skip
-
-    @property
-    def operators(self) -> list[LinearOperator]:
-        return self._operators
+        super().__init__(operators, (is_non_singular, is_self_adjoint, is_positive_definite), is_square, name)
 
     def _shape(self) -> TensorShape:
-        lead = self._operators[0].batch_shape
-        for one in self._operators[1:]:
-            lead = broadcast_static_shape(lead, one.batch_shape)
-        return lead.concatenate([self._operators[0].range_dimension, self._operators[-1].domain_dimension])
+        ends = [self._operators[0].range_dimension, self._operators[-1].domain_dimension]
+        return self._static_lead().concatenate(ends)
 
     def _shape_tensor(self) -> Tensor:
         ends = [self._operators[0].range_dimension_tensor(), self._operators[-1].domain_dimension_tensor()]
-        return concat([lead_of(self._operators), stack(ends)], 0)
+        return concat([self._lead(), stack(ends)], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         found = adjoint_of(x, adjoint_arg)
@@ -183,7 +174,7 @@ class LinearOperatorInversion(LinearOperator):
         return self._operator
 
 
-class LinearOperatorKronecker(LinearOperator):
+class LinearOperatorKronecker(OfSeveral):
     """The Kronecker product of operators.
 
     >>> left, right = (autoconv.linalg.LinearOperatorDiag(x) for x in ([1.0, 2.0], [1.0, 10.0]))
@@ -191,32 +182,18 @@ class LinearOperatorKronecker(LinearOperator):
     array([ 1., 10.,  2., 20.], dtype=float32)
     """
 
+    _joint = "_x_"
+
     def __init__(
         self, operators: Sequence[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = None, name: str | None = None,
     ) -> None:  # fmt: skip
-        self._operators = checked(operators)
         hints = of_all(operators, is_non_singular, is_self_adjoint, is_positive_definite)
-        super().__init__(
-            operators[0].dtype, None, *hints, is_square, name or "_x_".join(one.name for one in operators),
-            {"operators": operators},
-        )  # fmt: skip
+        super().__init__(operators, hints, is_square, name)
 
-    @property
-    def operators(self) -> list[LinearOperator]:
-        return self._operators
-
-    def _shape(self) -> TensorShape:
-        lead = self._operators[0].batch_shape
-        for one in self._operators[1:]:
-            lead = broadcast_static_shape(lead, one.batch_shape)
-        sides = [[one.range_dimension for one in self._operators], [one.domain_dimension for one in self._operators]]
-        return lead.concatenate([None if None in side else math.prod(side) for side in sides])  # type: ignore[type-var]
-
-    def _shape_tensor(self) -> Tensor:
-        rows: Any = math.prod(one.range_dimension_tensor() for one in self._operators)  # type: ignore[misc]
-        columns: Any = math.prod(one.domain_dimension_tensor() for one in self._operators)  # type: ignore[misc]
-        return concat([lead_of(self._operators), stack([rows, columns])], 0)
+    @staticmethod
+    def _combined(sizes: Iterable[Any]) -> Any:
+        return math.prod(sizes)
 
     def _applied(self, x: Any, method: str, adjoint: bool) -> Any:
         """Apply each operator along its own part of the columns: fold it out, multiply, fold it back."""
@@ -281,16 +258,6 @@ class LinearOperatorKronecker(LinearOperator):
         return LinearOperatorKronecker([one.cholesky() for one in self._operators], True)
 
 
-def checked(operators: Sequence[LinearOperator]) -> list[LinearOperator]:
-    """Return operators as a list, of which there is at least one and all have one dtype."""
-    found = list(operators)
-    if not found:
-        raise ValueError("Expected a non-empty list of operators. Found: []")
-    if len({one.dtype for one in found}) > 1:
-        raise TypeError(f"Expected all operators to have the same dtype. Found {[(o.name, o.dtype) for o in found]}")
-    return found
-
-
 def _inherited(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
     first, second, third = operator.is_non_singular, operator.is_self_adjoint, operator.is_positive_definite
     return (
@@ -298,27 +265,6 @@ def _inherited(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint,
         second if self_adjoint is None else self_adjoint,
         third if positive is None else positive,
     )
-
-
-def of_all(operators: Sequence[LinearOperator], non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
-    """Return the hints; one that is not given holds if it holds for every operator."""
-    return (
-        _all(operators, "is_non_singular") if non_singular is None else non_singular,
-        _all(operators, "is_self_adjoint") if self_adjoint is None else self_adjoint,
-        _all(operators, "is_positive_definite") if positive is None else positive,
-    )
-
-
-def _all(operators: Sequence[LinearOperator], name: str) -> Hint:
-    return True if all(getattr(one, name) for one in operators) else None
-
-
-def lead_of(operators: list[LinearOperator]) -> Tensor:
-    """Return the batch shape that the operators have together."""
-    lead = operators[0].batch_shape_tensor()
-    for one in operators[1:]:
-        lead = broadcast_dynamic_shape(lead, one.batch_shape_tensor())
-    return lead
 
 
 def _turned(_: Any) -> list[int]:

@@ -1,0 +1,84 @@
+"""Operators made of several operators, of which each has a part of the rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from autoconv.api.tensors.shaping import concat, stack
+from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape, broadcast_static_shape
+from autoconv.linear_operators.base import Hint, LinearOperator
+from autoconv.runtime.support.shape import TensorShape
+from autoconv.runtime.tensors.tensor import Tensor
+
+Hints = tuple[Hint, Hint, Hint]
+
+
+class OfSeveral(LinearOperator):
+    """An operator made of several; by default its name joins theirs by `_joint`.
+
+    `_combined` computes its number of rows and columns of theirs: their sum or their product.
+    """
+
+    _joint: ClassVar[str]
+
+    def __init__(
+        self, operators: Sequence[LinearOperator], hints: Hints, is_square: Hint, name: str | None
+    ) -> None:
+        self._operators = _checked(operators)
+        joined = self._joint.join(one.name for one in operators)
+        super().__init__(operators[0].dtype, None, *hints, is_square, name or joined, {"operators": operators})
+
+    @staticmethod
+    def _combined(sizes: Iterable[Any]) -> Any:
+        raise NotImplementedError
+
+    @property
+    def operators(self) -> list[LinearOperator]:
+        return self._operators
+
+    def _shape(self) -> TensorShape:
+        sides = [[one.range_dimension for one in self._operators], [one.domain_dimension for one in self._operators]]
+        return self._static_lead().concatenate([None if None in side else self._combined(side) for side in sides])
+
+    def _shape_tensor(self) -> Tensor:
+        rows = self._combined(one.range_dimension_tensor() for one in self._operators)
+        columns = self._combined(one.domain_dimension_tensor() for one in self._operators)
+        return concat([self._lead(), stack([rows, columns])], 0)
+
+    def _static_lead(self) -> TensorShape:
+        """Return the batch shape that the operators have together, as far as it is known."""
+        lead = self._operators[0].batch_shape
+        for one in self._operators[1:]:
+            lead = broadcast_static_shape(lead, one.batch_shape)
+        return lead
+
+    def _lead(self) -> Tensor:
+        """Return the batch shape that the operators have together."""
+        lead = self._operators[0].batch_shape_tensor()
+        for one in self._operators[1:]:
+            lead = broadcast_dynamic_shape(lead, one.batch_shape_tensor())
+        return lead
+
+
+def of_all(operators: Sequence[LinearOperator], non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
+    """Return the hints; one that is not given holds if it holds for every operator."""
+    return (
+        _all(operators, "is_non_singular") if non_singular is None else non_singular,
+        _all(operators, "is_self_adjoint") if self_adjoint is None else self_adjoint,
+        _all(operators, "is_positive_definite") if positive is None else positive,
+    )
+
+
+def _all(operators: Sequence[LinearOperator], name: str) -> Hint:
+    return True if all(getattr(one, name) for one in operators) else None
+
+
+def _checked(operators: Sequence[LinearOperator]) -> list[LinearOperator]:
+    """Return operators as a list, of which there is at least one and all have one dtype."""
+    found = list(operators)
+    if not found:
+        raise ValueError("Expected a non-empty list of operators. Found: []")
+    if len({one.dtype for one in found}) > 1:
+        raise TypeError(f"Expected all operators to have the same dtype. Found {[(o.name, o.dtype) for o in found]}")
+    return found
