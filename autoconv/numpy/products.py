@@ -94,7 +94,8 @@ def tensordot(a: TensorLike, b: TensorLike, /, axes: AxisLike = 2, **kwargs: Any
     if len(one) != len(other) or any(known_shape(x)[i] != known_shape(y)[j] for i, j in zip(one, other, strict=False)):
         raise ValueError("shape-mismatch for sum")
     if x.dtype.is_bool:
-        return call_ufunc(np.not_equal, tensordot(cast(x, np.uint8), cast(y, np.uint8), (one, other)), 0)
+        numbers = tensordot(cast(x, np.float32), cast(y, np.float32), (one, other))
+        return call_ufunc(np.not_equal, numbers, 0)  # a sum of ones is positive, however it is rounded
     return apply("tensordot", x, y, axes=(one, other))
 
 

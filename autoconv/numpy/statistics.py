@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.dtypes import as_dtype, uint64
 from autoconv.numpy.complex_loops import by_parts
 from autoconv.numpy.kernels import by_kernel, whole_call
 from autoconv.numpy.operands import (
@@ -209,10 +209,13 @@ def _within_one(x: Tensor) -> Any:
 
 @computes("bincount")
 def bincount(x: TensorLike, /, weights: TensorLike | None = None, minlength: Any = 0) -> Any:
-    values = tensor(x)
-    if weights is None:
-        return whole_call("bincount", True, values, None, integer(minlength))
-    return whole_call("bincount", True, values, tensor(weights), integer(minlength))
+    values, least = tensor(x), integer(minlength)
+    operands = [values] if weights is None else [values, tensor(weights)]
+    counts = (values.dtype.is_integer or values.dtype.is_bool) and values.dtype is not uint64
+    counts = counts and values.type.shape != (0,)  # NumPy counts nothing in ints, whatever the weights
+    if counts and all(rank_of(one) == 1 for one in operands) and not operands[-1].dtype.is_complex:
+        return apply("numpy_bincount", values, tensor(least, np.int64), *operands[1:])
+    return whole_call("bincount", True, values, None if weights is None else operands[1], least)
 
 
 @computes("histogram")

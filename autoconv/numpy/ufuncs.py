@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.dtypes import as_dtype, float32, float64
 from autoconv.numpy.complex_loops import COMPLEX_LOOPS
 from autoconv.numpy.integer_comparisons import compared_exactly
 from autoconv.numpy.kernels import whole_call
@@ -140,8 +140,12 @@ def accumulate(
         raise TypeError("cannot accumulate on a scalar")
     if scan is not None:
         return FUNCTIONS[scan](x, axis=axis, dtype=dtype, out=out)
-    options = {} if dtype is None else {"dtype": dtype}
-    found = whole_call(f"{ufunc.__name__}.accumulate", False, x, axis=integer(axis), **options)
+    extremes = {"maximum": "cummax", "minimum": "cummin"}.get(ufunc.__name__)
+    if extremes is not None and dtype is None and (x.dtype.is_integer or x.dtype in (float32, float64)):
+        found = apply(extremes, x, axis=integer(axis))
+    else:
+        options = {} if dtype is None else {"dtype": dtype}
+        found = whole_call(f"{ufunc.__name__}.accumulate", False, x, axis=integer(axis), **options)
     return found if out is None else write_into(out, found)
 
 
@@ -293,7 +297,7 @@ def _multiplied(x: Tensor, y: Tensor) -> Any:
         raise ValueError("matmul: Input operand does not have enough dimensions")
     dtype = x.dtype
     if dtype.is_bool:
-        x, y = (cast(v, np.uint8) for v in (x, y))
+        x, y = (cast(v, np.float32) for v in (x, y))  # a sum of ones is positive, however it is rounded
     if not _agree(x, y):
         apply("numpy_shapes", x, y, how=MATMUL)
     rows = apply("expand_dims", x, axis=0) if ranks[0] == 1 else x

@@ -48,6 +48,7 @@ from autoconv.ops.movement import (  # noqa: F401 (registers its records)
 from autoconv.ops.numpy import (  # noqa: F401 (registers its records)
     arrays,
     calls,
+    counts,
     generators,
     methods,
     shapes,

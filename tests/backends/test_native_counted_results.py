@@ -38,6 +38,33 @@ def test_masks(shape: tuple[int, ...], trailing: tuple[int, ...], dtype: str) ->
         np.testing.assert_array_equal(found, x[one])
 
 
+def _counts(x: Any, weights: Any, least: int) -> Any:
+    return np.bincount(x, minlength=least), np.bincount(x + 1, weights)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "uint32"])
+@pytest.mark.parametrize("size", [0, 1, 100])
+def test_counts_of_numbers(dtype: str, size: int) -> None:
+    x, weights = np.abs(numbers(dtype, size)), np.arange(size) * 0.5
+    x = x if dtype == "bool" else (x % 50).astype(dtype)
+    compiled = ac.compile(_counts)
+    for least in (0, 7, 90):
+        for found, expected in zip(compiled(x, weights, least), _counts(x, weights, least), strict=True):
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, expected)
+    assert not size or ("kernels" not in compiled.explain() and "plain" not in compiled.explain())
+
+
+@pytest.mark.parametrize(("x", "least"), [([1, -1], 0), ([1, 2], -1), ([1, 2, 3], 0)])
+def test_what_is_not_counted_raises_as_in_numpy(x: Any, least: int) -> None:
+    given = np.array(x), np.ones(2), least
+    with pytest.raises(ValueError) as expected:
+        _counts(*given)
+    with pytest.raises(ValueError) as found:
+        ac.compile(_counts)(*given)
+    assert str(found.value) == str(expected.value)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "uint64", "float32", "float64"])
 @pytest.mark.parametrize("counts", ["int32", "int64"])
 def test_distinct_elements(dtype: str, counts: str) -> None:

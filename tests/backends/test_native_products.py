@@ -52,6 +52,30 @@ def test_nothing_to_add_up_gives_zeros(shape):
     np.testing.assert_array_equal(found, x @ y)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
+def test_integers_wrap_around_as_in_numpy(dtype):
+    random = np.random.default_rng(3)
+
+    def products(x, y):
+        return x @ y, x.T @ x, y @ y.T, x[0] @ y, y @ y[0], (x[None] @ y[None])[0], np.dot(x[0], x[1])
+
+    for rows, inner, columns in ((1, 1, 1), (3, 5, 2), (4, 9, 7), (2, 8, 1), (13, 30, 17)):
+        x, y = ((random.integers(0, 2**63, shape) * 5).astype(dtype) for shape in ((rows + 1, inner), (inner, columns)))
+        compiled = autoconv.compile(products)
+        for found, expected in zip(compiled(x, y), products(x, y), strict=True):
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, expected)
+        assert "kernels" not in compiled.explain() and "plain" not in compiled.explain()
+
+
+@pytest.mark.parametrize("inner", [0, 255, 256, 257, 512])
+def test_a_product_of_bools_is_true_however_many_they_are(inner):
+    ones = np.ones((2, inner), bool)
+    found = autoconv.compile(lambda x: (x @ x.T, np.tensordot(x, x, (1, 1)), np.inner(x, x)))(ones)
+    for one in found:
+        np.testing.assert_array_equal(one, ones @ ones.T)
+
+
 def test_batches_of_rows_are_rows():
     random = np.random.default_rng(1)
     x, y = random.random((3, 5, 7), np.float32), random.random((7, 9), np.float32)

@@ -64,6 +64,18 @@ def test_recurrences_and_shifts(axis: int, reverse: bool) -> None:
     alike(op("linear_recurrence", axis=axis, reverse=reverse), x[:0], y[:0])
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float32", "float64"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_extremes(shape: tuple[int, ...], dtype: str) -> None:
+    x = (np.random.default_rng(0).standard_normal(shape) * 50).astype(dtype)
+    if x.dtype.kind == "f" and x.size > 4:
+        x.flat[x.size // 2] = np.nan
+    for axis in range(len(shape)):
+        for name, ufunc in (("cummax", np.maximum), ("cummin", np.minimum)):
+            (found,) = alike(op(name, axis=axis), x)
+            np.testing.assert_array_equal(found, ufunc.accumulate(x, axis))
+
+
 def test_of_numpys_methods() -> None:
     x = np.arange(6, dtype=np.int8).reshape(2, 3)
     assert alike(op("numpy_cumsum", axis=None), x)[0].tolist() == [0, 1, 3, 6, 10, 15]

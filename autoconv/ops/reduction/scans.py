@@ -1,4 +1,4 @@
-"""Cumulative sums and products along an axis, and the recurrence that differentiates products."""
+"""Cumulative sums, products and extremes along an axis, and the recurrence that differentiates products."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugated
-from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast, normalised_axis
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, 0.75, 1.5]])
 _I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
+_NAN = np.array([1.0, 2.0, np.nan, 3.0])
 _COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j, 1.0j])
 
 
@@ -45,6 +46,14 @@ def _scan(operation: np.ufunc, start: int) -> Callable[..., Any]:
         if exclusive:
             result = _moved(result, axis, False, start)
         return np.flip(result, axis) if reverse else result
+
+    return run
+
+
+def _extremes(operation: np.ufunc) -> Callable[..., Any]:
+    def run(x: Any, *, axis: int) -> Any:
+        _check(x, axis)
+        return operation.accumulate(x, axis=axis)
 
     return run
 
@@ -129,6 +138,14 @@ cumprod = define(
     name="cumprod", graphdef="Cumprod", result=_axis_rule("cumprod"), kernel=quiet(_scan(np.multiply, 1)),
     gradient=_cumprod_gradient, samples=(*_SCANS, sample(np.array([2.0, 0.0, 3.0, 0.0]), axis=0)),
 )  # fmt: skip
+cummax, cummin = (
+    define(
+        name=f"cum{kind}", graphdef=f"Cum{kind}", result=_axis_rule(f"cum{kind}"), kernel=quiet(_extremes(operation)),
+        gradient=no_gradient("it does not keep which element is the extreme"),
+        samples=(sample(_X, axis=0), sample(_X, axis=-1), sample(_I, axis=1), sample(_NAN, axis=0)),
+    )
+    for kind, operation in (("max", np.maximum), ("min", np.minimum))
+)
 shift = define(
     name="shift", graphdef="ShiftByOne", result=_axis_rule("shift"), kernel=_shift, gradient=_shift_gradient,
     samples=(sample(_X, axis=0, reverse=False), sample(_X, axis=-1, reverse=True)),

@@ -24,3 +24,15 @@ def radices(size: int) -> tuple[int, ...] | None:
         found.remove(4)
         found.append(_LARGEST_FIRST)
     return tuple(found) if size == 1 else None
+
+
+@functools.cache
+def chirp_size(size: int) -> int:
+    """Return the size of the transforms by which one of `size` elements is computed as a convolution.
+
+    Of the sizes that a convolution may have, it is the one whose stages go over the fewest numbers.
+    """
+    least = 2 * size - 1
+    most = 1 << (least - 1).bit_length()
+    found = [(whole * len(factors), whole) for whole in range(least, most + 1) if (factors := radices(whole))]
+    return min(found)[1]

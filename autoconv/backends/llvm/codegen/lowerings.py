@@ -13,6 +13,7 @@ import autoconv.backends.llvm.codegen.lists.stack
 import autoconv.backends.llvm.codegen.lists.typed
 import autoconv.backends.llvm.codegen.lists.typed_bulk
 import autoconv.backends.llvm.codegen.loops.arg_extreme
+import autoconv.backends.llvm.codegen.loops.bincount
 import autoconv.backends.llvm.codegen.loops.index_patterns
 import autoconv.backends.llvm.codegen.loops.nonzero
 import autoconv.backends.llvm.codegen.loops.relayout

@@ -7,11 +7,13 @@ from typing import Any
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count
 from autoconv.backends.llvm.ir.scalars import ElementWriter
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import split_counts
+from autoconv.graph.graph import Value
 
 PART = ("i64 %part", "i64 %first", "i64 %last")
 
@@ -40,6 +42,12 @@ class Routine:
 def open_dimensions(region: LoweringContext) -> list[str]:
     """Return the open dimensions as parameters of a routine, which are its arguments too: names agree everywhere."""
     return [f"i64 {size}" for size in region.body.module.sizes]
+
+
+def pointers(region: LoweringContext, *values: Value | Object) -> list[str]:
+    """Return the addresses of elements as arguments of a routine."""
+    found = (region.address(one) if isinstance(one, Object) else region.data(one) for one in values)
+    return [f"ptr {address}" for address in found]
 
 
 def in_parts(

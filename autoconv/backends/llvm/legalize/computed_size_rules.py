@@ -225,7 +225,7 @@ def _same(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     return sizes.of_shape(node, inputs, shape_of(inputs[0])) if _are_dense(inputs) else None
 
 
-@rule("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod")
+@rule("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin")
 def _scanned(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     shape = shape_of(inputs[0])
     if not _are_dense(inputs) or (node.attributes["axis"] is None and len(shape) != 1):

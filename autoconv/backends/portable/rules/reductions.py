@@ -10,6 +10,7 @@ from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import bool_, float32, float64
 from autoconv.graph.graph import Node
+from autoconv.ops.traits import MAX, MIN
 
 _FOLDS: dict[str, tuple[str, Any]] = {
     "sum": ("add", 0), "prod": ("multiply", 1), "max": ("maximum", None), "min": ("minimum", None),
@@ -167,6 +168,13 @@ def arg(w: Rules, node: Node, x: Term) -> Term | None:
     axis = whole(axis, x.rank)
     found = w.arg(x, axis, "max" in node.op.name, node.results[0].dtype)
     return w.kept(found, x, (axis,)) if node.attributes.get("keepdims") else found
+
+
+@lowers("cummax", "cummin")
+def scan_of_extremes(w: Rules, node: Node, x: Term) -> Term:
+    name, extreme = ("maximum", MAX) if node.op.name == "cummax" else ("minimum", MIN)
+    axis = whole(node.attributes["axis"], x.rank)
+    return w.scan(x, axis, name, extreme.neutral(x.dtype), False, False)
 
 
 @lowers("linear_recurrence")

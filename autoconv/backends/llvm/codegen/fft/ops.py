@@ -1,4 +1,4 @@
-"""Lower Fourier transforms of sizes without large prime factors; others run by their kernels.
+"""Lower Fourier transforms of constant sizes; long ones run by their kernels.
 
 The size is constant, and so are the stages and the roots of unity. Along the last dimension each row is transformed by
 itself; along another one, as many adjacent columns at once as fit into the processor's cache.
@@ -10,9 +10,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.analysis.fft_radices import radices
+from autoconv.backends.llvm.analysis.fft_radices import chirp_size, radices
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.fft.chirp import TABLES, tables, write_chirped_rows
 from autoconv.backends.llvm.codegen.fft.stockham import roots_in_order, roots_of_unity, stages, write_stage
 from autoconv.backends.llvm.codegen.registry import complex_native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts
@@ -29,6 +30,7 @@ _MOST = 1 << 18  # bytes of a thread's memory between stages
 _BLOCK = 4096  # numbers in the columns that are transformed together,
 _FEWEST = 8  # with at least so many columns,
 _MOST_COLUMNS = 64  # and at most
+_CHIRP_ROWS = 4  # memory of a transform by a chirp, by that of another
 _WORK = 6  # cost of a number in a stage, in units of 0.05 ns
 
 
@@ -46,7 +48,7 @@ def _fits(node: Node) -> bool:
 
 def is_known(size: int, dtype: DType) -> bool:
     """Return whether transforms of that size are native."""
-    return radices(size) is not None and 2 * size * dtype.size <= _MOST
+    return 2 * (size if radices(size) is not None else _CHIRP_ROWS * size) * dtype.size <= _MOST
 
 
 @complex_native("fft", "ifft", fits=_fits, library=True)
@@ -81,7 +83,9 @@ def _fits_real(node: Node) -> bool:
         return False
     size = sizes(real.type)[-1]
     whole = x.dtype if node.op.name == "irfft" else result.dtype
-    return _is_halved(size, whole) and (node.op.name == "rfft" or shape[-1] == size // 2 + 1)
+    if node.op.name == "rfft":
+        return _is_halved(size, whole) or is_known(size, whole)
+    return _is_halved(size, whole) and shape[-1] == size // 2 + 1
 
 
 @complex_native("rfft", fits=_fits_real, library=True)
@@ -90,6 +94,9 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     kind: Any = result.type
     *rows, size = sizes(x.type)
+    if not _is_halved(size, kind.dtype):
+        _rfft_as_complex(region, node)
+        return
     half = TensorType(kind.dtype, (*rows, size // 2))
     made, between = region.new_array(kind), region.new_array(half)
     scale = float(size) ** -{"backward": 0.0, "forward": 1.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
@@ -121,6 +128,43 @@ def write_irfft(region: LoweringContext, node: Node) -> None:
     region.drop_later(between, half)
     region.set(result, made)
     _ask_for_numbers(region, node, [len(rows)])
+
+
+def _rfft_as_complex(region: LoweringContext, node: Node) -> None:
+    """Transform rows as complex numbers, and keep the first half of each."""
+    (x,), (result,) = node.inputs, node.results
+    dtype, norm = result.dtype, node.attributes.get("norm", "backward")
+    *rows, size = sizes(x.type)
+    whole = TensorType(dtype, (*rows, size))
+    given, between, made = region.new_array(whole), region.new_array(whole), region.new_array(result.type)
+
+    def widen(b: ElementWriter, source: str, target: str, row: str) -> None:
+        with b.out.loop("0", str(size), unrolled=False) as k:
+            place = plus(b.out, times(b.out, row, size), k)
+            number = load(b, dtype.real_dtype, source, place)
+            store(b, b.pair(number, b.constant(0.0, number.dtype)), target, place)
+
+    def cut(b: ElementWriter, source: str, target: str, row: str) -> None:
+        with b.out.loop("0", str(size // 2 + 1), unrolled=False) as k:
+            found = load(b, dtype, source, plus(b.out, times(b.out, row, size), k))
+            store(b, found, target, plus(b.out, times(b.out, row, size // 2 + 1), k))
+
+    _copy_rows(region, whole, widen, region.data(x), region.address(between if size == 1 else given))
+    if size > 1:
+        _along(region, whole, len(rows), region.address(given), region.address(between), False, norm)
+    _copy_rows(region, whole, cut, region.address(between), region.address(made))
+    for one in (given, between):
+        region.drop_later(one, whole)
+    region.set(result, made)
+    _ask_for_numbers(region, node, [len(rows)])
+
+
+def _copy_rows(
+    region: LoweringContext, whole: TensorType, write: Callable[[ElementWriter, str, str, str], None], source: str,
+    target: str,
+) -> None:  # fmt: skip
+    """Run `write` for each row."""
+    call(region, _rows(region, whole, write), f"ptr {source}", f"ptr {target}", f"ptr {source}")
 
 
 def _ask_for_numbers(region: LoweringContext, node: Node, axes: Sequence[int]) -> None:
@@ -220,6 +264,9 @@ def _along(region: LoweringContext, type_: Any, axis: int, source: str, target: 
     power = {"backward": float(inverse), "forward": float(not inverse), "ortho": 0.5}[norm]
     scale = float(size) ** -power
     sign = 1 if inverse else -1
+    if radices(size) is None:
+        _chirped(region, type_, axis, sign, scale, source, target)
+        return
     columns = min(inner, max(_FEWEST, min(_MOST_COLUMNS, _BLOCK // size)))
     while columns > 1 and 2 * size * columns * dtype.size > _MOST:
         columns //= 2
@@ -227,6 +274,21 @@ def _along(region: LoweringContext, type_: Any, axis: int, source: str, target: 
         if width:
             outer, block = math.prod(shape[:axis]), (first, count, width)
             _blocks(region, dtype, size, inner, outer, block, sign, scale, source, target)
+
+
+def _chirped(
+    region: LoweringContext, type_: Any, axis: int, sign: int, scale: float, source: str, target: str
+) -> None:  # fmt: skip
+    """Transform along an axis whose size has a large prime factor."""
+    shape, dtype = sizes(type_), type_.dtype
+    outer, size, inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+    arguments = ["ptr noalias readonly %x", "ptr noalias %y", *TABLES]
+    body = Routine(region, [*arguments, *PART], "i1")
+    write_chirped_rows(region, body, dtype, size, inner, scale)
+    whole = chirp_size(size)
+    work = 2 * _WORK * whole * len(radices(whole) or ()) * outer * inner
+    name = in_parts(region, arguments, body, outer * inner, work)
+    call(region, name, f"ptr {source}", f"ptr {target}", *tables(region, size, sign, dtype))
 
 
 def _blocks(

@@ -63,17 +63,17 @@ def roots_of_unity(size: int, sign: int, dtype: DType) -> np.ndarray:
     for stage in stages(size, 1, 1):
         if stage.rows > 1:
             for k in range(1, stage.radix):
-                found += _roots(k * np.arange(stage.rows), stage.rows * stage.radix, sign)
+                found += exact_roots(k * np.arange(stage.rows), stage.rows * stage.radix, sign)
     return np.concatenate([*found, np.zeros(1)]).astype(dtype.numpy)
 
 
 @functools.cache
 def roots_in_order(size: int, sign: int, dtype: DType) -> np.ndarray:
     """Return the first half of the powers of one root, real parts and then imaginary ones."""
-    return np.concatenate(_roots(np.arange(max(size // 2, 1)), size, sign)).astype(dtype.numpy)
+    return np.concatenate(exact_roots(np.arange(max(size // 2, 1)), size, sign)).astype(dtype.numpy)
 
 
-def _roots(numerators: np.ndarray, denominator: int, sign: int) -> list[np.ndarray]:
+def exact_roots(numerators: np.ndarray, denominator: int, sign: int) -> list[np.ndarray]:
     """Return real and imaginary parts, each correct to the last bit: angles are reduced to an eighth of the circle."""
     eighths = numerators * 8 % (8 * denominator)
     octant, rest = eighths // denominator, eighths % denominator

@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import counted
-from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions
+from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions, pointers
 from autoconv.backends.llvm.ir.index_arith import element_count, plus, product, times, unravelled
 from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.graph.dtypes import bool_, int64
@@ -41,8 +41,8 @@ def write_where(region: LoweringContext, node: Node) -> None:
             whole = load(b, int64, "%result", start)
             for axis, step in enumerate(unravelled(out, whole.ir, shape)):
                 store(b, b.wrap(int64, str(step)), "%result", plus(out, start, axis))
-    pointers = f"ptr {region.data(condition)}", f"ptr {region.address(made)}", f"i64 {count}"
-    call(region, routine.finish(), *open_dimensions(region), *pointers)
+    given = *pointers(region, condition, made), f"i64 {count}"
+    call(region, routine.finish(), *open_dimensions(region), *given)
     region.set(node.results[0], made)
 
 
@@ -78,8 +78,8 @@ def write_masked(region: LoweringContext, node: Node) -> None:
                 )
 
     _each(routine, write)
-    pointers = [f"ptr {region.data(mask)}", f"ptr {region.data(x)}", f"ptr {region.address(made)}", f"i64 {count}"]
-    call(region, routine.finish(), *open_dimensions(region), *pointers)
+    given = *pointers(region, mask, x, made), f"i64 {count}"
+    call(region, routine.finish(), *open_dimensions(region), *given)
     region.set(node.results[0], made)
 
 

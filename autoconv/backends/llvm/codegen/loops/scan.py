@@ -1,4 +1,4 @@
-"""Lower cumulative sums and products, and linear recurrences, to loops."""
+"""Lower cumulative sums, products and extremes, and linear recurrences, to loops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_o
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import complex_native, native
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions, pointers
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
     Position,
@@ -26,6 +26,8 @@ from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, stor
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
+from autoconv.ops.elements import ELEMENTS
+from autoconv.ops.traits import MAX, MIN
 
 _LANES = 8  # interleaved rows, to hide the latency of additions
 _COST = 8  # cost of one element, in units of 0.05 ns
@@ -65,7 +67,7 @@ def _scans_open(node: Node) -> bool:
 
 
 @complex_native("cumprod", "numpy_cumprod", fits=_multiplies_complex)
-@native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", fits=_scans, of_open=_scans_open)
+@native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin", fits=_scans, of_open=_scans_open)
 def write_scan(region: LoweringContext, node: Node) -> None:
     """Vectorise a scan over columns where there are several, else interleave several rows.
 
@@ -91,7 +93,7 @@ def write_scan(region: LoweringContext, node: Node) -> None:
     region.set(result, region.new_array(result.type))
     work = _COST * math.prod(shape) if is_known(shape) else _COST
     name = in_parts(region, arguments, routine, rows, work, shape)
-    call(region, name, *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
+    call(region, name, *open_dimensions(region), *pointers(region, x, result))
 
 
 def _is_long(space: _IterationSpace) -> bool:
@@ -108,7 +110,7 @@ def _neutral_of_products(b: ElementWriter, dtype: DType) -> Element:
 
 
 class _Scan:
-    """A cumulative sum or product: its operands, and the loops in three orders."""
+    """A cumulative sum, product or extreme: its operands, and the loops in three orders."""
 
     def __init__(self, routine: Routine, node: Node) -> None:
         self.out, self.b = routine.out, routine.b
@@ -118,16 +120,25 @@ class _Scan:
         self.space = _IterationSpace(self.out, node, sizes(type_))
         self.product = node.op.name.endswith("cumprod")
         inexact = self.dtype.is_floating or self.dtype.is_complex
-        self.is_associative = not inexact or node.op.name == "cumsum"
+        name = node.op.name
+        self.extreme = MAX if name == "cummax" else MIN if name == "cummin" else None
+        self.is_associative = not inexact or self.extreme is not None or name == "cumsum"
         self.exclusive = node.attributes.get("exclusive", False)
         zero = -0.0 if self.dtype.is_floating and not self.exclusive else 0  # -0.0 + -0.0 stays -0.0
-        self.start = _neutral_of_products(self.b, self.dtype) if self.product else self.b.constant(zero, self.dtype)
+        if self.extreme is not None:
+            self.start = self.b.constant(self.extreme.neutral(self.dtype), self.dtype)
+        elif self.product:
+            self.start = _neutral_of_products(self.b, self.dtype)
+        else:
+            self.start = self.b.constant(zero, self.dtype)
 
     def element(self, place: Position) -> Element:
         found = load(self.b, self.given, "%x", place)
         return found if self.given is self.dtype else self.b.cast(found, self.dtype)
 
     def combine(self, x: Element, y: Element) -> Element:
+        if self.extreme is not None:
+            return ELEMENTS[self.extreme.combine](self.b, x, y)
         return x * y if self.product else x + y
 
     def by_columns(self) -> None:
@@ -246,5 +257,4 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
             with out.loop("1", str(space.size)) as step:
                 step_of(row, step, False)
     region.set(result, region.new_array(result.type))
-    data = [f"ptr {region.data(value)}" for value in (coefficient, addend, result)]
-    call(region, routine.finish(), *open_dimensions(region), *data)
+    call(region, routine.finish(), *open_dimensions(region), *pointers(region, coefficient, addend, result))

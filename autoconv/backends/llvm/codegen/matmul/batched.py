@@ -9,6 +9,7 @@ from autoconv.backends.llvm.analysis.classify import ROLES
 from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_of
 from autoconv.backends.llvm.analysis.representation import is_array, is_of_open, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.matmul import integers
 from autoconv.backends.llvm.codegen.matmul.blas import alone, has_products
 from autoconv.backends.llvm.codegen.matmul.ops import call_product
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import ProductText
@@ -61,9 +62,13 @@ def _is_open_batch(node: Node) -> bool:
 def write_products(region: LoweringContext, node: Node) -> None:
     """Write each product by tiles where they suit, else by the BLAS; each is accumulated as a single product is.
 
+    Products of integers have loops of their own.
     Threads share the matrices and, where these are few, the tiles or rows of each.
     """
     (result,) = node.results
+    if integers.fits(node):
+        integers.write_products(region, node)
+        return
     product, machine = Product(node, batched=True), current_target().vectors
     blas = has_products(product.dtype)
     region.set(result, region.new_array(result.type))
@@ -153,6 +158,8 @@ def _turned(region: LoweringContext, node: Node, product: Product, lanes: int) -
 
 # `matmul` lowers a single product.
 def _role(node: Node) -> str | None:
+    if integers.fits(node):
+        return "whole"
     if not is_of_open(node):
         return "whole" if _is_batch(node) else None
     return None if is_one_product(node) else "whole" if _is_open_batch(node) else "kernel"

@@ -59,7 +59,7 @@ def write_numpy_routine(region: LoweringContext, node: Node) -> None:
     out, (x, *_), (result,) = region.out, node.inputs, node.results
     shape, given, function = sizes(x.type), _given(node), node.attributes["function"]
     axis = given.get("axis", ("value", -1))[1] % len(shape)
-    array = None if function == "partition" else _array(region, x)
+    array = None if function == "partition" else held_array(region, x)
     made = None
     if array is None:
         made = region.new_array(x.type) if is_known(shape) else region.body.new_counted(x.dtype, shape)
@@ -79,7 +79,7 @@ def write_numpy_routine(region: LoweringContext, node: Node) -> None:
         region.body.release_or_keep(made.slot, x.type if is_known(shape) else TensorType(x.dtype, (None,)))
 
 
-def _array(region: LoweringContext, x: Value) -> Object | None:
+def held_array(region: LoweringContext, x: Value) -> Object | None:
     """Return the array object of a value; None for a value that has none of its own."""
     if region.is_view(x) or region.is_lent(x):
         return None

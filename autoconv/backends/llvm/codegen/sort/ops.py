@@ -12,18 +12,22 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions, pointers
+from autoconv.backends.llvm.codegen.sort.numpy_routines import held_array
 from autoconv.backends.llvm.codegen.sort.parallel_merge import Halves, is_worthwhile
 from autoconv.backends.llvm.codegen.sort.radix import BY_INSERTION, ON_STACK, Sorter, sift
 from autoconv.backends.llvm.codegen.sort.sort_keys import from_key, key_dtype, to_key
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.target.machine import current_target
-from autoconv.graph.dtypes import DType, bool_, int32, int64, uint32
+from autoconv.graph.dtypes import DType, bool_, float64, int32, int64, uint32
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
 _WORK = 60  # cost of one element, in units of 0.05 ns
+_SHORT = 24  # elements up to which a loop sorts faster than NumPy
+_MEDIUM = 1500  # elements up to which NumPy finds the stable order of float64 faster
+_STABLE = 2  # NPY_STABLESORT
 _FEW = 32  # largest k for which the k best are kept in order during one pass
 
 
@@ -82,24 +86,24 @@ def _finish(region: LoweringContext, node: Node, rows: _Rows, sort_first: bool =
         region.set(value, region.new_array(value.type))
     if sort_first:
         _sort_by_numpy(region, node)
-    pointers = [f"ptr {region.data(value)}" for value in (node.inputs[0], *node.results)]
+    given = pointers(region, node.inputs[0], *node.results)
     held = []
     if sort_first:
-        pointers += ["ptr null", "ptr null"]
+        given += ["ptr null", "ptr null"]
     elif not isinstance(rows.size, int):
         for dtype in (rows.sorter.dtype, uint32):
             made = region.body.new_counted(dtype, (times(region.out, rows.size, 2),))
             held.append((made.slot or "", TensorType(dtype, (None,))))
-            pointers.append(f"ptr {region.address(made)}")
+            given += pointers(region, made)
     elif rows.size > ON_STACK:
         for dtype in (rows.sorter.dtype, uint32):
             type_ = TensorType(dtype, (2 * rows.size,))
             made = region.new_array(type_)
             held.append((made.slot or "", type_))
-            pointers.append(f"ptr {region.address(made)}")
+            given += pointers(region, made)
     else:
-        pointers += ["ptr null", "ptr null"]
-    call(region, rows.finish(), *open_dimensions(region), *pointers)
+        given += ["ptr null", "ptr null"]
+    call(region, rows.finish(), *open_dimensions(region), *given)
     for slot, type_ in held:
         region.body.release_or_keep(slot, type_)
 
@@ -130,7 +134,7 @@ def _is_vectorised(node: Node) -> bool:
     size = sizes(type_)[node.attributes.get("axis", -1)]
     if not current_target().has_libraries or node.op.name != "sort":
         return False
-    return not isinstance(size, int) or (size > BY_INSERTION and type_.dtype.size >= 4)
+    return not isinstance(size, int) or (size > _SHORT and type_.dtype.size >= 4)
 
 
 def _work(node: Node) -> int:
@@ -249,6 +253,9 @@ def write_argsort(region: LoweringContext, node: Node) -> None:
     if _in_halves(node):
         _sort_in_halves(region, node, ordered=True)
         return
+    if _is_ordered_by_numpy(node):
+        _order_by_numpy(region, node)
+        return
     rows = _Rows(region, node, 1, ordered=True)
     out, b = rows.routine.out, rows.routine.b
 
@@ -259,6 +266,37 @@ def write_argsort(region: LoweringContext, node: Node) -> None:
 
     rows.each(write)
     _finish(region, node, rows)
+
+
+def _is_ordered_by_numpy(node: Node) -> bool:
+    """Return whether NumPy's merges are faster than insertion, and than a radix sort of as many digits."""
+    (x,), shape = node.inputs, sizes(node.inputs[0].type)
+    if not current_target().has_libraries or x.dtype is not float64 or _is_descending(node) or not is_known(shape):
+        return False
+    return BY_INSERTION[x.dtype.size] < shape[node.attributes.get("axis", -1)] <= _MEDIUM
+
+
+def _order_by_numpy(region: LoweringContext, node: Node) -> None:
+    """Convert the positions that NumPy finds to the dtype of the result."""
+    out, (x,), (result,) = region.out, node.inputs, node.results
+    array = held_array(region, x)
+    copy = None
+    if array is None:
+        array = copy = region.new_array(x.type)
+        out.copy(region.address(copy), region.data(x), math.prod(sizes(x.type)) * x.dtype.size)
+    axis = node.attributes.get("axis", -1) % len(sizes(x.type))
+    found = out.call_c("PyArray_ArgSort", "ptr", "ptr, i32, i32", array.ir, axis, _STABLE)
+    region.body.check(out.is_null(found))
+    places = region.body.own(found)
+    region.set(result, region.new_array(result.type))
+    routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %result"])
+    with routine.out.loop("0", str(math.prod(sizes(result.type)))) as i:
+        number = load(routine.b, int64, "%x", i)
+        store(routine.b, routine.b.cast(number, result.dtype), "%result", i)
+    call(region, routine.finish(), *pointers(region, places, result))
+    region.body.release(places.slot)
+    if copy is not None:
+        region.body.release_or_keep(copy.slot, x.type)
 
 
 @native("top_k", fits=lambda node: len(node.inputs) == 1 and _sorts(node), of_open=_sorts_open)

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType, int64, uint32
 
-BY_INSERTION = 24  # elements up to which insertion is faster
+BY_INSERTION = {1: 24, 2: 40, 4: 60, 8: 88}  # elements up to which insertion is faster, by the bytes of a key
 ON_STACK = 1024  # elements of a row up to which keys are on the stack
 _WIDE = 4096  # elements from which digits have 11 bits, not 8
 
@@ -44,6 +44,7 @@ class Sorter:
         self.ordered = ordered
         self.bits = 11 if isinstance(size, int) and size >= _WIDE and dtype.size >= 4 else 8
         self.passes = -(-dtype.size * 8 // self.bits)
+        self.few = BY_INSERTION[dtype.size]
         self.on_stack = isinstance(size, int) and size <= ON_STACK
         if isinstance(size, int) and self.on_stack:
             keys, positions = (self.out.alloca(f"[{2 * size} x {register(d)}]") for d in (dtype, uint32))
@@ -60,14 +61,14 @@ class Sorter:
         """Return pointers to the sorted keys of a row, and to their positions."""
         out, size = self.out, self.size
         if isinstance(size, int):
-            return self._by_insertion(key_at) if size <= BY_INSERTION else self._by_digits(key_at)
+            return self._by_insertion(key_at) if size <= self.few else self._by_digits(key_at)
         found = [out.alloca("ptr") for _ in range(2)]
 
         def write(sorted_: tuple[str, str]) -> None:
             for cell, pointer in zip(found, sorted_, strict=True):
                 out.store("ptr", pointer, cell)
 
-        few = out.icmp("sle", size, BY_INSERTION)
+        few = out.icmp("sle", size, self.few)
         out.either(few, lambda: write(self._by_insertion(key_at)), lambda: write(self._by_digits(key_at)))
         keys, positions = (out.load("ptr", cell) for cell in found)
         return keys, positions

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.fft_radices import radices
 from autoconv.backends.llvm.analysis.representation import is_ranked_complex, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.complex import elementary as functions
@@ -239,17 +238,7 @@ def _constant(b: GraphBuilder, node: Node, operands: Any) -> Any:
     return tuple(b.constant(value=part, weak=weak) for part in parts)
 
 
-# ---- Fourier transforms of real numbers
-
-
-def _rfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Transform an odd number of real values as complex ones."""
-    (x,), size = operands, sizes(operands[0].type)[-1]
-    if not is_known((size,)) or size % 2 == 0 or radices(size) is None:
-        return None
-    whole = b.fft(b.complex(x, b.zeros_like(x)), axes=(-1,), norm=node.attributes.get("norm", "backward"))
-    spec = (Rest(), Slice(None, size // 2 + 1, None))
-    return b.get_item(b.real(whole), spec=spec), b.get_item(b.imag(whole), spec=spec)
+# ---- inverse Fourier transforms of real numbers
 
 
 def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
@@ -259,7 +248,7 @@ def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     if not is_known((size, given)):
         return None
     width = size // 2 + 1
-    if size < 1 or (given == width and size % 2 == 0) or (size % 2 and radices(size) is None):
+    if size < 1 or (given == width and size % 2 == 0):
         return None
     if given > width:
         spec = (Rest(), Slice(None, width, None))
@@ -279,7 +268,7 @@ def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 RULES: dict[str, Rule] = {
-    "rfft": _rfft, "irfft": _irfft,
+    "irfft": _irfft,
     **ELEMENTWISE, **{name: _linear(name) for name in _LINEAR}, "zeros_like": _of_no_values(0),
     "ones_like": _of_no_values(1), "size": _like_real, "shape": _like_real, "rank": _like_real, "dimension": _like_real,
     "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": prod,
