@@ -98,3 +98,19 @@ def test_angles_of_points(dtype: Any) -> None:
     np.testing.assert_array_equal(np.signbit(found[there]), np.signbit(wanted[there].astype(dtype)))
     units = np.abs(found[there] - wanted[there]) / np.spacing(np.abs(wanted[there].astype(dtype)))
     assert units.max() <= LIMIT
+
+
+@pytest.mark.parametrize("shape", [(4000, 3), (2, 30, 90, 5), (3, 1300, 4)], ids=str)
+@pytest.mark.parametrize("name", ["reduce_sum", "reduce_mean"])
+def test_long_float32_sums_over_leading_axes(shape: tuple[int, ...], name: str) -> None:
+    """The error of a running sum is some hundred times larger."""
+    x = np.random.default_rng(3).uniform(0.5, 1.5, shape).astype(np.float32)
+    axes = (1,) if len(shape) == 3 else tuple(range(len(shape) - 1))
+    graph = Graph("sums")
+    value = graph.add_parameter(TensorType(as_dtype(x.dtype), shape))
+    graph.outputs = list(graph.add(OPS[name], [value], {"axis": axes, "keepdims": False}).results)
+    total = np.sum(x.astype(np.float64), axis=axes)
+    wanted = total / np.prod([shape[axis] for axis in axes]) if name == "reduce_mean" else total
+    np.testing.assert_allclose(llvm.compile_graph(graph)([x])[0], wanted, rtol=5e-7)
+    if axes[0] == 0:
+        np.testing.assert_allclose(OPS[name].kernel(x, axis=axes), wanted, rtol=5e-7)

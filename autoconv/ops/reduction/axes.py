@@ -79,7 +79,24 @@ def _count(x: Any, axis: Axis) -> int:
 
 
 def _sum(x: Any, axis: Axis, keepdims: bool) -> Any:
+    if x.dtype == np.float32 and axis is not None:
+        return _sum_in_blocks(x, axis, keepdims)
     return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+_SUMMED = 128  # rows of a float32 sum over leading axes, after which the sum is added to its total
+
+
+def _sum_in_blocks(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """Sum over leading axes in blocks of rows, whose sums are added in float64; NumPy adds row by row."""
+    count = len(axis)
+    leading = tuple(sorted(a % x.ndim for a in axis)) == tuple(range(count)) and count < x.ndim
+    rows = int(np.prod(x.shape[:count], dtype=np.int64))
+    if not leading or rows <= 4 * _SUMMED or not x.flags.c_contiguous:
+        return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    parts = np.add.reduceat(x.reshape(rows, -1), np.arange(0, rows, _SUMMED), axis=0)
+    kept = (1,) * count if keepdims else ()
+    return np.sum(parts, axis=0, dtype=np.float64).astype(x.dtype).reshape(*kept, *x.shape[count:])
 
 
 def _prod(x: Any, axis: Axis, keepdims: bool) -> Any:
@@ -107,7 +124,10 @@ def _mean(x: Any, axis: Axis, keepdims: bool) -> Any:
     count = _count(x, axis)
     if x.dtype.kind not in "iu":
         wide = np.float32 if x.dtype == np.float16 else x.dtype
-        total = np.sum(x, axis=axis, keepdims=keepdims, dtype=wide)
+        if wide == x.dtype:
+            total = _sum(x, axis, keepdims)
+        else:
+            total = np.sum(x, axis=axis, keepdims=keepdims, dtype=wide)
         return np.asarray(np.divide(total, np.asarray(count, wide))).astype(x.dtype)
     total = np.asarray(_sum(x, axis, keepdims))
     if count == 0:

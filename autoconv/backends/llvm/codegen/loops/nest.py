@@ -15,7 +15,7 @@ from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, 
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.loops.bounds_checks import guarded_views
 from autoconv.backends.llvm.codegen.loops.loop_writer import LoopWriter
-from autoconv.backends.llvm.codegen.loops.reductions import MemoryReduction, Reduction, RegisterReduction
+from autoconv.backends.llvm.codegen.loops.reductions import MemoryReduction, Reduction, RegisterReduction, with_blocks
 from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_parts, run_split
 from autoconv.backends.llvm.ir.element_rules import apply_rule, computed
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -260,8 +260,8 @@ class LoopNestWriter:
             if all(size == 1 for size in shape[depth + 1 :]):
                 self._innermost(index, shape[depth], first, last, write)
             else:
-                with self.out.loop(first, last) as i:
-                    write(i)
+                parted = self._split.dimension if self._split is not None else None
+                with_blocks(self.out, sums, index, (first, last), parted, write)
         for one in inner:
             one.finish(index)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from autoconv.backends.llvm.analysis.classify import reduced_axes, reduction_of
@@ -11,10 +12,13 @@ from autoconv.backends.llvm.codegen.loops.accumulator import Accumulator, fold, 
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, is_known, linear
 from autoconv.backends.llvm.ir.scalars import Element, load, store
-from autoconv.backends.llvm.ir.types import is_narrow, register
+from autoconv.backends.llvm.ir.types import is_narrow, literal, register
 from autoconv.backends.llvm.schedule.reduction_depth import BLOCK
-from autoconv.graph.dtypes import float32, int64
+from autoconv.graph.dtypes import float32, float64, int64
 from autoconv.graph.graph import Node, Value
+
+SUMMED = 128  # elements of a float32 sum in memory, after which the sum is added to its total
+MOST_TOTALS = 2048  # totals in float64, which are on the stack
 
 
 def _result_index(node: Node, index: Index) -> Index:
@@ -111,7 +115,78 @@ class RegisterReduction(Reduction):
 
 
 class MemoryReduction(Reduction):
-    """A reduction over loops that are not the innermost ones. It accumulates in the memory of the result."""
+    """A reduction over loops that are not the innermost ones. It accumulates in the memory of the result.
+
+    Long float32 sums are accumulated in blocks of the loop at `block_depth`. After each block of `block_rows` counts,
+    the sums of that block are added to totals in float64, so that the rounding error grows with the number of blocks.
+    The totals begin and end around the first reduced loop, at `total_depth`.
+    """
+
+    def __init__(self, kernel: LoopNest, node: Node) -> None:
+        super().__init__(kernel, node)
+        shape, axes = kernel.shape or (), reduced_axes(node)
+        wide = [d for d in range(len(shape)) if shape[d] != 1]
+        self.total_depth = min((d for d in wide if d in axes), default=len(shape))
+        self._kept = [d for d in wide if d not in axes and d > self.total_depth]
+        self.block_depth: int | None = None
+        self.block_rows = 1
+        if node.inputs[0].dtype is float32 and self.kind in ("sum", "mean") and self._kept:
+            self._choose_blocks(shape, [d for d in wide if d in axes])
+
+    def _choose_blocks(self, shape: tuple[Position, ...], reduced: list[int]) -> None:
+        totals = [shape[d] for d in self._kept]
+        if not is_known(totals) or math.prod(map(int, totals)) > MOST_TOTALS:
+            return
+        self._count = math.prod(map(int, totals))
+        for depth in [d for d in reduced if d < self._kept[-1]]:
+            inner, size = [shape[d] for d in reduced if d > depth], shape[depth]
+            self.block_depth, known = depth, is_known(inner)
+            self.block_rows = max(1, SUMMED // math.prod(map(int, inner))) if known else 1
+            if known and math.prod(map(int, inner)) <= SUMMED:
+                break
+        if [self.block_depth] == reduced[:1] and isinstance(size, int) and size <= self.block_rows:
+            self.block_depth = None  # there is one block
+
+    def begin_totals(self) -> None:
+        out = self.kernel.out
+        self._totals = out.alloca(f"[{self._count} x double]")
+        with out.loop("0", str(self._count)) as i:
+            out.store("double", literal(0, float64), out.gep("double", self._totals, i))
+
+    def end_block(self, index: Index, split: int | None) -> None:
+        """Add the sums of the block to the totals, and start from 0 again."""
+        b, out = self.kernel.b, self.kernel.out
+
+        def move(cell: str, offset: Position) -> None:
+            part = b.cast(load(b, self.dtype, self.pointer, offset), float64)
+            out.store("double", out.op("fadd", out.load("double", cell), part.ir), cell)
+            store(b, b.wrap(self.dtype, literal(0, self.dtype)), self.pointer, offset)
+
+        self._each_total(index, split, move)
+
+    def end_totals(self, index: Index, split: int | None) -> None:
+        """Store the totals as the sums."""
+        b, out = self.kernel.b, self.kernel.out
+
+        def move(cell: str, offset: Position) -> None:
+            total = b.cast(b.wrap(float64, out.load("double", cell)), self.dtype)
+            store(b, total, self.pointer, offset)
+
+        self._each_total(index, split, move)
+
+    def _each_total(self, place: Index, split: int | None, move: Callable[[str, Position], None]) -> None:
+        """Write loops over the totals at and behind a place; `split` is the dimension of which a part is computed."""
+        out, shape, depth = self.kernel.out, self.kernel.shape or (), len(place)
+        if depth == len(shape):
+            cell = linear(out, tuple(place[d] for d in self._kept), tuple(shape[d] for d in self._kept))
+            offset = linear(out, _result_index(self.node, place), self.result_shape)
+            move(out.gep("double", self._totals, cell), offset)
+        elif depth not in self._kept:
+            self._each_total((*place, 0), split, move)
+        else:
+            bounds = ("%first", "%last") if depth == split else ("0", str(shape[depth]))
+            with out.loop(*bounds) as i:
+                self._each_total((*place, i), split, move)
 
     def start(self) -> None:
         count = element_count(self.kernel.out, self.result_shape)
@@ -132,6 +207,34 @@ class MemoryReduction(Reduction):
         count, by = element_count(b.out, self.result_shape), self.count()
         with b.out.loop("0", str(count)) as i:
             store(b, load(b, self.dtype, self.pointer, i) / by, self.pointer, i)
+
+
+def with_blocks(
+    out: FunctionText, sums: Sequence[Reduction], index: Index, bounds: tuple[str, str], split: int | None,
+    write: Callable[[Position], None],
+) -> None:  # fmt: skip
+    """Write a loop around others, in blocks where long sums need them; `split` as in `MemoryReduction`."""
+    blocked = [one for one in sums if isinstance(one, MemoryReduction) and one.block_depth is not None]
+    begun = [one for one in blocked if one.total_depth == len(index)]
+    blocked = [one for one in blocked if one.block_depth == len(index)]
+    for one in begun:
+        one.begin_totals()
+    if blocked:
+        rows = min(one.block_rows for one in blocked)
+        least = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
+        blocks = out.new(f"sdiv i64 {out.new(f'add nsw i64 {bounds[1]}, {rows - 1}')}, {rows}")
+        with out.loop("0", blocks) as block:
+            start = out.new(f"mul nsw i64 {block}, {rows}")
+            stop = out.new(f"call i64 {least}(i64 {out.new(f'add nsw i64 {start}, {rows}')}, i64 {bounds[1]})")
+            with out.loop(start, stop) as i:
+                write(i)
+            for one in blocked:
+                one.end_block(index, split)
+    else:
+        with out.loop(*bounds) as i:
+            write(i)
+    for one in begun:
+        one.end_totals(index, split)
 
 
 def _count(out: FunctionText, node: Node) -> Position:
