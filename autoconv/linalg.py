@@ -31,6 +31,15 @@ from autoconv.api.linalg import (
     trace,
     triangular_solve,
 )
+from autoconv.api.matrices.factors import (
+    banded_triangular_solve,
+    eigh_tridiagonal,
+    lu_matrix_inverse,
+    lu_reconstruct,
+    lu_solve,
+)
+from autoconv.api.matrices.functions import expm, logm, sqrtm
+from autoconv.api.matrices.tridiagonal import tridiagonal_matmul, tridiagonal_solve
 from autoconv.api.tensors.comparison import global_norm
 from autoconv.api.tensors.constants import eye
 from autoconv.api.tensors.norms import l2_normalize, norm
@@ -67,11 +76,13 @@ __all__ = [
     "LinearOperatorComposition", "LinearOperatorDiag", "LinearOperatorFullMatrix", "LinearOperatorHouseholder",
     "LinearOperatorIdentity", "LinearOperatorInversion", "LinearOperatorKronecker", "LinearOperatorLowRankUpdate",
     "LinearOperatorLowerTriangular", "LinearOperatorPermutation", "LinearOperatorScaledIdentity",
-    "LinearOperatorToeplitz", "LinearOperatorTridiag", "LinearOperatorZeros", "adjoint", "band_part", "cholesky",
-    "cholesky_solve", "cross", "det", "diag", "diag_part", "eig", "eigh", "eigvals", "eigvalsh", "einsum", "eye",
-    "global_norm", "inv", "l2_normalize", "logdet", "lstsq", "lu", "matmul", "matrix_rank", "matrix_transpose",
-    "matvec", "norm", "normalize", "outer", "pinv", "qr", "set_diag", "slogdet", "solve", "svd", "tensor_diag",
-    "tensor_diag_part", "tensordot", "trace", "triangular_solve",
+    "LinearOperatorToeplitz", "LinearOperatorTridiag", "LinearOperatorZeros", "adjoint", "band_part",
+    "banded_triangular_solve", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eig", "eigh",
+    "eigh_tridiagonal", "eigvals", "eigvalsh", "einsum", "expm", "eye", "global_norm", "inv", "l2_normalize", "logdet",
+    "logm", "lstsq", "lu", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank",
+    "matrix_transpose", "matvec", "norm", "normalize", "outer", "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm",
+    "svd", "tensor_diag", "tensor_diag_part", "tensordot", "trace", "triangular_solve", "tridiagonal_matmul",
+    "tridiagonal_solve",
 ]  # fmt: skip
 
 _present_functions(globals())

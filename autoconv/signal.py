@@ -1,6 +1,10 @@
 """Fourier transforms, windows and frames."""
 
 from autoconv.api.signal import fft, fft2d, fft3d, fftshift, ifft, ifft2d, ifft3d, ifftshift, irfft, rfft
+from autoconv.api.signals.cosine_transforms import dct, idct, inverse_mdct, mdct
+from autoconv.api.signals.mel_scale import linear_to_mel_weight_matrix, mfccs_from_log_mel_spectrograms
+from autoconv.api.signals.transforms import fftnd, ifftnd, irfft2d, irfft3d, irfftnd, rfft2d, rfft3d, rfftnd
+from autoconv.api.signals.windows import kaiser_bessel_derived_window, vorbis_window
 from autoconv.api.spectral import (
     frame,
     hamming_window,
@@ -14,9 +18,11 @@ from autoconv.api.spectral import (
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
-    "fft", "fft2d", "fft3d", "fftshift", "frame", "hamming_window", "hann_window", "ifft", "ifft2d", "ifft3d",
-    "ifftshift", "inverse_stft", "inverse_stft_window_fn", "irfft", "kaiser_window", "overlap_and_add", "rfft",
-    "stft",
+    "dct", "fft", "fft2d", "fft3d", "fftnd", "fftshift", "frame", "hamming_window", "hann_window", "idct", "ifft",
+    "ifft2d", "ifft3d", "ifftnd", "ifftshift", "inverse_mdct", "inverse_stft", "inverse_stft_window_fn", "irfft",
+    "irfft2d", "irfft3d", "irfftnd", "kaiser_bessel_derived_window", "kaiser_window", "linear_to_mel_weight_matrix",
+    "mdct", "mfccs_from_log_mel_spectrograms", "overlap_and_add", "rfft", "rfft2d", "rfft3d", "rfftnd", "stft",
+    "vorbis_window",
 ]  # fmt: skip
 
 _present_functions(globals())

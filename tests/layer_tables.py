@@ -79,7 +79,8 @@ WITHIN = {
         "values", "elements", "elementwise", "text", "control", "lists", "movement", "reduction", "random", "python",
         "numpy", "linalg", "analysis",
     ),
-    "api": ("tensors", "control", "gradients", "nn", "random", "sparse", "ragged", "lookup", "boxes"),
+    "api": ("tensors", "control", "gradients", "nn", "random", "sparse", "ragged", "lookup", "boxes",
+            "matrices", "signals"),
     "optimise": ("symbolic", "unboxing"),
 }  # fmt: skip
 BELOW = {

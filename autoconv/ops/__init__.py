@@ -27,6 +27,7 @@ from autoconv.ops.linalg import (  # noqa: F401 (registers its records)
     diagonals,
     factors,
     fft,
+    matrix_functions,
     products,
 )
 from autoconv.ops.lists import (  # noqa: F401 (registers its records)

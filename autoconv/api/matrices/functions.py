@@ -1,0 +1,109 @@
+"""Functions of matrices: exponentials, logarithms, square roots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.control.flow import while_loop
+from autoconv.api.linalg import matmul, solve
+from autoconv.api.tensors.casts import cast, stop_gradient
+from autoconv.api.tensors.comparison import maximum
+from autoconv.api.tensors.constants import eye
+from autoconv.api.tensors.gather import where
+from autoconv.api.tensors.maths import abs, floor, log
+from autoconv.api.tensors.reductions import reduce_max, reduce_sum
+from autoconv.api.tensors.shaping import expand_dims, shape
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+# By the order of the Padé approximant: the greatest norm for which it has single or double precision, coefficients.
+# Higham, The scaling and squaring method for the matrix exponential revisited, 2005, table 2.3.
+_SINGLE = ((3, 4.258730016922831e-01), (5, 1.880152677804762e00), (7, 3.925724783138660e00))
+_DOUBLE = (
+    (3, 1.495585217958292e-02), (5, 2.539398330063230e-01), (7, 9.504178996162932e-01), (9, 2.097847961257068e00),
+    (13, 5.371920351148152e00),
+)  # fmt: skip
+
+
+def expm(input: TensorLike, name: str | None = None) -> Tensor:
+    """The exponentials of square matrices, by Padé approximants of the matrix divided by a power of 2.
+
+    >>> autoconv.linalg.expm([[0.0, 1.0], [0.0, 0.0]]).numpy()
+    array([[1., 1.],
+           [0., 1.]], dtype=float32)
+    """
+    given: Any = convert_to_tensor(input)
+    table = _DOUBLE if given.dtype.size == (16 if given.dtype.is_complex else 8) else _SINGLE
+    sizes = stop_gradient(abs(given))
+    norm: Any = reduce_max(reduce_sum(sizes, -2), -1)
+    norm = expand_dims(expand_dims(norm, -1), -1)
+    limit = table[-1][1]
+    squarings: Any = maximum(floor(log(norm / limit) / float(np.log(2.0))), 0.0)
+    scale = cast(apply("power", constant(0.5, norm.dtype), squarings), given.dtype)
+    small = _pade_parts(given, [order for order, _ in table[:-1]])
+    numerator, denominator = _pade_parts(given * scale, [table[-1][0]])[0]
+    for (up, down), (_, bound) in zip(reversed(small), reversed(table[:-1]), strict=True):
+        fits = norm < bound
+        numerator, denominator = where(fits, up, numerator), where(fits, down, denominator)
+    found = solve(denominator, numerator)
+    most = reduce_max(squarings) if given.shape.num_elements() != 0 else constant(0.0, norm.dtype)
+    start = constant(0.0, norm.dtype)
+
+    def square(turn: Any, matrix: Any) -> tuple[Any, Any]:
+        return turn + 1.0, where(turn < squarings, matmul(matrix, matrix), matrix)
+
+    _, found = while_loop(lambda turn, _: turn < most, square, [start, found])
+    return apply("identity", found, name=name)
+
+
+def _pade_parts(x: Any, orders: list[int]) -> list[tuple[Any, Any]]:
+    """Return numerator and denominator of the approximants of these orders: v + u and v - u, where u is odd in x."""
+    one: Any = eye(shape(x)[-1], dtype=x.dtype)
+    square = matmul(x, x)
+    powers = [one, square]
+    while len(powers) <= (max(orders) - 1) // 2:
+        powers.append(matmul(powers[-1], square))
+    found = []
+    for order in orders:
+        terms = _coefficients(order)
+        even = sum(constant(term, x.dtype) * power for term, power in zip(terms[0::2], powers, strict=False))
+        odd = matmul(x, sum(constant(term, x.dtype) * power for term, power in zip(terms[1::2], powers, strict=False)))
+        found.append((even + odd, even - odd))
+    return found
+
+
+def _coefficients(order: int) -> list[float]:
+    """Return those of the numerator: order! / (2·order)! · (2·order - k)! / (k! · (order - k)!), scaled to end in 1."""
+    found = [1]
+    for k in range(order, 0, -1):
+        found.append(found[-1] * k * (2 * order - k + 1) // (order - k + 1))
+    return [float(term) for term in reversed(found)]
+
+
+def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
+    """The principal square roots of square matrices: those whose eigenvalues have positive real parts.
+
+    Real matrices without a real root give nan.
+
+    >>> autoconv.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]).numpy()
+    array([[2., 0.],
+           [0., 3.]], dtype=float32)
+    """
+    return apply("sqrtm", input, name=name)
+
+
+def logm(input: TensorLike, name: str | None = None) -> Tensor:
+    """The principal logarithms of complex square matrices, the inverse of `expm`; it has no gradient.
+
+    >>> autoconv.linalg.logm(autoconv.constant([[1.0, 0.0], [0.0, 1.0]], autoconv.complex64)).numpy()
+    array([[0.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]], dtype=complex64)
+    """
+    given = convert_to_tensor(input)
+    if not given.dtype.is_complex:
+        raise TypeError(f"logm takes complex matrices, found {given.dtype.name}; cast first")
+    return apply("logm", given, name=name)

@@ -1,0 +1,105 @@
+"""Tridiagonal matrices: solutions and products.
+
+The forms of diagonals are TensorFlow's: "compact" [..., 3, n] and "sequence" of three [..., n] are the upper, the main
+and the lower diagonal. The last element of the upper one and the first of the lower one have no effect. "matrix" is a
+matrix [..., n, n], of which the three diagonals are read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.linalg import adjoint, diag_part
+from autoconv.api.linalg import matrix_transpose as transposed
+from autoconv.api.tensors.shaping import expand_dims, pad, squeeze
+from autoconv.errors import InvalidArgumentError
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+Diagonals = tuple[Tensor, Tensor, Tensor]
+
+
+def tridiagonal_solve(
+    diagonals: Any, rhs: TensorLike, diagonals_format: str = "compact", transpose_rhs: bool = False,
+    conjugate_rhs: bool = False, name: str | None = None, partial_pivoting: bool = True,
+    perturb_singular: bool = False,
+) -> Tensor:  # fmt: skip
+    """The solution x of A @ x = rhs for tridiagonal matrices A; `rhs` is [..., n] or [..., n, k].
+
+    With `transpose_rhs` or `conjugate_rhs`, `rhs` is transposed or conjugated first. Raises InvalidArgumentError for a
+    singular matrix.
+
+    >>> autoconv.linalg.tridiagonal_solve([[1.0, 0.0], [2.0, 3.0], [0.0, 1.0]], [3.0, 4.0]).numpy()
+    array([1., 1.], dtype=float32)
+    """
+    if perturb_singular:
+        raise InvalidArgumentError("perturb_singular has no implementation on CPUs")
+    upper, main, lower = diagonals_of(diagonals, diagonals_format)
+    given = convert_to_tensor(rhs)
+    is_vector = len(given.shape) == len(main.shape)
+    if is_vector:
+        given = expand_dims(given, -1)
+    if transpose_rhs and not is_vector:
+        given = adjoint(given) if conjugate_rhs else transposed(given)
+    elif conjugate_rhs and given.dtype.is_complex:
+        given = apply("conjugate", given)
+    low, high = get_item(lower, (..., slice(1, None))), get_item(upper, (..., slice(None, -1)))
+    found = apply("tridiagonal_solve", low, main, high, given, pivoting=bool(partial_pivoting), name=name)
+    return squeeze(found, [-1]) if is_vector else found
+
+
+def tridiagonal_matmul(
+    diagonals: Any, rhs: TensorLike, diagonals_format: str = "compact", name: str | None = None
+) -> Tensor:
+    """The product of tridiagonal matrices with matrices [..., n, k].
+
+    >>> autoconv.linalg.tridiagonal_matmul([[1.0, 0.0], [2.0, 3.0], [0.0, 1.0]], [[1.0], [1.0]]).numpy()
+    array([[3.],
+           [4.]], dtype=float32)
+    """
+    upper, main, lower = (expand_dims(part, -1) for part in diagonals_of(diagonals, diagonals_format))
+    x: Any = convert_to_tensor(rhs)
+    before, after = [[0, 0]] * (len(x.shape) - 2), [[0, 0]]
+    above = pad(get_item(upper, (..., slice(None, -1), slice(None))) * get_item(x, (..., slice(1, None), slice(None))),
+                [*before, [0, 1], *after])  # fmt: skip
+    below = pad(get_item(lower, (..., slice(1, None), slice(None))) * get_item(x, (..., slice(None, -1), slice(None))),
+                [*before, [1, 0], *after])  # fmt: skip
+    return apply("identity", main * x + above + below, name=name)
+
+
+def dense(lower: Tensor, main: Tensor, upper: Tensor) -> Any:
+    """Return matrices with three diagonals, each with as many elements as rows."""
+    above = apply("diag", get_item(upper, (..., slice(None, -1))), offset=1)
+    below = apply("diag", get_item(lower, (..., slice(1, None))), offset=-1)
+    whole: Any = apply("diag", main, offset=0)
+    return whole + above + below
+
+
+def diagonals_of(diagonals: Any, form: str) -> Diagonals:
+    """Return the upper, main and lower diagonals, of n elements each; raises ValueError for another form."""
+    if form == "compact":
+        given = convert_to_tensor(diagonals)
+        if given.shape.rank is not None and (given.shape.rank < 2 or given.shape[-2] not in (3, None)):
+            raise ValueError(f"Expected 3 diagonals got {given.shape}")
+        upper, main, lower = (get_item(given, (..., i, slice(None))) for i in range(3))
+        return upper, main, lower
+    if form == "sequence":
+        if not isinstance(diagonals, (tuple, list)) or len(diagonals) != 3:
+            raise ValueError("Expected diagonals to be a sequence of length 3.")
+        parts = [convert_to_tensor(part) for part in diagonals]
+        return _whole(parts[0], parts[1], after=True), parts[1], _whole(parts[2], parts[1], after=False)
+    if form == "matrix":
+        matrix = convert_to_tensor(diagonals)
+        upper, main, lower = (diag_part(matrix, k=k) for k in (1, 0, -1))
+        return _whole(upper, main, after=True), main, _whole(lower, main, after=False)
+    raise ValueError(f"Unrecognized diagonals_format: {form}")
+
+
+def _whole(part: Tensor, main: Tensor, after: bool) -> Tensor:
+    """Return a diagonal with n elements: one that has n - 1 gets a zero."""
+    if part.shape[-1] is not None and part.shape[-1] == main.shape[-1]:
+        return part
+    return pad(part, [*[[0, 0]] * (len(part.shape) - 1), [0, 1] if after else [1, 0]])

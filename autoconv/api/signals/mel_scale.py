@@ -1,0 +1,70 @@
+"""The mel scale of pitch: weights that map spectra to it, and coefficients of logarithmic spectra on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.api.signals.cosine_transforms import dct
+from autoconv.api.tensors.arguments import static_int
+from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
+from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+_BREAK, _HIGH = 700.0, 1127.0  # Hz; mel for each e-fold above the break
+
+
+def linear_to_mel_weight_matrix(
+    num_mel_bins: IntLike = 20, num_spectrogram_bins: IntLike = 129, sample_rate: Any = 8000,
+    lower_edge_hertz: float = 125.0, upper_edge_hertz: float = 3800.0, dtype: DTypeLike = float32,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Triangular weights [spectrogram bins, mel bins], spaced evenly on the mel scale between the two edges.
+
+    Raises ValueError for edges that are not in order between 0 and half of the sample rate.
+
+    >>> autoconv.signal.linear_to_mel_weight_matrix(2, 5, 8000, 125.0, 3800.0).numpy().round(3)
+    array([[0.   , 0.   ],
+           [0.811, 0.189],
+           [0.   , 0.777],
+           [0.   , 0.305],
+           [0.   , 0.   ]], dtype=float32)
+    """
+    count, bins = static_int(num_mel_bins, "num_mel_bins"), static_int(num_spectrogram_bins, "num_spectrogram_bins")
+    rate = float(np.asarray(static_value(convert_to_tensor(sample_rate))))
+    if count <= 0:
+        raise ValueError(f"num_mel_bins must be positive. Got: {count}")
+    if lower_edge_hertz < 0.0:
+        raise ValueError(f"lower_edge_hertz must be non-negative. Got: {lower_edge_hertz}")
+    if lower_edge_hertz >= upper_edge_hertz:
+        raise ValueError(f"lower_edge_hertz {lower_edge_hertz:.1f} >= upper_edge_hertz {upper_edge_hertz:.1f}")
+    if rate <= 0.0 or upper_edge_hertz > rate / 2:
+        raise ValueError(f"upper_edge_hertz must not be larger than the Nyquist frequency of {rate / 2}")
+    frequencies = np.linspace(0.0, rate / 2.0, bins)[1:]
+    places = _mel(frequencies)[:, None]
+    edges = np.linspace(_mel(lower_edge_hertz), _mel(upper_edge_hertz), count + 2)
+    low, middle, high = edges[:-2], edges[1:-1], edges[2:]
+    weights = np.maximum(0.0, np.minimum((places - low) / (middle - low), (high - places) / (high - middle)))
+    return constant(np.pad(weights, [[1, 0], [0, 0]]).astype(as_dtype(dtype).numpy))
+
+
+def _mel(frequency: Any) -> Any:
+    return _HIGH * np.log1p(np.asarray(frequency) / _BREAK)
+
+
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str | None = None) -> Tensor:
+    """The mel-frequency cepstral coefficients: cosine transforms of logarithmic spectra, scaled by 1 / sqrt(2 · bins).
+
+    >>> autoconv.signal.mfccs_from_log_mel_spectrograms([[1.0, 2.0, 3.0]]).numpy().round(4) + 0.0
+    array([[ 4.899 , -1.4142,  0.    ]], dtype=float32)
+    """
+    given = convert_to_tensor(log_mel_spectrograms)
+    bins = given.shape[-1] if given.shape.rank else None
+    if not bins:
+        raise ValueError(f"num_mel_bins must be positive. Got: {bins}")
+    scaled = apply("multiply", dct(given, type=2), constant(1.0 / np.sqrt(2.0 * bins), given.dtype))
+    return apply("identity", scaled, name=name)

@@ -1,0 +1,36 @@
+"""Windows whose squares, moved by half their length, add up to one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autoconv.api.tensors.arguments import static_int
+from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.runtime.annotations import DTypeLike, IntLike
+from autoconv.runtime.tensors.conversion import constant
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def vorbis_window(window_length: IntLike, dtype: DTypeLike = float32, name: str | None = None) -> Tensor:
+    """The window of the Vorbis codec: sin(pi/2 · sin²(pi · (i + 1/2) / length)).
+
+    >>> autoconv.signal.vorbis_window(4, dtype=autoconv.float64).numpy().round(4)
+    array([0.2281, 0.9736, 0.9736, 0.2281])
+    """
+    length = static_int(window_length, "window_length")
+    places = np.arange(length) + 0.5
+    return constant(np.sin(np.pi / 2 * np.sin(np.pi / length * places) ** 2).astype(as_dtype(dtype).numpy))
+
+
+def kaiser_bessel_derived_window(
+    window_length: IntLike, beta: float = 12.0, dtype: DTypeLike = float32, name: str | None = None
+) -> Tensor:
+    """The window derived from Kaiser's of half the length: square roots of its cumulative sums, and their mirror.
+
+    >>> autoconv.signal.kaiser_bessel_derived_window(4, beta=2.0, dtype=autoconv.float64).numpy().round(4)
+    array([0.5522, 0.8337, 0.8337, 0.5522])
+    """
+    half = static_int(window_length, "window_length") // 2
+    sums = np.cumsum(np.kaiser(half + 1, float(beta)))
+    first = np.sqrt(sums[:-1] / sums[-1])
+    return constant(np.concatenate([first, first[::-1]]).astype(as_dtype(dtype).numpy))

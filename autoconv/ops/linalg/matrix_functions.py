@@ -1,0 +1,204 @@
+"""Square roots and logarithms of matrices, and tridiagonal systems.
+
+Algorithms: eigenvectors where they are well conditioned; else the Denman-Beavers iteration for roots, and the inverse
+scaling of logarithms by roots (Higham, Functions of Matrices, 2008, 6.29 and 11.30).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType
+from autoconv.ops.gradients import conjugated, unbroadcast
+from autoconv.ops.index_spec import Rest, Slice
+from autoconv.ops.linalg.decompositions import check_matrices, matrix_kernel
+from autoconv.ops.linalg.factor_gradients import adjoint_of
+from autoconv.ops.record import Builder, define, no_gradient, sample
+
+_S = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -0.5], [0.5, 0.25, 3.0]])
+_LOW, _HIGH = np.array([0.5, -2.0]), np.array([0.75, -0.5])
+_Z = np.array([[2.5 + 0.5j, -0.5], [0.75j, 1.5]])
+_WELL_CONDITIONED = 1e6  # greatest condition number of eigenvectors that are used
+_ROOTS, _NODES = 60, 16  # iterations for a root, roots of a logarithm; nodes of its quadrature
+
+
+def _square_type(x: TensorType) -> TensorType:
+    check_matrices("sqrtm", x)
+    return x
+
+
+# ---- roots
+
+
+def _each(function: Any, x: Any) -> Any:
+    """Apply a function of one complex matrix to a batch; real results are nan where they are complex."""
+    given = np.asarray(x)
+    flat = given.reshape(-1, *given.shape[-2:]).astype(np.complex128)
+    found = np.stack([function(matrix) for matrix in flat]) if len(flat) else flat
+    if given.dtype.kind != "c":
+        limit = 1e-6 * np.maximum(np.abs(found).max(initial=0.0, axis=(-2, -1), keepdims=True), 1e-300)
+        real = np.abs(found.imag).max(initial=0.0, axis=(-2, -1), keepdims=True) <= limit
+        found = np.where(real, found.real, np.nan)
+    return found.reshape(given.shape).astype(given.dtype)
+
+
+def _by_eigenvectors(matrix: Any, function: Any) -> Any:
+    """Return a function of a matrix by its eigenvectors, None where these are badly conditioned."""
+    if not np.all(np.isfinite(matrix)):
+        return np.full_like(matrix, np.nan)
+    if np.array_equal(matrix, matrix.conj().T):
+        values, vectors = np.linalg.eigh(matrix)
+        return vectors * function(values.astype(np.complex128)) @ vectors.conj().T
+    values, vectors = np.linalg.eig(matrix)
+    if np.linalg.cond(vectors) > _WELL_CONDITIONED:
+        return None
+    return np.linalg.solve(vectors.T, (vectors * function(values)).T).T
+
+
+def _root(matrix: Any) -> Any:
+    found = _by_eigenvectors(matrix, np.sqrt)
+    return _root_by_iteration(matrix) if found is None else found
+
+
+def _root_by_iteration(matrix: Any) -> Any:
+    root, inverse = matrix, np.eye(len(matrix), dtype=matrix.dtype)
+    for _ in range(_ROOTS):
+        following = 0.5 * (root + np.linalg.inv(inverse))
+        inverse = 0.5 * (inverse + np.linalg.inv(root))
+        change = np.abs(following - root).max()
+        root = following
+        if not change > 1e-15 * np.abs(root).max():
+            break
+    return root
+
+
+def _sqrtm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Solve Rᴴ·x + x·Rᴴ = ct by the eigenvectors of R: (v⁻¹·ct·v)[i, j] is divided by the sum of two eigenvalues."""
+    (root,), (ct,) = results, cotangents
+    values, vectors = b.eig(adjoint_of(b, root))
+    wide = b.cast(ct, dtype=vectors.dtype)
+    turned = b.matmul(b.solve(vectors, wide, adjoint=False), vectors)
+    sums = b.add(b.expand_dims(values, axis=-1), b.expand_dims(values, axis=-2))
+    inner = b.divide(turned, sums)
+    left = b.matmul(vectors, inner)
+    found = b.matrix_transpose(b.solve(b.matrix_transpose(vectors), b.matrix_transpose(left), adjoint=False))
+    return (b.cast(found if ct.dtype.is_complex else b.real(found), dtype=ct.dtype),)
+
+
+# ---- logarithms
+
+
+def _log(matrix: Any) -> Any:
+    found = _by_eigenvectors(matrix, np.log)
+    if found is not None:
+        return found
+    one, halvings = np.eye(len(matrix), dtype=matrix.dtype), 0
+    while np.linalg.norm(matrix - one, 1) > 0.25 and halvings < _ROOTS:
+        matrix, halvings = _root_by_iteration(matrix), halvings + 1
+    rest = matrix - one
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    total = sum(
+        0.5 * weight * np.linalg.solve(one + 0.5 * (node + 1) * rest, rest)
+        for node, weight in zip(nodes, weights, strict=True)
+    )
+    return total * 2.0**halvings
+
+
+# ---- tridiagonal systems
+
+
+def _tridiagonal_type(
+    lower: TensorType, diagonal: TensorType, upper: TensorType, rhs: TensorType, *, pivoting: bool = True
+) -> TensorType:
+    if not (rhs.dtype.is_floating or rhs.dtype.is_complex):
+        raise TypeError(f"tridiagonal_solve takes floating tensors, found {rhs.dtype.name}")
+    return rhs
+
+
+def _tridiagonal_solve(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivoting: bool = True) -> Any:
+    """Gaussian elimination of a batch; with `pivoting`, a row and the next one are exchanged as LAPACK's gtsv does."""
+    found = np.array(rhs)
+    size = found.shape[-2]
+    if size == 0:
+        return found
+    low, main, high = (np.array(np.broadcast_to(x, (*found.shape[:-2], x.shape[-1]))) for x in (lower, diagonal, upper))
+    second = np.zeros_like(high)  # the diagonal above the upper one, which exchanges fill
+    for i in range(size - 1):
+        if pivoting:
+            swap = np.abs(low[..., i]) > np.abs(main[..., i])
+            first = main[..., i].copy(), high[..., i].copy(), np.zeros_like(high[..., i]), found[..., i, :].copy()
+            after = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
+            other = low[..., i].copy(), main[..., i + 1].copy(), after.copy(), found[..., i + 1, :].copy()
+            main[..., i], high[..., i], second[..., i] = (
+                np.where(swap, b, a) for a, b in zip(first[:3], other[:3], strict=True)
+            )
+            below = [np.where(swap, a, b) for a, b in zip(first[:3], other[:3], strict=True)]
+            found[..., i, :] = np.where(swap[..., None], other[3], first[3])
+            rest = np.where(swap[..., None], first[3], other[3])
+        else:
+            after = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
+            below, rest = [low[..., i], main[..., i + 1], after], found[..., i + 1, :]
+        if not np.all(main[..., i]):
+            raise np.linalg.LinAlgError
+        factor = below[0] / main[..., i]
+        main[..., i + 1] = below[1] - factor * high[..., i]
+        if i + 2 < size:
+            high[..., i + 1] = below[2] - factor * second[..., i]
+        found[..., i + 1, :] = rest - factor[..., None] * found[..., i, :]
+    if not np.all(main[..., -1]):
+        raise np.linalg.LinAlgError
+    for i in range(size - 1, -1, -1):
+        if i + 1 < size:
+            found[..., i, :] -= high[..., i, None] * found[..., i + 1, :]
+        if i + 2 < size:
+            found[..., i, :] -= second[..., i, None] * found[..., i + 2, :]
+        found[..., i, :] /= main[..., i, None]
+    return found
+
+
+def _checked_tridiagonal(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivoting: bool = True) -> Any:
+    return _tridiagonal_solve(lower, diagonal, upper, rhs, pivoting=pivoting)
+
+
+_BUT_FIRST = (Rest(), Slice(1, None, None), Slice(None, None, None))
+_BUT_LAST = (Rest(), Slice(None, -1, None), Slice(None, None, None))
+
+
+def _tridiagonal_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    lower, diagonal, upper, _ = inputs
+    (x,), (ct,) = results, cotangents
+    given = (conjugated(b, part) for part in (upper, diagonal, lower))
+    of_rhs = b.tridiagonal_solve(*given, ct, pivoting=attributes.get("pivoting", True))
+
+    def summed(left: Any, right: Any, like: Any) -> Any:
+        product = b.negative(b.reduce_sum(b.multiply(left, conjugated(b, right)), axis=(-1,), keepdims=False))
+        return unbroadcast(b, product, like)
+
+    first, last = (b.get_item(of_rhs, spec=spec) for spec in (_BUT_FIRST, _BUT_LAST))
+    of_lower = summed(first, b.get_item(x, spec=_BUT_LAST), lower)
+    of_upper = summed(last, b.get_item(x, spec=_BUT_FIRST), upper)
+    return of_lower, summed(of_rhs, x, diagonal), of_upper, of_rhs
+
+
+sqrtm = define(
+    name="sqrtm", graphdef="MatrixSquareRoot", result=_square_type,
+    kernel=matrix_kernel("sqrtm", lambda x: _each(_root, x)), gradient=_sqrtm_gradient, effects=Effects.RAISE,
+    samples=(sample(_S), sample(np.stack([_S, _S @ _S]))),
+)  # fmt: skip
+logm = define(
+    name="logm", graphdef="MatrixLogarithm", result=_square_type,
+    kernel=matrix_kernel("logm", lambda x: _each(_log, x)),
+    gradient=no_gradient("as in TensorFlow"), effects=Effects.RAISE, samples=(sample(_Z), sample(np.stack([_Z, _Z.T]))),
+)  # fmt: skip
+tridiagonal_solve = define(
+    name="tridiagonal_solve", graphdef="TridiagonalSolve", result=_tridiagonal_type,
+    kernel=matrix_kernel("tridiagonal_solve", _checked_tridiagonal, "Input matrix is not invertible.", square=False),
+    gradient=_tridiagonal_gradient, unify="all", effects=Effects.RAISE,
+    samples=(
+        sample(_LOW, np.array([1.5, 0.25, 2.0]), _HIGH, np.array([[1.0, 2.0], [0.5, -1.0], [2.0, 0.25]])),
+        sample(_LOW, np.array([1.5, 3.25, 2.0]), _HIGH, np.array([[1.0], [0.5], [2.0]]), pivoting=False),
+    ),
+)  # fmt: skip
