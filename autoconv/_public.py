@@ -29,6 +29,7 @@ from autoconv.api.control.output import print_ as print
 from autoconv.api.control.shape_checks import assert_rank
 from autoconv.api.control.vectorize import vectorized_map
 from autoconv.api.extension_types import type_spec_from_value
+from autoconv.api.factors import eig, eigvals
 from autoconv.api.gradients.accumulator import ForwardAccumulator
 from autoconv.api.gradients.callbacks import numpy_function, py_function
 from autoconv.api.gradients.custom import custom_gradient, gradients, hessians
@@ -42,6 +43,12 @@ from autoconv.api.initializers import RandomUniform as random_uniform_initialize
 from autoconv.api.initializers import Zeros as zeros_initializer
 from autoconv.api.linalg import einsum, matmul, tensordot
 from autoconv.api.nn.blocks import reverse_sequence
+from autoconv.api.nn.space_batches import (
+    batch_to_space,
+    extract_volume_patches,
+    required_space_to_batch_paddings,
+    space_to_batch,
+)
 from autoconv.api.ragged.tensor import RaggedTensor, RaggedTensorSpec
 from autoconv.api.scopes import (
     control_dependencies,
@@ -253,36 +260,35 @@ __all__ = [
     "Assert", "DType", "DeviceSpec", "GradientTape", "Graph", "IndexedSlices", "Module", "RaggedTensor",
     "RaggedTensorSpec", "SparseTensor", "SparseTensorSpec", "Tensor", "TensorArray", "TensorShape", "TensorSpec",
     "TypeSpec", "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs", "acos",
-    "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh",
-    "assert_equal", "assert_greater", "assert_less", "assert_rank", "atan", "atan2", "atanh", "autodiff",
-    "autograph", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape",
-    "broadcast_static_shape", "broadcast_to", "case", "cast", "ceil", "clibrary", "clip_by_global_norm",
-    "clip_by_norm", "clip_by_value", "compat", "compile", "complex", "complex128", "complex64", "concat", "cond",
-    "config", "constant", "constant_initializer", "control_dependencies", "convert_to_tensor", "cos", "cosh",
-    "cumsum", "custom_gradient", "data", "debugging", "device", "distribute", "divide", "double", "dtypes",
-    "dynamic_partition", "dynamic_stitch", "edit_distance", "einsum", "ensure_shape", "equal", "errors",
-    "executing_eagerly", "exp", "expand_dims", "experimental", "eye", "fill", "float16", "float32", "float64",
-    "floor", "floordiv", "foldl", "foldr", "function", "gather", "gather_nd", "get_static_value", "global_norm",
-    "grad", "grad_pass_through", "gradients", "greater", "greater_equal", "group", "guarantee_const", "half",
-    "hessian", "hessians", "histogram_fixed_width", "histogram_fixed_width_bins", "identity", "identity_n", "imag",
-    "image", "init_scope", "inside_function", "int16", "int32", "int64", "int8", "io", "is_tensor", "jacobian",
-    "jvp", "less", "less_equal", "linalg", "linspace", "log", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "lookup", "map_fn", "math", "matmul", "maximum", "meshgrid", "minimum", "multiply", "name_scope",
-    "negative", "nest", "newaxis", "nn", "no_op", "norm", "not_equal", "numpy", "numpy_function", "one_hot", "ones",
-    "ones_initializer", "ones_like", "pad", "pow", "print", "py_function", "python_number", "qint16", "qint32",
-    "qint8", "quantization", "quint16", "quint8", "ragged", "random", "random_normal_initializer",
-    "random_uniform_initializer", "range", "rank", "real", "realdiv", "recompute_grad", "reduce_all", "reduce_any",
-    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
-    "register_tensor_conversion_function", "repeat", "reshape", "resource", "reverse", "reverse_sequence", "roll",
-    "round", "saturate_cast", "saved_model", "scalar_mul", "scan", "scatter_nd", "searchsorted", "sequence_mask",
-    "sets", "shape", "shape_n", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice", "sort", "sparse",
-    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "string", "strings",
-    "subtract", "summary", "switch_case", "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
-    "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile", "timestamp",
-    "train", "transpose", "truediv", "truncatediv", "truncatemod", "type_spec_from_value", "types", "uint16",
-    "uint32", "uint64", "uint8", "unique", "unique_with_counts", "unravel_index", "unstack", "value_and_grad",
-    "variable_creator_scope", "variant", "vectorized_map", "vjp", "where", "while_loop", "xp", "zeros",
-    "zeros_initializer", "zeros_like",
+    "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh", "assert_equal",
+    "assert_greater", "assert_less", "assert_rank", "atan", "atan2", "atanh", "autodiff", "autograph", "batch_to_space",
+    "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape",
+    "broadcast_to", "case", "cast", "ceil", "clibrary", "clip_by_global_norm", "clip_by_norm", "clip_by_value",
+    "compat", "compile", "complex", "complex128", "complex64", "concat", "cond", "config", "constant",
+    "constant_initializer", "control_dependencies", "convert_to_tensor", "cos", "cosh", "cumsum", "custom_gradient",
+    "data", "debugging", "device", "distribute", "divide", "double", "dtypes", "dynamic_partition", "dynamic_stitch",
+    "edit_distance", "eig", "eigvals", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
+    "expand_dims", "experimental", "extract_volume_patches", "eye", "fill", "float16", "float32", "float64", "floor",
+    "floordiv", "foldl", "foldr", "function", "gather", "gather_nd", "get_static_value", "global_norm", "grad",
+    "grad_pass_through", "gradients", "greater", "greater_equal", "group", "guarantee_const", "half", "hessian",
+    "hessians", "histogram_fixed_width", "histogram_fixed_width_bins", "identity", "identity_n", "imag", "image",
+    "init_scope", "inside_function", "int16", "int32", "int64", "int8", "io", "is_tensor", "jacobian", "jvp", "less",
+    "less_equal", "linalg", "linspace", "log", "logical_and", "logical_not", "logical_or", "logical_xor", "lookup",
+    "map_fn", "math", "matmul", "maximum", "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest",
+    "newaxis", "nn", "no_op", "norm", "not_equal", "numpy", "numpy_function", "one_hot", "ones", "ones_initializer",
+    "ones_like", "pad", "pow", "print", "py_function", "python_number", "qint16", "qint32", "qint8", "quantization",
+    "quint16", "quint8", "ragged", "random", "random_normal_initializer", "random_uniform_initializer", "range", "rank",
+    "real", "realdiv", "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean",
+    "reduce_min", "reduce_prod", "reduce_sum", "register_tensor_conversion_function", "repeat",
+    "required_space_to_batch_paddings", "reshape", "resource", "reverse", "reverse_sequence", "roll", "round",
+    "saturate_cast", "saved_model", "scalar_mul", "scan", "scatter_nd", "searchsorted", "sequence_mask", "sets",
+    "shape", "shape_n", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice", "sort", "space_to_batch", "sparse",
+    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "string", "strings", "subtract",
+    "summary", "switch_case", "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile", "timestamp", "train", "transpose",
+    "truediv", "truncatediv", "truncatemod", "type_spec_from_value", "types", "uint16", "uint32", "uint64", "uint8",
+    "unique", "unique_with_counts", "unravel_index", "unstack", "value_and_grad", "variable_creator_scope", "variant",
+    "vectorized_map", "vjp", "where", "while_loop", "xp", "zeros", "zeros_initializer", "zeros_like",
 ]  # fmt: skip
 
 _present_functions(globals())

@@ -18,6 +18,8 @@ AutoconvError
     │   └── EndOfSequenceError    (also a StopIteration) an iterator over a dataset has no more elements
     ├── UnavailableError          a process of a cluster cannot be reached or was lost
     ├── NotFoundError, UnimplementedError, FailedPreconditionError, DataLossError
+    ├── CancelledError, AlreadyExistsError, ResourceExhaustedError, raised by queues and files
+    └── AbortedError, DeadlineExceededError, PermissionDeniedError, UnauthenticatedError, UnknownError, never raised
 ItemAssignmentError               a TypeError: an item of a tensor is assigned where the tensor cannot be replaced
 OperatorNotAllowedInGraphError    a TypeError: a symbolic tensor used as a Python bool or iterated over
 InaccessibleTensorError           a TypeError: a symbolic tensor used outside of the function that made it
@@ -214,6 +216,54 @@ class UnavailableError(OpError):
     error_code = 14
 
 
+class CancelledError(OpError):
+    """An operation was cancelled, such as one on a closed queue."""
+
+    error_code = 1
+
+
+class UnknownError(OpError):
+    """An error of an unknown class."""
+
+    error_code = 2
+
+
+class DeadlineExceededError(OpError):
+    """A time limit passed."""
+
+    error_code = 4
+
+
+class AlreadyExistsError(OpError):
+    """An object to be made exists already."""
+
+    error_code = 6
+
+
+class PermissionDeniedError(OpError):
+    """The caller may not run the operation."""
+
+    error_code = 7
+
+
+class ResourceExhaustedError(OpError):
+    """There is not enough of a resource, such as memory."""
+
+    error_code = 8
+
+
+class AbortedError(OpError):
+    """An operation was aborted by another one."""
+
+    error_code = 10
+
+
+class UnauthenticatedError(OpError):
+    """The caller is not known."""
+
+    error_code = 16
+
+
 class EndOfSequenceError(OutOfRangeError, StopIteration):
     """An iterator over a dataset has no more elements."""
 
@@ -234,3 +284,9 @@ class IntegerLimitError(OverflowError):
 
 class OtherKindError(ValueError):
     """A Python number differs in class from the one for which the graph was recorded."""
+
+
+# TensorFlow's numbers for the classes of errors.
+OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = range(8)
+RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE = range(8, 15)
+DATA_LOSS, UNAUTHENTICATED = 15, 16

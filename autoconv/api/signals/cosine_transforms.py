@@ -157,7 +157,7 @@ def _ortho(size: int, first: float, others: float, dtype: Any) -> Tensor:
 
 def _second(x: Any, size: int, norm: str | None) -> Any:
     angles = -np.pi * np.arange(size) / (2 * size)
-    spectrum: Any = get_item(rfft(x, [2 * size]), (..., slice(None, size)))
+    spectrum: Any = get_item(rfft(x, 2 * size), (..., slice(None, size)))
     found: Any = real(spectrum * _turns(angles, 2.0, x.dtype))
     if norm == "ortho":
         found = found * _ortho(size, 0.5 * np.sqrt(1 / size), np.sqrt(0.5 / size), x.dtype)
@@ -171,7 +171,7 @@ def _third(x: Any, size: int, norm: str | None) -> Any:
         x = x * constant(float(size), x.dtype)
     angles = np.pi * np.arange(size) / (2 * size)
     turned: Any = _turns(angles, 2.0, x.dtype) * complex(x, apply("zeros_like", x))
-    return get_item(irfft(turned, [2 * size]), (..., slice(None, size)))
+    return get_item(irfft(turned, 2 * size), (..., slice(None, size)))
 
 
 def _fourth(x: Any, size: int, norm: str | None) -> Any:

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
+from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugated, unbroadcast
 from autoconv.ops.index_spec import Rest, Slice
 from autoconv.ops.linalg.decompositions import check_matrices, matrix_kernel
@@ -159,8 +161,14 @@ def _tridiagonal_solve(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivot
     return found
 
 
-def _checked_tridiagonal(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivoting: bool = True) -> Any:
-    return _tridiagonal_solve(lower, diagonal, upper, rhs, pivoting=pivoting)
+def _tridiagonal_kernel(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivoting: bool = True) -> Any:
+    if np.ndim(rhs) < 2 or np.shape(diagonal)[-1:] != np.shape(rhs)[-2:-1]:
+        shapes = f"{list(np.shape(diagonal))} and {list(np.shape(rhs))}"
+        raise InvalidArgumentError(f"the shapes of diagonals and right sides, {shapes}, do not go together")
+    try:
+        return _tridiagonal_solve(lower, diagonal, upper, rhs, pivoting=pivoting)
+    except np.linalg.LinAlgError:
+        raise InvalidArgumentError("Input matrix is not invertible.") from None
 
 
 _BUT_FIRST = (Rest(), Slice(1, None, None), Slice(None, None, None))
@@ -195,7 +203,7 @@ logm = define(
 )  # fmt: skip
 tridiagonal_solve = define(
     name="tridiagonal_solve", graphdef="TridiagonalSolve", result=_tridiagonal_type,
-    kernel=matrix_kernel("tridiagonal_solve", _checked_tridiagonal, "Input matrix is not invertible.", square=False),
+    kernel=quiet(_tridiagonal_kernel),
     gradient=_tridiagonal_gradient, unify="all", effects=Effects.RAISE,
     samples=(
         sample(_LOW, np.array([1.5, 0.25, 2.0]), _HIGH, np.array([[1.0, 2.0], [0.5, -1.0], [2.0, 0.25]])),

@@ -1,0 +1,257 @@
+"""Losses over a sample of many classes, and the samplers of classes.
+
+Samples come from draws of `autoconv.random`; a seed gives other samples than in TensorFlow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from autoconv.api.gradients.callbacks import numpy_function
+from autoconv.api.nn.layers import (
+    embedding_lookup,
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits,
+)
+from autoconv.api.random.stateful import uniform
+from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.casts import cast, stop_gradient
+from autoconv.api.tensors.constants import fill, ones_like, zeros_like
+from autoconv.api.tensors.gather import where
+from autoconv.api.tensors.maths import log
+from autoconv.api.tensors.reductions import reduce_any, reduce_sum
+from autoconv.api.tensors.shaping import concat, expand_dims, reshape, shape
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.dtypes import float32, int32, int64
+from autoconv.runtime.annotations import IntLike, TensorLike
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class CandidateSample(NamedTuple):
+    """Sampled classes, and how often each true and each sampled class is expected among them."""
+
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+
+def log_uniform_candidate_sampler(
+    true_classes: TensorLike, num_true: IntLike, num_sampled: IntLike, unique: bool, range_max: IntLike,
+    seed: int | None = None, name: str | None = None,
+) -> CandidateSample:  # fmt: skip
+    """Sample classes below `range_max`, c with the probability log((c + 2) / (c + 1)) / log(range_max + 1).
+
+    `true_classes` is int64 [batch, num_true]. `unique` samples differ from each other.
+
+    >>> found = autoconv.random.log_uniform_candidate_sampler([[1]], 1, num_sampled=3, unique=True, range_max=10)
+    >>> found.sampled_candidates.shape
+    TensorShape([3])
+    """
+    size = static_int(range_max, "range_max")
+    places = np.arange(size)
+    chances = np.log((places + 2.0) / (places + 1.0)) / np.log(size + 1.0)
+    return _sampled(chances, true_classes, num_sampled, unique, seed)
+
+
+def uniform_candidate_sampler(
+    true_classes: TensorLike, num_true: IntLike, num_sampled: IntLike, unique: bool, range_max: IntLike,
+    seed: int | None = None, name: str | None = None,
+) -> CandidateSample:  # fmt: skip
+    """Sample classes below `range_max`, each with the same probability; see `log_uniform_candidate_sampler`.
+
+    >>> found = autoconv.random.uniform_candidate_sampler([[1]], 1, num_sampled=2, unique=False, range_max=4)
+    >>> found.true_expected_count.numpy()
+    array([[0.5]], dtype=float32)
+    """
+    size = static_int(range_max, "range_max")
+    return _sampled(np.full(size, 1.0 / size), true_classes, num_sampled, unique, seed)
+
+
+def fixed_unigram_candidate_sampler(
+    true_classes: TensorLike, num_true: IntLike, num_sampled: IntLike, unique: bool, range_max: IntLike,
+    vocab_file: str = "", distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0,
+    unigrams: Sequence[float] = (), seed: int | None = None, name: str | None = None,
+) -> CandidateSample:  # fmt: skip
+    """Sample classes by given weights: `unigrams`, or the last field of each line of `vocab_file`.
+
+    Weights are raised to the power of `distortion`. The first `num_reserved_ids` classes are never sampled.
+
+    >>> found = autoconv.random.fixed_unigram_candidate_sampler([[1]], 1, 2, False, 2, unigrams=[1.0, 3.0])
+    >>> found.true_expected_count.numpy()
+    array([[1.5]], dtype=float32)
+    """
+    if bool(vocab_file) == bool(len(unigrams)):
+        raise ValueError("Must provide exactly one of vocab_file and unigrams")
+    given = list(unigrams)
+    if vocab_file:
+        with open(vocab_file, encoding="utf-8") as file:
+            given = [float(line.rsplit(",", 1)[-1]) for line in file if line.strip()]
+    weights = np.concatenate([np.zeros(num_reserved_ids), np.asarray(given, np.float64) ** distortion])
+    size = static_int(range_max, "range_max")
+    if len(weights) != size:
+        raise ValueError(f"range_max is {size}, but there are {len(weights)} weights")
+    weights[np.arange(size) % num_shards != shard] = 0.0
+    return _sampled(weights / weights.sum(), true_classes, num_sampled, unique, seed)
+
+
+def learned_unigram_candidate_sampler(
+    true_classes: TensorLike, num_true: IntLike, num_sampled: IntLike, unique: bool, range_max: IntLike,
+    seed: int | None = None, name: str | None = None,
+) -> CandidateSample:  # fmt: skip
+    """Sample classes below `range_max` as before any is learned: each with the same probability.
+
+    >>> found = autoconv.random.learned_unigram_candidate_sampler([[1]], 1, 2, unique=True, range_max=4)
+    >>> found.sampled_candidates.shape
+    TensorShape([2])
+    """
+    return uniform_candidate_sampler(true_classes, num_true, num_sampled, unique, range_max, seed, name)
+
+
+def all_candidate_sampler(
+    true_classes: TensorLike, num_true: IntLike, num_sampled: IntLike, unique: bool, seed: int | None = None,
+    name: str | None = None,
+) -> CandidateSample:  # fmt: skip
+    """Take all classes below `num_sampled`, each once.
+
+    >>> autoconv.random.all_candidate_sampler([[1]], 1, 3, unique=True).sampled_candidates.numpy()
+    array([0, 1, 2])
+    """
+    true = convert_to_tensor(true_classes, int64)
+    found = convert_to_tensor(np.arange(static_int(num_sampled, "num_sampled")))
+    return CandidateSample(found, ones_like(true, float32), ones_like(found, float32))
+
+
+def compute_accidental_hits(
+    true_classes: TensorLike, sampled_candidates: TensorLike, num_true: IntLike, seed: int | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Rows and positions of sampled classes that are true classes of the row, and the least float32 for each.
+
+    >>> rows, places, weights = autoconv.nn.compute_accidental_hits([[2], [7]], [5, 7, 2], num_true=1)
+    >>> rows.numpy(), places.numpy()
+    (array([0, 1], dtype=int32), array([2, 1]))
+    """
+    true, sampled = convert_to_tensor(true_classes, int64), convert_to_tensor(sampled_candidates, int64)
+    places = where(apply("equal", expand_dims(true, -1), sampled))
+    rows, ids = get_item(places, (slice(None), 0)), get_item(places, (slice(None), 2))
+    least = fill(shape(ids), np.float32(np.finfo(np.float32).min))
+    return cast(rows, int32), ids, least
+
+
+def nce_loss(
+    weights: Any, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: IntLike,
+    num_classes: IntLike, num_true: IntLike = 1, sampled_values: Any = None, remove_accidental_hits: bool = False,
+    name: str = "nce_loss",
+) -> Tensor:  # fmt: skip
+    """The noise-contrastive loss for each row of `inputs` [batch, n]: logistic losses of true and sampled classes.
+
+    `weights` is [num_classes, n], or parts of it to be concatenated, `biases` [num_classes], `labels` the true classes
+    [batch, num_true]. `sampled_values` is what a sampler returns (by default a log-uniform one).
+
+    >>> w, b = autoconv.ones([3, 2]), autoconv.zeros([3])
+    >>> sample = autoconv.random.all_candidate_sampler([[1]], 1, 3, unique=True)
+    >>> autoconv.nn.nce_loss(w, b, [[1]], [[1.0, 1.0]], 3, 3, sampled_values=sample).numpy().round(3)
+    array([6.508], dtype=float32)
+    """
+    logits, wanted = _sampled_logits(
+        weights, biases, labels, inputs, (num_sampled, num_classes, num_true), sampled_values, remove_accidental_hits
+    )
+    return reduce_sum(sigmoid_cross_entropy_with_logits(wanted, logits), -1)
+
+
+def sampled_softmax_loss(
+    weights: Any, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: IntLike,
+    num_classes: IntLike, num_true: IntLike = 1, sampled_values: Any = None, remove_accidental_hits: bool = True,
+    seed: int | None = None, name: str = "sampled_softmax_loss",
+) -> Tensor:  # fmt: skip
+    """The softmax loss over true and sampled classes for each row of `inputs`; parameters as in `nce_loss`.
+
+    >>> w, b = autoconv.ones([3, 2]), autoconv.zeros([3])
+    >>> sample = autoconv.random.all_candidate_sampler([[1]], 1, 3, unique=True)
+    >>> autoconv.nn.sampled_softmax_loss(w, b, [[1]], [[1.0, 1.0]], 3, 3, sampled_values=sample).numpy().round(3)
+    array([1.099], dtype=float32)
+    """
+    logits, wanted = _sampled_logits(
+        weights, biases, labels, inputs, (num_sampled, num_classes, num_true), sampled_values,
+        remove_accidental_hits, seed,
+    )  # fmt: skip
+    return softmax_cross_entropy_with_logits(stop_gradient(wanted), logits)
+
+
+def _sampled_logits(
+    weights: Any, biases: TensorLike, labels: TensorLike, inputs: TensorLike, sizes: tuple[Any, Any, Any],
+    sampled_values: Any, remove_hits: bool, seed: int | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Return logits and labels of the true classes, then of the sampled ones: [batch, num_true + num_sampled]."""
+    num_sampled, num_classes, num_true = (static_int(size, "sizes of classes") for size in sizes)
+    table = concat(list(weights), 0) if isinstance(weights, (list, tuple)) else weights
+    x: Any = convert_to_tensor(inputs)
+    true = reshape(cast(convert_to_tensor(labels), int64), [-1, num_true])
+    if sampled_values is None:
+        sampled_values = log_uniform_candidate_sampler(true, num_true, num_sampled, True, num_classes, seed)
+    sampled, true_count, sampled_count = (stop_gradient(convert_to_tensor(part)) for part in sampled_values)
+    sampled = cast(sampled, int64)
+    true_rows: Any = embedding_lookup(table, true)
+    true_logits: Any = reduce_sum(expand_dims(x, 1) * true_rows, -1) + embedding_lookup(biases, true)
+    sampled_rows = embedding_lookup(table, sampled)
+    sampled_logits: Any = apply("matmul", x, sampled_rows, transpose_b=True) + embedding_lookup(biases, sampled)
+    if remove_hits:
+        hits = reduce_any(apply("equal", expand_dims(true, -1), sampled), 1)
+        least = float(np.finfo(np.float32).min)
+        sampled_logits = sampled_logits + where(hits, convert_to_tensor(least, x.dtype), zeros_like(sampled_logits))
+    true_logits = true_logits - log(cast(true_count, x.dtype))
+    sampled_logits = sampled_logits - log(cast(sampled_count, x.dtype))
+    wanted = concat([ones_like(true_logits) / float(num_true), zeros_like(sampled_logits)], 1)
+    return concat([true_logits, sampled_logits], 1), wanted
+
+
+def _sampled(
+    probabilities: np.ndarray, true_classes: TensorLike, num_sampled: IntLike, unique: bool, seed: int | None
+) -> CandidateSample:
+    count = static_int(num_sampled, "num_sampled")
+    if unique and count > np.count_nonzero(probabilities):
+        raise ValueError(f"{count} different classes cannot be sampled from {len(probabilities)}")
+    state = uniform([2], maxval=2**31 - 1, dtype=int32, seed=seed)
+    true, chances = convert_to_tensor(true_classes, int64), convert_to_tensor(probabilities)
+    found, true_count, sampled_count = numpy_function(
+        SampleClasses(count, bool(unique)), [state, true, chances], [int64, float32, float32]
+    )
+    return CandidateSample(reshape(found, [count]), reshape(true_count, shape(true)), reshape(sampled_count, [count]))
+
+
+@attribute_class
+@dataclass(frozen=True)
+class SampleClasses:
+    """Draw classes by their probabilities; `unique` ones are drawn until there are enough different ones."""
+
+    graphdef: ClassVar = "CandidateSampler"
+    count: int
+    unique: bool
+
+    def __call__(self, state: Any, true: Any, chances: Any) -> tuple[Any, Any, Any]:
+        draws = np.random.default_rng(np.asarray(state).astype(np.uint64))
+        bounds = np.cumsum(chances)
+        tries = 0
+        found: list[int] = []
+        taken: set[int] = set()
+        while len(found) < self.count:
+            wanted = int(np.searchsorted(bounds, draws.random() * bounds[-1], side="right"))
+            one = min(wanted, len(chances) - 1)
+            tries += 1
+            if not self.unique or one not in taken:
+                found.append(one)
+                taken.add(one)
+
+        def expected(chance: Any) -> Any:
+            many = -np.expm1(tries * np.log1p(-chance)) if self.unique else chance * self.count
+            return np.asarray(many, np.float32)
+
+        sampled = np.array(found, np.int64)
+        return sampled, expected(chances[true]), expected(chances[sampled])
