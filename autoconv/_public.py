@@ -29,7 +29,6 @@ from autoconv.api.control.output import print_ as print
 from autoconv.api.control.shape_checks import assert_rank
 from autoconv.api.control.vectorize import vectorized_map
 from autoconv.api.extension_types import type_spec_from_value
-from autoconv.api.factors import eig, eigvals
 from autoconv.api.gradients.accumulator import ForwardAccumulator
 from autoconv.api.gradients.callbacks import numpy_function, py_function
 from autoconv.api.gradients.custom import custom_gradient, gradients, hessians
@@ -41,7 +40,8 @@ from autoconv.api.initializers import Ones as ones_initializer
 from autoconv.api.initializers import RandomNormal as random_normal_initializer
 from autoconv.api.initializers import RandomUniform as random_uniform_initializer
 from autoconv.api.initializers import Zeros as zeros_initializer
-from autoconv.api.linalg import einsum, matmul, tensordot
+from autoconv.api.matrices.factors import eig, eigvals
+from autoconv.api.matrices.linalg import einsum, matmul, tensordot
 from autoconv.api.nn.blocks import reverse_sequence
 from autoconv.api.nn.space_batches import (
     batch_to_space,

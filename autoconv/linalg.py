@@ -1,8 +1,16 @@
 """Linear algebra."""
 
-from autoconv.api.diagonals import tensor_diag, tensor_diag_part
-from autoconv.api.factors import eig, eigvals, lu, matrix_rank, normalize
-from autoconv.api.linalg import (
+from autoconv.api.matrices.diagonals import tensor_diag, tensor_diag_part
+from autoconv.api.matrices.factor_solutions import (
+    banded_triangular_solve,
+    eigh_tridiagonal,
+    lu_matrix_inverse,
+    lu_reconstruct,
+    lu_solve,
+)
+from autoconv.api.matrices.factors import eig, eigvals, lu, matrix_rank, normalize
+from autoconv.api.matrices.functions import expm, logm, sqrtm
+from autoconv.api.matrices.linalg import (
     adjoint,
     band_part,
     cholesky,
@@ -31,14 +39,6 @@ from autoconv.api.linalg import (
     trace,
     triangular_solve,
 )
-from autoconv.api.matrices.factors import (
-    banded_triangular_solve,
-    eigh_tridiagonal,
-    lu_matrix_inverse,
-    lu_reconstruct,
-    lu_solve,
-)
-from autoconv.api.matrices.functions import expm, logm, sqrtm
 from autoconv.api.matrices.tridiagonal import tridiagonal_matmul, tridiagonal_solve
 from autoconv.api.tensors.comparison import global_norm
 from autoconv.api.tensors.constants import eye

@@ -1,11 +1,9 @@
 """Fourier transforms, windows and frames."""
 
-from autoconv.api.signal import fft, fft2d, fft3d, fftshift, ifft, ifft2d, ifft3d, ifftshift, irfft, rfft
 from autoconv.api.signals.cosine_transforms import dct, idct, inverse_mdct, mdct
+from autoconv.api.signals.fourier import fft, fft2d, fft3d, fftshift, ifft, ifft2d, ifft3d, ifftshift, irfft, rfft
 from autoconv.api.signals.mel_scale import linear_to_mel_weight_matrix, mfccs_from_log_mel_spectrograms
-from autoconv.api.signals.transforms import fftnd, ifftnd, irfft2d, irfft3d, irfftnd, rfft2d, rfft3d, rfftnd
-from autoconv.api.signals.windows import kaiser_bessel_derived_window, vorbis_window
-from autoconv.api.spectral import (
+from autoconv.api.signals.spectral import (
     frame,
     hamming_window,
     hann_window,
@@ -15,6 +13,8 @@ from autoconv.api.spectral import (
     overlap_and_add,
     stft,
 )
+from autoconv.api.signals.transforms import fftnd, ifftnd, irfft2d, irfft3d, irfftnd, rfft2d, rfft3d, rfftnd
+from autoconv.api.signals.windows import kaiser_bessel_derived_window, vorbis_window
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [

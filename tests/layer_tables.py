@@ -79,8 +79,9 @@ WITHIN = {
         "values", "elements", "elementwise", "text", "control", "lists", "movement", "reduction", "random", "python",
         "numpy", "linalg", "analysis",
     ),
-    "api": ("tensors", "control", "gradients", "nn", "random", "sparse", "ragged", "lookup", "boxes",
-            "matrices", "signals"),
+    "api": (
+        "tensors", "control", "gradients", "matrices", "nn", "random", "sparse", "ragged", "lookup", "boxes", "signals",
+    ),
     "optimise": ("symbolic", "unboxing"),
 }  # fmt: skip
 BELOW = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.linalg import einsum
+from autoconv.api.matrices.linalg import einsum
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as counted
 from autoconv.api.tensors.gather import gather, where

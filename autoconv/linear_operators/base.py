@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.api.control.checks import assert_less
 from autoconv.api.control.module import Module
-from autoconv.api.linalg import (
+from autoconv.api.matrices.linalg import (
     adjoint,
     cholesky,
     cholesky_solve,

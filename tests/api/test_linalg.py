@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.api import linalg, signal
+from autoconv.api.matrices import linalg
+from autoconv.api.signals import fourier as signal
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import float32, float64
 from autoconv.graph.graph import Graph

@@ -1,134 +1,88 @@
-"""Solutions, inverses and products from triangular factors, and systems of banded matrices."""
+"""Triangular factors, eigenvalues of any matrices, ranks, and vectors of norm 1."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from autoconv.api.linalg import band_part, diag_part, eigh, matmul, set_diag, triangular_solve
-from autoconv.api.matrices.tridiagonal import dense
-from autoconv.api.tensors.arguments import static_int
+import numpy as np
+
+from autoconv.api.matrices.linalg import svd
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.constants import ones_like, zeros
-from autoconv.api.tensors.gather import gather
-from autoconv.api.tensors.reductions import reduce_sum
-from autoconv.api.tensors.shaping import broadcast_to, concat, pad, shape
-from autoconv.api.tensors.sorting import argsort
-from autoconv.errors import InvalidArgumentError
-from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.api.tensors.norms import norm
+from autoconv.api.tensors.reductions import reduce_max, reduce_sum
+from autoconv.api.tensors.shaping import expand_dims, shape
+from autoconv.graph.dtypes import as_dtype, int32
+from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def lu_solve(
-    lower_upper: TensorLike, perm: TensorLike, rhs: TensorLike, validate_args: bool = False, name: str | None = None
-) -> Tensor:
-    """The solution x of A @ x = rhs, for the factors of A that `lu` returns.
+class Lu(NamedTuple):
+    """The result of `lu`."""
+
+    lu: Tensor
+    p: Tensor
+
+
+def lu(input: TensorLike, output_idx_type: DTypeLike = int32, name: str | None = None) -> Lu:
+    """Factors of square matrices: input[p] is the lower factor, with ones on its diagonal, times the upper one.
+
+    Both are in one matrix. Raises InvalidArgumentError for a singular matrix.
 
     >>> factors, rows = autoconv.linalg.lu([[1.0, 2.0], [4.0, 4.0]])
-    >>> autoconv.linalg.lu_solve(factors, rows, [[5.0], [12.0]]).numpy()
-    array([[1.],
-           [2.]], dtype=float32)
+    >>> factors.numpy(), rows.numpy()
+    (array([[4.  , 4.  ],
+           [0.25, 1.  ]], dtype=float32), array([1, 0], dtype=int32))
     """
-    factors, order, given = convert_to_tensor(lower_upper), convert_to_tensor(perm), convert_to_tensor(rhs)
-    batch = order.shape.rank - 1 if order.shape.rank else 0
-    if batch and len(given.shape) - 2 < batch:
-        given = broadcast_to(given, concat([shape(order)[:-1], shape(given)[-2:]], 0))
-    moved = gather(given, order, axis=batch, batch_dims=batch)
-    half = triangular_solve(set_diag(factors, ones_like(diag_part(factors))), moved)
-    return apply("identity", triangular_solve(factors, half, lower=False), name=name)
+    return Lu(*apply("lu", input, dtype=as_dtype(output_idx_type), name=name))
 
 
-def lu_matrix_inverse(
-    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
+def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """The complex eigenvalues and eigenvectors (columns) of square matrices.
+
+    >>> values, vectors = autoconv.linalg.eig([[0.0, 1.0], [-1.0, 0.0]])
+    >>> values.numpy()
+    array([0.+1.j, 0.-1.j], dtype=complex64)
+    """
+    values, vectors = apply("eig", tensor, name=name)
+    return values, vectors
+
+
+def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
+    """The complex eigenvalues of square matrices.
+
+    >>> autoconv.linalg.eigvals([[2.0, 0.0], [0.0, 1.0]]).numpy()
+    array([2.+0.j, 1.+0.j], dtype=complex64)
+    """
+    return eig(tensor, name)[0]
+
+
+def matrix_rank(
+    a: TensorLike, tol: TensorLike | None = None, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
-    """The inverses of the matrices whose factors `lu` returned.
+    """The number of singular values above `tol`: by default the larger side times the largest one times epsilon.
 
-    >>> factors, rows = autoconv.linalg.lu([[0.0, 2.0], [4.0, 0.0]])
-    >>> autoconv.linalg.lu_matrix_inverse(factors, rows).numpy()
-    array([[0.  , 0.25],
-           [0.5 , 0.  ]], dtype=float32)
+    >>> autoconv.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy()
+    np.int32(1)
     """
-    factors = convert_to_tensor(lower_upper)
-    one = set_diag(zeros(shape(factors), factors.dtype), ones_like(diag_part(factors)))
-    return lu_solve(factors, perm, one, name=name)
+    given = convert_to_tensor(a)
+    singular: Any = svd(given, compute_uv=False)
+    if tol is None:
+        sides = cast(reduce_max(shape(given)[-2:]), singular.dtype)
+        tol = expand_dims(sides * reduce_max(singular, axis=-1) * float(np.finfo(singular.dtype.numpy).eps), -1)
+    return reduce_sum(cast(singular > tol, int32), axis=-1)
 
 
-def lu_reconstruct(
-    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
-) -> Tensor:
-    """The matrices whose factors `lu` returned.
+def normalize(
+    tensor: TensorLike, ord: Any = "euclidean", axis: Any = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The tensor divided by its norm along `axis`, and the norm, with dimensions of 1.
 
-    >>> autoconv.linalg.lu_reconstruct(*autoconv.linalg.lu([[1.0, 2.0], [4.0, 4.0]])).numpy()
-    array([[1., 2.],
-           [4., 4.]], dtype=float32)
+    >>> unit, length = autoconv.linalg.normalize([3.0, 4.0])
+    >>> unit.numpy(), length.numpy()
+    (array([0.6, 0.8], dtype=float32), array([5.], dtype=float32))
     """
-    factors, order = convert_to_tensor(lower_upper), convert_to_tensor(perm)
-    lower = band_part(set_diag(factors, ones_like(diag_part(factors))), -1, 0)
-    batch = order.shape.rank - 1 if order.shape.rank else 0
-    product = matmul(lower, band_part(factors, 0, -1))
-    return apply("identity", gather(product, argsort(order, axis=-1), axis=batch, batch_dims=batch), name=name)
-
-
-def banded_triangular_solve(
-    bands: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
-) -> Tensor:
-    """The solution x of A @ x = rhs, where A is triangular and has diagonals next to each other only.
-
-    `bands` [..., diagonals, n] has in a column what a row of A has: lower ones begin with the main diagonal, upper
-    ones end with it. The elements of shorter diagonals that lie outside of A have no effect.
-
-    >>> autoconv.linalg.banded_triangular_solve([[2.0, 4.0], [0.0, 1.0]], [[2.0], [5.0]]).numpy()
-    array([[1.],
-           [1.]], dtype=float32)
-    """
-    given: Any = convert_to_tensor(bands)
-    count, size = given.shape[-2], given.shape[-1]
-    if count is None or size is None:
-        raise ValueError("banded_triangular_solve takes bands of known shape")
-    if count > size:
-        raise InvalidArgumentError(f"the number of bands, {count}, exceeds the size of the matrix, {size}")
-    total: Any = None
-    for i in range(count):
-        offset = i if lower else count - 1 - i
-        row = get_item(given, (..., i, slice(offset, None) if lower else slice(None, size - offset)))
-        part = apply("diag", row, offset=-offset if lower else offset)
-        total = part if total is None else total + part
-    return triangular_solve(total, rhs, lower=lower, adjoint=adjoint, name=name)
-
-
-def eigh_tridiagonal(
-    alpha: TensorLike, beta: TensorLike, eigvals_only: bool = True, select: str = "a",
-    select_range: Any = None, tol: float | None = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """The eigenvalues in ascending order of a Hermitian matrix with the diagonals `alpha` (main) and `beta` (below it).
-
-    With `eigvals_only=False`, eigenvalues and eigenvectors. `select` is "a" for all, "i" for those from the first to
-    the last index of `select_range`, "v" for those in the interval (low, high].
-
-    >>> autoconv.linalg.eigh_tridiagonal([2.0, 2.0], [1.0]).numpy().round(4)
-    array([1., 3.], dtype=float32)
-    """
-    main, below = convert_to_tensor(alpha), convert_to_tensor(beta)
-    if select not in ("a", "i", "v"):
-        raise ValueError("select must have a value in {'a', 'i', 'v'}.")
-    if select != "a" and select_range is None:
-        raise ValueError("`select_range` must be given for this `select`")
-    from_above = apply("conjugate", below) if below.dtype.is_complex else below
-    ends = [[0, 0]] * (len(main.shape) - 1)
-    values, vectors = eigh(dense(pad(below, [*ends, [1, 0]]), main, pad(from_above, [*ends, [0, 1]])))
-    chosen: Any = slice(None)
-    if select == "i":
-        first, last = (static_int(bound, "select_range") for bound in select_range)
-        if first > last:
-            raise ValueError("Got empty index range in select_range.")
-        chosen = slice(first, last + 1)
-    if select == "v":
-        low, high = select_range
-        if low >= high:
-            raise ValueError("Got empty interval in select_range.")
-        start, stop = (reduce_sum(cast(apply("less_equal", values, bound), "int32"), -1) for bound in (low, high))
-        chosen = slice(start, stop)
-    values = get_item(values, (..., chosen))
-    return values if eigvals_only else (values, get_item(vectors, (..., slice(None), chosen)))
+    given: Any = convert_to_tensor(tensor)
+    length: Any = norm(given, ord, axis, keepdims=True)
+    return given / cast(length, given.dtype), length

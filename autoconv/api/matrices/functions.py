@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.control.flow import while_loop
-from autoconv.api.linalg import matmul, solve
+from autoconv.api.matrices.linalg import matmul, solve
 from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.comparison import maximum
 from autoconv.api.tensors.constants import eye

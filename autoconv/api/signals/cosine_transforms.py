@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.signal import irfft, rfft
+from autoconv.api.signals.fourier import irfft, rfft
+from autoconv.api.signals.spectral import frame, overlap_and_add
 from autoconv.api.signals.windows import vorbis_window
-from autoconv.api.spectral import frame, overlap_and_add
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.maths import complex, real
 from autoconv.api.tensors.shaping import concat, pad, reverse
@@ -175,7 +175,7 @@ def _third(x: Any, size: int, norm: str | None) -> Any:
 
 
 def _fourth(x: Any, size: int, norm: str | None) -> Any:
-    """By a transform of type 2 of twice the size, of which every other element is taken."""
+    """Take every other element of a transform of type 2 of twice the size."""
     spread: Any = apply("expand_dims", x, axis=-1)
     whole = _second(_interleaved(spread, size), 2 * size, None)
     found: Any = get_item(whole, (..., slice(1, None, 2)))

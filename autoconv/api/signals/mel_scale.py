@@ -29,9 +29,9 @@ def linear_to_mel_weight_matrix(
 
     >>> autoconv.signal.linear_to_mel_weight_matrix(2, 5, 8000, 125.0, 3800.0).numpy().round(3)
     array([[0.   , 0.   ],
-           [0.811, 0.189],
-           [0.   , 0.777],
-           [0.   , 0.305],
+           [0.721, 0.279],
+           [0.   , 0.903],
+           [0.   , 0.346],
            [0.   , 0.   ]], dtype=float32)
     """
     count, bins = static_int(num_mel_bins, "num_mel_bins"), static_int(num_spectrogram_bins, "num_spectrogram_bins")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.api.signal import irfft, rfft
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.api.tensors.shaping import pad, transpose
 from autoconv.runtime.annotations import TensorLike
@@ -151,5 +150,3 @@ def _prepared(given: TensorLike, fft_length: Any, axes: Any) -> tuple[Tensor, tu
         x = get_item(x, cut) if size is None or size > length else x
     return x, tuple(over)
 
-
-__all__ = ["fftnd", "ifftnd", "irfft", "irfft2d", "irfft3d", "irfftnd", "rfft", "rfft2d", "rfft3d", "rfftnd"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autoconv import math, nn
-from autoconv.api import linalg
+from autoconv.api.matrices import linalg
 from autoconv.api.scopes import name_scope
 from autoconv.api.tensors import arithmetic, casts, constants, gather, indexing, reductions, shaping
 from autoconv.compat.v1.default_graph import get_default_graph

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv import random
-from autoconv.api import linalg
+from autoconv.api.matrices import linalg
 from autoconv.api.tensors import constants, shaping
 from autoconv.api.tensors.maths import sign
 from autoconv.graph.dtypes import as_dtype, float32

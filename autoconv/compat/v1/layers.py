@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv import nn
-from autoconv.api.linalg import tensordot
+from autoconv.api.matrices.linalg import tensordot
 from autoconv.api.tensors.shaping import reshape
 from autoconv.api.tensors.shaping import shape as shape_of
 from autoconv.compat.v1.collections import GraphKeys, add_to_collection

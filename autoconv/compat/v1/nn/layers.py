@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv import nn
-from autoconv.api.linalg import matmul
+from autoconv.api.matrices.linalg import matmul
 from autoconv.compat.v1.maths import one_of
 from autoconv.runtime.annotations import TensorLike
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from autoconv import math, nn
-from autoconv.api.linalg import matmul
+from autoconv.api.matrices.linalg import matmul
 from autoconv.api.tensors.constants import zeros
 from autoconv.api.tensors.shaping import concat, split
 from autoconv.compat.v1 import variables

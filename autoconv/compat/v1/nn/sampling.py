@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv import math, nn
 from autoconv.api.gradients.callbacks import numpy_function
-from autoconv.api.linalg import matmul
+from autoconv.api.matrices.linalg import matmul
 from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.constants import ones_like, zeros_like
 from autoconv.api.tensors.gather import gather, where

@@ -11,6 +11,7 @@ from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.loops.accumulator import Accumulator, fold, neutral
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, is_known, linear
+from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import is_narrow, literal, register
 from autoconv.backends.llvm.schedule.reduction_depth import BLOCK
@@ -221,11 +222,10 @@ def with_blocks(
         one.begin_totals()
     if blocked:
         rows = min(one.block_rows for one in blocked)
-        least = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
-        blocks = out.new(f"sdiv i64 {out.new(f'add nsw i64 {bounds[1]}, {rows - 1}')}, {rows}")
-        with out.loop("0", blocks) as block:
-            start = out.new(f"mul nsw i64 {block}, {rows}")
-            stop = out.new(f"call i64 {least}(i64 {out.new(f'add nsw i64 {start}, {rows}')}, i64 {bounds[1]})")
+        end = Operand.of(bounds[1], "i64")
+        with out.loop("0", out.op("sdiv", out.add(end, rows - 1), rows)) as block:
+            start = out.op("mul", block, rows)
+            stop = out.intrinsic("smin", out.add(start, rows), end)
             with out.loop(start, stop) as i:
                 write(i)
             for one in blocked:

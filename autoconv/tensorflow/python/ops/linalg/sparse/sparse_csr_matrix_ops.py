@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.api.linalg import matmul
+from autoconv.api.matrices.linalg import matmul
 from autoconv.api.sparse.computing import sparse_dense_matmul
 from autoconv.api.sparse.conversion import from_dense, to_dense
 from autoconv.api.sparse.tensor import SparseTensor

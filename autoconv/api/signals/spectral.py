@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.signal import irfft, rfft
+from autoconv.api.signals.fourier import irfft, rfft
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones
