@@ -45,6 +45,7 @@ from autoconv.ops.movement import (  # noqa: F401 (registers its records)
     repeating,
     selection,
     shaping,
+    windows,
 )
 from autoconv.ops.numpy import (  # noqa: F401 (registers its records)
     arrays,

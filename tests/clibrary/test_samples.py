@@ -32,12 +32,12 @@ def found() -> list[tuple[str, Graph, list[np.ndarray], list[np.ndarray]]]:
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
-@pytest.mark.parametrize("part", range(5))
+@pytest.mark.parametrize("part", range(6))
 def test_agrees_with_the_kernel(part: int, tmp_path: Path) -> None:
     fitting = [one for one in found() if one[1].outputs]
     chosen = fitting[part * TOGETHER : (part + 1) * TOGETHER]
     assert chosen
-    assert len(fitting) <= 5 * TOGETHER
+    assert len(fitting) <= 6 * TOGETHER
     whole = Graph("samples")
     for _, graph, _, _ in chosen:
         whole.parameters += graph.parameters

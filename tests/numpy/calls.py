@@ -168,6 +168,7 @@ OF_ARRAYS = {
     "expand_dims": lambda x: np.expand_dims(x, (0, -1)),
     "atleast": lambda x: (np.atleast_1d(x), np.atleast_2d(np.copy(x)), np.atleast_3d(np.copy(x))),
     "broadcast_to": lambda x: np.broadcast_to(x, (2, *np.shape(x))),
+    "sliding_windows": lambda x: np.lib.stride_tricks.sliding_window_view(x, 2, axis=-1),
     "flipud": lambda x: np.flipud(x),
     "fliplr": lambda x: np.fliplr(x),
     "rot90": lambda x: np.rot90(x, 3),

@@ -63,6 +63,7 @@ IN_MEMORY: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
     "array_strided": (X, {"offset": 8, "shape": (2, 2), "strides": (96, 8)}),
     "array_transpose": (X, {"perm": (2, 0, 1)}),
     "array_diagonal": (SQUARE, {"offset": 0}),
+    "array_windows": (X, {"axes": (1,), "lengths": (2,)}),
     "array_part": (X + 1j, {"which": "imag"}),
 }
 # Kernels that copy a view which NumPy gives, and samples that NumPy copies: an index of arrays.

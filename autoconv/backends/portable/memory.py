@@ -200,7 +200,7 @@ MEMORY: dict[str, Callable[..., Any]] = {
     "assign_sub_variable": Memory.assign, "array_load": Memory.array_load, "array_store": Memory.array_store,
     "array_set": Memory.array_set, "array_of": Memory.array_of, "array_new": Memory.array_new,
     "array_size": Memory.array_size, "array_view": Memory.view, "array_transpose": Memory.view,
-    "array_diagonal": Memory.view, "array_strided": Memory.view,
+    "array_diagonal": Memory.view, "array_strided": Memory.view, "array_windows": Memory.view,
 }  # fmt: skip
 
 __all__ = ["MEMORY", "Memory", "types_of"]

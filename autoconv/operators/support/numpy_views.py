@@ -12,9 +12,11 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.runtime.annotations import IntLike, ShapeLike
 from autoconv.runtime.arrays.array_creation import strided
-from autoconv.runtime.arrays.members import diagonal_of, member, view_of
+from autoconv.runtime.arrays.members import diagonal_of, member, view_of, windows_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
+from autoconv.runtime.arrays.windows import window_axes
 from autoconv.runtime.recording.numpy_protocol import implementation, name_of
+from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.splits import split_ends
@@ -152,6 +154,19 @@ def _open_mesh(*arrays: Any) -> Any:
     return fresh(_computed(np.ix_, *map(loaded, arrays)))
 
 
+def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **options: Any) -> SymbolicArray:
+    given = [found for value in _flat((window_shape, axis)) if (found := as_tensor(value)) is not None]
+    shape = tuple(size for size in array.known_shape if size is not None)
+    if any(options.values()) or given or len(shape) < array.ndim:
+        current_contract().specialise(*given, array)
+        _no_view(np.lib.stride_tricks.sliding_window_view)
+    return windows_of(array, *window_axes(shape, window_shape, axis))
+
+
+def _flat(values: Any) -> list[Any]:
+    return [part for value in values for part in (_flat(value) if isinstance(value, (tuple, list)) else [value])]
+
+
 # Functions that may return views of any of their arguments.
 VIEWS_OF_ANY: dict[Any, Callable[..., Any]] = {
     np.einsum: _einsum, np.meshgrid: _mesh, np.ix_: _open_mesh, np.frombuffer: lambda *_, **__: _no_view(np.frombuffer),
@@ -166,7 +181,7 @@ VIEWS: dict[Any, Callable[..., Any]] = {
     **{f: _several(f, tuple) for f in _named("unstack")},
     **{f: lambda *_, f=f, **__: _no_view(f) for f in _named(
         "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close")},
-    np.diagonal: diagonal_of,
+    np.diagonal: diagonal_of, np.lib.stride_tricks.sliding_window_view: _windows,
     **{f: lambda array, *, offset=0: diagonal_of(array, offset, -2, -1) for f in _named("linalg.diagonal")},
     np.reshape: _reshape,
     **{f: lambda array, *args, **options: member(array, "astype")(*args, **options) for f in _named("astype")},

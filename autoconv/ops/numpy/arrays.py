@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.graph.dimensions import plus
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type, dense_strides
@@ -118,6 +119,20 @@ def _diagonal_type(x: ArrayType, *, offset: int) -> ArrayType:
     return replace(x, shape=shape, strides=(*outer, stride), read_only=True)
 
 
+def _windows_type(x: ArrayType, *, axes: tuple[int, ...], lengths: tuple[int, ...]) -> ArrayType:
+    """Return the type of windows, in which steps along a window are those along its axis."""
+    shape = list(x.shape)
+    for axis, length in zip(axes, lengths, strict=True):
+        shape[axis] = plus(shape[axis], 1 - length)
+    strides = (*x.strides, *(x.strides[axis] for axis in axes))
+    return replace(x, shape=(*shape, *lengths), strides=strides, read_only=True)
+
+
+define(
+    name="array_windows", graphdef="ArrayWindows", result=_windows_type, gradient=_NO_GRADIENT,
+    kernel=lambda x, *, axes, lengths: np.lib.stride_tricks.sliding_window_view(x, lengths, axes),
+    view=True, on_values="sliding_windows",
+)  # fmt: skip
 define(
     name="array_diagonal", graphdef="ArrayDiagonal", result=_diagonal_type, gradient=_NO_GRADIENT,
     kernel=lambda x, *, offset: x.diagonal(offset, -2, -1),

@@ -310,6 +310,16 @@ def _svd(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
     return found if attributes.get("compute_uv", True) else found[:1]
 
 
+def _windows(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+    shape = shape_of(inputs[0])
+    if shape is None:
+        return None
+    found = list(shape)
+    for axis, length in zip(attributes["axes"], attributes["lengths"], strict=True):
+        found[axis] = plus(found[axis], 1 - length)
+    return (*found, *attributes["lengths"])
+
+
 def _rfft(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     shape = shape_of(inputs[0])
     return (*shape[:-1], plus(rounded_down(shape[-1], 2), 1)) if shape else None
@@ -326,7 +336,7 @@ SHAPES: dict[str, _Rule] = {
     "reshape": _reshape, "fill": _to_shape, "broadcast_to": _to_shape, "range": _range, "set_item": _set_item,
     "add_at_item": _set_item, "top_k": _top_k, "split": _split, "tile": _tile, "repeat": _repeat, "unpad": _unpad,
     "diag": _diag, "diag_part": _diag_part, "reshape_like": _reshape_like, "squeeze": _squeeze, "qr": _qr, "svd": _svd,
-    "rfft": _rfft, "irfft": _irfft, "numpy_cumsum": _flattened("axis", None),
+    "sliding_windows": _windows, "rfft": _rfft, "irfft": _irfft, "numpy_cumsum": _flattened("axis", None),
     "numpy_cumprod": _flattened("axis", None), "numpy_copy": _flattened("how", "flatten"),
     **{f"random_{name}": _drawn(0) for name in _DISTRIBUTIONS}, "random_uniform_int": _drawn(2),
     **{f"stateless_random_{name}": _drawn(1) for name in _DISTRIBUTIONS[:3]}, "eye": _drawn(0),

@@ -94,6 +94,12 @@ def diagonal_of(array: SymbolicArray, offset: Any = 0, axis1: Any = 0, axis2: An
     return SymbolicArray(node.results[0])
 
 
+def windows_of(array: SymbolicArray, axes: tuple[int, ...], lengths: tuple[int, ...]) -> SymbolicArray:
+    """`np.lib.stride_tricks.sliding_window_view`: a read-only view; the windows fit into the array."""
+    node = symbolic_arrays.record_array_op("array_windows", [array.value_in_graph], axes=axes, lengths=lengths)
+    return SymbolicArray(node.results[0])
+
+
 def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     """Return a view that permutes, reverses or adds dimensions, for an array with unknown sizes or strides."""
     shape = tuple(range(2, 2 + array.ndim))

@@ -301,8 +301,8 @@ _LOOPS: dict[str, Callable[[Node], str]] = {
     "transpose": _mapped_role, "matrix_transpose": _mapped_role, "reverse": _mapped_role, "expand_dims": _mapped_role,
     "squeeze": _mapped_role, "reshape": _mapped_role, "reshape_like": _mapped_role, "broadcast_to": _mapped_role,
     "broadcast_to_shape_of": _mapped_role, "get_item": _mapped_role, "roll": _mapped_role, "pad": _mapped_role,
-    "set_item": _update_role, "add_at_item": _update_role, "argmax": _search_role, "argmin": _search_role,
-    "gather": _pick_role, "concat": _join_role, "matmul": _product_role,
+    "sliding_windows": _mapped_role, "set_item": _update_role, "add_at_item": _update_role,
+    "argmax": _search_role, "argmin": _search_role, "gather": _pick_role, "concat": _join_role, "matmul": _product_role,
 }  # fmt: skip
 
 

@@ -190,6 +190,14 @@ def _roll(node: Node) -> IndexMap:
     return IndexMap(tuple(found))
 
 
+def _windows(node: Node) -> IndexMap:
+    rank = len(_shapes(node)[0])
+    found: list[Dimension] = list(variables(rank))
+    for number, axis in enumerate(node.attributes["axes"], rank):
+        found[axis % rank] = plus_of(found[axis % rank], variable(number))
+    return IndexMap(tuple(found))
+
+
 def _padding(node: Node) -> IndexMap:
     source, pairs = _shapes(node)[0], node.attributes["paddings"]
     return IndexMap(
@@ -250,4 +258,5 @@ MAPS: dict[str, Callable[[Node], IndexMap]] = {
     "broadcast_to_shape_of": _broadcast, "get_item": item_map, "set_item": item_map, "add_at_item": item_map,
     "gather": _gather_one, "roll": _roll, "pad": _padding, "real": _identity, "imag": _identity,
     "set_diag": _identity, "matrix_band_part": _identity, "one_hot": _one_hot_map,
+    "sliding_windows": _windows,
 }  # fmt: skip

@@ -24,6 +24,7 @@ import autoconv.backends.llvm.codegen.matmul.ops
 import autoconv.backends.llvm.codegen.memory.ops
 import autoconv.backends.llvm.codegen.memory.reduction
 import autoconv.backends.llvm.codegen.memory.statement
+import autoconv.backends.llvm.codegen.memory.strided_views
 import autoconv.backends.llvm.codegen.objects.construct
 import autoconv.backends.llvm.codegen.objects.iteration
 import autoconv.backends.llvm.codegen.objects.ops

@@ -226,4 +226,5 @@ class FunctionText(Builder):
             self._lines = lines
         lines = ["entry:", *frame, *self._allocas, *self._lines]
         elements = self.goes_over_elements or self._has_hints
-        return self.module.add(Function(self.signature, lines, elements, self.has_descending_index), stem)
+        wide = current_target().has_wide_vectors
+        return self.module.add(Function(self.signature, lines, elements, self.has_descending_index, wide), stem)

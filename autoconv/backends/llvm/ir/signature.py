@@ -75,6 +75,9 @@ class Signature:
         return f"declare {self.result} @{name}({', '.join(map(str, self.parameters))}) {' '.join(kept)}"
 
 
+_WIDE = ' "prefer-vector-width"="512"'  # LLVM takes 256 bits by default, as the first such processors slowed down
+
+
 @dataclass(slots=True, eq=False)
 class Function:
     """The finished text of a function."""
@@ -83,6 +86,7 @@ class Function:
     lines: list[str]
     touches_elements: bool = False  # in loops over an array, or of the program
     has_descending_index: bool = False  # an index may fall from one iteration to the next
+    takes_wide_vectors: bool = False  # loops use the widest vector registers
     name: str = ""
     names: frozenset[str] = field(init=False)  # functions and globals that it refers to
 
@@ -100,4 +104,7 @@ class Function:
     def text(self, lines: Iterable[str], exported: bool = False) -> str:
         """Return the function with the given lines; `exported`: other texts call it."""
         start = "define" if exported or self.signature.exported else "define internal"
-        return "\n".join([f"{self.signature.text(start, self.name)} {{", *lines, "}"])
+        header = self.signature.text(start, self.name)
+        if self.takes_wide_vectors and not self.signature.is_quick:
+            header += _WIDE
+        return "\n".join([f"{header} {{", *lines, "}"])

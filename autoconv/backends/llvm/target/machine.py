@@ -64,6 +64,11 @@ class Target:
         return Registers(16, 32) if {"avx2", "fma"} <= self.features else None
 
     @property
+    def has_wide_vectors(self) -> bool:
+        """True if vectors of 512 bits do not slow the processor down: those after Skylake and Cascade Lake."""
+        return "avx512_vbmi2" in self.features
+
+    @property
     def has_half(self) -> bool:
         """True if there are instructions that convert 16-bit floats to float32 and back."""
         return "f16c" in self.features or self.architecture in ("aarch64", "arm64")

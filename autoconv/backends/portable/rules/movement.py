@@ -159,6 +159,23 @@ def roll(w: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
     return x
 
 
+_MOST_PARTS = 64  # elements of a window
+
+
+@lowers("sliding_windows")
+def sliding_windows(w: Rules, node: Node, x: Term) -> Term | None:
+    """Join the parts that begin at each position of a window along a new axis, the last one."""
+    rank = x.rank
+    for axis, length in zip(node.attributes["axes"], node.attributes["lengths"], strict=True):
+        axis = whole(axis, rank)
+        size = x.shape[axis]
+        if not isinstance(size, int) or not 0 < length <= _MOST_PARTS:
+            return None
+        parts = [w.part(x, axis, i, i + size - length + 1) for i in range(length)]
+        x = w.concatenate([w.reshape(part, [*part.shape, 1], [*w.sizes(part), 1]) for part in parts], x.rank)
+    return x
+
+
 @lowers("shift")
 def shift(w: Rules, node: Node, x: Term) -> Term | None:
     """Move by one along an axis; a zero enters."""

@@ -20,6 +20,11 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 
 
+def moved(region: LoweringContext, pointer: str, offset: Position) -> str:
+    """Return the address `offset` bytes further on."""
+    return pointer if offset == 0 else region.out.new(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+
+
 def held(region: LoweringContext, value: Value) -> Memory:
     """Return the address, sizes and strides of a value that is an array in memory."""
     found = region.native(value)

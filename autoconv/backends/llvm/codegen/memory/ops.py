@@ -12,10 +12,9 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import writable
 from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
-from autoconv.backends.llvm.codegen.memory.array_view import held
+from autoconv.backends.llvm.codegen.memory.array_view import held, moved
 from autoconv.backends.llvm.codegen.registry import class_lowering, in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object, RegisterWriter
-from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
     Index,
     Position,
@@ -81,11 +80,6 @@ def _whole(region: LoweringContext, value: Value) -> Memory:
     return Memory(region.holder(value), region.data(value), shape, tuple(reversed(strides)), "true")
 
 
-def moved(region: LoweringContext, pointer: str, offset: Position) -> str:
-    """Return the address `offset` bytes further on."""
-    return pointer if offset == 0 else region.out.new(f"getelementptr i8, ptr {pointer}, i64 {offset}")
-
-
 def _bound(region: LoweringContext, value: Value) -> Position:
     b = RegisterWriter(region)
     return b.cast(region.number(value), int64).ir
@@ -108,56 +102,6 @@ def position_of(region: LoweringContext, node: Node, index: Any, size: Position)
     if low < 0 or not below:
         region.refuse(node, out.new(f"icmp uge i64 {found.ir}, {size}"))
     return found.ir
-
-
-@in_memory("array_strided", fits=lambda node: node.inputs[0].shape is not None)
-def _write_strided(region: LoweringContext, node: Node) -> None:
-    x, attributes = held(region, node.inputs[0]), node.attributes
-    pointer = moved(region, x.pointer, attributes["offset"])
-    found = Memory(Object(x.owner.ir), pointer, attributes["shape"], attributes["strides"], "false")
-    region.set(node.results[0], found)
-
-
-@in_memory("array_transpose")
-def _write_transpose(region: LoweringContext, node: Node) -> None:
-    x, perm = held(region, node.inputs[0]), node.attributes["perm"]
-    found = replace(
-        x, owner=Object(x.owner.ir), whole="false", sizes=tuple(x.sizes[a] for a in perm),
-        strides=tuple(x.strides[a] for a in perm),
-    )  # fmt: skip
-    region.set(node.results[0], found)
-
-
-@in_memory("array_diagonal")
-def _write_diagonal(region: LoweringContext, node: Node) -> None:
-    x, out = held(region, node.inputs[0]), region.out
-    right = node.attributes["offset"]
-    (*outer, rows, columns), (*strides, down, across) = x.sizes, x.strides
-    length = _extreme_size(out, "slt", plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
-    if right:  # the diagonal may lie outside
-        length = _extreme_size(out, "sgt", length, 0)
-    pointer = moved(region, x.pointer, product(out, abs(right), across if right > 0 else down))
-    found = replace(
-        x, owner=Object(x.owner.ir), whole="false", pointer=pointer, sizes=(*outer, length),
-        strides=(*strides, plus(out, down, across)),
-    )  # fmt: skip
-    region.set(node.results[0], found)
-
-
-def _extreme_size(out: FunctionText, how: str, x: Position, y: Position) -> Position:
-    """Return the smaller ("slt") or the larger ("sgt") of two sizes."""
-    if isinstance(x, int) and isinstance(y, int):
-        return min(x, y) if how == "slt" else max(x, y)
-    return x if x == y else out.new(f"select i1 {out.new(f'icmp {how} i64 {x}, {y}')}, i64 {x}, i64 {y}")
-
-
-@in_memory("array_part")
-def _write_part(region: LoweringContext, node: Node) -> None:
-    """View the real or the imaginary parts in place."""
-    x, (result,) = held(region, node.inputs[0]), node.results
-    offset = result.dtype.size if node.attributes["which"] == "imag" else 0
-    pointer = moved(region, x.pointer, offset)
-    region.set(result, replace(x, owner=Object(x.owner.ir), whole="false", pointer=pointer))
 
 
 @in_memory("array_size")

@@ -137,13 +137,13 @@ def _broadcast(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 # Ops that apply to both parts alike: data movement, sums, and all that is linear over the reals.
 _LINEAR = (
-    "transpose", "matrix_transpose", "reverse", "expand_dims", "squeeze", "reshape", "broadcast_to", "get_item", "roll",
-    "unpad", "concat", "stack", "unstack", "split", "split_like", "tile", "repeat", "shift", "gather", "gather_nd",
-    "ungather", "ungather_nd", "reshape_like", "broadcast_to_shape_of", "sum_to_shape_of", "reduce_sum", "reduce_mean",
-    "numpy_sum", "numpy_mean", "sum_tiles", "cumsum", "numpy_cumsum", "diag", "diag_part", "set_diag",
-    "matrix_band_part", "take_along_axis", "add_along_axis", "segment_sum", "set_item", "add_at_item", "scatter_nd",
-    "tensor_scatter_nd_update", "tensor_scatter_nd_add", "tensor_scatter_nd_sub", "numpy_copy", "fill", "pad",
-    "ensure_shape",
+    "transpose", "matrix_transpose", "reverse", "expand_dims", "squeeze", "reshape", "broadcast_to", "get_item",
+    "roll", "sliding_windows", "unpad", "concat", "stack", "unstack", "split", "split_like", "tile", "repeat",
+    "shift", "gather", "gather_nd", "ungather", "ungather_nd", "reshape_like", "broadcast_to_shape_of",
+    "sum_to_shape_of", "reduce_sum", "reduce_mean", "numpy_sum", "numpy_mean", "sum_tiles", "cumsum",
+    "numpy_cumsum", "diag", "diag_part", "set_diag", "matrix_band_part", "take_along_axis", "add_along_axis",
+    "segment_sum", "set_item", "add_at_item", "scatter_nd", "tensor_scatter_nd_update", "tensor_scatter_nd_add",
+    "tensor_scatter_nd_sub", "numpy_copy", "fill", "pad", "ensure_shape",
 )  # fmt: skip
 
 

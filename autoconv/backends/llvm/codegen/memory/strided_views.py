@@ -1,0 +1,77 @@
+"""Lower views of arrays in memory that move no element: other strides, orders of axes, diagonals, windows, parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.memory.array_view import held, moved
+from autoconv.backends.llvm.codegen.registry import in_memory
+from autoconv.backends.llvm.codegen.values import Memory, Object
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import Position, plus, product
+from autoconv.graph.graph import Node
+
+
+@in_memory("array_strided", fits=lambda node: node.inputs[0].shape is not None)
+def _write_strided(region: LoweringContext, node: Node) -> None:
+    x, attributes = held(region, node.inputs[0]), node.attributes
+    pointer = moved(region, x.pointer, attributes["offset"])
+    found = Memory(Object(x.owner.ir), pointer, attributes["shape"], attributes["strides"], "false")
+    region.set(node.results[0], found)
+
+
+@in_memory("array_transpose")
+def _write_transpose(region: LoweringContext, node: Node) -> None:
+    x, perm = held(region, node.inputs[0]), node.attributes["perm"]
+    found = replace(
+        x, owner=Object(x.owner.ir), whole="false", sizes=tuple(x.sizes[a] for a in perm),
+        strides=tuple(x.strides[a] for a in perm),
+    )  # fmt: skip
+    region.set(node.results[0], found)
+
+
+@in_memory("array_windows")
+def _write_windows(region: LoweringContext, node: Node) -> None:
+    """View windows, in which steps along a window are those along its axis."""
+    x, axes, lengths = held(region, node.inputs[0]), node.attributes["axes"], node.attributes["lengths"]
+    shape = list(x.sizes)
+    for axis, length in zip(axes, lengths, strict=True):
+        shape[axis] = plus(region.out, shape[axis], 1 - length)
+    found = replace(
+        x, owner=Object(x.owner.ir), whole="false", sizes=(*shape, *lengths),
+        strides=(*x.strides, *(x.strides[axis] for axis in axes)),
+    )  # fmt: skip
+    region.set(node.results[0], found)
+
+
+@in_memory("array_diagonal")
+def _write_diagonal(region: LoweringContext, node: Node) -> None:
+    x, out = held(region, node.inputs[0]), region.out
+    right = node.attributes["offset"]
+    (*outer, rows, columns), (*strides, down, across) = x.sizes, x.strides
+    length = _extreme_size(out, "slt", plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
+    if right:  # the diagonal may lie outside
+        length = _extreme_size(out, "sgt", length, 0)
+    pointer = moved(region, x.pointer, product(out, abs(right), across if right > 0 else down))
+    found = replace(
+        x, owner=Object(x.owner.ir), whole="false", pointer=pointer, sizes=(*outer, length),
+        strides=(*strides, plus(out, down, across)),
+    )  # fmt: skip
+    region.set(node.results[0], found)
+
+
+def _extreme_size(out: FunctionText, how: str, x: Position, y: Position) -> Position:
+    """Return the smaller ("slt") or the larger ("sgt") of two sizes."""
+    if isinstance(x, int) and isinstance(y, int):
+        return min(x, y) if how == "slt" else max(x, y)
+    return x if x == y else out.new(f"select i1 {out.new(f'icmp {how} i64 {x}, {y}')}, i64 {x}, i64 {y}")
+
+
+@in_memory("array_part")
+def _write_part(region: LoweringContext, node: Node) -> None:
+    """View the real or the imaginary parts in place."""
+    x, (result,) = held(region, node.inputs[0]), node.results
+    offset = result.dtype.size if node.attributes["which"] == "imag" else 0
+    pointer = moved(region, x.pointer, offset)
+    region.set(result, replace(x, owner=Object(x.owner.ir), whole="false", pointer=pointer))

@@ -1,0 +1,56 @@
+"""Windows that slide along axes of an array: further axes at the end of a view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dimensions import plus
+from autoconv.graph.types import Dimension, TensorType
+from autoconv.ops.record import Builder, define, sample
+from autoconv.ops.rules import normalised_axis
+
+_X = np.array([[0.5, -1.25, 2.0, 1.0], [3.5, 0.75, 1.5, -2.0], [1.0, 2.0, -3.0, 4.0]])
+
+
+def _result(x: TensorType, *, axes: tuple[int, ...], lengths: tuple[int, ...]) -> TensorType:
+    if len(axes) != len(lengths):
+        raise ValueError(f"sliding_windows: there have to be as many lengths as axes, found {lengths} and {axes}")
+    if x.shape is None:
+        return x
+    shape: list[Dimension] = list(x.shape)
+    for axis, length in zip(axes, lengths, strict=True):
+        at = normalised_axis(axis, len(shape))
+        shape[at] = plus(shape[at], 1 - length)
+        if isinstance(shape[at], int) and (length < 0 or shape[at] < 1):  # type: ignore[operator]
+            raise ValueError(f"sliding_windows: no window of {length} elements fits into {x}")
+    return x.with_shape((*shape, *lengths))
+
+
+def _kernel(x: Any, *, axes: tuple[int, ...], lengths: tuple[int, ...]) -> Any:
+    return np.lib.stride_tricks.sliding_window_view(x, lengths, axes)
+
+
+def _gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Element i of an axis is element k of window i - k, for each k: the sum over a diagonal of windows of windows."""
+    (found,), axes, lengths = cotangents, attributes["axes"], attributes["lengths"]
+    rank = len(inputs[0].type.shape)
+    for last in reversed(range(len(axes))):
+        axis, length = axes[last] % rank, lengths[last]
+        paddings = tuple((length - 1, length - 1) if i == axis else (0, 0) for i in range(rank + last + 1))
+        wide = b.pad(found, paddings=paddings, mode="CONSTANT", constant_values=0)
+        wide = b.sliding_windows(wide, axes=(axis,), lengths=(length,))
+        diagonal = b.diag_part(b.reverse(wide, axis=(rank + last + 1,)), offset=0)
+        found = b.reduce_sum(diagonal, axis=(rank + last,), keepdims=False)
+    return (found,)
+
+
+sliding_windows = define(
+    name="sliding_windows", graphdef="SlidingWindows", result=_result, kernel=_kernel, gradient=_gradient,
+    samples=(
+        sample(_X, axes=(1,), lengths=(3,)), sample(_X, axes=(0, 1), lengths=(2, 2)),
+        sample(_X, axes=(-1, 1), lengths=(2, 3)), sample(_X, axes=(), lengths=()),
+    ),
+    view=True,
+)  # fmt: skip
