@@ -6,7 +6,7 @@ from autoconv.errors import ItemAssignmentError
 from autoconv.operators.calls.call import call, call_untraced, do_not_convert
 from autoconv.operators.calls.classes import class_of, class_statement
 from autoconv.operators.calls.comprehensions import dict_of, generator, list_of, nested, set_of
-from autoconv.operators.calls.displays import SPREAD, new, new_dict, new_set, spread, unpacked
+from autoconv.operators.calls.displays import SPREAD, new, new_dict, new_set, spread, spread_in_set, unpacked
 from autoconv.operators.calls.formatted_text import formatted, ipercent, percent, text
 from autoconv.operators.calls.formatted_text import ipercent as imod
 from autoconv.operators.calls.in_place_operators import (
@@ -131,8 +131,8 @@ __all__ = [
     "let", "list_of", "local_cells", "lt", "managed", "match_argument", "module", "ne", "nested", "new", "new_dict",
     "new_set", "no_exit", "NORMAL", "not_", "not_in", "operand", "or_", "outer_names", "percent", "raising",
     "replaced", "rest_of", "RETURN", "returned", "set_attr", "set_item", "set_item_in", "set_item_of", "set_of",
-    "slice", "split_group", "SPREAD", "spread", "sub", "switch_stmt", "test", "text", "Undefined", "unpacked",
-    "unwound", "users_names", "watch", "watched", "watching", "while_stmt",
+    "slice", "split_group", "SPREAD", "spread", "spread_in_set", "sub", "switch_stmt", "test", "text", "Undefined",
+    "unpacked", "unwound", "users_names", "watch", "watched", "watching", "while_stmt",
 ]  # fmt: skip
 
 # Operators that may raise on plain values, by the wrapper that removes their frames from the traceback.

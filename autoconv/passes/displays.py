@@ -53,6 +53,10 @@ class Displays(FunctionPass):
         self.generic(node)
         if not node.elts or all(isinstance(item, gast.Constant) for item in node.elts):
             return build.wrapped("new", node)
+        for item in node.elts:
+            if isinstance(item, gast.Starred) and not isinstance(item.value, (*_MADE, gast.Tuple, gast.Constant)):
+                given = item.value.args[0] if build.is_operation(item.value, "spread") else item.value
+                item.value = build.wrapped("spread_in_set", given)
         return build.placed(build.operate("new_set", *node.elts), node)
 
     def visit_Dict(self, node: Any) -> Any:

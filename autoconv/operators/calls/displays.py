@@ -51,6 +51,27 @@ def spread(iterable: object) -> Any:
     return iterable
 
 
+class _Elements:
+    """Placeholder for the elements of a set or the keys of a dict, which a set takes over by their table."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: object) -> None:
+        self.held = held
+
+
+def spread_in_set(iterable: object) -> Any:
+    """Return the operand of a star in the display of a set: one placeholder for a set, a dict, or such in the graph."""
+    region = current_region()
+    if region is None or not region.contract.objects_in_graph or type(iterable) is Variant:
+        return spread(iterable)
+    if type(iterable) is SymbolicObject:
+        by_items = getattr(iterable.value_in_graph.type, "kind", "") in ("list", "tuple", "str", "range")
+    else:
+        by_items = not isinstance(iterable, (set, frozenset, dict))
+    return spread(iterable) if by_items else (_Elements(iterable),)
+
+
 def _grown(iterable: Any) -> Any:
     """Return a copy of a list or tuple as a list whose length is symbolic; everything else as it is."""
     if items_of(iterable) is not None:
@@ -104,12 +125,25 @@ def new_set(*parts: Any) -> Any:
     """Return a set of these items."""
     region = current_region()
     if region is not None:
+        if any(type(part) is _Elements for part in parts):
+            return _united(parts)
         if any(type(part) is Spread for part in parts):
             staged = region.contract.objects_in_graph
             return apply_object("set", _joined(parts)) if staged else set(_concatenated(parts))
         if holds_symbols(parts):
             return build_object("set", parts)
     return items.new(set(parts))
+
+
+def _united(parts: tuple[Any, ...]) -> Any:
+    """Return a set filled as Python fills it: item by item, and by whole sets and dicts."""
+    made = items.new(set())
+    for part in parts:
+        if type(part) in (_Elements, Spread):
+            made.update(part.held)
+        else:
+            made.add(part)
+    return made
 
 
 def new_dict(*parts: Any) -> Any:
@@ -189,4 +223,4 @@ def _taking(target: str) -> Callable[[Any], Any]:
     return eval(compile(f"lambda value: [({names}) for {target} in (value,)][0]", __file__, "eval"))  # type: ignore[no-any-return]
 
 
-__all__ = ["SPREAD", "new", "new_dict", "new_set", "spread", "unpacked"]
+__all__ = ["SPREAD", "new", "new_dict", "new_set", "spread", "spread_in_set", "unpacked"]

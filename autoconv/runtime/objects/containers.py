@@ -13,7 +13,9 @@ from typing import Any, ClassVar
 
 from autoconv.errors import StagingError
 from autoconv.runtime.objects.dict_views import DictView
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, as_object, build_object
+from autoconv.runtime.objects.set_order import insertion_order
+from autoconv.runtime.objects.symbol_search import holds_created_objects
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, as_object, build_object
 from autoconv.runtime.recording.handler_stores import paused
 from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.recording.regions import current_region
@@ -111,13 +113,31 @@ class TracedDict(dict, Traced):  # type: ignore[type-arg]
 
 
 class TracedSet(set, Traced):  # type: ignore[type-arg]
-    __slots__ = ("_heap", "_home", "_outside")
+    __slots__ = ("_heap", "_home", "_made_of", "_outside")
 
     def __init__(self, items: Any = ()) -> None:
-        set.__init__(self, items)
+        set.__init__(self, _in_order(items) if type(items) is set else items)
         self._heap = None
         self._home = current_region()
+        self._made_of = None
         self._outside = False
+
+    def made_of(self) -> Any:
+        """Return what to make a set of, so that it iterates as this one does, which no longer changes."""
+        if self._made_of is None:
+            self._made_of = _in_order(self)
+        return self._made_of
+
+
+def _in_order(elements: set[Any], **preferred: bool) -> Any:
+    """Return what to make a set of, so that it iterates in the order of `elements`."""
+    found, region = insertion_order(elements, **preferred), current_region()
+    if found is None and region is not None and region.contract.objects_in_graph:
+        raise StagingError(
+            "a set cannot be made again in the order that it has, since elements were removed or it was joined",
+            current_place(), "a dict, which keeps the order of insertion",
+        )  # fmt: skip
+    return list(set.__iter__(elements)) if found is None else found
 
 
 KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
@@ -165,7 +185,9 @@ def untraced_copy(value: Any) -> Any:
         return tuple(map(untraced_copy, value)) if kind is tuple else value
     if kind is dict:
         return {key: untraced_copy(item) for key, item in dict.items(value)}
-    return kind(map(untraced_copy, kind.__iter__(value)))
+    if kind is set:
+        return set(value.made_of() if type(value) is TracedSet else value)
+    return list(map(untraced_copy, list.__iter__(value)))
 
 
 def heap_of(value: Any) -> SymbolicObject | None:
@@ -228,10 +250,16 @@ def materialise(container: Any) -> SymbolicObject:
         raise UnmovedError(container)
     note_container(container)
     kind: Any = PLAIN[type(container)]
-    items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
+    if kind is set:
+        items = _in_order(container, one_by_one=True)
+    else:
+        items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
     # The listeners would move the container themselves, to store it.
     with paused(region.trace.stores if region is not None else ()):
-        heap = build_object(kind.__name__, items)
+        if type(items) is frozenset and not holds_created_objects(container):
+            heap = apply_object("set", items)
+        else:
+            heap = build_object(kind.__name__, items)
     _put(container, heap)
     return heap
 
@@ -240,6 +268,17 @@ def _is_from_around(container: Any) -> bool:
     region = current_region()
     assert region is not None
     return region.is_inside(container._home) and container._home.standing is not region
+
+
+class SetContents(frozenset):  # type: ignore[type-arg]
+    """The elements of a set at some time, and what to make a set of, so that it iterates in the same order."""
+
+    made_of: Any
+
+    def __new__(cls, elements: set[Any]) -> SetContents:
+        made = super().__new__(cls, elements)
+        made.made_of = _in_order(elements)
+        return made
 
 
 def contents(container: Any) -> Any:
@@ -251,7 +290,7 @@ def contents(container: Any) -> Any:
         if found is not None:
             return found
         return tuple(list.__iter__(container))
-    return tuple(dict.items(container)) if isinstance(container, dict) else frozenset(set.__iter__(container))
+    return tuple(dict.items(container)) if isinstance(container, dict) else SetContents(container)
 
 
 def _put(container: Any, held: Any) -> None:
@@ -270,7 +309,7 @@ def _put(container: Any, held: Any) -> None:
         dict.update(container, [pair for pair in held if pair[1] is not MISSING])
     else:
         set.clear(container)
-        set.update(container, held)
+        set.update(container, held.made_of if type(held) is SetContents else held)
 
 
 def container_spot(container: object) -> Location:

@@ -1,0 +1,72 @@
+"""The order in which sets iterate, which depends on how they were filled.
+
+Python keeps the elements in a hash table. Which of two elements whose hashes meet comes first depends on the order of
+insertion, and the size of the table on whether elements came one by one or from another set. A copy of a set may
+therefore iterate in another order than the set.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Set
+from typing import Any
+
+_MOST_INSERTIONS = 50_000  # in search of an order
+
+
+def insertion_order(elements: set[Any], *, one_by_one: bool = False) -> list[Any] | frozenset[Any] | None:
+    """Return what to make a set of, so that it iterates as `elements` does and keeps doing so as it grows.
+
+    The result is a list, whose items are inserted one by one, or a frozenset, whose table is taken over. With
+    `one_by_one`, a list is preferred. The result is None if neither reproduces the order.
+    """
+    order, size = list(set.__iter__(elements)), _table_size(elements)
+    if not one_by_one:
+        copied = frozenset(elements)
+        if _iterates_as(set(copied), order, size):
+            return copied
+    found: list[Any] | None = _searched(order, size, set)
+    if found is not None:
+        return found
+    found = _searched(order, size, lambda tried: set(frozenset(tried)))
+    return None if found is None else frozenset(found)
+
+
+def _searched(order: list[Any], size: int, make: Callable[[list[Any]], set[Any]]) -> list[Any] | None:
+    """Search for an order of insertion that gives the order of iteration.
+
+    An element that comes too early took the place of the one expected there, which is inserted before it in the next
+    attempt. Tables that grow are filled anew in their own order, so that this may not end: a shuffled order is next.
+    """
+    tried, draws = order.copy(), random.Random(0)
+    for attempt in range(1, _MOST_INSERTIONS // (len(order) + 10) + 2):
+        made = make(tried)
+        if _table_size(made) != size:
+            return None
+        wrong = next(((a, b) for a, b in zip(set.__iter__(made), order, strict=True) if a is not b), None)
+        if wrong is None:
+            return tried
+        early, expected = (_position(tried, element) for element in wrong)
+        if attempt % (len(order) + 1) == 0:
+            draws.shuffle(tried)
+        elif early < expected:
+            tried.insert(early, tried.pop(expected))
+        else:  # the table grew between the two
+            tried.append(tried.pop(early))
+    return None
+
+
+def _position(elements: list[Any], wanted: Any) -> int:
+    return next(n for n, element in enumerate(elements) if element is wanted)
+
+
+def _iterates_as(made: set[Any], order: list[Any], size: int) -> bool:
+    return _table_size(made) == size and all(a is b for a, b in zip(set.__iter__(made), order, strict=True))
+
+
+def _table_size(elements: Set[Any]) -> int:
+    """Return the bytes of a table of its own; a few elements need none."""
+    return set.__sizeof__(elements) - type(elements).__basicsize__  # type: ignore[arg-type]
+
+
+__all__ = ["insertion_order"]

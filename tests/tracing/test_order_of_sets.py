@@ -1,0 +1,96 @@
+"""Sets under `compile` iterate in the order that they have in plain Python, which depends on how they were filled."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import autoconv
+
+
+def one_by_one(x, y):
+    found = set()
+    for item in x:
+        found.add(item)
+    return found, list(found)
+
+
+def comprehension(x, y):
+    return {item for item in x if item} | {item for item in y if item}
+
+
+def display(x, y):
+    return {*x, *y, 3}, list({*y, 1, *x})
+
+
+def display_of_sets(x, y):
+    first, second = {item for item in x if item}, frozenset(y)
+    return {*first, *second}, list({*second, 5, *first}), {*dict.fromkeys(y), *first}
+
+
+def operators(x, y):
+    first, second = set(x), set(y)
+    first |= second
+    return first ^ {x[0]}, first - second, first & second, list(first)
+
+
+def removed(x, y):
+    found = set(x)
+    for item in y:
+        if item in found:
+            found.discard(item)
+        else:
+            found.add(item)
+    return found, list(found)
+
+
+def symbolic(x, n):
+    found = {item for item in x if item is not None}
+    if n > 3:
+        found.add(n)
+    else:
+        found.add(x[0])
+    return found, list(found)
+
+
+DRAWS = {
+    "texts": lambda draws: f"s{draws.randrange(40)}",
+    "numbers": lambda draws: 8 * draws.randrange(20),
+    "tuples": lambda draws: (draws.randrange(9), f"s{draws.randrange(9)}"),
+}
+
+
+@pytest.mark.parametrize("kind", DRAWS)
+@pytest.mark.parametrize(
+    "function", [one_by_one, comprehension, display, display_of_sets, operators, removed, symbolic]
+)
+def test_order(function, kind):
+    draws = random.Random(f"{function.__name__} {kind}")
+    compiled = autoconv.compile(function)
+    for _ in range(6):
+        x, y = ([DRAWS[kind](draws) for _ in range(draws.choice([5, 9, 12]))] for _ in range(2))
+        args = (x, draws.randrange(8)) if function is symbolic else (x, y)
+        assert _orders(compiled(*args)) == _orders(function(*args))
+
+
+def test_growth_of_a_result():
+    """A result has a hash table of the size that plain Python's has, so that it goes on in the same order."""
+
+    def filled(x):
+        return {item for item in x if item}
+
+    draws = random.Random(0)
+    for _ in range(30):
+        x = [f"s{draws.randrange(40)}" for _ in range(draws.choice([3, 5, 8, 18]))]
+        expected, found = filled(x), autoconv.compile(filled)(x)
+        for item in map(str, range(20)):
+            expected.add(item)
+            found.add(item)
+        assert list(found) == list(expected)
+
+
+def _orders(value):
+    if isinstance(value, tuple):
+        return [_orders(part) for part in value]
+    return type(value).__name__, list(value)
