@@ -4,13 +4,16 @@
              %sums = reduce_sum(%x, axis=(1,))
     after    %x = array_load(%view, lent=True): float64[size0,size0]
 
-That holds if nothing between the load and the last reader writes memory that may overlap. The plan lends a marked load
-where all of its readers are loops, or products that take strides.
+Loads of known sizes are marked only where something writes the array: an argument that nothing writes is its own
+contents. The mark holds if nothing between the load and the last reader writes memory that may overlap. The plan lends
+a marked load where all of its readers are loops, or products that take strides.
 """
 
 from __future__ import annotations
 
-from autoconv.backends.llvm.analysis.representation import is_open
+from collections.abc import Sequence
+
+from autoconv.backends.llvm.analysis.representation import is_dense, is_open
 from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.ops.analysis.alias import DISJOINT, Overlaps
 from autoconv.ops.record import Op
@@ -25,16 +28,18 @@ def mark_lent_loads(graph: Graph) -> Graph:
         return graph
     copy = clone(graph, lambda *_: None)
     overlaps = Overlaps(copy)
+    writers = [node for node in copy.walk() if node.effects.must_run]
     for part in dict.fromkeys((copy, *(region for node in copy.walk() for region in node.regions))):
-        _mark(part, overlaps)
+        _mark(part, overlaps, writers)
     return copy
 
 
 def _is_candidate(node: Node) -> bool:
-    return node.op.name == LOAD and is_open(node.results[0].type)
+    type_ = node.results[0].type if node.op.name == LOAD else None
+    return type_ is not None and (is_open(type_) or (is_dense(type_) and bool(type_.shape)))
 
 
-def _mark(graph: Graph, overlaps: Overlaps) -> None:
+def _mark(graph: Graph, overlaps: Overlaps, writers: Sequence[Node]) -> None:
     positions = {node: i for i, node in enumerate(graph.nodes)}
     readers: dict[Value, list[Node]] = {}
     for node in graph.nodes:
@@ -43,6 +48,8 @@ def _mark(graph: Graph, overlaps: Overlaps) -> None:
     outputs = set(graph.outputs)
     for load in graph.nodes:
         if not _is_candidate(load):
+            continue
+        if not is_open(load.results[0].type) and not any(_may_write(one, load.inputs[0], overlaps) for one in writers):
             continue
         last = _last_reader(load, readers, outputs, positions)
         between = graph.nodes[positions[load] + 1 : last] if last is not None else []

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.analysis.lent_loads import is_marked, is_matrix
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import computed_sizes, defined_sizes
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches, patches_of
-from autoconv.backends.llvm.schedule.matmul_tiling import takes_patches, tiles_of
+from autoconv.backends.llvm.schedule.matmul_tiling import Product, takes_patches, tiles_of
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.ops.analysis.reads import read_inputs
@@ -182,7 +182,7 @@ class Plan:
     def _takes_strides(self, reader: Node, value: Value) -> bool:
         kind = self.classes[reader]
         if kind == "matmul":
-            return value in reader.inputs and is_matrix(value) and tiles_of(reader) is None
+            return value in reader.inputs and is_matrix(value) and not Product(reader).suits_tiles()
         if reader.results and reader.results[0] in self._in_memory:
             return False
         if kind in ("view", "copy", "pick"):

@@ -31,7 +31,7 @@ from autoconv.backends.llvm.schedule.matmul_tiling import PART_WORK, Product, Su
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
-from autoconv.graph.graph import Node
+from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension
 
 _PART = 2_000_000  # multiplications of a part for the BLAS
@@ -140,13 +140,27 @@ def _write_blas(region: LoweringContext, product: Product) -> None:
         _write_symbolic_blas(region, product)
         return
     out, module = region.out, region.body.module
-    pointers = [region.data(value) for value in (*product.node.inputs, *product.node.results)]
+    pointers = [_address(region, value) for value in (*product.node.inputs, *product.node.results)]
+    product.width_x, product.width_y = (_width(region, value) for value in product.node.inputs)
     parts = min(product.work // _PART, 2 * current_target().threads, max(product.rows, product.columns) // _NARROWEST)
     with alone(out):
         if "blas_set_threads" in abi.symbols() and parts > 1 and current_target().has_pool:
             _write_parts(product, parts, module, out, pointers)
         else:
             out.line(call_product(product, module, out, pointers))
+
+
+def _address(region: LoweringContext, value: Value) -> str:
+    return region.lent(value).pointer if region.is_lent(value) else region.data(value)
+
+
+def _width(region: LoweringContext, value: Value) -> int:
+    """Return the distance of two rows of a matrix of known sizes, in elements."""
+    if not region.is_lent(value):
+        return sizes(value.type)[-1]
+    step = strides_of(value)[0]
+    assert step is not None
+    return step // value.dtype.size
 
 
 def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
@@ -173,9 +187,7 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     body.either(body.icmp("eq", "%inner", 0), lambda: multiply(False), lambda: multiply(True))
     body.ret(FALSE)
     shape = rows, product.inner, product.columns
-    lent = [region.lent(value) if region.is_lent(value) else None for value in operands]
-    pointers = [region.data(value) if one is None else one.pointer for value, one in zip(operands, lent, strict=True)]
-    given = [f"ptr {pointer}" for pointer in (*pointers, region.data(product.node.results[0]))]
+    given = [f"ptr {_address(region, value)}" for value in (*operands, product.node.results[0])]
     given += [f"i64 {size}" for size in shape]
     given += [f"i64 {(strides_of(v)[0] or 0) // v.dtype.size}" for v in operands if region.is_lent(v)]
     name, out = body.finish("product"), region.out
