@@ -14,6 +14,7 @@ import pytest
 import autoconv as ac
 from autoconv.config import SETTINGS
 from autoconv.tracing.guards import python_contract
+from autoconv.tracing.specialise import tiers
 
 
 @pytest.fixture(autouse=True)
@@ -249,6 +250,24 @@ def test_a_value_that_comes_again_and_again_gets_its_trace():
     assert traces(compiled) == 3
 
 
+def test_searches_for_a_trace_do_not_count_as_long_runs_of_its_loops(monkeypatch):
+    """Calls with new objects run plain after they were examined, which says nothing of the graph's speed."""
+    monkeypatch.setattr(tiers, "SHORT", 0.0)  # any run of a graph with scalar loops counts as long
+
+    def filled(things, room):
+        best = [0.0] * (room + 1)
+        for thing in things:
+            for w in range(room, thing.weight - 1, -1):
+                best[w] = max(best[w], best[w - thing.weight] + 1.5)
+        return best[room]
+
+    compiled = ac.compile(filled)
+    for n in range(60):
+        things = [Item(f"thing {n} {k}", 2 + (n + k) % 7) for k in range(5)]
+        assert compiled(things, 20) == filled(things, 20)
+    assert compiled._gate.is_plain and "as a graph" not in compiled.explain()
+
+
 def test_traces_have_a_budget():
     holder = {"name": ""}
 
@@ -288,12 +307,12 @@ def test_the_choice_can_be_fixed():
         "for _ in range(20): assert g(300) == f(300)\n"
         "print('measured' in g.explain())\n"
     )
-    for tiers, expected in (("native", "False"), ("measured", "True"), ("neither", "True")):
-        environment = {**os.environ, "AUTOCONV_TIERS": tiers}
+    for chosen, expected in (("native", "False"), ("measured", "True"), ("neither", "True")):
+        environment = {**os.environ, "AUTOCONV_TIERS": chosen}
         # Of a function without a source there is no trace: the text goes to a file.
         found = subprocess.run([sys.executable, "-c", _in_file(code)], env=environment, capture_output=True, text=True)
         assert found.stdout.split() == [expected], found.stderr
-        assert ("none of measured, native" in found.stderr) == (tiers == "neither")
+        assert ("none of measured, native" in found.stderr) == (chosen == "neither")
 
 
 def _in_file(code):

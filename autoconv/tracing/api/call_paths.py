@@ -205,12 +205,13 @@ class Dispatched(Generic[P, R]):
             self._pass(1, timing.choice)
             seconds = timing.plain_seconds if timing.is_measured else 0.0
             self._tiers.presumption.chose(kind, seconds, timing.choice == PLAIN)
-            if timing.is_measured:
+            if timing.is_measured and timing.has_trace:
                 self._explanation.timed(shown_kind(kind), timing.text(), timing.choice == PLAIN)
 
     def _time_graph(self, timing: Timing, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as a graph, and note its time unless a trace was made for it."""
         attempts, start = self._attempts, clock()
+        self._bailout.is_without_trace = False
         entries = () if kwargs else native_entries(self._straight)  # the entries without guards checked in Python
         try:
             for entry in entries:
@@ -233,9 +234,11 @@ class Dispatched(Generic[P, R]):
             seconds = clock() - start
             if self._attempts == attempts and self._is_settled and not timing.choice:
                 latest = max(self._cache.traces, key=lambda concrete: concrete.used, default=None)
-                if latest is not None and not _may_run_plain(latest, seconds):
+                ran = None if self._bailout.is_without_trace else latest
+                if ran is not None and not _may_run_plain(ran, seconds):
                     timing.choice = GRAPH
                 elif latest is None or not timing.begins(latest.number):
+                    timing.has_trace |= ran is not None
                     timing.ran(GRAPH, seconds)
                     if seconds < SHORT:
                         self._tiers.presumption.is_short(kind)

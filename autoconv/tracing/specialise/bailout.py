@@ -35,11 +35,12 @@ class Bailout:
     The bound methods of one function share the `storm`, as each instance has its own traces.
     """
 
-    __slots__ = ("_kinds", "_left", "_plain", "_spent", "storm")
+    __slots__ = ("_kinds", "_left", "_plain", "_spent", "is_without_trace", "storm")
 
     def __init__(self, storm: Storm | None = None) -> None:
         self.storm = Storm() if storm is None else storm
         self._kinds: tuple[type, ...] = ()
+        self.is_without_trace = False  # whether the last call was examined and ran as plain Python
         self._plain = 0  # consecutive plain calls
         self._left = 0  # further calls to run plain without examination
         self._spent: Bounded[Any, float] = Bounded(_MOST_KEYS)  # seconds of plain calls of doubtful values
@@ -49,9 +50,11 @@ class Bailout:
         if not self._left or kwargs or tuple(map(type, args)) != self._kinds:
             return False
         self._left -= 1
+        self.is_without_trace = True
         return True
 
     def ran_plain(self, args: tuple[Any, ...]) -> None:
+        self.is_without_trace = True
         kinds = tuple(map(type, args))
         self._plain = self._plain + 1 if kinds == self._kinds else 1
         self._kinds = kinds
@@ -59,6 +62,7 @@ class Bailout:
             self._left = min(1 << (self._plain - _IN_A_ROW), _MOST_SKIPPED)
 
     def ran_graph(self) -> None:
+        self.is_without_trace = False
         self._plain = self._left = 0
 
     def is_doubtful(self, call: Call) -> bool:
@@ -68,6 +72,7 @@ class Bailout:
 
     def ran_doubtful(self, call: Call, seconds: float) -> bool:
         """Note the plain duration of such a call; return whether it was the first one."""
+        self.is_without_trace = True
         first, key = not self._spent, _exactly(call)
         self._spent[key] = self._spent.get(key, 0.0) + seconds
         self.storm.compare(call, seconds)

@@ -77,10 +77,11 @@ class Timing:
     function: the means of most samples are compared.
     """
 
-    __slots__ = ("_begun", "_form", "_graphs", "_looks", "_plains", "_reruns", "_since", "choice")
+    __slots__ = ("_begun", "_form", "_graphs", "_looks", "_plains", "_reruns", "_since", "choice", "has_trace")
 
     def __init__(self) -> None:
         self.choice = ""
+        self.has_trace = False  # whether a sample of the graph is one of a trace, and not of a vain search for one
         self._begun: set[int] = set()  # the traces that ran once
         self._graphs: list[float] = []  # seconds
         self._plains: list[float] = []
