@@ -36,11 +36,13 @@ def see(program: Path, scratch: Path) -> str:
     """What the program prints, standard output and then its traceback, with its folder called fixtures/errors."""
     place, arguments = (*_PLACE.findall(program.read_text()), ("script", ""))[0]
     out = io.StringIO()
-    before, variables = dataclasses.replace(SETTINGS), dict(os.environ)
+    before, variables, hook = dataclasses.replace(SETTINGS), dict(os.environ), sys.excepthook
+    sys.excepthook = sys.__excepthook__  # libraries of other tests may have set one
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             PLACES[place](program, arguments, scratch, out)
     finally:
+        sys.excepthook = hook
         os.environ.clear()
         os.environ.update(variables)
         for setting in dataclasses.fields(SETTINGS):
