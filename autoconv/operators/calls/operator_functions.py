@@ -11,6 +11,8 @@ from autoconv.errors import StagingError
 from autoconv.graph.python_operators import BINARY
 from autoconv.operators.calls import in_place_operators
 from autoconv.operators.control.conditionals import not_, truth
+from autoconv.operators.control.variants import distribute
+from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.held_iterators import HeldIterator, held
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.support.signature_check import plainly
@@ -31,18 +33,29 @@ def _set_item(x: object, index: object, value: object) -> None:
     items.set_item_in(x, (index,), value)
 
 
-def _set_attribute(owner: object, name: str, value: object) -> None:
-    attributes.set_attr(owner, _known(name, "setattr"), value)
+def _set_attribute(owner: object, name: Any, value: object) -> Any:
+    return _of_names(lambda name: attributes.set_attr(owner, name, value), "setattr", name)
 
 
-def _delete_attribute(owner: object, name: str) -> None:
-    attributes.del_attr(owner, _known(name, "delattr"))
+def _delete_attribute(owner: object, name: Any) -> Any:
+    return _of_names(lambda name: attributes.del_attr(owner, name), "delattr", name)
 
 
-def _known(name: str, function: str) -> Any:
-    if is_object(name):
-        raise StagingError(f"{function} is given a name known only at run time", current_place())
-    return name
+def _attribute_getter(*names: Any) -> Any:
+    return _of_names(operator.attrgetter, "attrgetter", *names)
+
+
+def _method_caller(name: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return _of_names(lambda name: operator.methodcaller(name, *args, **kwargs), "methodcaller", name)
+
+
+def _of_names(function: Callable[..., Any], told: str, *names: Any) -> Any:
+    """Call a function of names, or one of several calls where a name is one of several."""
+    if any(type(name) is Variant for name in names):
+        return distribute(lambda *known: _of_names(function, told, *known), *names)
+    if any(map(is_object, names)):
+        raise StagingError(f"{told} is given a name known only at run time", current_place())
+    return function(*names)
 
 
 def _iter(x: Any, *sentinel: Any) -> Any:
@@ -67,6 +80,7 @@ def _next(iterator: Any, *default: Any) -> Any:
 # Functions that are overridden by the operators of the equivalent statements, for symbolic and for other values.
 AS_STATEMENTS: dict[Any, Callable[..., Any]] = {
     builtins.setattr: _set_attribute, builtins.delattr: _delete_attribute,
+    operator.attrgetter: _attribute_getter, operator.methodcaller: _method_caller,
     builtins.iter: _iter, builtins.next: _next,
     operator.setitem: _set_item, operator.delitem: items.del_item,
     **{one.in_place_function: getattr(in_place_operators, one.in_place) for one in BINARY},

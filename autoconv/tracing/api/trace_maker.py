@@ -158,7 +158,7 @@ class TraceMaker:
             reason, place = str(error), place_in(self.python_function, error)
         elif self._contract.runs_plain:
             place = getattr(error, "place", None) or place_in(self.python_function, error)
-            reason = f"{type(error).__name__}: {getattr(error, 'message', None) or found_by(error)}"
+            reason = f"{type(error).__name__}: {found_by(error)}"
         else:
             return None
         if self._profile.try_as_objects(call, reason, place):

@@ -5,10 +5,11 @@ Plain Python has unbounded ints, and NumPy's error messages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.errors import OpError
+from autoconv.errors import AutoconvError, OpError
 from autoconv.ops.python.undo_log import TAKEN_BACK
 from autoconv.tracing.outputs.printed_output import leaving_out
 
@@ -28,8 +29,18 @@ def is_for_python(concrete: Any, error: BaseException) -> bool:
 
 
 def found_by(error: BaseException) -> str:
-    """Return the error's text; for a value that a graph cannot represent, without the advice for the other contract."""
-    return str(error).partition(";")[0] if isinstance(error, TAKEN_BACK) else str(error)
+    """Return the error's text without the names of classes that stand for values of a trace.
+
+    For a value that a graph cannot represent, the advice for the other contract is left out.
+    """
+    text = error.message if isinstance(error, AutoconvError) else str(error)
+    text = text.partition(";")[0] if isinstance(error, TAKEN_BACK) else text
+    return _OF_TRACES.sub("a value known only at run time", text)
+
+
+_OF_TRACES = re.compile(
+    r"<autoconv\.[\w.]+ object at 0x\w+>|(?:\ban? )?'?\bSymbolic(?:Object|Tensor|Array)\b'?|'Variant'"
+)
 
 
 def rerun_plain(error: BaseException, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
