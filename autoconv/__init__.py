@@ -31,6 +31,8 @@ def _load(name: str) -> Any:
     with lazy_import():
         if name in _ON_THEIR_OWN:
             return import_module(f"autoconv.{name}")
+        if name in _OF_TENSORFLOW:
+            return import_module(f"autoconv.tensorflow.{name}")
         if name in _OF_KERAS:
             return getattr(import_module("autoconv.keras"), name)
         public = vars(import_module("autoconv._public"))
@@ -46,6 +48,10 @@ _ON_THEIR_OWN = frozenset({
     "clibrary", "compat", "data", "debugging", "distribute", "experimental", "image", "importing", "io", "keras",
     "lookup", "onnx", "quantization", "ragged", "saved_model", "sets", "signal", "sparse", "stablehlo", "summary",
     "tensorflow", "train", "xp",
+})  # fmt: skip
+# Modules that only programs for TensorFlow use: they stand beside its private paths.
+_OF_TENSORFLOW = frozenset({
+    "audio", "graph_util", "profiler", "queue", "raw_ops", "sysconfig", "test", "version", "xla",
 })  # fmt: skip
 _OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
 

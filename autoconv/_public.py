@@ -23,6 +23,18 @@ from autoconv import (
 from autoconv.api.control.checks import Assert, assert_equal, assert_greater, assert_less
 from autoconv.api.control.flow import case, cond, switch_case, while_loop
 from autoconv.api.control.functional import foldl, foldr, map_fn, scan
+from autoconv.api.control.graph_names import (
+    AggregationMethod,
+    CriticalSection,
+    fingerprint,
+    get_current_name_scope,
+    get_logger,
+    is_symbolic_tensor,
+    load_library,
+    no_gradient,
+    parallel_stack,
+)
+from autoconv.api.control.graph_names import tuple_ as tuple
 from autoconv.api.control.graphs import Graph
 from autoconv.api.control.module import Module
 from autoconv.api.control.output import print_ as print
@@ -43,6 +55,7 @@ from autoconv.api.initializers import Zeros as zeros_initializer
 from autoconv.api.matrices.factors import eig, eigvals
 from autoconv.api.matrices.linalg import einsum, matmul, tensordot
 from autoconv.api.nn.blocks import reverse_sequence
+from autoconv.api.nn.label_runs import approx_max_k as approx_top_k
 from autoconv.api.nn.space_batches import (
     batch_to_space,
     extract_volume_patches,
@@ -182,7 +195,9 @@ from autoconv.api.tensors.trigonometry import (
     tan,
     tanh,
 )
+from autoconv.api.value_specs import IndexedSlicesSpec, NoneTensorSpec, TensorArraySpec
 from autoconv.config.device_spec import DeviceSpec
+from autoconv.data.optional import OptionalSpec
 from autoconv.graph.dtypes import (
     DType,
     as_dtype,
@@ -255,12 +270,17 @@ if TYPE_CHECKING:  # each is loaded at its first use
 
 double, half = float64, float16
 autodiff.ForwardAccumulator = ForwardAccumulator  # type: ignore[misc]  # its types stand in a .pyi file
+autodiff.GradientTape = GradientTape  # type: ignore[attr-defined]
+
+load_op_library = load_library
+matrix_square_root = linalg.sqrtm
 
 __all__ = [
-    "Assert", "DType", "DeviceSpec", "GradientTape", "Graph", "IndexedSlices", "Module", "RaggedTensor",
-    "RaggedTensorSpec", "SparseTensor", "SparseTensorSpec", "Tensor", "TensorArray", "TensorShape", "TensorSpec",
-    "TypeSpec", "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs", "acos",
-    "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh", "assert_equal",
+    "AggregationMethod", "Assert", "CriticalSection", "DType", "DeviceSpec", "GradientTape", "Graph", "IndexedSlices",
+    "IndexedSlicesSpec", "Module", "NoneTensorSpec", "OptionalSpec", "RaggedTensor", "RaggedTensorSpec", "SparseTensor",
+    "SparseTensorSpec", "Tensor", "TensorArray", "TensorArraySpec", "TensorShape", "TensorSpec", "TypeSpec",
+    "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs", "acos", "acosh", "add",
+    "add_n", "approx_top_k", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh", "assert_equal",
     "assert_greater", "assert_less", "assert_rank", "atan", "atan2", "atanh", "autodiff", "autograph", "batch_to_space",
     "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape",
     "broadcast_to", "case", "cast", "ceil", "clibrary", "clip_by_global_norm", "clip_by_norm", "clip_by_value",
@@ -268,26 +288,28 @@ __all__ = [
     "constant_initializer", "control_dependencies", "convert_to_tensor", "cos", "cosh", "cumsum", "custom_gradient",
     "data", "debugging", "device", "distribute", "divide", "double", "dtypes", "dynamic_partition", "dynamic_stitch",
     "edit_distance", "eig", "eigvals", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
-    "expand_dims", "experimental", "extract_volume_patches", "eye", "fill", "float16", "float32", "float64", "floor",
-    "floordiv", "foldl", "foldr", "function", "gather", "gather_nd", "get_static_value", "global_norm", "grad",
-    "grad_pass_through", "gradients", "greater", "greater_equal", "group", "guarantee_const", "half", "hessian",
-    "hessians", "histogram_fixed_width", "histogram_fixed_width_bins", "identity", "identity_n", "imag", "image",
-    "init_scope", "inside_function", "int16", "int32", "int64", "int8", "io", "is_tensor", "jacobian", "jvp", "less",
-    "less_equal", "linalg", "linspace", "log", "logical_and", "logical_not", "logical_or", "logical_xor", "lookup",
-    "map_fn", "math", "matmul", "maximum", "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest",
-    "newaxis", "nn", "no_op", "norm", "not_equal", "numpy", "numpy_function", "one_hot", "ones", "ones_initializer",
-    "ones_like", "pad", "pow", "print", "py_function", "python_number", "qint16", "qint32", "qint8", "quantization",
-    "quint16", "quint8", "ragged", "random", "random_normal_initializer", "random_uniform_initializer", "range", "rank",
-    "real", "realdiv", "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean",
-    "reduce_min", "reduce_prod", "reduce_sum", "register_tensor_conversion_function", "repeat",
-    "required_space_to_batch_paddings", "reshape", "resource", "reverse", "reverse_sequence", "roll", "round",
-    "saturate_cast", "saved_model", "scalar_mul", "scan", "scatter_nd", "searchsorted", "sequence_mask", "sets",
-    "shape", "shape_n", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice", "sort", "space_to_batch", "sparse",
-    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "string", "strings", "subtract",
-    "summary", "switch_case", "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile", "timestamp", "train", "transpose",
-    "truediv", "truncatediv", "truncatemod", "type_spec_from_value", "types", "uint16", "uint32", "uint64", "uint8",
-    "unique", "unique_with_counts", "unravel_index", "unstack", "value_and_grad", "variable_creator_scope", "variant",
+    "expand_dims", "experimental", "extract_volume_patches", "eye", "fill", "fingerprint", "float16", "float32",
+    "float64", "floor", "floordiv", "foldl", "foldr", "function", "gather", "gather_nd", "get_current_name_scope",
+    "get_logger", "get_static_value", "global_norm", "grad", "grad_pass_through", "gradients", "greater",
+    "greater_equal", "group", "guarantee_const", "half", "hessian", "hessians", "histogram_fixed_width",
+    "histogram_fixed_width_bins", "identity", "identity_n", "imag", "image", "init_scope", "inside_function", "int16",
+    "int32", "int64", "int8", "io", "is_symbolic_tensor", "is_tensor", "jacobian", "jvp", "less", "less_equal",
+    "linalg", "linspace", "load_library", "load_op_library", "log", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "lookup", "map_fn", "math", "matmul", "matrix_square_root", "maximum", "meshgrid", "minimum",
+    "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "no_gradient", "no_op", "norm", "not_equal", "numpy",
+    "numpy_function", "one_hot", "ones", "ones_initializer", "ones_like", "pad", "parallel_stack", "pow", "print",
+    "py_function", "python_number", "qint16", "qint32", "qint8", "quantization", "quint16", "quint8", "ragged",
+    "random", "random_normal_initializer", "random_uniform_initializer", "range", "rank", "real", "realdiv",
+    "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min",
+    "reduce_prod", "reduce_sum", "register_tensor_conversion_function", "repeat", "required_space_to_batch_paddings",
+    "reshape", "resource", "reverse", "reverse_sequence", "roll", "round", "saturate_cast", "saved_model", "scalar_mul",
+    "scan", "scatter_nd", "searchsorted", "sequence_mask", "sets", "shape", "shape_n", "sigmoid", "sign", "signal",
+    "sin", "sinh", "size", "slice", "sort", "space_to_batch", "sparse", "split", "sqrt", "square", "squeeze", "stack",
+    "stop_gradient", "strided_slice", "string", "strings", "subtract", "summary", "switch_case", "tan", "tanh",
+    "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update", "tensordot", "tile", "timestamp", "train", "transpose", "truediv", "truncatediv",
+    "truncatemod", "tuple", "type_spec_from_value", "types", "uint16", "uint32", "uint64", "uint8", "unique",
+    "unique_with_counts", "unravel_index", "unstack", "value_and_grad", "variable_creator_scope", "variant",
     "vectorized_map", "vjp", "where", "while_loop", "xp", "zeros", "zeros_initializer", "zeros_like",
 ]  # fmt: skip
 

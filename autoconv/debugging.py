@@ -79,13 +79,45 @@ def get_log_device_placement() -> bool:
     return _PLACEMENT[0]
 
 
+_FILTERING: list[bool] = [True]
+
+
+def disable_traceback_filtering() -> None:
+    """Keep that tracebacks are to be whole; frames of this package are hidden anyway.
+
+    >>> autoconv.debugging.disable_traceback_filtering()
+    >>> autoconv.debugging.is_traceback_filtering_enabled()
+    False
+    >>> autoconv.debugging.enable_traceback_filtering()
+    """
+    _FILTERING[0] = False
+
+
+def enable_traceback_filtering() -> None:
+    """Revert `disable_traceback_filtering`.
+
+    >>> autoconv.debugging.enable_traceback_filtering()
+    """
+    _FILTERING[0] = True
+
+
+def is_traceback_filtering_enabled() -> bool:
+    """Return False after `disable_traceback_filtering`, else True.
+
+    >>> autoconv.debugging.is_traceback_filtering_enabled()
+    True
+    """
+    return _FILTERING[0]
+
+
 __all__ = [
     "Assert", "assert_all_finite", "assert_equal", "assert_greater", "assert_greater_equal", "assert_integer",
     "assert_less", "assert_less_equal", "assert_near", "assert_negative", "assert_non_negative", "assert_non_positive",
     "assert_none_equal", "assert_positive", "assert_proper_iterable", "assert_rank", "assert_rank_at_least",
     "assert_rank_in", "assert_same_float_dtype", "assert_scalar", "assert_shapes", "assert_type", "check_numerics",
-    "disable_check_numerics", "enable_check_numerics", "get_log_device_placement", "is_non_decreasing",
-    "is_numeric_tensor", "is_strictly_increasing", "set_log_device_placement",
+    "disable_check_numerics", "disable_traceback_filtering", "enable_check_numerics", "enable_traceback_filtering",
+    "get_log_device_placement", "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing",
+    "is_traceback_filtering_enabled", "set_log_device_placement",
 ]  # fmt: skip
 
 _present_functions(globals())

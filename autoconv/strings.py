@@ -21,20 +21,22 @@ from autoconv.api.strings import (
     regex_replace,
     strip,
     substr,
+    to_hash_bucket,
     to_hash_bucket_fast,
     to_hash_bucket_strong,
     to_number,
     unicode_encode,
     unicode_transcode,
+    unsorted_segment_join,
     upper,
 )
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
     "as_string", "bytes_split", "format", "join", "length", "lower", "ngrams", "reduce_join", "regex_full_match",
-    "regex_replace", "split", "strip", "substr", "to_hash_bucket_fast", "to_hash_bucket_strong", "to_number",
-    "unicode_decode", "unicode_decode_with_offsets", "unicode_encode", "unicode_script", "unicode_split",
-    "unicode_split_with_offsets", "unicode_transcode", "upper",
+    "regex_replace", "split", "strip", "substr", "to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong",
+    "to_number", "unicode_decode", "unicode_decode_with_offsets", "unicode_encode", "unicode_script", "unicode_split",
+    "unicode_split_with_offsets", "unicode_transcode", "unsorted_segment_join", "upper",
 ]  # fmt: skip
 
 _present_functions(globals())

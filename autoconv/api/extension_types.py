@@ -218,6 +218,9 @@ def type_spec_from_value(value: Any) -> TypeSpec:
         return value._type_spec
     if hasattr(type(value), "__autoconv_spec__"):
         return value.__autoconv_spec__()  # type: ignore[no-any-return]
+    own = getattr(value, "_type_spec", None)  # of objects that are no composites, such as an Optional
+    if own is not None:
+        return own  # type: ignore[no-any-return]
     try:
         return TensorSpec.from_tensor(convert_to_tensor(value))
     except (TypeError, ValueError):

@@ -9,6 +9,7 @@ import numpy as np
 
 from autoconv.api import image as images
 from autoconv.api.nn.convolution import depthwise_conv2d
+from autoconv.api.nn.pooling import avg_pool
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.reductions import reduce_mean
 from autoconv.api.tensors.shaping import concat, pad, reshape, shape
@@ -123,29 +124,74 @@ def ssim(
     >>> autoconv.image.ssim(x, x, max_val=1.0).numpy().round(3)
     np.float32(1.0)
     """
+    first, second, whole, scale = _prepared(img1, img2, max_val)
+    luminance, contrast = _compared(first, second, scale, (filter_size, filter_sigma, k1, k2))
+    found = luminance * contrast
+    found = reduce_mean(found, axis=-1) if return_index_map else reduce_mean(reduce_mean(found, axis=(-3, -2)), axis=-1)
+    return reshape(found, concat([whole[:-3], shape(found)[1:]], 0))
+
+
+def ssim_multiscale(
+    img1: TensorLike, img2: TensorLike, max_val: float,
+    power_factors: Sequence[float] = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333), filter_size: int = 11,
+    filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03,
+) -> Tensor:  # fmt: skip
+    """The structural similarity on several scales (Wang and others, 2003), each half as large as the one before.
+
+    The contrasts of all scales, and the similarity of the smallest one, are raised to `power_factors` and multiplied.
+    Images need sides of at least `filter_size` on the smallest scale.
+
+    >>> x = autoconv.ones([24, 24, 1])
+    >>> autoconv.image.ssim_multiscale(x, x, max_val=1.0, power_factors=(0.5, 0.5)).numpy().round(3)
+    np.float32(1.0)
+    """
+    first, second, whole, scale = _prepared(img1, img2, max_val)
+    count = len(power_factors)
+    found: Any = None
+    for i, power in enumerate(power_factors):
+        if i:
+            first, second = _halved(first), _halved(second)
+        luminance, contrast = _compared(first, second, scale, (filter_size, filter_sigma, k1, k2))
+        value = luminance * contrast if i == count - 1 else contrast
+        part = apply("maximum", reduce_mean(value, axis=(-3, -2)), 0.0) ** power
+        found = part if found is None else found * part
+    return reshape(reduce_mean(found, axis=-1), whole[:-3])
+
+
+def _prepared(img1: TensorLike, img2: TensorLike, max_val: float) -> tuple[Any, Any, Any, float]:
+    """Return images of floats in one batch, their shape, and the range of their pixels."""
     kinds = [convert_to_tensor(image).dtype for image in (img1, img2)]
     first, second = (images.convert_image_dtype(image, float32) for image in (img1, img2))
     if not kinds[0].is_floating:
         max_val = max_val / kinds[0].max
     whole = shape(first)
     first, second = (reshape(image, concat([[-1], whole[-3:]], 0)) for image in (first, second))
-    places = np.arange(filter_size, dtype=np.float32) - (filter_size - 1) / 2
-    weights = np.exp(-(places**2) / (2 * filter_sigma**2))
-    kernel = np.outer(weights, weights) / weights.sum() ** 2
-    channels = first.shape[-1]
-    filters = np.tile(kernel.astype(np.float32)[:, :, None, None], (1, 1, channels, 1))
+    return first, second, whole, max_val
 
-    def smooth(x: Any) -> Tensor:
+
+def _compared(first: Any, second: Any, max_val: float, options: tuple[int, float, float, float]) -> tuple[Any, Any]:
+    """Return for each place how alike the luminances are, and the contrasts."""
+    size, sigma, k1, k2 = options
+    places = np.arange(size, dtype=np.float32) - (size - 1) / 2
+    weights = np.exp(-(places**2) / (2 * sigma**2))
+    kernel = np.outer(weights, weights) / weights.sum() ** 2
+    filters = np.tile(kernel.astype(np.float32)[:, :, None, None], (1, 1, first.shape[-1], 1))
+
+    def smooth(x: Any) -> Any:
         return depthwise_conv2d(x, filters, [1, 1, 1, 1], "VALID")
 
     c1, c2 = (k1 * max_val) ** 2, (k2 * max_val) ** 2
     one, other = smooth(first), smooth(second)
     product, squares = one * other * 2.0, one * one + other * other
-    luminance = (product + c1) / (squares + c1)
     joint, own = smooth(first * second) * 2.0, smooth(first * first + second * second)
-    found = luminance * (joint - product + c2) / (own - squares + c2)
-    found = reduce_mean(found, axis=-1) if return_index_map else reduce_mean(reduce_mean(found, axis=(-3, -2)), axis=-1)
-    return reshape(found, concat([whole[:-3], shape(found)[1:]], 0))
+    return (product + c1) / (squares + c1), (joint - product + c2) / (own - squares + c2)
+
+
+def _halved(image: Any) -> Any:
+    """Return means of blocks of four pixels; an odd side is mirrored at its end first."""
+    sizes = [size if size is not None else shape(image)[axis] for axis, size in enumerate(image.shape[1:3], 1)]
+    odd = [[0, size % 2] for size in sizes]
+    return avg_pool(pad(image, [[0, 0], *odd, [0, 0]], "SYMMETRIC"), 2, 2, "VALID")
 
 
 def _mixed(images: TensorLike, weights: Any) -> Tensor:

@@ -175,7 +175,30 @@ def to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = 
     return apply("string_to_hash_bucket_fast", input, num_buckets=int(num_buckets), name=name)
 
 
-to_hash_bucket = to_hash_bucket_fast
+def to_hash_bucket(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
+    """A number in [0, num_buckets) for each string, int64, by the hash of TensorFlow's first version.
+
+    It is always the same one: MurmurHash64A modulo the number of buckets. Prefer `to_hash_bucket_fast`.
+
+    >>> autoconv.strings.to_hash_bucket(["Hello", "TensorFlow", "2.x"], 3).numpy()
+    array([0, 2, 2])
+    """
+    if num_buckets <= 0:
+        raise ValueError(f"num_buckets has to be positive, found {num_buckets}")
+    return apply("string_to_hash_bucket", input, num_buckets=int(num_buckets), name=name)
+
+
+def unsorted_segment_join(
+    inputs: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, separator: str = "", name: str | None = None
+) -> Tensor:
+    """The strings of each segment, joined in their order; negative segments are dropped.
+
+    `segment_ids` has the shape of `inputs` or its first dimensions; the result has `num_segments` in their place.
+
+    >>> autoconv.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 3, separator="-").numpy()
+    array([b'b', b'a-c', b''], dtype=object)
+    """
+    return apply("string_segment_join", inputs, segment_ids, num_segments, separator=separator, name=name)
 
 
 def to_hash_bucket_strong(

@@ -6,9 +6,32 @@ from collections.abc import Callable
 from autoconv.data.dataset import Dataset
 from autoconv.data.nodes import INFINITE as INFINITE_CARDINALITY
 from autoconv.data.nodes import UNKNOWN as UNKNOWN_CARDINALITY
+from autoconv.data.optional import Optional
 from autoconv.data.readers import Counter, CsvDataset, make_csv_dataset
+from autoconv.data.transformations import (
+    RandomDataset,
+    assert_cardinality,
+    at,
+    bucket_by_sequence_length,
+    copy_to_device,
+    enumerate_dataset,
+    from_list,
+    get_next_as_optional,
+    get_single_element,
+    get_structure,
+    group_by_window,
+    map_and_batch,
+    parallel_interleave,
+    prefetch_to_device,
+    scan,
+    shuffle_and_repeat,
+    take_while,
+    unbatch,
+    unique,
+)
 from autoconv.data.transforms import AUTOTUNE
 from autoconv.graph.dtypes import int64
+from autoconv.io.records import TFRecordWriter
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike
 
 sample_from_datasets = Dataset.sample_from_datasets
@@ -75,6 +98,10 @@ class ExternalStatePolicy(enum.Enum):
 
 
 __all__ = [
-    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutoShardPolicy", "Counter", "CsvDataset",
-    "ExternalStatePolicy", "cardinality", "choose_from_datasets", "make_csv_dataset", "sample_from_datasets",
+    "AUTOTUNE", "AutoShardPolicy", "Counter", "CsvDataset", "ExternalStatePolicy", "INFINITE_CARDINALITY", "Optional",
+    "RandomDataset", "TFRecordWriter", "UNKNOWN_CARDINALITY", "assert_cardinality", "at", "bucket_by_sequence_length",
+    "cardinality", "choose_from_datasets", "copy_to_device", "enumerate_dataset", "from_list", "get_next_as_optional",
+    "get_single_element", "get_structure", "group_by_window", "make_csv_dataset", "map_and_batch",
+    "parallel_interleave", "prefetch_to_device", "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while",
+    "unbatch", "unique",
 ]  # fmt: skip

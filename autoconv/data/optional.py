@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.runtime.recording.regions import current_region, recording
 from autoconv.runtime.support.composite_structures import expand_specs, without_composites
-from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.support.structure import flatten, map_structure, pack
 from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -60,6 +60,10 @@ class Optional:
             self._value = zeros_of(spec)
 
     @property
+    def _type_spec(self) -> OptionalSpec:
+        return OptionalSpec(self.element_spec)
+
+    @property
     def __autoconv_unsettled__(self) -> bool:
         return self._value is None
 
@@ -75,6 +79,37 @@ class Optional:
         elif not bool(present):
             raise InvalidArgumentError(_EMPTY)
         return self._value
+
+
+@dataclass(frozen=True)
+class OptionalSpec:
+    """The type of an Optional: the spec of its value.
+
+    >>> autoconv.OptionalSpec.from_value(autoconv.experimental.Optional.from_value(autoconv.constant(3)))
+    OptionalSpec(TensorSpec(shape=(), dtype=autoconv.int32, name=None),)
+    """
+
+    element_spec: Any
+
+    @staticmethod
+    def from_value(value: Optional) -> OptionalSpec:
+        return OptionalSpec(value.element_spec)
+
+    @property
+    def value_type(self) -> type:
+        return Optional
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape([])
+
+    def is_compatible_with(self, spec_or_value: object) -> bool:
+        """Return whether a spec, or an Optional, has a value of the same spec."""
+        other = spec_or_value._type_spec if isinstance(spec_or_value, Optional) else spec_or_value
+        return self == other
+
+    def __repr__(self) -> str:
+        return f"OptionalSpec({self.element_spec!r},)"
 
 
 def zeros_of(element_spec: object) -> Any:

@@ -118,6 +118,11 @@ class DistributedVariable(DistributedValues, Variable):
 class MirroredVariable(DistributedVariable):
     """A variable whose copies are equal as long as every replica writes the same."""
 
+    def __init__(self, copies: Sequence[Variable], strategy: Any, **options: Any) -> None:
+        super().__init__(copies, strategy, **options)
+        if self.synchronization is VariableSynchronization.AUTO:
+            self.synchronization = VariableSynchronization.ON_WRITE
+
 
 class SyncOnReadVariable(DistributedVariable):
     """A variable whose copies differ: code outside of replicas reads their aggregation, and writes shares of it."""

@@ -1,5 +1,8 @@
 """Names that TensorFlow keeps under `experimental`."""
 
+import importlib
+from typing import Any
+
 from autoconv.api.dispatchers import (
     dispatch_for_api,
     dispatch_for_binary_elementwise_apis,
@@ -18,3 +21,9 @@ __all__ = [
     "dispatch_for_binary_elementwise_apis", "dispatch_for_binary_elementwise_assert_apis",
     "dispatch_for_unary_elementwise_apis", "unregister_dispatch_for",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("dlpack", "extension_type", "numpy"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"autoconv.tensorflow.experimental.{name}")  # few programs need it

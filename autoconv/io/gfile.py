@@ -164,3 +164,12 @@ __all__ = [
     "GFile", "copy", "exists", "glob", "isdir", "join", "listdir", "makedirs", "mkdir", "remove", "rename", "rmtree",
     "stat", "walk",
 ]  # fmt: skip
+
+
+def get_registered_schemes() -> list[str]:
+    """Return the prefixes of paths that are understood: those of this machine's files.
+
+    >>> autoconv.io.gfile.get_registered_schemes()
+    ['', 'file']
+    """
+    return ["", "file"]

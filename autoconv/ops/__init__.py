@@ -75,6 +75,7 @@ from autoconv.ops.reduction import (  # noqa: F401 (registers its records)
 )
 from autoconv.ops.text import (  # noqa: F401 (registers its records)
     printing,
+    segments,
     strings,
     unicode,
 )

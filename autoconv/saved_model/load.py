@@ -47,10 +47,10 @@ class LoadedObject(Module):
 
 
 class Signatures(Mapping[str, Any]):
-    """The signatures of a loaded object by name, in the order of their names."""
+    """The signatures of a loaded object by name, in the order in which they were given."""
 
     def __init__(self, functions: Mapping[str, Any]) -> None:
-        self._functions = dict(sorted(functions.items()))
+        self._functions = dict(functions)
 
     def __getitem__(self, name: str) -> Any:
         return self._functions[name]
@@ -112,7 +112,9 @@ class _Loading:
         for loaded, node in self._functions:
             loaded.traces = [self._trace(stored) for stored in node["traces"]]
         root = self._object_at(0)
-        found = {name: signature_function(self._trace(stored)) for name, stored in self._index["signatures"].items()}
+        stored = self._index["signatures"]
+        order = self._index.get("signature_order", sorted(stored))
+        found = {name: signature_function(self._trace(stored[name])) for name in order}
         if isinstance(root, LoadedObject):
             root.__dict__["signatures"] = Signatures(found)
             if self._options.experimental_load_function_aliases:

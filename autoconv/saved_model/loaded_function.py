@@ -61,6 +61,8 @@ class LoadedFunction:
                 tensors = self._tensors(trace, args, kwargs, converts)
                 if tensors is not None:
                     return trace, tensors
+        if not self.traces:
+            raise ValueError("Found zero restored functions for caller function.")
         options = "\n\n".join(
             f"Option {i + 1}:\n  Positional arguments: {trace.args}\n  Keyword arguments: {trace.kwargs}"
             for i, trace in enumerate(self.traces)

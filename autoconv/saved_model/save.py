@@ -34,9 +34,9 @@ def save(
     """Write an object to a folder: its variables, the objects that it owns, and the traces of its functions.
 
     What `function` traced before is saved, and what has an `input_signature`. `signatures` is a function or a dict of
-    functions, which take tensors by name and return a tensor or a dict of them; without, the only function with one
-    trace is the signature "serving_default". Classes and Python code are not saved. A folder that holds an older save
-    keeps it until the new one is complete.
+    functions, which take tensors by name and return a tensor or a dict of them; without, the only function with an
+    `input_signature`, or the only one of `get_concrete_function`, is the signature "serving_default". Classes
+    and Python code are not saved. A folder that holds an older save keeps it until the new one is complete.
 
     Raises ValueError for an object that owns nothing to save or for a signature without a trace, AssertionError for a
     function that uses a variable that the object does not own, and AutoconvError for a function that no file can hold.
@@ -76,7 +76,8 @@ def _content(obj: object, signatures: Any, options: SaveOptions) -> tuple[dict[s
         nodes.append({**_node(value, number, writer, assets), "parts": children})
     stored = {name: _signature(name, value, writer) for name, value in _signatures(obj, signatures).items()}
     aliases = {name: _alias(name, value, numbers) for name, value in options.function_aliases.items()}
-    return {"nodes": nodes, "signatures": stored, "aliases": aliases}, writer, assets
+    content = {"nodes": nodes, "signatures": stored, "signature_order": list(stored), "aliases": aliases}
+    return content, writer, assets
 
 
 def _alias(name: str, value: object, numbers: Mapping[int, int]) -> int:
@@ -133,12 +134,21 @@ def _signatures(obj: object, given: Any) -> Mapping[str, Any]:
     if given is None:
         found = functions_of(obj)
         own = getattr(obj, "_default_save_signature", None)  # a property of Keras' models
-        single = [value for value in found.values() if _single(value) is not None and _has_named_results(value)]
-        default = own if own is not None else single[0] if len(single) == 1 else None
+        declared = [value for value in found.values() if getattr(value, "input_signature", ()) is not None]
+        single = [value for value in declared if _single(value) is not None and _has_named_results(value)]
+        default = own if _is_single(own) else single[0] if len(single) == 1 else None
         return {} if default is None else {_DEFAULT: default}
     if not isinstance(given, Mapping):
         return {_DEFAULT: given}
     return given
+
+
+def _is_single(value: Any) -> bool:
+    """Return whether the value is a function of one trace, which is made now where it can be."""
+    try:
+        return isinstance(value, FUNCTIONS) and _single(value) is not None
+    except TypeError:  # the signature does not fit the function
+        return False
 
 
 def _single(value: Any) -> ConcreteFunction | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import platform
 import random as python_random
 import re
 import tempfile
@@ -290,6 +291,58 @@ def gpu_device_name() -> str:
     return ""
 
 
+def is_cpu_target_available(target: str) -> bool:
+    """Return whether machine code for a processor ("x86_64", "aarch64") runs here."""
+    return target == platform.machine()
+
+
+def benchmark_config() -> None:
+    """Return None: there is no configuration of sessions."""
+
+
+def assert_equal_graph_def(expected: Any, actual: Any) -> None:
+    """Raise AssertionError unless two GraphDefs have the same nodes; TypeError for anything else."""
+    nodes = []
+    for graph in (expected, actual):
+        if not hasattr(graph, "node"):
+            raise TypeError(f"Expected a GraphDef, found {type(graph)}")
+        nodes.append({node.name: node for node in graph.node})
+    if nodes[0] != nodes[1]:
+        raise AssertionError(f"Found unexpected differences: nodes {sorted(nodes[0])} and {sorted(nodes[1])}")
+
+
+def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Callable[..., Any]:
+    """Skip the decorated test method where `pred()` is true."""
+
+    def decorated(method: Callable[..., Any]) -> Callable[..., Any]:
+        def run(self: unittest.TestCase, *args: object, **kwargs: object) -> Any:
+            if pred():
+                self.skipTest(skip_message)
+            return method(self, *args, **kwargs)
+
+        return run
+
+    return decorated
+
+
+def with_eager_op_as_function(cls: type | None = None, only_as_function: bool = False) -> Any:
+    """Return the class of tests; its methods run once."""
+    return (lambda decorated: decorated) if cls is None else cls
+
+
+def create_local_cluster(num_workers: int, num_ps: int, *args: object, **kwargs: object) -> Any:
+    """Raise UnimplementedError: tasks of clusters are processes of Ray here."""
+    raise errors.UnimplementedError("connect to a cluster by autoconv.config.experimental_connect_to_cluster")
+
+
+class experimental:
+    """Names of `tensorflow.test.experimental`."""
+
+    @staticmethod
+    def sync_devices() -> None:
+        """Return at once: ops have ended when they return."""
+
+
 class Benchmark:
     """A base class of measurements, which nothing runs by itself."""
 
@@ -304,6 +357,8 @@ def test_src_dir_path(relative_path: str) -> str:
 
 test_src_dir_path.__test__ = False  # type: ignore[attr-defined]  # it is no test
 __all__ = [
-    "Benchmark", "TestCase", "compute_gradient", "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support",
-    "is_built_with_rocm", "is_built_with_xla", "is_gpu_available", "main",
+    "Benchmark", "TestCase", "assert_equal_graph_def", "benchmark_config", "compute_gradient", "create_local_cluster",
+    "disable_with_predicate", "experimental", "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support",
+    "is_built_with_rocm", "is_built_with_xla", "is_cpu_target_available", "is_gpu_available", "main",
+    "with_eager_op_as_function",
 ]  # fmt: skip

@@ -1,5 +1,9 @@
 """Types of functions: a PolymorphicFunction has a trace for each signature, a ConcreteFunction one."""
 
+import importlib
+from types import SimpleNamespace
+from typing import Any
+
 from autoconv.runtime.tensors.tensor import Tensor as TensorLike
 from autoconv.tracing import ConcreteFunction
 from autoconv.tracing import Function as Callable
@@ -11,3 +15,13 @@ __all__ = [
     "Callable", "ConcreteFunction", "GenericFunction", "PolymorphicFunction", "SupportsTracingProtocol", "TensorLike",
     "TraceType", "TracingContext",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name != "distributed":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    values = importlib.import_module("autoconv.distribute.values")  # not before it is needed
+    variables = importlib.import_module("autoconv.distribute.variables")
+    found = SimpleNamespace(PerReplica=values.PerReplica, Mirrored=variables.MirroredVariable)
+    globals()[name] = found
+    return found

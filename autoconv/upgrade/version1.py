@@ -27,7 +27,7 @@ MODULES = {
     "initialize_variables": "collections:variables_initializer", "is_variable_initialized": "collections",
     "local_variables": "collections", "local_variables_initializer": "collections", "make_template": "scopes",
     "model_variables": "collections", "moving_average_variables": "collections", "multinomial": "maths",
-    "name_scope": "scopes", "no_op": "operations", "ones_initializer": "initializers", "op_scope": "scopes",
+    "name_scope": "scopes", "sparse_placeholder": "placeholders", "no_op": "operations", "ones_initializer": "initializers", "op_scope": "scopes",
     "orthogonal_initializer": "initializers", "placeholder": "placeholders",
     "placeholder_with_default": "placeholders", "print": "effects", "py_func": "maths", "random_normal": "maths",
     "random_normal_initializer": "initializers", "random_uniform_initializer": "initializers", "reduce_all": "maths",

@@ -81,7 +81,7 @@ def test_signatures_take_tensors_by_name_and_return_a_dict(folder):
     loaded = restored(module, folder, signatures={"serving_default": module.until, "count": module.count})
     signature = loaded.signatures["serving_default"]
     found = signature(x=ac.constant([1.0, 2.0]))
-    assert list(loaded.signatures) == ["count", "serving_default"]
+    assert list(loaded.signatures) == ["serving_default", "count"]
     np.testing.assert_array_equal(found["output_0"], module.until([1.0, 2.0]))
     assert signature.structured_input_signature == ((), {"x": ac.TensorSpec([None], ac.float32, "x")})
     np.testing.assert_array_equal(signature(ac.constant([1.0, 2.0]))["output_0"], found["output_0"])
@@ -100,11 +100,13 @@ def test_a_signature_of_two_tensors_takes_them_by_name_only(folder):
         signature(ac.constant(3.0), ac.constant(1.0))
 
 
-def test_the_only_function_of_one_trace_is_the_default_signature(folder):
+def test_the_only_function_with_a_signature_is_the_default_one(folder):
     module = ac.Module()
     module.f = ac.function(lambda d, k=3: d["a"] * k + d["b"][0])
     given = {"a": ac.constant(2.0), "b": [ac.constant(1.0)]}
     module.f(given)
+    assert list(restored(module, folder).signatures) == []
+    module.g = module.f.get_concrete_function(given)
     loaded = restored(module, folder)
     assert float(loaded.f(given)) == 7.0
     found = loaded.signatures["serving_default"](d=given["a"], d_1=given["b"][0])
@@ -377,3 +379,22 @@ def test_traces_of_an_input_signature_are_there_before_the_first_call():
     traced = ac.function(lambda x: x + 1, input_signature=[ac.TensorSpec([2])])
     (trace,) = traced.concrete_functions
     assert trace([1.0, 2.0]).numpy().tolist() == [2.0, 3.0] and traced.experimental_get_tracing_count() == 1
+
+
+def test_a_signature_of_containers_that_track_their_items(folder):
+    class Tracked(dict):
+        pass
+
+    spec = Tracked(x=ac.TensorSpec([1]), y=[ac.TensorSpec([2])])
+    module = ac.Module()
+    module.f = ac.function(lambda d: d["x"] + d["y"][0], input_signature=[spec])
+    loaded = restored(module, folder)
+    assert loaded.f({"x": [1.0], "y": [[2.0, 3.0]]}).numpy().tolist() == [3.0, 4.0]
+    assert list(loaded.signatures) == ["serving_default"]
+
+
+def test_a_function_without_a_trace_says_so(folder):
+    module = ac.Module()
+    module.f = ac.function(lambda x: x)
+    with pytest.raises(ValueError, match="zero restored functions"):
+        restored(module, folder).f(1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
@@ -29,9 +30,31 @@ def placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) ->
             "placeholder() is not compatible with eager execution: write it in a block `with graph.as_default():`, or "
             "call autoconv.compat.v1.disable_eager_execution() at the start of the program."
         )
-    root = region.trace.root.graph
+    graph = region.block.graph
     whole = region.trace.scope + (name or "Placeholder")
-    return SymbolicTensor(root.add_parameter(TensorType(as_dtype(dtype), as_shape(shape)), whole))
+    return SymbolicTensor(graph.add_parameter(TensorType(as_dtype(dtype), as_shape(shape)), whole))
+
+
+def sparse_placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) -> SparseTensor:
+    """Return a sparse tensor of placeholders; see `placeholder`.
+
+    >>> with autoconv.Graph().as_default():
+    ...     autoconv.compat.v1.sparse_placeholder(autoconv.float32, [None, 2]).shape
+    TensorShape([None, 2])
+    """
+    known = as_shape(shape)
+    rank = None if known is None else len(known)
+    whole = name or "SparsePlaceholder"
+    indices = placeholder("int64", [None, rank], f"{whole}/indices")
+    values = placeholder(dtype, [None], f"{whole}/values")
+    if known is not None and None not in known:
+        sizes: Any = convert_to_tensor(list(known), as_dtype("int64"))
+    else:
+        sizes = placeholder("int64", [rank], f"{whole}/shape")
+    found = SparseTensor(indices, values, sizes)
+    if known is not None:
+        found.set_shape(known)
+    return found
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:

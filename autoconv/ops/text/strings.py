@@ -16,6 +16,7 @@ from autoconv.ops.gradients import flat
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes, reduced_shape
 from autoconv.ops.text.fingerprint import fingerprint
+from autoconv.ops.text.murmur import murmur
 from autoconv.ops.text.printing import element_text, fill_template
 from autoconv.ops.text.siphash import siphash
 
@@ -106,6 +107,10 @@ mapped("string_lower", "StringLower", _with_case(lambda text: text.lower()), enc
 mapped("string_upper", "StringUpper", _with_case(lambda text: text.upper()), encoding="utf-8")
 mapped("string_strip", "StringStrip", bytes.strip)
 mapped("string_regex_replace", "RegexReplace", _replaced, pattern="[a-c]", rewrite="<\\g<0>>")
+mapped(
+    "string_to_hash_bucket", "StringToHashBucket", lambda item, *, num_buckets: murmur(item) % num_buckets, int64,
+    num_buckets=10,
+)
 mapped("string_to_hash_bucket_fast", "StringToHashBucketFast", _bucket, int64, num_buckets=10)
 mapped("string_to_hash_bucket_strong", "StringToHashBucketStrong", _strong_bucket, int64, num_buckets=10, key=(1, 2))
 mapped(

@@ -160,6 +160,7 @@ class Region:
     most_iterations: Any = None
     merged_into: Region | None = None
     known_classes: list[tuple[Value, Any, bool]] = field(default_factory=list)
+    is_block: bool = False  # a graph of its own inside of a trace, for which placeholders are parameters
     _trace: Trace | None = None
 
     @property
@@ -170,6 +171,14 @@ class Region:
     @property
     def contract(self) -> Contract:
         return self.trace.contract
+
+    @property
+    def block(self) -> Region:
+        """The region whose graph has the placeholders that are made here."""
+        region = self
+        while region.parent is not None and not region.is_block:
+            region = region.parent
+        return region
 
     @property
     def standing(self) -> Region:

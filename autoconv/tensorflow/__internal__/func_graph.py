@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from autoconv.api.control.graphs import Graph
+from autoconv.runtime.recording.regions import current_region, recording, subregion
 
 
 class FuncGraph(Graph):
-    """A graph of the ops in the block `with graph.as_default():`."""
+    """A graph of the ops in the block `with graph.as_default():`; in a traced function it may use its tensors."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -15,3 +19,16 @@ class FuncGraph(Graph):
     @property
     def name(self) -> str:
         return self._given_name
+
+    @contextmanager
+    def as_default(self) -> Iterator[FuncGraph]:
+        """Record the ops of the block apart from those of the function that is traced."""
+        outer = current_region()
+        if outer is None or outer.trace is self._trace:
+            with super().as_default():
+                yield self
+            return
+        region = subregion(outer, self._given_name)
+        region.is_block = True
+        with recording(region):
+            yield self

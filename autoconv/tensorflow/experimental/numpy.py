@@ -1,19 +1,123 @@
-"""`tf.experimental.numpy`: NumPy's functions over tensors."""
+"""`tf.experimental.numpy`: NumPy's functions over tensors, by the table that serves converted code.
+
+Arguments that are no tensors become tensors of NumPy's dtypes; results are tensors. A function for which the table has
+no ops runs on NumPy's arrays, and cannot be part of a graph.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
-from autoconv import numpy as _numpy
+import numpy as np
+
+import autoconv.numpy  # noqa: F401 (fills the table)
+from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
+from autoconv.runtime.recording.numpy_protocol import implementation
+from autoconv.runtime.support.structure import map_structure
+from autoconv.runtime.tensors.conversion import constant, is_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.tensorflow.experimental import numpy_random as random
+
+ndarray = Tensor
+pi, e, inf, newaxis = np.pi, np.e, np.inf, None
+bool_, object_, string_, unicode_ = np.bool_, np.object_, np.bytes_, np.str_
+int_, float_, complex_ = np.int64, np.float64, np.complex128
+_RENAMED = {"absolute": "abs", "amax": "max", "amin": "min", "fix": "trunc", "cumproduct": "cumprod"}
+_RENAMED |= {"product": "prod", "alltrue": "all", "sometrue": "any", "round_": "round"}
+_OF_VALUES = ("iinfo", "issubdtype", "promote_types", "result_type", "isscalar", "inexact")  # of dtypes and numbers
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(_numpy, name)
+    """Return NumPy's function or dtype of that name over tensors."""
+    found = getattr(np, name, None)
+    if found is None:
+        raise AttributeError(f"module 'autoconv.experimental.numpy' has no attribute {name!r}")
+    if name in _OF_VALUES or inspect.isclass(found) or not callable(found):
+        return found
+    return _over_tensors(name, found)
+
+
+@functools.cache
+def _over_tensors(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    by_ops = implementation(function) or implementation(getattr(np, _RENAMED.get(name, name)))
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        kwargs = {key: _dtype(value) if key == "dtype" else value for key, value in kwargs.items()}
+        if by_ops is not None and _holds_tensor((args, kwargs)):
+            return by_ops(*args, **kwargs)
+        if _holds_tensor((args, kwargs), SymbolicTensor):
+            raise StagingError(f"np.{name} has no form in graphs")
+        return _tensors(function(*map(_array, args), **{key: _array(value) for key, value in kwargs.items()}))
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = f"NumPy's `{name}` over tensors."
+    return run
+
+
+def experimental_enable_numpy_behavior(
+    prefer_float32: bool = False, dtype_conversion_mode: str = "legacy"
+) -> None:
+    """Accept the call; `autoconv.compile` is what gives tensors NumPy's behaviour."""
+
+
+def asarray(a: Any, dtype: Any = None) -> Any:
+    """Return a tensor of NumPy's dtype for the value."""
+    return a if is_tensor(a) and dtype is None else array(a, dtype)
+
+
+def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Any:
+    """Return a tensor of NumPy's dtype for the value, or of the given one."""
+    import autoconv
+
+    if not _holds_tensor(val):
+        return constant(np.array(val, None if dtype is None else _dtype(dtype), ndmin=ndmin))
+    found = autoconv.convert_to_tensor(val)
+    return found if dtype is None else autoconv.cast(found, as_dtype(dtype))
+
+
+asanyarray = ascontiguousarray = asarray
+
+
+def flatten(a: Any, order: str = "C") -> Any:
+    """Return the elements in one dimension."""
+    return __getattr__("ravel")(a)
+
+
+def ndim(a: Any) -> int:
+    """Return the number of dimensions."""
+    return len(a.shape) if is_tensor(a) else np.ndim(a)
 
 
 def finfo(dtype: Any) -> Any:
     """Return the limits of a dtype of floats, as NumPy does."""
-    import numpy as np
-
     return np.finfo(as_dtype(dtype).numpy)
+
+
+def _dtype(dtype: Any) -> Any:
+    return dtype if dtype is None or isinstance(dtype, (type, np.dtype)) else as_dtype(dtype).numpy
+
+
+def _holds_tensor(value: Any, kind: type = Tensor) -> bool:
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_holds_tensor(part, kind) for part in value)
+    return isinstance(value, kind) or (kind is Tensor and is_tensor(value))
+
+
+def _array(value: Any) -> Any:
+    if isinstance(value, (list, tuple)) and _holds_tensor(value):
+        return type(value)(map(_array, value))
+    return value.numpy() if is_tensor(value) and hasattr(value, "numpy") else value
+
+
+def _tensors(found: Any) -> Any:
+    return map_structure(lambda part: constant(part) if isinstance(part, (np.ndarray, np.generic)) else part, found)
+
+
+__all__ = ["array", "asarray", "finfo", "ndarray", "ndim", "random"]

@@ -101,13 +101,13 @@ class Function(Dispatched[P, R], TraceMaker, Described, Pickled):
         self.python_function = python_function
         self.contract = contract.name
         self._contract = contract
-        self._input_signature = input_signature
         self._autograph = autograph
         self._reduce_retracing = reduce_retracing
         self._follow_type_hints = follow_type_hints
         self.backend = checked_name(backend)
         name = name or str(getattr(python_function, "__name__", "function"))
         self._signature = Signature(python_function, contract, input_signature, name, follow_type_hints)
+        self._input_signature = self._signature.specs
         self.donate = donated_names(donate, self._signature.python.parameters, self._signature.name) if donate else ()
         self._retracing = retracing_of(python_function)
         self._bailout = Bailout()

@@ -300,14 +300,15 @@ class Signature:
                 f"input_signature must be either a tuple or a list, got {type(given)}. Put it into a list: one "
                 "autoconv.TensorSpec for each parameter."
             )
-        flat, _ = flatten(tuple(given))
+        given = tuple(_plain_containers(part) for part in given)
+        flat, _ = flatten(given)
         if not all(isinstance(leaf, TensorSpec) or is_composite_spec(leaf) or _is_spec(leaf) for leaf in flat):
             kinds = [type(leaf) for leaf in flat]
             raise TypeError(
                 "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
                 f"{list(flat)} with types {kinds}."
             )
-        return tuple(given)
+        return given
 
     def check_arity(self) -> None:
         """Raise TypeError when the input signature does not match the function's parameters."""
@@ -349,6 +350,15 @@ class Signature:
 
 
 _STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
+def _plain_containers(part: Any) -> Any:
+    """Return nested lists and dicts of subclasses, such as those that track their items, as Python's own."""
+    if isinstance(part, list):
+        return [_plain_containers(item) for item in part]
+    if isinstance(part, dict) and type(part) is not dict:
+        return {key: _plain_containers(item) for key, item in part.items()}
+    return part
 
 
 def _annotated_as_tensors(function: Callable[..., Any]) -> frozenset[str]:

@@ -1,0 +1,150 @@
+"""Strings in other encodings: base 64, compressed bytes; and files by patterns."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import glob
+import os
+import zlib
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.dtypes import string
+from autoconv.io.host_function import on_host
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
+    """Strings as web-safe base 64, with "=" at the end if `pad`.
+
+    >>> autoconv.io.encode_base64(["a?", "bc"]).numpy()
+    array([b'YT8', b'YmM'], dtype=object)
+    """
+    return _each(EncodeBase64(bool(pad)), input)
+
+
+def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
+    """The strings of web-safe base 64; raises InvalidArgumentError for other characters.
+
+    >>> autoconv.io.decode_base64(["YT8", "YmM="]).numpy()
+    array([b'a?', b'bc'], dtype=object)
+    """
+    return _each(DecodeBase64(), input)
+
+
+def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str | None = None) -> Tensor:
+    """The strings of compressed ones: `compression_type` is "GZIP", "ZLIB" or "" for none.
+
+    >>> import zlib
+    >>> autoconv.io.decode_compressed(zlib.compress(b"abc"), "ZLIB").numpy()
+    b'abc'
+    """
+    if compression_type not in ("", "ZLIB", "GZIP"):
+        raise InvalidArgumentError(f"Only ZLIB, GZIP or NONE are supported compressions, found {compression_type!r}")
+    return _each(Decompress(compression_type), bytes)
+
+
+def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
+    """The names of the files that match a pattern or one of several, sorted; they are looked up when the graph runs.
+
+    >>> autoconv.io.matching_files("/no such folder/*").numpy()
+    array([], dtype=object)
+    """
+    return on_host(MatchFiles(), [convert_to_tensor(pattern, string)], [TensorSpec((None,), string)])[0]
+
+
+def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variable:
+    """A variable with the names of the files that match now, sorted; see `matching_files`.
+
+    >>> autoconv.io.match_filenames_once("/no such folder/*").numpy()
+    array([], dtype=object)
+    """
+    return Variable(matching_files(pattern), trainable=False, name=name, shape=[None])
+
+
+def _each(function: Any, given: TensorLike) -> Tensor:
+    texts = convert_to_tensor(given, string)
+    shape = None if texts.shape.rank is None else tuple(texts.shape.as_list())
+    return on_host(function, [texts], [TensorSpec(shape, string)])[0]
+
+
+class _EachString:
+    """Apply `convert` to each string of an array."""
+
+    def convert(self, text: bytes) -> bytes:
+        raise NotImplementedError
+
+    def __call__(self, texts: Any) -> Any:
+        given = np.asarray(texts, object)
+        found = np.empty(given.shape, object)
+        for place in np.ndindex(given.shape):
+            found[place] = self.convert(bytes(given[place]))
+        return found
+
+
+@attribute_class
+@dataclass(frozen=True)
+class EncodeBase64(_EachString):
+    """Write web-safe base 64."""
+
+    graphdef: ClassVar = "EncodeBase64"
+    pad: bool
+
+    def convert(self, text: bytes) -> bytes:
+        found = base64.urlsafe_b64encode(text)
+        return found if self.pad else found.rstrip(b"=")
+
+
+@attribute_class
+@dataclass(frozen=True)
+class DecodeBase64(_EachString):
+    """Read web-safe base 64."""
+
+    graphdef: ClassVar = "DecodeBase64"
+
+    def convert(self, text: bytes) -> bytes:
+        try:
+            whole = text.rstrip(b"=")
+            return base64.b64decode(whole + b"=" * (-len(whole) % 4), altchars=b"-_", validate=True)
+        except binascii.Error:
+            raise InvalidArgumentError("Invalid character found in base64.") from None
+
+
+@attribute_class
+@dataclass(frozen=True)
+class Decompress(_EachString):
+    """Read compressed bytes."""
+
+    graphdef: ClassVar = "DecodeCompressed"
+    kind: str
+
+    def convert(self, text: bytes) -> bytes:
+        try:
+            return zlib.decompress(text, 31 if self.kind == "GZIP" else 15) if self.kind else text
+        except zlib.error as error:
+            raise InvalidArgumentError(f"the bytes cannot be decompressed: {error}") from None
+
+
+@attribute_class
+@dataclass(frozen=True)
+class MatchFiles:
+    """List files by patterns."""
+
+    graphdef: ClassVar = "MatchingFiles"
+
+    def __call__(self, patterns: Any) -> Any:
+        texts = [os.fsdecode(text) for text in np.asarray(patterns, object).ravel()]
+        names = sorted({os.fsencode(path) for text in texts for path in glob.glob(text)})
+        found = np.empty(len(names), object)
+        found[:] = names
+        return found
+

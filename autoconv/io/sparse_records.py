@@ -1,0 +1,76 @@
+"""Sparse tensors as three strings each: the bytes of their coordinates, values and shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.sparse.shaping import concat as sparse_concat
+from autoconv.api.sparse.tensor import SparseTensor
+from autoconv.api.tensors.shaping import concat, stack
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import as_dtype, int64, string
+from autoconv.io.tensor_records import parse_tensor, serialize_tensor
+from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.tensors.binary_dispatch import get_item
+from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def serialize_sparse(sp_input: Any, out_type: DTypeLike = string, name: str | None = None) -> Tensor:
+    """Return a sparse tensor as a vector of three strings.
+
+    >>> autoconv.io.serialize_sparse(autoconv.sparse.from_dense([0, 1])).shape
+    TensorShape([3])
+    """
+    given = SparseTensor.from_value(sp_input)
+    return stack([serialize_tensor(part) for part in (given.indices, given.values, given.dense_shape)])
+
+
+def serialize_many_sparse(sp_input: Any, out_type: DTypeLike = string, name: str | None = None) -> Tensor:
+    """Return each part of a sparse tensor along its first dimension as a row of three strings.
+
+    The number of parts has to be known.
+
+    >>> autoconv.io.serialize_many_sparse(autoconv.sparse.from_dense([[0, 1], [2, 0]])).shape
+    TensorShape([2, 3])
+    """
+    given = SparseTensor.from_value(sp_input)
+    count = given.shape[0]
+    if count is None:
+        raise ValueError("serialize_many_sparse takes a sparse tensor whose first size is known")
+    rows = get_item(given.indices, (slice(None), 0))
+    found = []
+    for i in range(count):
+        here = rows == constant(i, int64)
+        indices = get_item(get_item(given.indices, here), (slice(None), slice(1, None)))
+        part = SparseTensor(indices, get_item(given.values, here), given.dense_shape[1:])
+        found.append(serialize_sparse(part))
+    return stack(found)
+
+
+def deserialize_many_sparse(
+    serialized_sparse: TensorLike, dtype: DTypeLike, rank: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """Return the sparse tensor whose parts are rows of three strings; its shape is the largest of theirs.
+
+    >>> rows = autoconv.io.serialize_many_sparse(autoconv.sparse.from_dense([[0, 1], [2, 0]]))
+    >>> autoconv.sparse.to_dense(autoconv.io.deserialize_many_sparse(rows, autoconv.int32)).numpy()
+    array([[0, 1],
+           [2, 0]], dtype=int32)
+    """
+    rows = convert_to_tensor(serialized_sparse, string)
+    count = rows.shape[0]
+    if count is None or rows.shape[-1] not in (3, None):
+        raise InvalidArgumentError(f"serialized sparse tensors have the shape [n, 3], found {rows.shape}")
+    parts = []
+    for i in range(count):
+        indices, values, shape = (get_item(rows, (i, j)) for j in range(3))
+        columns = parse_tensor(indices, int64)
+        columns = get_item(columns, (slice(None), slice(None)))
+        size = parse_tensor(shape, int64)
+        numbers = parse_tensor(values, as_dtype(dtype))
+        first = columns[:, :1] * constant(0, int64)
+        whole = concat([first, columns], 1)
+        parts.append(SparseTensor(whole, numbers, concat([constant([1], int64), size], 0)))
+    return sparse_concat(0, parts, expand_nonconcat_dims=True)
+

@@ -1,0 +1,24 @@
+"""MurmurHash64A, a hash of bytes (Austin Appleby); TensorFlow's `to_hash_bucket` takes its remainder.
+
+Numbers are unsigned and wrap at 64 bits.
+"""
+
+from __future__ import annotations
+
+_MASK = 2**64 - 1
+_FACTOR, _SHIFT = 0xC6A4A7935BD1E995, 47
+_SEED = 0xDECAFCAFFE  # TensorFlow's
+
+
+def murmur(data: bytes, seed: int = _SEED) -> int:
+    """Return a number below 2**64 that depends on the bytes alone."""
+    found = seed ^ (len(data) * _FACTOR & _MASK)
+    whole = len(data) // 8 * 8
+    for start in range(0, whole, 8):
+        word = int.from_bytes(data[start : start + 8], "little") * _FACTOR & _MASK
+        word = (word ^ word >> _SHIFT) * _FACTOR & _MASK
+        found = (found ^ word) * _FACTOR & _MASK
+    if whole < len(data):
+        found = (found ^ int.from_bytes(data[whole:], "little")) * _FACTOR & _MASK
+    found = (found ^ found >> _SHIFT) * _FACTOR & _MASK
+    return found ^ found >> _SHIFT

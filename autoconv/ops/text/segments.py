@@ -1,0 +1,76 @@
+"""Strings joined by segments, and fingerprints of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import string, uint8
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType
+from autoconv.ops.record import define
+from autoconv.ops.record import sample as record_sample
+from autoconv.ops.text.fingerprint import fingerprint
+from autoconv.ops.text.strings import NO_GRADIENT, check_strings, text_array
+
+
+def _segment_type(texts: TensorType, ids: TensorType, count: TensorType, **_: Any) -> TensorType:
+    check_strings("unsorted_segment_join", texts)
+    if not (ids.dtype.is_integer and count.dtype.is_integer):
+        raise TypeError(f"segments are integers, found {ids.dtype.name} and {count.dtype.name}")
+    if texts.shape is None or ids.shape is None:
+        return TensorType(string, None)
+    return TensorType(string, (None, *texts.shape[len(ids.shape) :]))
+
+
+def _segment_join(texts: Any, ids: Any, count: Any, *, separator: str = "") -> Any:
+    given, numbers, size = np.asarray(texts, object), np.asarray(ids), int(count)
+    if given.shape[: numbers.ndim] != numbers.shape:
+        raise InvalidArgumentError(
+            f"the shape of the strings, {list(given.shape)}, does not begin with that of the segments, "
+            f"{list(numbers.shape)}"
+        )
+    if size < 0 or np.any(numbers >= size):
+        raise InvalidArgumentError(f"segments have to be below {size}, found {np.max(numbers, initial=0)}")
+    inner = given.shape[numbers.ndim :]
+    rows, places = given.reshape(numbers.size, -1), numbers.ravel()
+    found = np.empty((size, rows.shape[1]), object)
+    for segment in range(size):
+        members = rows[places == segment]
+        for column in range(rows.shape[1]):
+            found[segment, column] = separator.encode().join(members[:, column])
+    return found.reshape(size, *inner)
+
+
+def _fingerprint_type(data: TensorType, **_: Any) -> TensorType:
+    if data.shape is not None and not data.shape:
+        raise ValueError("`data` must be of rank 1 or more, found a scalar")
+    return TensorType(uint8, None if data.shape is None else (data.shape[0], 8))
+
+
+def _fingerprints(data: Any) -> Any:
+    """Return the hash of each row's bytes; strings of a row are hashed first where a row has several."""
+    given = np.asarray(data)
+    rows = given.reshape(len(given), -1) if given.size else given.reshape(len(given), 0)
+    found = np.empty((len(given), 8), np.uint8)
+    for row, out in zip(rows, found, strict=True):
+        if given.dtype == object:
+            hashes = [fingerprint(bytes(text)).to_bytes(8, "little") for text in row]
+            number = hashes[0] if given.ndim == 1 else fingerprint(b"".join(hashes)).to_bytes(8, "little")
+        else:
+            number = fingerprint(np.ascontiguousarray(row).tobytes()).to_bytes(8, "little")
+        out[:] = np.frombuffer(number, np.uint8)
+    return found
+
+
+string_segment_join = define(
+    name="string_segment_join", graphdef="UnsortedSegmentJoin", result=_segment_type, kernel=_segment_join,
+    gradient=NO_GRADIENT, effects=Effects.RAISE,
+    samples=(record_sample(text_array("a", "b", "c"), np.array([1, 0, 1]), np.int32(3), separator="-"),),
+)  # fmt: skip
+row_fingerprints = define(
+    name="row_fingerprints", graphdef="Fingerprint", result=_fingerprint_type, kernel=_fingerprints,
+    gradient=NO_GRADIENT, samples=(record_sample(text_array("a", "b")), record_sample(np.array([[1, 2], [3, 4]]))),
+)  # fmt: skip

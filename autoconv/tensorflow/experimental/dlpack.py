@@ -1,0 +1,33 @@
+"""`tf.experimental.dlpack`: tensors of other libraries, by the protocol of arrays in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.runtime.tensors.conversion import constant
+
+
+class _Owner:
+    """Give NumPy a capsule by the protocol's methods."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the CPU
+
+
+def to_dlpack(tf_tensor: Any) -> Any:
+    """Return a capsule of the tensor's memory."""
+    return np.array(tf_tensor).__dlpack__()
+
+
+def from_dlpack(dlcapsule: Any) -> Any:
+    """Return the tensor of a capsule, or of an object that has the protocol's methods."""
+    owner = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Owner(dlcapsule)
+    return constant(np.array(np.from_dlpack(owner)))
