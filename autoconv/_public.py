@@ -23,18 +23,6 @@ from autoconv import (
 from autoconv.api.control.checks import Assert, assert_equal, assert_greater, assert_less
 from autoconv.api.control.flow import case, cond, switch_case, while_loop
 from autoconv.api.control.functional import foldl, foldr, map_fn, scan
-from autoconv.api.control.graph_names import (
-    AggregationMethod,
-    CriticalSection,
-    fingerprint,
-    get_current_name_scope,
-    get_logger,
-    is_symbolic_tensor,
-    load_library,
-    no_gradient,
-    parallel_stack,
-)
-from autoconv.api.control.graph_names import tuple_ as tuple
 from autoconv.api.control.graphs import Graph
 from autoconv.api.control.module import Module
 from autoconv.api.control.output import print_ as print
@@ -47,6 +35,18 @@ from autoconv.api.gradients.custom import custom_gradient, gradients, hessians
 from autoconv.api.gradients.recomputed import recompute_grad
 from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
 from autoconv.api.gradients.transforms import grad, hessian, jacobian, jvp, value_and_grad, vjp
+from autoconv.api.graph_names import (
+    AggregationMethod,
+    CriticalSection,
+    fingerprint,
+    get_current_name_scope,
+    get_logger,
+    is_symbolic_tensor,
+    load_library,
+    no_gradient,
+    parallel_stack,
+)
+from autoconv.api.graph_names import tuple_ as tuple
 from autoconv.api.initializers import Constant as constant_initializer
 from autoconv.api.initializers import Ones as ones_initializer
 from autoconv.api.initializers import RandomNormal as random_normal_initializer

@@ -181,7 +181,7 @@ def to_hash_bucket(input: TensorLike, num_buckets: int, name: str | None = None)
     It is always the same one: MurmurHash64A modulo the number of buckets. Prefer `to_hash_bucket_fast`.
 
     >>> autoconv.strings.to_hash_bucket(["Hello", "TensorFlow", "2.x"], 3).numpy()
-    array([0, 2, 2])
+    array([2, 0, 1])
     """
     if num_buckets <= 0:
         raise ValueError(f"num_buckets has to be positive, found {num_buckets}")

@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.graph.dtypes import as_dtype, float32, int64
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices
-from autoconv.runtime.support.shape import as_shape
+from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.tensor_array import TensorArray
 
 
@@ -25,11 +25,11 @@ class IndexedSlicesSpec:
         self, shape: Any = None, dtype: DTypeLike = float32, indices_dtype: DTypeLike = int64,
         dense_shape_dtype: DTypeLike | None = None, indices_shape: Any = None,
     ) -> None:  # fmt: skip
-        self.shape = as_shape(shape)
+        self.shape = TensorShape(shape)
         self.dtype = as_dtype(dtype)
         self._indices_dtype = as_dtype(indices_dtype)
         self._dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
-        self._indices_shape = as_shape([None] if indices_shape is None else indices_shape)
+        self._indices_shape = TensorShape([None] if indices_shape is None else indices_shape)
 
     def __repr__(self) -> str:
         parts = (self.shape, self.dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape)
@@ -55,7 +55,7 @@ class TensorArraySpec:
         self, element_shape: Any = None, dtype: DTypeLike = float32, dynamic_size: bool = False,
         infer_shape: bool = True,
     ) -> None:  # fmt: skip
-        self.element_shape = as_shape(element_shape)
+        self.element_shape = TensorShape(element_shape)
         self.dtype = as_dtype(dtype)
         self._dynamic_size, self._infer_shape = bool(dynamic_size), bool(infer_shape)
 

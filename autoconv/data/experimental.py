@@ -31,7 +31,6 @@ from autoconv.data.transformations import (
 )
 from autoconv.data.transforms import AUTOTUNE
 from autoconv.graph.dtypes import int64
-from autoconv.io.records import TFRecordWriter
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike
 
 sample_from_datasets = Dataset.sample_from_datasets
@@ -99,7 +98,7 @@ class ExternalStatePolicy(enum.Enum):
 
 __all__ = [
     "AUTOTUNE", "AutoShardPolicy", "Counter", "CsvDataset", "ExternalStatePolicy", "INFINITE_CARDINALITY", "Optional",
-    "RandomDataset", "TFRecordWriter", "UNKNOWN_CARDINALITY", "assert_cardinality", "at", "bucket_by_sequence_length",
+    "RandomDataset", "UNKNOWN_CARDINALITY", "assert_cardinality", "at", "bucket_by_sequence_length",
     "cardinality", "choose_from_datasets", "copy_to_device", "enumerate_dataset", "from_list", "get_next_as_optional",
     "get_single_element", "get_structure", "group_by_window", "make_csv_dataset", "map_and_batch",
     "parallel_interleave", "prefetch_to_device", "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while",

@@ -1,7 +1,6 @@
 """Names that TensorFlow keeps under `experimental`."""
 
 import importlib
-from typing import Any
 
 from autoconv.api.dispatchers import (
     dispatch_for_api,
@@ -23,7 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in ("dlpack", "extension_type", "numpy"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f"autoconv.tensorflow.experimental.{name}")  # few programs need it

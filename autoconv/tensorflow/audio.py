@@ -1,5 +1,6 @@
 """`tensorflow.audio`: WAV files as tensors."""
 
-from autoconv.io.audio_files import decode_wav, encode_wav
+from autoconv.io import audio_files as _files
 
-__all__ = ["decode_wav", "encode_wav"]
+decode_wav = _files.decode_wav
+encode_wav = _files.encode_wav

@@ -1,5 +1,5 @@
 """`tensorflow.graph_util`."""
 
-from autoconv.compat.v1.graph_import import import_graph_def
+from autoconv.compat.v1 import graph_import as _imports
 
-__all__ = ["import_graph_def"]
+import_graph_def = _imports.import_graph_def

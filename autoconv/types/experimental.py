@@ -2,7 +2,6 @@
 
 import importlib
 from types import SimpleNamespace
-from typing import Any
 
 from autoconv.runtime.tensors.tensor import Tensor as TensorLike
 from autoconv.tracing import ConcreteFunction
@@ -17,7 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> SimpleNamespace:
     if name != "distributed":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     values = importlib.import_module("autoconv.distribute.values")  # not before it is needed

@@ -102,7 +102,7 @@ def test_an_export_archive_has_several_endpoints_and_is_trained_further(tmp_path
     loaded = ac.saved_model.load(tmp_path / "archive")
     x = np.ones((4, 3), np.float32)
     np.testing.assert_allclose(loaded.doubled(x), 2 * loaded.serve(x))
-    assert list(loaded.signatures) == ["doubled", "serve", "serving_default"]
+    assert set(loaded.signatures) == {"doubled", "serve", "serving_default"}
     before = float(ac.reduce_sum(loaded.serve(x) ** 2))
     with ac.GradientTape() as tape:
         loss = ac.reduce_sum(loaded.serve(x) ** 2)

@@ -21,7 +21,6 @@ from autoconv.runtime.support.structure import map_structure
 from autoconv.runtime.tensors.conversion import constant, is_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.tensorflow.experimental import numpy_random as random
 
 ndarray = Tensor
 pi, e, inf, newaxis = np.pi, np.e, np.inf, None
@@ -120,4 +119,4 @@ def _tensors(found: Any) -> Any:
     return map_structure(lambda part: constant(part) if isinstance(part, (np.ndarray, np.generic)) else part, found)
 
 
-__all__ = ["array", "asarray", "finfo", "ndarray", "ndim", "random"]
+__all__ = ["array", "asarray", "finfo", "ndarray", "ndim"]
