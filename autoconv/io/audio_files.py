@@ -65,7 +65,7 @@ class ReadWav:
     channels: int
     samples: int
 
-    def __call__(self, contents: Any) -> Any:
+    def __call__(self, contents: object) -> Any:
         data = bytes(np.asarray(contents, object).item())
         try:
             with wave.open(io.BytesIO(data)) as file:

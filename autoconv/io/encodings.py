@@ -83,7 +83,7 @@ class _EachString:
     def convert(self, text: bytes) -> bytes:
         raise NotImplementedError
 
-    def __call__(self, texts: Any) -> Any:
+    def __call__(self, texts: object) -> Any:
         given = np.asarray(texts, object)
         found = np.empty(given.shape, object)
         for place in np.ndindex(given.shape):
@@ -141,7 +141,7 @@ class MatchFiles:
 
     graphdef: ClassVar = "MatchingFiles"
 
-    def __call__(self, patterns: Any) -> Any:
+    def __call__(self, patterns: object) -> Any:
         texts = [os.fsdecode(text) for text in np.asarray(patterns, object).ravel()]
         names = sorted({os.fsencode(path) for text in texts for path in glob.glob(text)})
         found = np.empty(len(names), object)

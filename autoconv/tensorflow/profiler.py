@@ -16,10 +16,10 @@ class experimental:
     class Trace(contextlib.ContextDecorator):
         """A block of a program with a name; it runs as it is."""
 
-        def __init__(self, name: str, **kwargs: Any) -> None:
+        def __init__(self, name: str, **kwargs: object) -> None:
             self.name, self.metadata = name, kwargs
 
-        def set_metadata(self, **kwargs: Any) -> None:
+        def set_metadata(self, **kwargs: object) -> None:
             self.metadata.update(kwargs)
 
         def __enter__(self) -> Any:
@@ -29,7 +29,7 @@ class experimental:
             return None
 
     @staticmethod
-    def start(logdir: str, options: Any = None) -> None:
+    def start(logdir: str, options: object = None) -> None:
         """Raise UnimplementedError."""
         raise UnimplementedError(_INSTEAD)
 

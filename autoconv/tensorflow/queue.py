@@ -24,7 +24,7 @@ class QueueBase:
     """
 
     def __init__(
-        self, capacity: int, dtypes: Any, shapes: Any = None, names: Any = None, shared_name: str | None = None,
+        self, capacity: int, dtypes: object, shapes: object = None, names: Any = None, shared_name: str | None = None,
         name: str = "queue",
     ) -> None:  # fmt: skip
         self.capacity = int(capacity)
@@ -51,14 +51,14 @@ class QueueBase:
     def names(self) -> list[str] | None:
         return self._names
 
-    def enqueue(self, vals: Any, name: str | None = None) -> None:
+    def enqueue(self, vals: object, name: str | None = None) -> None:
         """Add an element."""
         _check_eager()
         element = self._element(vals)
         while not self._added(element):
             time.sleep(_TURN)
 
-    def enqueue_many(self, vals: Any, name: str | None = None) -> None:
+    def enqueue_many(self, vals: object, name: str | None = None) -> None:
         """Add the rows of tensors."""
         columns = [autoconv.unstack(part) for part in self._element(vals, many=True)]
         for row in zip(*columns, strict=True):
@@ -108,7 +108,7 @@ class QueueBase:
         """Refuse further elements."""
         self._is_closed = True
 
-    def _added(self, element: Any) -> bool:
+    def _added(self, element: object) -> bool:
         with self._lock:
             if self._is_closed:
                 raise CancelledError(f"Queue {self.name!r} is closed.")
@@ -125,7 +125,7 @@ class QueueBase:
                 raise OutOfRangeError(f"Queue {self.name!r} is closed and has insufficient elements")
             return self._take()
 
-    def _element(self, vals: Any, many: bool = False) -> list[Any]:
+    def _element(self, vals: object, many: bool = False) -> list[Any]:
         if self._names:
             if not isinstance(vals, dict) or set(vals) != set(self._names):
                 raise ValueError(f"Keys in dictionary to enqueue do not match names of Queue {self._names}")
@@ -144,7 +144,7 @@ class QueueBase:
         """Return the number of elements that stay in the queue: -1 for one that may be found empty."""
         return -1 if self._is_closed else 0
 
-    def _add(self, element: Any) -> None:
+    def _add(self, element: object) -> None:
         self._elements.append(element)
 
     def _take(self) -> Any:
@@ -171,7 +171,7 @@ class PriorityQueue(QueueBase):
     """A queue whose elements leave in the order of their first parts, int64 scalars, the smallest first."""
 
     def __init__(
-        self, capacity: int, types: Any, shapes: Any = None, names: Any = None, shared_name: str | None = None,
+        self, capacity: int, types: object, shapes: object = None, names: object = None, shared_name: str | None = None,
         name: str = "priority_queue",
     ) -> None:  # fmt: skip
         kinds = [autoconv.int64, *(types if isinstance(types, (list, tuple)) else [types])]
@@ -191,7 +191,7 @@ class RandomShuffleQueue(QueueBase):
     """A queue whose elements leave in random order; at least `min_after_dequeue` stay, until it is closed."""
 
     def __init__(
-        self, capacity: int, min_after_dequeue: int, dtypes: Any, shapes: Any = None, names: Any = None,
+        self, capacity: int, min_after_dequeue: int, dtypes: object, shapes: object = None, names: object = None,
         seed: int | None = None, shared_name: str | None = None, name: str = "random_shuffle_queue",
     ) -> None:  # fmt: skip
         super().__init__(capacity, dtypes, shapes, names, shared_name, name)

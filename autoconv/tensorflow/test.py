@@ -223,7 +223,7 @@ class TestCase(_Base):
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
     def assertRaisesIncompatibleShapesError(
-        self, exception_type: Kinds = errors.InvalidArgumentError, *args: object, **kwargs: Any
+        self, exception_type: Kinds = errors.InvalidArgumentError, *args: object, **kwargs: object
     ) -> Any:
         return self.assertRaisesRegex(exception_type, "Incompatible shapes")
 
@@ -300,7 +300,7 @@ def benchmark_config() -> None:
     """Return None: there is no configuration of sessions."""
 
 
-def assert_equal_graph_def(expected: Any, actual: Any) -> None:
+def assert_equal_graph_def(expected: object, actual: object) -> None:
     """Raise AssertionError unless two GraphDefs have the same nodes; TypeError for anything else."""
     nodes = []
     for graph in (expected, actual):

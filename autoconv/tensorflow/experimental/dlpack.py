@@ -12,22 +12,22 @@ from autoconv.runtime.tensors.conversion import constant
 class _Owner:
     """Give NumPy a capsule by the protocol's methods."""
 
-    def __init__(self, capsule: Any) -> None:
+    def __init__(self, capsule: object) -> None:
         self._capsule = capsule
 
-    def __dlpack__(self, **_: Any) -> Any:
+    def __dlpack__(self, **_: object) -> Any:
         return self._capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0  # the CPU
 
 
-def to_dlpack(tf_tensor: Any) -> Any:
+def to_dlpack(tf_tensor: object) -> Any:
     """Return a capsule of the tensor's memory."""
     return np.array(tf_tensor).__dlpack__()
 
 
-def from_dlpack(dlcapsule: Any) -> Any:
+def from_dlpack(dlcapsule: object) -> Any:
     """Return the tensor of a capsule, or of an object that has the protocol's methods."""
     owner = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Owner(dlcapsule)
     return constant(np.array(np.from_dlpack(owner)))

@@ -45,7 +45,7 @@ def __getattr__(name: str) -> Any:
 def _over_tensors(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     by_ops = implementation(function) or implementation(getattr(np, _RENAMED.get(name, name)))
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         kwargs = {key: _dtype(value) if key == "dtype" else value for key, value in kwargs.items()}
         if by_ops is not None and _holds_tensor((args, kwargs)):
             return by_ops(*args, **kwargs)
@@ -64,12 +64,12 @@ def experimental_enable_numpy_behavior(
     """Accept the call; `autoconv.compile` is what gives tensors NumPy's behaviour."""
 
 
-def asarray(a: Any, dtype: Any = None) -> Any:
+def asarray(a: object, dtype: object = None) -> Any:
     """Return a tensor of NumPy's dtype for the value."""
     return a if is_tensor(a) and dtype is None else array(a, dtype)
 
 
-def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Any:
+def array(val: object, dtype: object = None, copy: bool = True, ndmin: int = 0) -> Any:
     """Return a tensor of NumPy's dtype for the value, or of the given one."""
     import autoconv
 
@@ -82,7 +82,7 @@ def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Any
 asanyarray = ascontiguousarray = asarray
 
 
-def flatten(a: Any, order: str = "C") -> Any:
+def flatten(a: object, order: str = "C") -> Any:
     """Return the elements in one dimension."""
     return __getattr__("ravel")(a)
 
@@ -92,16 +92,16 @@ def ndim(a: Any) -> int:
     return len(a.shape) if is_tensor(a) else np.ndim(a)
 
 
-def finfo(dtype: Any) -> Any:
+def finfo(dtype: object) -> Any:
     """Return the limits of a dtype of floats, as NumPy does."""
     return np.finfo(as_dtype(dtype).numpy)
 
 
-def _dtype(dtype: Any) -> Any:
+def _dtype(dtype: object) -> Any:
     return dtype if dtype is None or isinstance(dtype, (type, np.dtype)) else as_dtype(dtype).numpy
 
 
-def _holds_tensor(value: Any, kind: type = Tensor) -> bool:
+def _holds_tensor(value: object, kind: type = Tensor) -> bool:
     if isinstance(value, dict):
         value = tuple(value.values())
     if isinstance(value, (list, tuple)):
@@ -109,13 +109,13 @@ def _holds_tensor(value: Any, kind: type = Tensor) -> bool:
     return isinstance(value, kind) or (kind is Tensor and is_tensor(value))
 
 
-def _array(value: Any) -> Any:
+def _array(value: object) -> Any:
     if isinstance(value, (list, tuple)) and _holds_tensor(value):
         return type(value)(map(_array, value))
     return value.numpy() if is_tensor(value) and hasattr(value, "numpy") else value
 
 
-def _tensors(found: Any) -> Any:
+def _tensors(found: object) -> Any:
     return map_structure(lambda part: constant(part) if isinstance(part, (np.ndarray, np.generic)) else part, found)
 
 

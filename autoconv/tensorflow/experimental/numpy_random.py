@@ -12,11 +12,11 @@ def seed(s: int) -> None:
     _autoconv.random.set_seed(int(s))
 
 
-def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+def uniform(low: object = 0.0, high: object = 1.0, size: object = None) -> Any:
     return _autoconv.random.uniform(_shape(size), low, high, dtype=_autoconv.float64)
 
 
-def random(size: Any = None) -> Any:
+def random(size: object = None) -> Any:
     return uniform(0.0, 1.0, size)
 
 
@@ -24,7 +24,7 @@ def rand(*size: int) -> Any:
     return uniform(0.0, 1.0, size)
 
 
-def standard_normal(size: Any = None) -> Any:
+def standard_normal(size: object = None) -> Any:
     return _autoconv.random.normal(_shape(size), dtype=_autoconv.float64)
 
 
@@ -32,7 +32,7 @@ def randn(*args: int) -> Any:
     return standard_normal(args)
 
 
-def randint(low: int, high: int | None = None, size: Any = None, dtype: Any = None) -> Any:
+def randint(low: int, high: int | None = None, size: object = None, dtype: object = None) -> Any:
     first, last = (0, low) if high is None else (low, high)
     return _autoconv.random.uniform(_shape(size), first, last, dtype=_autoconv.as_dtype(dtype or "int64"))
 
