@@ -36,6 +36,8 @@ class InstanceParameter:
 
 ABSENT = object()
 BY_COLUMNS = "array by columns"  # the form of a parameter
+# The least bytes of a writable array in neither order that is read by its strides; of smaller ones copies are made.
+READ_BY_STRIDES = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def _origin(leaf: Any) -> str | ListParameter | InstanceParameter:
         return InstanceParameter(_WHOLE[leaf.kind])
     if isinstance(leaf, ObjectKey):
         return ListParameter({"int": int, "float": float, "bool": bool}[leaf.items], leaf.depth, MANY)
-    return "memory" if isinstance(leaf, ArrayKey) else str(leaf.origin)
+    return "memory" if isinstance(leaf, ArrayKey) or leaf.is_by_strides else str(leaf.origin)
 
 
 def _is_checked(value: Any) -> bool:

@@ -18,12 +18,16 @@ from autoconv.runtime.support.structure import Template, loses_on_rebuild
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.trace_types import TracingContext
 
+# The origin of arrays that are read by their strides; a number of elements between neighbours follows, if it is known.
+BY_STRIDES = "array by strides"
+
 
 @dataclass(frozen=True, slots=True)
 class TensorKey:
     """A tensor argument: its type, and whether it was passed as an array, a tensor or a Python number.
 
     Arrays in Fortran order have an origin of their own: the graph takes their transpositions, which lie row by row.
+    Arrays in neither order, `BY_STRIDES`, are memory, from which the graph loads.
     """
 
     type: TensorType
@@ -42,7 +46,17 @@ class TensorKey:
 
     @property
     def is_of_array(self) -> bool:
-        return self.origin in ("array", BY_COLUMNS)
+        return self.origin in ("array", BY_COLUMNS) or self.is_by_strides
+
+    @property
+    def is_by_strides(self) -> bool:
+        return self.origin.startswith(BY_STRIDES)
+
+    @property
+    def step(self) -> int | None:
+        """The number of elements between neighbours in the last dimension of an array that is read by its strides."""
+        known = self.origin.removeprefix(BY_STRIDES)
+        return int(known) if known else None
 
     def __str__(self) -> str:
         return repr(TensorSpec.from_type(self.type))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.call_form import BY_COLUMNS
+from autoconv.backends.call_form import BY_COLUMNS, READ_BY_STRIDES
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.runtime.objects.variable import Variable
@@ -19,6 +19,7 @@ from autoconv.runtime.tensors.conversion import to_array, weak_dtype
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.tracing.key.array_keys import kind_of, needs_numpy
 from autoconv.tracing.key.cache_key import (
+    BY_STRIDES,
     Custom,
     LeafKey,
     Literal,
@@ -79,21 +80,37 @@ def _key_of_array(contract: type[Contract], leaf: np.ndarray | np.generic) -> Le
     return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
 
 
-def by_columns(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKey, ...]:
-    """Return the keys, with arrays of two and more dimensions marked if all of these lie in Fortran order alone.
+def by_layout(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKey, ...]:
+    """Return the keys, with arrays marked that the graph does not take row by row.
 
-    Where they lie in different orders, those in Fortran order are copied, as some have to be read across their order.
-    Native entries refuse arrays by the same rule. Under tapes, which see arguments as the graph's parameters, none is
-    marked.
+    These are arrays of two and more dimensions if all of them lie in Fortran order alone, and larger arrays that lie in
+    neither order. Where arrays lie in different orders, those in Fortran order are copied, as some have to be read
+    across their order. Native entries refuse arrays by the same rules. Under tapes, which see arguments as the graph's
+    parameters, none is marked.
     """
-    places = [i for i, key in enumerate(keys) if isinstance(key, TensorKey) and key.origin == "array" and key.type.rank]
-    places = [i for i in places if np.ndim(leaves[i]) > 1]
-    if not places or tape_recorders.active() or not all(leaves[i].flags.fnc for i in places):
+    arrays = [i for i, key in enumerate(keys) if isinstance(key, TensorKey) and key.origin == "array" and key.type.rank]
+    if not arrays or tape_recorders.active():
         return tuple(keys)
     changed = list(keys)
-    for i in places:
-        changed[i] = TensorKey(keys[i].type, BY_COLUMNS)  # type: ignore[union-attr, arg-type]
+    places = [i for i in arrays if np.ndim(leaves[i]) > 1]
+    if places and all(leaves[i].flags.fnc for i in places):
+        for i in places:
+            changed[i] = TensorKey(keys[i].type, BY_COLUMNS)  # type: ignore[union-attr, arg-type]
+        return tuple(changed)
+    for i in arrays:
+        if _is_read_by_strides(leaves[i]):
+            step = leaves[i].strides[-1] / leaves[i].itemsize
+            origin = f"{BY_STRIDES} {step:.0f}" if step in _STEPS else BY_STRIDES
+            changed[i] = TensorKey(keys[i].type, origin)  # type: ignore[union-attr, arg-type]
     return tuple(changed)
+
+
+_STEPS = (1, 2, 3, 4, -1)  # elements between neighbours for which vector instructions load several at once
+
+
+def _is_read_by_strides(array: Any) -> bool:
+    flags = array.flags
+    return type(array) is np.ndarray and array.nbytes >= READ_BY_STRIDES and not flags.forc and flags.behaved
 
 
 _NUMBERS = {

@@ -39,7 +39,7 @@ from autoconv.tracing.key.cache_key import (
 )
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.composite_arguments import fitted, open_types
-from autoconv.tracing.key.leaf_keys import by_columns, leaf_key
+from autoconv.tracing.key.leaf_keys import by_layout, leaf_key
 from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
 
 
@@ -147,7 +147,7 @@ class Signature:
                 return array_key(leaf)
             return leaf_key(self.contract, leaf, aliases, index in literal)
 
-        keys = by_columns([key_of(index, leaf) for index, leaf in enumerate(leaves)], leaves)
+        keys = by_layout([key_of(index, leaf) for index, leaf in enumerate(leaves)], leaves)
         orders = orders_of(parts) if self.contract.keeps_identity else ()
         overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())

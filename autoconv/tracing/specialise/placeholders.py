@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.call_form import BY_COLUMNS
-from autoconv.graph.types import ObjectType
+from autoconv.graph.types import ArrayType, ObjectType
 from autoconv.ops import OPS
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import traced_argument
@@ -37,6 +37,12 @@ def placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
             turned = OPS["transpose"].result_types([key.type], {"perm": None})[0]
             value = trace.root.graph.add_parameter(turned, name)
             leaves.append(SymbolicTensor(trace.root.graph.add(OPS["transpose"], [value], {"perm": None}).results[0]))
+        elif isinstance(key, TensorKey) and key.is_by_strides:
+            shape = key.type.shape or ()
+            step = None if key.step is None else key.step * key.type.dtype.size
+            type_ = ArrayType(key.type.dtype, shape, (*(None,) * (len(shape) - 1), step), shared=True)
+            array = trace.root.graph.add_parameter(type_, name)
+            leaves.append(SymbolicTensor(trace.root.graph.add(OPS["array_load"], [array], {}).results[0]))
         elif isinstance(key, TensorKey):
             value = trace.root.graph.add_parameter(key.type, name)
             positions = trace.leaf_positions

@@ -126,9 +126,10 @@ class EntryWriter:
         It is the object, or a C-contiguous copy of an array that lies otherwise. With `by_columns` it is the
         transposition of an array in Fortran order, and the entry refuses others.
         """
-        out, function = self.out, "turned_view" if by_columns else "plain_copy"
+        out = self.out
         kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, value.dtype.numpy))
-        made = out.call(function, given, kind, descriptor, len(sizes(value.type)))
+        array = given, kind, descriptor, len(sizes(value.type))
+        made = out.call("turned_view", *array) if by_columns else out.call("plain_copy", *array, value.dtype.size)
         self.copies.append(self.result_writer.held(made))
         if by_columns:
             self._check(out.icmp("ne", made, NULL))

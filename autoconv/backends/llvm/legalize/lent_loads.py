@@ -4,9 +4,9 @@
              %sums = reduce_sum(%x, axis=(1,))
     after    %x = array_load(%view, lent=True): float64[size0,size0]
 
-Loads of known sizes are marked only where something writes the array: an argument that nothing writes is its own
-contents. The mark holds if nothing between the load and the last reader writes memory that may overlap. The plan lends
-a marked load where all of its readers are loops, or products that take strides.
+Loads of known sizes are marked only where the array is strided, or something writes it: an argument that lies row by
+row and that nothing writes is its own contents. The mark holds if nothing between the load and the last reader writes
+memory that may overlap. The plan lends a marked load where all of its readers are loops, or products that take strides.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ def _mark(graph: Graph, overlaps: Overlaps, writers: Sequence[Node]) -> None:
     for load in graph.nodes:
         if not _is_candidate(load):
             continue
-        if not is_open(load.results[0].type) and not any(_may_write(one, load.inputs[0], overlaps) for one in writers):
+        array = load.inputs[0]
+        dense = not is_open(load.results[0].type) and array.type.is_dense  # type: ignore[union-attr]
+        if dense and not any(_may_write(one, array, overlaps) for one in writers):
             continue
         last = _last_reader(load, readers, outputs, positions)
         between = graph.nodes[positions[load] + 1 : last] if last is not None else []
@@ -77,7 +79,9 @@ def _last_reader(
 
 def _looks_through(op: Op) -> bool:
     """Return whether a result may be only another index into the operand, read where its own readers run."""
-    return op.traits.view or op.traits.may_alias or op.traits.same_order or not op.traits.elementwise
+    traits = op.traits
+    computes = traits.elementwise or traits.reduction is not None
+    return traits.view or traits.may_alias or traits.same_order or not computes
 
 
 def _may_write(node: Node, array: Value, overlaps: Overlaps) -> bool:

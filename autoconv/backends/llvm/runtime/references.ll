@@ -140,7 +140,8 @@ no:
   ret i1 false
 }
 
-define ptr @plain_copy(ptr %object, ptr %class, ptr %descriptor, i64 %rank) nounwind {
+; `%item`: the bytes of an element. Null, too, for an array that is read by its strides.
+define ptr @plain_copy(ptr %object, ptr %class, ptr %descriptor, i64 %rank, i64 %item) nounwind {
 entry:
   %same_kind = call i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank)
   br i1 %same_kind, label %look, label %none
@@ -149,7 +150,30 @@ look:
   %flags = load i32, ptr %flags_at
   %plain = and i32 %flags, $PLAIN
   %lies_plain = icmp eq i32 %plain, $PLAIN
-  br i1 %lies_plain, label %none, label %copy
+  br i1 %lies_plain, label %none, label %measure
+measure:
+  %order = and i32 %flags, $EITHER
+  %strided = icmp eq i32 %order, 0
+  %writable = and i32 %flags, $WRITABLE
+  %is_writable = icmp eq i32 %writable, $WRITABLE
+  %readable = and i1 %strided, %is_writable
+  %sizes_at = getelementptr inbounds i8, ptr %object, i64 $DIMENSIONS
+  %sizes = load ptr, ptr %sizes_at
+  br i1 %readable, label %axes, label %copy
+axes:
+  %i = phi i64 [ 0, %measure ], [ %next, %axis ]
+  %bytes = phi i64 [ %item, %measure ], [ %product, %axis ]
+  %more = icmp slt i64 %i, %rank
+  br i1 %more, label %axis, label %measured
+axis:
+  %size_at = getelementptr inbounds i64, ptr %sizes, i64 %i
+  %size = load i64, ptr %size_at
+  %product = mul i64 %bytes, %size
+  %next = add i64 %i, 1
+  br label %axes
+measured:
+  %large = icmp sge i64 %bytes, $READ_BY_STRIDES
+  br i1 %large, label %none, label %copy
 copy:
   %made = call ptr @"PyArray_NewCopy"(ptr %object, i32 0)
   %missing = icmp eq ptr %made, null

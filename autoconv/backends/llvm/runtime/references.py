@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import sys
 
+from autoconv.backends.call_form import READ_BY_STRIDES
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.runtime.array_pool import LARGEST, SMALLEST
 from autoconv.backends.llvm.runtime.llvm_text import read
@@ -22,7 +23,7 @@ FUNCTIONS = {
     "new_sized_array": ("ptr", "i32, ptr, ptr, ptr, i64"),
     "is_open_array": ("i1", "ptr, ptr, ptr, i64, ptr"),
     "new_view": ("ptr", "ptr, ptr, i32, ptr, ptr, ptr, ptr, i32"),
-    "plain_copy": ("ptr", "ptr, ptr, ptr, i64"),
+    "plain_copy": ("ptr", "ptr, ptr, ptr, i64, i64"),
     "lies_by_columns": ("i1", "ptr, ptr"),
     "turned_view": ("ptr", "ptr, ptr, ptr, i64"),
     "turn": ("void", "ptr"),
@@ -58,6 +59,7 @@ def text(has_stack_floor: bool = sys.platform == "linux") -> str:
         PLAIN=abi.PLAIN_FLAGS, ORDERS=abi.ORDER_FLAGS, BY_COLUMNS=abi.COLUMN_FLAGS, DATA=abi.DATA,
         TYPE=abi.TYPE, RANK=abi.RANK, BYTE_COUNT=abi.BYTE_COUNT, STRIDES=abi.STRIDES,
         DESCRIPTOR=abi.DESCRIPTOR, DIMENSIONS=abi.DIMENSIONS, SMALLEST=SMALLEST, LARGEST=LARGEST,
+        EITHER=abi.ORDER_FLAGS & abi.WRITABLE_FLAGS ^ abi.ORDER_FLAGS, READ_BY_STRIDES=READ_BY_STRIDES,
     )  # fmt: skip
     stack = read("stack_floor" if has_stack_floor else "no_stack_floor")
     return f"{_is_alone()}\n{functions}\n{stack}\n"

@@ -111,7 +111,8 @@ def is_flat(plan: Plan, item: Item) -> bool:
                 continue
             if value in plan.views and value.node is not None and value.node.op.name in ("real", "imag"):
                 (value,) = value.node.inputs  # the elements have the same order
-            if value not in plan.views and sizes(value.type) == shape and (value not in plan.lent or is_row(value)):
+            fits = value not in plan.lent or is_row(value) or len(shape or ()) == 1
+            if value not in plan.views and sizes(value.type) == shape and fits:
                 continue
             return False
     return True

@@ -6,6 +6,8 @@ float64, so that the rounding error grows only with the number of blocks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from autoconv.backends.llvm.ir.index_arith import Position
 from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
@@ -73,6 +75,14 @@ class Accumulator:
         else:
             found = fold(self.b, self.reduction, self.dtype, total, element, ordered=False)
         out.store(kind, found, self._cell)
+
+    def absorb(self, others: Sequence[Accumulator]) -> None:
+        """Fold the blocks of others into this one; they start again."""
+        out, b, kind = self.b.out, self.b, register(self.dtype)
+        for other in others:
+            total, part = out.load(kind, self._cell), b.wrap(self.dtype, out.load(kind, other._cell))
+            out.store(kind, fold(b, self.reduction, self.dtype, total, part, ordered=True), self._cell)
+            other.start()
 
     def end_block(self) -> None:
         """Add the block to the total, and begin the next."""

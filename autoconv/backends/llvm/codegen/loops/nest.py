@@ -10,7 +10,7 @@ from autoconv.backends.llvm.analysis.contiguity import base_of
 from autoconv.backends.llvm.analysis.index_map import Span
 from autoconv.backends.llvm.analysis.index_maps import CUT, Place, viewed
 from autoconv.backends.llvm.analysis.indexing import gather_map, updates
-from autoconv.backends.llvm.analysis.lent_loads import strides_of
+from autoconv.backends.llvm.analysis.lent_loads import is_row, strides_of
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.loops.bounds_checks import guarded_views
@@ -264,6 +264,9 @@ class LoopNestWriter:
                 with_blocks(self.out, sums, index, (first, last), parted, write)
         for one in inner:
             one.finish(index)
+        for one in registers:
+            if one.block_depth == depth:
+                one.end_block()
 
     def _innermost(
         self, index: Index, size: int, first: str, last: str, write: Callable[[Position], None]
@@ -358,7 +361,7 @@ class LoopNestWriter:
 
     def _element(self, value: Value, index: Index) -> Element:
         node = value.node
-        if value in self._plan.lent and not self._flat:
+        if value in self._plan.lent and not (self._flat and is_row(value)):
             moved = byte_offset(self.out, index, self._strides(value))
             return load(self.b, value.dtype, self.out.gep("i8", self._names[value], moved, inbounds=False), 0)
         if value in self._names:

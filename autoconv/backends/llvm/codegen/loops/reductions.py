@@ -18,6 +18,7 @@ from autoconv.backends.llvm.schedule.reduction_depth import BLOCK
 from autoconv.graph.dtypes import float32, float64, int64
 from autoconv.graph.graph import Node, Value
 
+_FEWEST = 64  # elements of a block of nested loops
 SUMMED = 128  # elements of a float32 sum in memory, after which the sum is added to its total
 MOST_TOTALS = 2048  # totals in float64, which are on the stack
 
@@ -82,7 +83,8 @@ class RegisterReduction(Reduction):
         shape = kernel.shape or ()
         self.whole = all(size == 1 for size in shape[:depth])
         summed = self.dtype.is_floating and self.kind in ("sum", "mean")
-        self.blocks = flat and summed and not (is_known(shape) and math.prod(shape) <= BLOCK)
+        self.blocks = (flat or self.whole) and summed and not (is_known(shape) and math.prod(shape) <= BLOCK)
+        self.block_depth = _block_depth(shape) if self.blocks and not flat else None
         self.total_kind = "double" if self.blocks else register(self.dtype)
 
     def enter(self) -> None:
@@ -113,6 +115,16 @@ class RegisterReduction(Reduction):
         rank = len(self.kernel.shape or ())
         whole = (*index, *[0] * (rank - len(index)))
         return self.store_result(self._total.result(), _result_index(self.node, whole))
+
+
+def _block_depth(shape: Sequence[Any]) -> int:
+    """Return the depth of the loops over a block of nested loops: of the innermost ones, as many as have enough turns.
+    """
+    depth, turns = len(shape), 1
+    while depth and turns < _FEWEST:
+        depth -= 1
+        turns *= shape[depth] if isinstance(shape[depth], int) else _FEWEST
+    return depth
 
 
 class MemoryReduction(Reduction):

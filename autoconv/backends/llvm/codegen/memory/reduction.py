@@ -14,7 +14,7 @@ from autoconv.backends.llvm.codegen.memory.step_loops import Routine, StepLoops,
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count
+from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, plus, times
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
@@ -25,6 +25,7 @@ from autoconv.graph.graph import Node
 from autoconv.ops import OPS
 
 _OF_KIND = {found.kind: found for op in OPS.values() if (found := op.traits.reduction) is not None}
+_LANES = 8  # sums side by side, to hide the latency of additions
 _NEED_ELEMENTS = ("max", "min", "argmax", "argmin")
 
 
@@ -105,29 +106,52 @@ def _added(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Calla
     """Compute a sum, product, mean or extreme, or whether any or all are true."""
     out, kind, last = b.out, total.kind, total.steps[-1].type.dtype
     dtype = bool_ if kind in ("any", "all") else last if kind in ("max", "min") else total.to
-    found = Accumulator(b, _OF_KIND[kind], dtype, in_blocks=dtype.is_floating and kind in ("sum", "mean"))
+    in_blocks = dtype.is_floating and kind in ("sum", "mean")
+    lanes = _LANES if in_blocks and _is_strided(total) else 1
+    found, *others = (Accumulator(b, _OF_KIND[kind], dtype, in_blocks) for _ in range(lanes))
 
-    def take(index: Index) -> None:
-        found.accumulate(b.cast(at(index), dtype))
+    def take(index: Index, lane: int = 0) -> None:
+        (found, *others)[lane].accumulate(b.cast(at(index), dtype))
+
+    def end_block() -> None:
+        found.absorb(others)
+        found.end_block()
 
     if not found.in_blocks:
         loops(out, sizes, take)
         return found.result()
-    _in_blocks(out, sizes, take, found.end_block)
+    _in_blocks(out, sizes, take, end_block, lanes)
     if kind == "sum":
         return found.result()
     return found.result() / b.cast(b.wrap(int64, str(element_count(out, sizes))), dtype)
 
 
+def _is_strided(total: _Total) -> bool:
+    """Return whether elements are not next to each other: LLVM then sums them one after another."""
+    arrays = [(value, taken) for value, taken in total.given if isinstance(taken, Memory) and taken.strides]
+    return any(array.strides[-1] != value.dtype.size for value, array in arrays)
+
+
 def _in_blocks(
-    out: FunctionText, sizes: Sequence[Position], take: Callable[[Index], None], end_block: Callable[[], None]
+    out: FunctionText, sizes: Sequence[Position], take: Callable[..., None], end_block: Callable[[], None], lanes: int
 ) -> None:
-    """Write loops whose innermost one is strip-mined into blocks of BLOCK elements."""
+    """Write loops whose innermost one is strip-mined into blocks of BLOCK elements, and those into `lanes` sums."""
     *outer, last = sizes
+
+    def elements(index: Index, first: str, stop: str) -> None:
+        if lanes > 1:
+            groups = out.op("sdiv", out.sub(stop, first), lanes)
+            with out.loop("0", groups) as group:
+                start = plus(out, times(out, group, lanes), first)
+                for lane in range(lanes):
+                    take((*index, plus(out, start, lane)), lane)
+            first = out.add(first, out.mul(groups, lanes))
+        with out.loop(first, stop) as i:
+            take((*index, i))
 
     def rows(index: Index) -> None:
         if isinstance(last, int) and last <= BLOCK:
-            loops(out, [last], lambda i: take((*index, *i)))
+            elements(index, "0", str(last))
             end_block()
             return
         pieces = out.new(f"sdiv i64 {out.new(f'add nsw i64 {last}, {BLOCK - 1}')}, {BLOCK}")
@@ -135,8 +159,7 @@ def _in_blocks(
             first = out.new(f"mul nsw i64 {piece}, {BLOCK}")
             smallest = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
             stop = out.new(f"call i64 {smallest}(i64 {out.new(f'add nsw i64 {first}, {BLOCK}')}, i64 {last})")
-            with out.loop(first, stop) as i:
-                take((*index, i))
+            elements(index, first, stop)
             end_block()
 
     loops(out, outer, rows)
