@@ -127,14 +127,15 @@ def _called(function: Any, compute: Callable[..., Any], contract: Contract | Non
         kinds = _kinds((*args, *kwargs.values()))
     if SymbolicObject in kinds:
         if contract is not None:
-            contract.before_call(function if isinstance(function, np.ufunc) else _Unknown(function))
+            is_ufunc = isinstance(function, np.ufunc)
+            contract.before_call(function if is_ufunc else UnknownArgument(function, _OF_GRAPH))
         return function(*args, **kwargs)
     if "tensor" in kinds or (contract is not None and (function in CREATING or np.ndarray in kinds)):
         return _dimensioned(function, compute(*args, **kwargs), args, contract, kwargs)
     if contract is None:
         return function(*args, **kwargs)
     if object in kinds:
-        contract.before_call(_Unknown(function))
+        contract.before_call(UnknownArgument(function, _CALLING_BACK))
     warned_of: Any = {error: "raise" for error, action in np.geterr().items() if action == "warn"}
     try:
         with np.errstate(**warned_of):
@@ -175,12 +176,16 @@ def _to_call(value: object) -> Any:
     return called(value) if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)) else value
 
 
-class _Unknown:
-    """A NumPy function with an argument for which it may call back into Python, such as a generator."""
+_OF_GRAPH = "an object that is known only at run time"
+_CALLING_BACK = "an object whose methods it may call"
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.__module__ = function.__module__
-        self.__qualname__ = getattr(function, "__qualname__", function.__name__)
+
+class UnknownArgument:
+    """A call of a NumPy function with an argument that graphs cannot take: `what` is told of it."""
+
+    def __init__(self, function: Callable[..., Any], what: str) -> None:
+        self.name = f"{function.__module__}.{getattr(function, '__qualname__', function.__name__)}"
+        self.what = what
 
 
 def _made_by(found: Any) -> Any:

@@ -19,6 +19,7 @@ import numpy as np
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import has_user_equality
+from autoconv.operators.numpy.calls import UnknownArgument
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import keep_identities
 from autoconv.operators.regions.tracing_signals import AbandonTrace
@@ -109,6 +110,8 @@ class Specialise(AbandonTrace):
 
 def allows_call(trace: Trace, function: Any) -> None:
     """Raise RunPlain for a function that is not converted and not known to be pure."""
+    if type(function) is UnknownArgument:
+        raise RunPlain(f"{function.name} is given {function.what}")
     module = getattr(function, "__module__", None) or ""
     is_own = module.partition(".")[0] == "autoconv"
     trace.uses_tensors |= is_own
