@@ -17,7 +17,7 @@ from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static
 from autoconv.optimise.symbolic.bounds import with_known_bounds
 from autoconv.tracing.api.declared_arguments import Trace
 
-_SMALL = range(6)  # sizes that get code of their own where the code for any size does not take them
+_SMALL = range(12)  # sizes that get code of their own where the code for any size does not take them
 _MOST = 26  # such choices: of three sizes, 0 and 1 each
 _LARGE = 1000  # a size that counts as any
 

@@ -9,7 +9,8 @@ A program is run on inputs that take different paths. Compared are the results, 
 vectors over each other with unlike steps (`x[::2] = x[:3]`) read what they have just written, so plain NumPy is given
 `x[::2] = x[:3].copy()`. The summary counts programs by what became of them: "memory" ran
 with arrays as memory, "objects" as Python objects, "plain" as plain Python. With AUTOCONV_BACKEND=xla it also counts
-those that XLA ran, and why not the others.
+those that XLA ran, and why not the others; XLA may use no instruction younger than AVX there, since it would contract
+products and sums, and loops magnify what the last bits then differ by.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import argparse
 import ast
 import collections
 import linecache
+import os
 import random
 import re
 import sys
@@ -30,6 +32,7 @@ from autoconv.config import SETTINGS
 SETTINGS.tiers = "native"  # graphs are what is compared, however quick they are
 SETTINGS.strict = True  # what this package does wrong is no reason to run as plain Python
 
+EXACT = "--xla_cpu_max_isa=AVX"
 SIZE = 6
 DTYPES = ("float64", "float64", "int64", "float32", "int32")
 NUMBERS = [(2, 3), (0, -1), (5, 1), (-2, 4), (7, 0)]
@@ -309,6 +312,7 @@ def main() -> int:
     parser.add_argument("--show", action="store_true", help="why programs were not traced with arrays as memory")
     parser.add_argument("--held", action="store_true", help="the arrays are attributes or global names")
     options = parser.parse_args()
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {EXACT}"
     counts: collections.Counter[str] = collections.Counter()
     by_xla: collections.Counter[str] = collections.Counter()
     for number in range(options.seed, options.seed + options.programs):

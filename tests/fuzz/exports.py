@@ -13,6 +13,7 @@ import argparse
 import collections
 import importlib
 import linecache
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -131,6 +132,7 @@ def main() -> int:
     parser.add_argument("--format", choices=FORMATS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {array_programs.EXACT}"
     wrong = 0
     for name in [options.format] if options.format else FORMATS:
         counts: collections.Counter[str] = collections.Counter()

@@ -48,6 +48,10 @@ class KernelCalls:
         if name == "absent" and is_memory(node.results[0].type):
             self.set(node.results[0], absent(self, node.results[0].type))  # type: ignore[arg-type]
             return
+        held = self.body.calls.held(node)
+        if held is not None:
+            self.set(node.results[0], Object(held(self.out)))
+            return
         for value, native in zip(node.results, self.call_kernel(node), strict=True):
             self.set(value, native)
 
@@ -65,7 +69,7 @@ class KernelCalls:
 
     def call_kernel(self, node: Node, rarely: bool = False) -> list[Native]:
         """Call the op's kernel as a Python function; `rarely`: only in the cases that native code does not handle."""
-        return self.call_function(node, self.body.calls.kernel(node, self.call_sites, rarely))
+        return self.call_function(node, self.body.calls.kernel(node, self.call_sites, rarely, self._values.get))
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *more: Element) -> list[Native]:
         """Call a Python function that takes the node's inputs, then `more` numbers, and returns the node's results."""

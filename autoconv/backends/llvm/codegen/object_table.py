@@ -15,6 +15,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.graph.graph import Node, Span, Value
 
 Reference = Callable[[FunctionText], str]
+Operands = Callable[[Value], Any]  # the native form of a node's input, None where it has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,11 @@ class Calls:
             self._shapes[key] = self._module.constant(name, text)
         return self._shapes[key]
 
-    def kernel(self, node: Node, owners: Sequence[Node], rarely: bool) -> Reference:
-        """Return the function that runs one node on Python objects, and adds the spans of enclosing calls to errors."""
+    def kernel(self, node: Node, owners: Sequence[Node], rarely: bool, operands: Operands | None = None) -> Reference:
+        """Return the function that runs one node on Python objects, and adds the spans of enclosing calls to errors.
+
+        `operands` gives the inputs in registers, for code without kernels.
+        """
         if not rarely:
             self.kernels.append((node.op.name, node.span))
         run = node_function(node, self._compile_region)
@@ -78,6 +82,18 @@ class Calls:
             return finish(found)
 
         return self.object(call)
+
+    def held(self, node: Node) -> Reference | None:
+        """Return the object that a node always makes, where it is a constant of the code."""
+        return None
+
+    def match(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
+        """Return the number of the first clause that catches the error, or the number of clauses if none does."""
+        found = str(len(clauses))
+        for number, kinds in reversed(list(enumerate(clauses))):
+            taken = out.call_c("PyErr_GivenExceptionMatches", "i32", "ptr, ptr", error, self.object(kinds)(out))
+            found = out.select(out.icmp("ne", taken, 0), number, found)
+        return found
 
     def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
         """Return the function that runs a recursive call on an explicit stack.

@@ -19,7 +19,7 @@ from autoconv.backends.llvm.ir.signature import Parameter, Signature
 from autoconv.backends.llvm.legalize.pipeline import legalize
 from autoconv.backends.llvm.library import assembly
 from autoconv.backends.llvm.library.entry import write_function, write_variant
-from autoconv.backends.llvm.library.failures import NO_MEMORY, Failures
+from autoconv.backends.llvm.library.failures import CAUGHT, ERRORS, NO_MEMORY, Failures
 from autoconv.backends.llvm.library.processors import Processor, processor
 from autoconv.backends.llvm.library.products import write_products
 from autoconv.backends.llvm.library.references import LibraryCalls, LibraryModule
@@ -27,10 +27,10 @@ from autoconv.backends.llvm.runtime import references
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import compiling_for
+from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, has_recursion
 
 _LEVELS = (3, 2, 1)  # a module that ends LLVM at one level is compiled at the next
-
 
 def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple: str) -> LibraryObject:
     """Return the object file. `cpu` is a name of LLVM's or "native"; an empty triple is this machine's.
@@ -69,9 +69,11 @@ def _variant(
         name = called.attributes.get("name", "a function")
         return "", [(f"{name} (it calls itself, which has no native form here)", called)]
     legal = legalize(graph)
+    _remove_unread_objects(legal)
     module = LibraryModule()
     references.declare_shared(module)
     module.constant("code", _code(chosen))
+    module.constant(ERRORS, f"@{ERRORS} = external constant i8")
     module.is_shared = False
     module.open = open_sizes(legal, graph.needs)
     module.sizes = tuple(map(register_of, module.open.symbols))
@@ -91,7 +93,20 @@ def _function(form: LibraryForm, failures: Failures, count: int, chosen: Process
     _write_free(form, module)
     lines = [bytes_constant(f"text{number}", text.encode() + b"\0") for number, text in enumerate(texts)]
     table = table_constant("texts", [f"@text{number}" for number in range(len(texts))])
-    return "\n".join([module.whole(), *lines, table, ""])
+    return "\n".join([module.whole(), *lines, table, *failures.tables(), ""])
+
+
+def _remove_unread_objects(graph: Graph) -> None:
+    """Remove reads without a use, in place, regions included: objects for handlers, which read cells instead."""
+    for region in (region for node in graph.nodes for region in node.regions):
+        _remove_unread_objects(region)
+    read = set(graph.outputs)
+    kept: list[Node] = []
+    for node in reversed(graph.nodes):
+        if node.regions or node.effects is not Effects.READ or not read.isdisjoint(node.results):
+            kept.append(node)
+            read.update(node.inputs)
+    graph.nodes = kept[::-1]
 
 
 def _write_message(form: LibraryForm, module: ModuleText, count: int) -> None:
@@ -123,6 +138,7 @@ def _shared(chosen: Processor) -> list[str]:
     host = read(
         "library_host", WORD="i32" if narrow else "i64", NARROW="trunc" if narrow else "add",
         TO="to i32" if narrow else ", 0", COUNT="%count", LOCAL=chosen.local, NO_MEMORY=NO_MEMORY,
+        ERRORS=ERRORS, CAUGHT=CAUGHT,
         LARGEST=(1 << 31) - 1 if narrow else (1 << 62), DATA=abi.DATA, RANK=abi.RANK, DIMENSIONS=abi.DIMENSIONS,
         STRIDES=abi.STRIDES, BASE=abi.BASE, DESCRIPTOR=abi.DESCRIPTOR, FLAGS=abi.FLAGS, TYPE=abi.TYPE,
         BYTE_COUNT=abi.BYTE_COUNT, BYTE_ROOM=abi.BYTE_ROOM, BYTE_MEMORY=abi.BYTE_MEMORY, BYTE_START=abi.BYTE_START,

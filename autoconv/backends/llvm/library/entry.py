@@ -252,7 +252,7 @@ class _Entry(_Function):
             if isinstance(stride, int):
                 short = out.icmp("sle", out.load("i64", out.gep("i64", sizes, axis)), 1)
                 found = out.load("i64", out.gep("i64", strides, axis))
-                right = out.or_(short, out.icmp("eq", found, stride))
+                right = out.or_(out.or_(short, out.not_(some)), out.icmp("eq", found, stride))
                 self._require(right, f"{name}: stride {axis} has to be {stride}")
         data = self.data(i, argument)
         if argument.shape:

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.codegen.control.recursion import LIBRARY_STACK
-from autoconv.backends.llvm.codegen.object_table import Calls, Reference
+from autoconv.backends.llvm.codegen.object_table import Calls, Operands, Reference
+from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.constants import bytes_constant, list_constant, struct_constant, table_constant
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand
-from autoconv.backends.llvm.library.failures import Failures, at, message_of
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
+from autoconv.backends.llvm.library.failures import ERRORS, Failures, causes, failure_of, line_of, placed
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
@@ -22,7 +24,7 @@ from autoconv.ops.elements.maths import LIBM
 # Functions of the process that a library has itself (see library_host.ll), or finds in libc and libm.
 HOST = frozenset({
     "PyByteArray_FromStringAndSize", "PyByteArray_Resize", "PyTuple_GetItem", "blas_get_threads", "blas_set_threads",
-    "free",
+    "catch_error", "end_handling", "free",
 })  # fmt: skip
 _PRODUCTS = frozenset({"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv"})
 _MATHS = frozenset(f"{name}{suffix}" for name in (*LIBM.values(), "fmod", "ldexp") for suffix in ("", "f"))
@@ -65,14 +67,45 @@ class LibraryCalls(Calls):
         self._library = module
         self._failures = failures
 
-    def kernel(self, node: Node, owners: Sequence[Node], rarely: bool) -> Reference:
+    def kernel(self, node: Node, owners: Sequence[Node], rarely: bool, operands: Operands | None = None) -> Reference:
+        if node.op.name == "object_raise" and operands is not None:
+            made = node.inputs[0].node
+            if made is not None and self.held(made) is not None:
+                return self._coded(*failure_of(made, at=node))
+            return lambda out: _code_of(out, operands(node.inputs[0]))
         if not rarely and node.op.name not in ("raise", "assert_true"):
             self._library.needs_python.append((node.op.name, node))
-        return self._failure(node)
+        found = [operands(value) for value in node.inputs] if operands is not None else []
+        numbers = [one for one in found if isinstance(one, Element)]
+        if not causes(node) or not numbers or len(numbers) < len(found):
+            return self._failure(node)
+        return lambda out: self._cause(out, node, numbers)
+
+    def _cause(self, out: FunctionText, node: Node, numbers: Sequence[Element]) -> str:
+        """Return the code of the error that fits the operands of a node that fails."""
+        b = ElementWriter(out)
+        numbers = [b.wrap(x.dtype, x.ir) for x in numbers]
+        code = Operand.of(self._failures.code(*failure_of(node)), "i64")
+        for kind, text, test in reversed(causes(node)):
+            own = self._failures.code(placed(node, f"{kind.__name__}: {text}"), kind)
+            code = out.select(test(b, numbers).ir, Operand.of(own, "i64"), code)
+        return out.cast("inttoptr", code, "ptr")
+
+    def held(self, node: Node) -> Reference | None:
+        if node.op.name != "object_exception" or node.inputs:
+            return None
+        code = self._failures.code(*failure_of(node))
+        return lambda out: out.gep("{ i64, i64 }", f"@{ERRORS}", code)
+
+    def match(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
+        code = out.cast("ptrtoint", _code_of(out, error), "i64")
+        name = self._failures.match(clauses)
+        self._library.constant(name, f"@{name} = external constant i8")
+        return out.load("i64", out.gep("i64", f"@{name}", code))
 
     def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
         size = LIBRARY_STACK >> 10
-        return self._coded(f"{at(node.span)}: RecursionError: the calls need more than {size} KiB of stack")
+        return self._coded(f"{line_of(node.span)}: RecursionError: the calls need more than {size} KiB of stack")
 
     def caller(self, node: Node, owners: Sequence[Node]) -> Reference:
         return self._failure(node)
@@ -81,10 +114,10 @@ class LibraryCalls(Calls):
         return self._failure(node)
 
     def _failure(self, node: Node) -> Reference:
-        return self._coded(message_of(node))
+        return self._coded(*failure_of(node))
 
-    def _coded(self, message: str) -> Reference:
-        code = self._failures.code(message)
+    def _coded(self, message: str, kind: type[BaseException] | None = None) -> Reference:
+        code = self._failures.code(message, kind)
 
         def reference(out: FunctionText) -> str:
             return out.cast("inttoptr", Operand.of(code, "i64"), "ptr")
@@ -109,6 +142,12 @@ class LibraryCalls(Calls):
             else:
                 names.append("@none")
         return "\n".join([*parts, table_constant("objects", names), ""])
+
+
+def _code_of(out: FunctionText, error: Any) -> str:
+    """Return the code of an error of the table, as the function that fails with it."""
+    place = error.ir if isinstance(error, Object) else error
+    return out.cast("inttoptr", out.load("i64", out.gep("i8", place, 8)), "ptr")
 
 
 def _no_region(graph: Any) -> Callable[..., Any]:

@@ -14,6 +14,8 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @retain(ptr)
 declare void @release(ptr)
 @code = $LOCAL global i32 0
+@$ERRORS = external constant i8
+@$CAUGHT = external constant i8
 @recursion_error = internal constant i8 0
 @none = constant { i64, i64 } { i64 -1, i64 0 }
 
@@ -333,6 +335,26 @@ define ptr @PyObject_Vectorcall(ptr %function, ptr %arguments, i64 %count, ptr %
   %code = trunc i64 %number to i32
   store i32 %code, ptr @code
   ret ptr null
+}
+
+; The error of the code, which is kept no longer; NULL where handlers do not see it.
+define ptr @catch_error(ptr %limits, ptr %before) nounwind {
+  %code = load i32, ptr @code
+  %number = zext i32 %code to i64
+  %flag_at = getelementptr i64, ptr @$CAUGHT, i64 %number
+  %flag = load i64, ptr %flag_at
+  %hidden = icmp eq i64 %flag, 0
+  br i1 %hidden, label %limit, label %caught
+limit:
+  ret ptr null
+caught:
+  store i32 0, ptr @code
+  %error = getelementptr { i64, i64 }, ptr @$ERRORS, i64 %number
+  ret ptr %error
+}
+
+define void @end_handling(ptr %before) nounwind {
+  ret void
 }
 
 define ptr @PyTuple_GetItem(ptr %tuple, i64 %position) nounwind {

@@ -67,11 +67,5 @@ def _names_exceptions(kinds: Any) -> bool:
 @on_objects("object_match", fits=lambda node: takes_objects(node) and _names_exceptions(node.attributes["clauses"]))
 def write_match(op: Operation) -> None:
     """Compute the number of the first clause that catches the exception, or the number of clauses if none does."""
-    out, clauses = op.out, op.attributes["clauses"]
     (error,) = op.operands()
-    found = str(len(clauses))
-    for number, kinds in reversed(list(enumerate(clauses))):
-        kinds = op.body.calls.object(kinds)(out)
-        taken = out.call_c("PyErr_GivenExceptionMatches", "i32", "ptr, ptr", error, kinds)
-        found = out.select(out.icmp("ne", taken, 0), number, found)
-    op.set(op.node.results[0], found)
+    op.set(op.node.results[0], op.body.calls.match(op.out, error, op.attributes["clauses"]))

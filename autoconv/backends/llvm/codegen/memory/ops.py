@@ -89,7 +89,7 @@ def position_of(region: LoweringContext, node: Node, index: Any, size: Position)
     """Normalise a single index to count from the start; the op's kernel raises if it is out of range."""
     b, out = RegisterWriter(region), region.out
     if isinstance(index, int):
-        if isinstance(size, int):
+        if isinstance(size, int) and -size <= index < size:
             return index % size
         lowest = b.wrap(int64, str(index))
     else:

@@ -1,0 +1,132 @@
+"""Tries in C libraries: handlers take over from errors of their classes; the others are codes of the library."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv
+from autoconv.errors import UnsupportedError
+
+from .calling import Caller, Failed
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+
+
+class Own(ValueError):
+    pass
+
+
+def quotients(n: int, by: int) -> int:
+    total = 0
+    for i in range(n):
+        try:
+            try:
+                total += 100 // (i - by)
+                if total > 90:
+                    raise Own("large")
+            except ZeroDivisionError:
+                total += 5
+                raise KeyError("again")  # noqa: B904
+            finally:
+                total += 1
+        except (ValueError, KeyError):
+            total = total % 7
+    return total
+
+
+def uncaught(n: int, by: int) -> int:
+    try:
+        return n // by
+    except IndexError:
+        return -1
+
+
+def too_large(n: int, by: int) -> int:
+    try:
+        return n * by
+    except Exception:
+        return -1
+
+
+def of_maths(x: float, n: int) -> float:
+    import math
+
+    try:
+        y = math.sqrt(x) + math.exp(x)
+    except ValueError:
+        y = -1.0
+    except OverflowError:
+        y = -2.0
+    try:
+        return y + (1 << n)
+    except ValueError:
+        return y
+
+
+def short(values: np.ndarray) -> int:
+    total = 0
+    try:
+        total = int(values[3])
+        values[-2] = 5.0
+    except IndexError:
+        total = -1
+    return total
+
+
+def of_array(values: np.ndarray) -> float:
+    total = 0.0
+    try:
+        total += values[5]
+    except IndexError:
+        total = total * 2
+    return total
+
+
+def built(function: Any, specs: str, folder: Path) -> Caller:
+    return Caller(autoconv.clibrary.build(function, specs, to=folder / function.__name__, contract="compile"))
+
+
+def test_handlers_of_handlers(tmp_path: Path) -> None:
+    call = built(quotients, "int64[] int64[]", tmp_path)
+    for given in ((0, 0), (3, 1), (5, 9), (40, 7), (60, 59)):
+        assert call(*given)["value"] == quotients(*given)
+
+
+def test_errors_without_a_handler_have_their_line(tmp_path: Path) -> None:
+    call = built(uncaught, "int64[] int64[]", tmp_path)
+    assert call(7, 2)["value"] == 3
+    line = uncaught.__code__.co_firstlineno + 2
+    with pytest.raises(Failed, match=rf"test_tries\.py:{line}: ZeroDivisionError: division by zero"):
+        call(7, 0)
+    assert call(7, 2)["value"] == 3
+
+
+def test_what_needs_more_than_64_bits_is_no_error_of_the_program(tmp_path: Path) -> None:
+    call = built(too_large, "int64[] int64[]", tmp_path)
+    assert call(2**31, 2**31)["value"] == 2**62
+    with pytest.raises(Failed, match="exceeds 64 bits"):
+        call(2**32, 2**32)
+
+
+def test_an_op_that_fails_for_several_reasons(tmp_path: Path) -> None:
+    call = built(of_maths, "float64[] int64[]", tmp_path)
+    for given in ((4.0, 1), (-1.0, 1), (1000.0, 2), (4.0, -1)):
+        assert call(*given)["value"] == of_maths(*given)
+
+
+@pytest.mark.parametrize("size", range(7))
+def test_constant_positions_in_arrays_of_any_size(size: int, tmp_path: Path) -> None:
+    call = built(short, "float64[n]", tmp_path)
+    mine, its = np.arange(float(size)), np.arange(float(size))
+    assert call(mine)["value"] == short(its)
+    np.testing.assert_array_equal(mine, its)
+
+
+def test_numbers_of_python_and_numpy_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="of_array"):
+        built(of_array, "float64[n]", tmp_path)

@@ -1,0 +1,20 @@
+"""A small budget of the programs as C libraries; `python tests/fuzz/clibraries.py --programs N` is the large one."""
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+_SPEC = importlib.util.spec_from_file_location("library_programs", Path(__file__).with_name("clibraries.py"))
+clibraries = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(clibraries)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.parametrize("number", [2021, 8, 2006, 87])
+def test_libraries_agree_with_python(number, tmp_path):
+    program = clibraries.Program(number)
+    counts = clibraries.check(program, tmp_path, by_c=number == 8)
+    assert not [kind for kind in counts if kind.startswith("WRONG")], f"{program.source}\n{counts}"
+    assert counts["agrees"] + counts["agrees on an error"] >= 5, counts
