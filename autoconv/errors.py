@@ -290,3 +290,17 @@ class OtherKindError(ValueError):
 OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = range(8)
 RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE = range(8, 15)
 DATA_LOSS, UNAUTHENTICATED = 15, 16
+
+
+def _named_as_in_tensorflow() -> None:
+    """Give classes that only add one of Python's classes the names of TensorFlow's, which programs print.
+
+    Their qualified names, by which tracebacks show and pickles find them, stay.
+    """
+    for base in (InvalidArgumentError, OutOfRangeError):
+        for one in base.__subclasses__():
+            one.__name__ = base.__name__
+    ListReadError.__name__ = OutOfRangeError.__name__
+
+
+_named_as_in_tensorflow()

@@ -47,7 +47,7 @@ def parse_example(
     rank = records.shape.rank
     batch = None if rank is None else tuple(records.shape.as_list())
     found = _by_key(wanted, on_host(DecodeExamples(wanted), [records], _specs(wanted, batch))) if wanted else {}
-    return {**found, **composite_features(records, composite)}
+    return _in_order(found, composite_features(records, composite), composite)
 
 
 def parse_single_example(
@@ -69,7 +69,14 @@ def parse_single_example(
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
     dense, composite = dense_only(features)
     found = _of_one(serialized, _wanted(dense)) if dense else {}
-    return {**found, **composite_features(_scalar(serialized), composite)}
+    return _in_order(found, composite_features(_scalar(serialized), composite), composite)
+
+
+def _in_order(dense: dict[str, Any], made: dict[str, Any], features: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all results in TensorFlow's order: sparse ones, dense ones, then those made of several features."""
+    keys = sorted(made)
+    first = [key for key in keys if isinstance(features[key], VarLenFeature)]
+    return {**{key: made[key] for key in first}, **dense, **{key: made[key] for key in keys if key not in first}}
 
 
 def _of_one(serialized: TensorLike, wanted: tuple[Wanted, ...]) -> dict[str, Tensor]:

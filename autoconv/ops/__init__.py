@@ -66,6 +66,7 @@ from autoconv.ops.python import (  # noqa: F401 (registers its records)
 from autoconv.ops.random import (  # noqa: F401 (registers its records)
     bits,
     distributions,
+    index_shuffle,
 )
 from autoconv.ops.record import OPS
 from autoconv.ops.reduction import (  # noqa: F401 (registers its records)

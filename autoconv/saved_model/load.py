@@ -131,7 +131,7 @@ class _Loading:
         return Variable(value, trainable=bool(node["trainable"]), name=str(node["name"]), shape=node["shape"])
 
     def _function(self, node: Mapping[str, Any]) -> LoadedFunction:
-        loaded = LoadedFunction(str(node["name"]), node["parameters"])
+        loaded = LoadedFunction(str(node["name"]), node["parameters"], bool(node.get("declared", False)))
         self._functions.append((loaded, node))
         return loaded
 

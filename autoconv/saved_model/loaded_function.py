@@ -27,14 +27,18 @@ class LoadedFunction:
     """A function that was saved: a call runs the trace that takes its arguments.
 
     Tensors have to fit the trace's shapes and have its dtypes; Python numbers and lists become tensors where the trace
-    takes one, other values have to equal those that it was traced with. Raises ValueError where no trace fits.
+    takes one, other values have to equal those that it was traced with. Raises ValueError where no trace fits, and
+    TypeError where an `input_signature` has declared the types.
     """
 
     __autoconv_do_not_convert__ = True
 
-    def __init__(self, name: str, parameters: Sequence[Mapping[str, Any]] | None) -> None:
+    def __init__(
+        self, name: str, parameters: Sequence[Mapping[str, Any]] | None, declared_types: bool = False
+    ) -> None:
         self.__name__ = name
         self.parameters = parameters
+        self.declared_types = declared_types
         self.traces: list[LoadedTrace] = []
         self._signature = None if parameters is None else _signature(parameters)
 
@@ -63,6 +67,12 @@ class LoadedFunction:
                     return trace, tensors
         if not self.traces:
             raise ValueError("Found zero restored functions for caller function.")
+        if self.declared_types:
+            (declared,) = {str(trace.args)[1:-1].rstrip(",") for trace in self.traces[:1]}
+            raise TypeError(
+                f"Binding inputs to tf.function failed due to `the arguments are of other types`. Received args: "
+                f"{args} and kwargs: {kwargs} for signature: ({declared})."
+            )
         options = "\n\n".join(
             f"Option {i + 1}:\n  Positional arguments: {trace.args}\n  Keyword arguments: {trace.kwargs}"
             for i, trace in enumerate(self.traces)
@@ -198,7 +208,21 @@ def _concrete(trace: LoadedTrace) -> ConcreteFunction:
         leaves = flatten((args, kwargs))[0]
         return trace.run([leaf for leaf in leaves if is_tensor(leaf)])
 
-    return function(replaying(call, trace.name), autograph=False).get_concrete_function(*trace.args, **trace.kwargs)
+    found = function(replaying(call, trace.name), autograph=False).get_concrete_function(*trace.args, **trace.kwargs)
+    found.output_specs = _specs(found.symbolic_outputs, ())
+    return found
+
+
+def _specs(value: Any, path: tuple[str, ...]) -> Any:
+    """Return tensors of a structure as specs, each with the name of its place."""
+    if isinstance(value, dict):
+        return {key: _specs(part, (*path, str(key))) for key, part in value.items()}
+    if type(value) in (list, tuple):
+        outer = path or ("output",)
+        return type(value)(_specs(part, (*outer, str(place))) for place, part in enumerate(value))
+    if not is_tensor(value):
+        return value
+    return TensorSpec(value.shape, value.dtype, "_".join(path) or "output_0")
 
 
 def signature_function(trace: LoadedTrace) -> ConcreteFunction:

@@ -104,7 +104,11 @@ def _node(value: object, number: int, writer: TraceWriter, assets: list[str]) ->
         return {"kind": "asset", "asset": len(assets) - 1}
     if isinstance(value, LoadedFunction):
         traces = [writer.write(concrete) for concrete in value.concrete_functions]
-        return {"kind": "function", "name": value.__name__, "parameters": value.parameters, "traces": traces}
+        declared = value.declared_types
+        return {
+            "kind": "function", "name": value.__name__, "parameters": value.parameters, "traces": traces,
+            "declared": declared,
+        }  # fmt: skip
     if isinstance(value, Function):
         return {"kind": "function", **_function(value, writer)}
     if isinstance(value, ConcreteFunction):
@@ -127,7 +131,8 @@ def _function(value: Function[..., Any], writer: TraceWriter) -> dict[str, Any]:
                 row["default"] = None  # has one, which a loaded function does not have
         parameters.append(row)
     traces = [writer.write(concrete) for concrete in value._list_all_concrete_functions_for_serialization()]
-    return {"name": value.name, "parameters": parameters, "traces": traces}
+    declared = value.input_signature is not None
+    return {"name": value.name, "parameters": parameters, "traces": traces, "declared": declared}
 
 
 def _signatures(obj: object, given: Any) -> Mapping[str, Any]:
@@ -165,7 +170,7 @@ def _single(value: Any) -> ConcreteFunction | None:
 
 def _has_named_results(value: object) -> bool:
     try:
-        _named_results("", _single(value).structured_outputs)  # type: ignore[union-attr]
+        _named_results("", _single(value).symbolic_outputs)  # type: ignore[union-attr]
     except ValueError:
         return False
     return True

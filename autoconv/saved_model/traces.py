@@ -74,7 +74,7 @@ class TraceWriter:
             structures = {
                 "args": encode(tuple(args)),
                 "kwargs": encode(dict(kwargs)),
-                "result": encode(concrete.structured_outputs, output),
+                "result": encode(concrete.symbolic_outputs, output),
             }
         except NotStorable as what:
             raise AutoconvError(

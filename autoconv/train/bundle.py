@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,12 @@ from autoconv.errors import DataLossError, NotFoundError, UnimplementedError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.storage.arrays import ArrayRecord
 from autoconv.storage.crc32c import masked_crc32c
-from autoconv.storage.wire import fields_of, varint
+from autoconv.storage.wire import field, fields_of, varint
 from autoconv.train.object_graph import ObjectNode
 
 _MAGIC = 0xDB4775248B80FB57
 _FOOTER = 48
-_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _DTYPES = {
     1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string", 8: "complex64", 9: "int64",
     10: "bool", 14: "bfloat16", 17: "uint16", 18: "complex128", 19: "float16", 22: "uint32", 23: "uint64",
@@ -44,7 +44,7 @@ class Bundle:
                     self._add(key.decode(), value)
         except (IndexError, struct.error, UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
             raise DataLossError(f"{path} is damaged, or is no index of a checkpoint: {error}") from None
-        self.nodes = _object_nodes(bytes(self.read(_GRAPH)[()])) if _GRAPH in self.records else [ObjectNode()]
+        self.nodes = _object_nodes(bytes(self.read(GRAPH)[()])) if GRAPH in self.records else [ObjectNode()]
 
     def _add(self, key: str, value: bytes) -> None:
         entry = fields_of(value)
@@ -158,6 +158,16 @@ def _object_nodes(message: bytes) -> list[ObjectNode]:
         }
         nodes.append(ObjectNode(children, values))
     return nodes
+
+
+def graph_message(nodes: Sequence[ObjectNode]) -> bytes:
+    """Return the objects as a TrackableObjectGraph."""
+    found = b""
+    for node in nodes:
+        children = [field(1, number) + field(2, name.encode()) for name, number in node.children.items()]
+        values = [field(1, name.encode()) + field(3, key.encode()) for name, key in node.values.items()]
+        found += field(1, b"".join([*(field(1, part) for part in children), *(field(2, part) for part in values)]))
+    return found
 
 
 def _one(fields: dict[int, list[Any]], number: int, default: Any) -> Any:

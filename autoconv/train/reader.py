@@ -12,7 +12,7 @@ from autoconv.errors import DataLossError, NotFoundError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.storage.arrays import ArrayFile, ArrayRecord
 from autoconv.storage.files import read_json
-from autoconv.train.bundle import Bundle
+from autoconv.train.bundle import GRAPH, Bundle, graph_message
 from autoconv.train.object_graph import ObjectNode
 
 FORMAT = "autoconv checkpoint"
@@ -36,8 +36,8 @@ class CheckpointReader:
     >>> folder = tempfile.mkdtemp()
     >>> path = autoconv.train.Checkpoint(v=autoconv.Variable([1.0, 2.0])).save(folder + "/ckpt")
     >>> reader = autoconv.train.load_checkpoint(path)
-    >>> reader.get_variable_to_shape_map()
-    {'save_counter/.ATTRIBUTES/VARIABLE_VALUE': [], 'v/.ATTRIBUTES/VARIABLE_VALUE': [2]}
+    >>> reader.get_variable_to_shape_map()["v/.ATTRIBUTES/VARIABLE_VALUE"]
+    [2]
     >>> reader.get_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
     array([1., 2.], dtype=float32)
     """
@@ -46,9 +46,13 @@ class CheckpointReader:
         self.path = path
         self.nodes = nodes
         self._arrays = arrays
+        # The graph of the objects, which this package's files hold beside the arrays, is a value as well.
+        self._records = {**arrays.records}
+        if nodes and GRAPH not in self._records:
+            self._records[GRAPH] = {"dtype": "string", "shape": [], "checksum": 0}
 
     def has_tensor(self, key: str) -> bool:
-        return key in self._arrays.records
+        return key in self._records
 
     def get_tensor(self, key: str) -> Any:
         """Return the value: an array, or for a scalar of text the bytes.
@@ -59,15 +63,17 @@ class CheckpointReader:
         return found[()] if found.dtype == object and not found.ndim else found
 
     def get_array(self, key: str) -> np.ndarray:
+        if key == GRAPH and key in self._records and key not in self._arrays.records:
+            return np.array(graph_message(self.nodes), object)
         return self._arrays.read(key)
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """Return the shapes of all values, lists of sizes, by key."""
-        return {key: list(record["shape"]) for key, record in sorted(self._arrays.records.items())}
+        return {key: list(record["shape"]) for key, record in sorted(self._records.items())}
 
     def get_variable_to_dtype_map(self) -> dict[str, DType]:
         """Return the dtypes of all values by key."""
-        return {key: as_dtype(record["dtype"]) for key, record in sorted(self._arrays.records.items())}
+        return {key: as_dtype(record["dtype"]) for key, record in sorted(self._records.items())}
 
 
 def exists(prefix: str) -> bool:

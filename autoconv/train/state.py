@@ -137,10 +137,12 @@ def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReade
 def list_variables(ckpt_dir_or_file: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
     """Return the keys and shapes of all values of a checkpoint, in the order of the keys.
 
+    One of them is the graph of the objects, a serialized TrackableObjectGraph.
+
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> path = autoconv.train.Checkpoint(v=autoconv.Variable([1.0, 2.0])).save(folder + "/ckpt")
-    >>> autoconv.train.list_variables(path)
+    >>> autoconv.train.list_variables(path)[1:]
     [('save_counter/.ATTRIBUTES/VARIABLE_VALUE', []), ('v/.ATTRIBUTES/VARIABLE_VALUE', [2])]
     """
     return list(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())

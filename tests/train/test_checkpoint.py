@@ -93,7 +93,7 @@ def test_a_root_and_shared_objects(tmp_path):
     shared = ac.Variable(3.0)
     path = ac.train.Checkpoint([shared, {"again": shared}], extra=ac.Variable(4.0)).write(tmp_path / "c")
     assert [key for key, _ in ac.train.list_variables(path)] == [
-        "0/.ATTRIBUTES/VARIABLE_VALUE", "extra/.ATTRIBUTES/VARIABLE_VALUE",
+        "0/.ATTRIBUTES/VARIABLE_VALUE", "_CHECKPOINTABLE_OBJECT_GRAPH", "extra/.ATTRIBUTES/VARIABLE_VALUE",
     ]  # fmt: skip
     first, extra = ac.Variable(0.0), ac.Variable(0.0)
     ac.train.Checkpoint([first, {"again": first}], extra=extra).read(path).assert_consumed()

@@ -44,7 +44,7 @@ def _joined(parts: Sequence[Any], axis: int) -> Any:
     if axis > 1:
         for other in rows[1:]:
             partitions.require(partitions.same_splits(rows[0], other), "Inputs must have identical ragged splits")
-        return rows[0].with_values(_joined([one.values for one in rows], axis - 1))
+        return RaggedTensor(_joined([one.values for one in rows], axis - 1), rows[0].row_splits)
     if axis == 0:
         return _below_each_other(rows)
     whole = _below_each_other(rows)
@@ -63,8 +63,7 @@ def _below_each_other(rows: Sequence[RaggedTensor]) -> RaggedTensor:
         splits.append(moved)
         last = get_item(one.row_splits, -1)
         offset = last if offset is None else offset + last
-    lengths = {one._uniform for one in rows}
-    return RaggedTensor(values, concat(splits, 0), lengths.pop() if len(lengths) == 1 else None)
+    return RaggedTensor(values, concat(splits, 0))  # as in TensorFlow, also where all rows have one length
 
 
 def ragged_stack(values: Sequence[Any], axis: AxisLike = 0) -> Any:
@@ -80,7 +79,7 @@ def ragged_stack(values: Sequence[Any], axis: AxisLike = 0) -> Any:
     if not 0 <= at <= rank:
         raise ValueError(f"axis {at} is out of range for {rank + 1} dimensions")
     if at == 0 and not any(isinstance(one, RaggedTensor) for one in parts):
-        depth = max(1, rank - 1)
+        depth = rank
         return _joined([RaggedTensor.from_tensor(expand_dims(one, 0), ragged_rank=depth) for one in parts], 0)
     if not any(isinstance(one, RaggedTensor) for one in parts) and at > 0:
         parts = [as_ragged(one, min(at, rank - 1)) if rank > 1 else one for one in parts]
@@ -89,7 +88,8 @@ def ragged_stack(values: Sequence[Any], axis: AxisLike = 0) -> Any:
     if at == 0:
         depth = max(one.ragged_rank for one in parts if isinstance(one, RaggedTensor))
         parts = [as_ragged(one, depth) for one in parts]
-    return ragged_concat([ragged_expand_dims(one, at) for one in parts], at)
+    found = ragged_concat([ragged_expand_dims(one, at) for one in parts], at)
+    return RaggedTensor(found.values, found.row_splits) if at == 0 else found  # of one value, too
 
 
 def ragged_expand_dims(value: RaggedLike, axis: AxisLike, name: str | None = None) -> Any:

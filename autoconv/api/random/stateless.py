@@ -236,3 +236,21 @@ def _seed(seed: TensorLike) -> Any:
 def signed(number: int) -> int:
     """Return the int64 with the same 64 bits."""
     return (number + 2**63) % 2**64 - 2**63
+
+
+def index_shuffle(index: TensorLike, seed: TensorLike, max_index: TensorLike) -> Tensor:
+    """The positions of numbers in a permutation of 0 … `max_index`, which `seed`, two integers, determines.
+
+    Each number is moved on its own, so that a dataset can be shuffled without a buffer.
+
+    >>> [int(autoconv.random.experimental.index_shuffle(i, [5, 9], 3)) for i in range(4)]
+    [2, 0, 1, 3]
+    """
+    given = convert_to_tensor(seed)
+    widths = ((0, 0),) * ((given.shape.rank or 1) - 1) + ((1, 0),)
+    key = apply("pad", given, paddings=widths, mode="CONSTANT", constant_values=_FIRST_WORD)
+    places = convert_to_tensor(index)
+    return apply("index_shuffle", places, key, convert_to_tensor(max_index, places.dtype), rounds=4)
+
+
+_FIRST_WORD = 498247692  # of the key, which has three words

@@ -45,8 +45,14 @@ class VariableAggregation(enum.Enum):
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
 
+    def __str__(self) -> str:
+        return f"VariableAggregationV2.{self.name}"  # the name of the class in TensorFlow
 
-@dataclass(frozen=True, eq=False)
+    def __repr__(self) -> str:
+        return f"<{self}: {self.value}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class IndexedSlices:
     """Rows `values` at the positions `indices` of a tensor of shape `dense_shape`.
 
@@ -68,6 +74,10 @@ class IndexedSlices:
     @property
     def shape(self) -> Any:
         return None if self.dense_shape is None else tuple(self.dense_shape)
+
+    def __str__(self) -> str:
+        whole = "" if self.dense_shape is None else f", dense_shape={self.dense_shape}"
+        return f"IndexedSlices(indices={self.indices}, values={self.values}{whole})"
 
     def __autoconv_tensor__(self) -> Any:
         """Return the whole tensor: rows of equal position are summed, all others are zero.

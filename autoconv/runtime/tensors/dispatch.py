@@ -229,6 +229,8 @@ def _unified(op: Op, values: list[Any], region: Region | None) -> list[Any]:
     result = list(values)
     for i, value in enumerate(values):
         if i in chosen and target is not None:
+            if i and target.is_string and isinstance(value, NUMBERS) and region is None:
+                raise _mismatch(op, target, _dtype_of(constant(value)), i, region)
             result[i] = _to_dtype(value, target, weak, region, op)
         elif (isinstance(value, NUMBERS) and region is None) or (
             isinstance(value, NUMBERS) and not op.name.startswith("python")

@@ -127,6 +127,7 @@ class ConcreteFunction:
             form_key, donated = unpacked.key, [i for i, at in enumerate(unpacked.places) if at in donated]
         what = (form_key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
         form = call_form(*what, donated, self.function_name, len(spots))
+        self.output_specs: Any = None
         self._compiled: CompiledGraph = compiled(optimised, contract.name, form, owner.backend)
         self._elsewhere: dict[str, PlacedGraph] = {}  # by the device of the block around the call
         self._run: Any = self._compiled
@@ -196,8 +197,14 @@ class ConcreteFunction:
         return [SymbolicTensor(value) for value in self.recorded.outputs if hasattr(value.type, "dtype")]
 
     @property
-    def structured_outputs(self) -> Any:
+    def symbolic_outputs(self) -> Any:
+        """The results in their structure, as tensors of the graph."""
         return rebuild(self.layout, iter(self.recorded.outputs))
+
+    @property
+    def structured_outputs(self) -> Any:
+        """The results in their structure: tensors of the graph, or for a function that was loaded their specs."""
+        return self.symbolic_outputs if self.output_specs is None else self.output_specs
 
     @property
     def output_shapes(self) -> Any:

@@ -1,0 +1,93 @@
+"""Permutations of integers by a block cipher, position by position: Simon, with TensorFlow's constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType
+from autoconv.ops.record import define, no_gradient, sample
+from autoconv.ops.rules import broadcast_shapes
+
+_LEAST_BITS = 16  # of a block
+_CONSTANT = 0xFFFFFFFC
+_SEQUENCE = 0x7369F885192C0EF5  # z of the key schedule, lowest bit first
+
+
+def _type(index: TensorType, seed: TensorType, most: TensorType, *, rounds: int = 4) -> TensorType:
+    if not index.dtype.is_integer:
+        raise TypeError(f"positions are integers, found {index.dtype.name}")
+    if seed.shape is not None and (not seed.shape or seed.shape[-1] not in (3, None) or len(seed.shape) > 2):
+        raise ValueError(f"Seed must be a vector of size [3] or a matrix of size [n, 3], found {seed.shape}")
+    if index.shape is None or seed.shape is None or most.shape is None:
+        return TensorType(index.dtype, None)
+    whole = broadcast_shapes(broadcast_shapes(index.shape, most.shape), seed.shape[:-1])
+    return TensorType(index.dtype, whole)
+
+
+def _shuffle(index: Any, seed: Any, most: Any, *, rounds: int = 4) -> Any:
+    keys = np.asarray(seed)
+    if np.any(np.asarray(index) > np.asarray(most)) or np.any(np.asarray(index) < 0):
+        raise InvalidArgumentError("The index must be at least 0 and at most `max_index`.")
+    shape = np.broadcast_shapes(np.shape(index), np.shape(most), keys.shape[:-1])
+    columns = [np.broadcast_to(value, shape).ravel().tolist() for value in (index, most)]
+    words = [np.broadcast_to(keys[..., i], shape).ravel().tolist() for i in range(3)]
+    found = [_position(i, key, end, rounds) for i, end, key in zip(*columns, zip(*words, strict=True), strict=True)]
+    return np.array(found, np.asarray(index).dtype).reshape(shape)
+
+
+def _position(index: int, key: tuple[int, ...], most: int, rounds: int) -> int:
+    """Return where the permutation of 0 … `most` moves `index`: encrypt until the block is one of these numbers."""
+    bits = max((most - 1).bit_length() if most > 1 else 0, _LEAST_BITS)
+    width = (bits + bits % 2) // 2
+    schedule = _schedule(key, width, rounds)
+    while True:
+        index = _encrypted(index, schedule, width)
+        if index <= most:
+            return index
+
+
+def _schedule(key: tuple[int, ...], width: int, rounds: int) -> list[int]:
+    mask = (1 << width) - 1
+    found = [word & 0xFFFFFFFF & mask for word in key]
+    for i in range(3, rounds):
+        last = found[-1]
+        bit = _SEQUENCE >> (i - 3) & 1
+        found.append(
+            (_CONSTANT ^ bit ^ found[i - 3] ^ _right(last, 3, width) ^ _right(last, 4, width)) & mask
+        )
+    return found
+
+
+def _encrypted(block: int, schedule: list[int], width: int) -> int:
+    mask = (1 << width) - 1
+    left, right = block >> width & mask, block & mask
+    for first, second in zip(schedule[::2], schedule[1::2], strict=True):
+        left ^= _mixed(right, width) ^ first
+        right ^= _mixed(left, width) ^ second
+    return left << width | right
+
+
+def _mixed(word: int, width: int) -> int:
+    return (_left(word, 1, width) & _left(word, 8, width)) ^ _left(word, 2, width)
+
+
+def _left(word: int, by: int, width: int) -> int:
+    return (word << by | word >> (width - by)) & ((1 << width) - 1)
+
+
+def _right(word: int, by: int, width: int) -> int:
+    return (word >> by | word << (width - by)) & ((1 << width) - 1)
+
+
+index_shuffle = define(
+    name="index_shuffle", graphdef="RandomIndexShuffle", result=_type, kernel=_shuffle,
+    gradient=no_gradient("positions are integers"), effects=Effects.RAISE,
+    samples=(
+        sample(np.array([0, 3, 9]), np.array([1, 2, 3]), np.array(9)),
+        sample(np.array(5), np.array([[1, 2, 3], [4, 5, 6]]), np.array(70000)),
+    ),
+)  # fmt: skip

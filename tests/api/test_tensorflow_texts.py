@@ -1,0 +1,111 @@
+"""What values and errors print, and in which order results come, as TensorFlow 2.21 has it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+
+
+def shown(*values: object) -> str:
+    return " ".join(map(str, values)).replace("autoconv.", "tf.")
+
+
+def test_slices_of_rows_print_positions_first():
+    slices = ac.IndexedSlices(ac.constant([[1.0, 2.0]]), ac.constant([1]))
+    assert shown(slices) == (
+        "IndexedSlices(indices=tf.Tensor([1], shape=(1,), dtype=int32), "
+        "values=tf.Tensor([[1. 2.]], shape=(1, 2), dtype=float32))"
+    )
+    whole = ac.IndexedSlices(ac.constant([1.0]), ac.constant([1]), ac.constant([2]))
+    assert shown(whole).endswith("dense_shape=tf.Tensor([2], shape=(1,), dtype=int32))")
+
+
+def test_aggregations_have_the_name_of_their_class():
+    assert shown(ac.VariableAggregation.SUM) == "VariableAggregationV2.SUM"
+    assert repr(ac.VariableAggregation.MEAN) == "<VariableAggregationV2.MEAN: 2>"
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        (lambda: ac.debugging.assert_equal(ac.constant(1), ac.constant(2)), "InvalidArgumentError"),
+        (lambda: ac.debugging.Assert(False, ["x"]), "InvalidArgumentError"),
+        (lambda: ac.zeros([2])[5], "InvalidArgumentError"),
+        (lambda: ac.constant("a") + 1, "InvalidArgumentError"),
+        (lambda: iter(ac.data.Dataset.range(0)).get_next(), "OutOfRangeError"),
+        (lambda: ac.constant(1) + 1.5, "TypeError"),
+    ],
+)
+def test_names_of_the_classes_of_errors(program, name):
+    with pytest.raises(Exception) as caught:
+        program()
+    assert caught.type.__name__ == name
+
+
+def test_shapes_of_stacks_of_ragged_rows():
+    rows = ac.ragged.constant([[1, 2], [], [3, 4, 5]])
+    shapes = [ac.ragged.stack([rows, rows], axis=axis).shape.as_list() for axis in (0, 1, 2)]
+    assert shapes == [[2, None, None], [3, None, None], [3, None, 2]]
+    assert ac.ragged.stack([rows]).shape.as_list() == [1, None, None]
+    assert ac.ragged.stack([[1, 2], [3, 4]]).shape.as_list() == [2, None]
+
+
+def test_features_come_in_the_order_of_their_kinds():
+    values = ac.train.Feature(int64_list=ac.train.Int64List(value=[1, 2]))
+    record = ac.train.Example(features=ac.train.Features(feature={"a": values, "s": values})).SerializeToString()
+    features = {
+        "z": ac.io.FixedLenFeature([], ac.float32, 1.5),
+        "a": ac.io.FixedLenFeature([2], ac.int64),
+        "s": ac.io.VarLenFeature(ac.int64),
+        "r": ac.io.RaggedFeature(ac.float32, value_key="w"),
+        "c": ac.io.VarLenFeature(ac.string),
+    }
+    assert list(ac.io.parse_single_example(record, features)) == ["c", "s", "a", "z", "r"]
+    assert list(ac.io.parse_example([record], features)) == ["c", "s", "a", "z", "r"]
+
+
+def test_the_graph_of_the_objects_is_a_value_of_a_checkpoint(tmp_path):
+    path = ac.train.Checkpoint(v=ac.Variable([1.0]), parts=[ac.Variable(2)]).save(tmp_path / "c")
+    assert ac.train.list_variables(path)[0] == ("_CHECKPOINTABLE_OBJECT_GRAPH", [])
+    reader = ac.train.load_checkpoint(path)
+    message = reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH")
+    assert isinstance(message, bytes) and b"parts/0/.ATTRIBUTES/VARIABLE_VALUE" in message
+    assert reader.get_variable_to_dtype_map()["_CHECKPOINTABLE_OBJECT_GRAPH"] is ac.string
+
+
+@pytest.mark.parametrize(
+    ("seed", "most", "expected"),
+    [([5, 8], 9, [3, 8, 0, 1, 2, 7, 6, 9, 4, 5]), ([5, 9], 3, [2, 0, 1, 3])],  # TensorFlow's documentation
+)
+def test_shuffled_positions(seed, most, expected):
+    shuffle = ac.random.experimental.index_shuffle
+    assert [int(shuffle(i, seed, most)) for i in range(most + 1)] == expected
+    assert list(ac.data.Dataset.range(most + 1).map(lambda i: shuffle(i, seed, most)).as_numpy_iterator()) == expected
+    assert sorted(np.array(ac.function(shuffle)(ac.range(1000), seed, 999))) == list(range(1000))
+
+
+def test_results_of_loaded_functions_are_specs(tmp_path):
+    class Scaled(ac.Module):
+        @ac.function(input_signature=[ac.TensorSpec([None], ac.float32)])
+        def both(self, x):
+            return {"y": x * 2.0, "z": (x, x)}
+
+        @ac.function(input_signature=[ac.TensorSpec([None], ac.float32)])
+        def one(self, x):
+            return {"y": x + 1.0}
+
+    module = Scaled()
+    ac.saved_model.save(module, tmp_path / "m", signatures=module.one)
+    loaded = ac.saved_model.load(tmp_path / "m")
+    specs = loaded.both.concrete_functions[0].structured_outputs
+    assert [specs["y"].name, *(spec.name for spec in specs["z"])] == ["y", "z_0", "z_1"]
+    assert shown(loaded.signatures["serving_default"].structured_outputs) == (
+        "{'y': TensorSpec(shape=(None,), dtype=tf.float32, name='y')}"
+    )
+    for wrong in (ac.constant([[1.0]]), ac.constant([1]), "a"):
+        with pytest.raises(TypeError, match="Binding inputs to tf.function failed"):
+            loaded.both(wrong)
+    ac.saved_model.save(loaded, tmp_path / "again")
+    assert ac.saved_model.load(tmp_path / "again").one(ac.constant([1.0]))["y"].numpy() == 2.0
