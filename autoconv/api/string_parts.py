@@ -133,9 +133,13 @@ def _offsets(input: RaggedLike, encoding: str, errors: str, replacement: int) ->
 
 
 def ngrams(
-    data: RaggedLike, ngram_width: int | Sequence[int], separator: str = " ", name: str | None = None
-) -> Any:
+    data: RaggedLike, ngram_width: int | Sequence[int], separator: str = " ", pad_values: Any = None,
+    padding_width: int | None = None, preserve_short_sequences: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
     """`ngram_width` neighbours along the last dimension, joined; for several widths, those of each in turn.
+
+    `pad_values`, a text or one for each side, stand before and behind each row: `padding_width` of them, by default
+    one less than the width. With `preserve_short_sequences`, a row that is shorter than all widths is joined whole.
 
     >>> autoconv.strings.ngrams(["a", "b", "c"], 2).numpy()
     array([b'a b', b'b c'], dtype=object)

@@ -13,6 +13,7 @@ from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, numb
 from autoconv.data.shuffling import Stream
 from autoconv.data.threads import prefetched
 from autoconv.data.transforms import thread_count
+from autoconv.ops.random.philox import Philox
 from autoconv.runtime.support.structure import Template, pack
 
 
@@ -123,7 +124,7 @@ class Sample(Node):
         self.weights = np.ones(len(sources)) if weights is None else np.asarray(weights, np.float64)
         if self.weights.shape != (len(sources),) or (self.weights < 0).any() or not self.weights.sum():
             raise ValueError(f"one weight of at least 0 is needed for each of {len(sources)} datasets, found {weights}")
-        self.stream = Stream(seed)
+        self.stream = Stream(seed, anew=False)
         self.stops = stops
         self.choice = choice
         super().__init__(spec, [*sources, *([choice] if choice is not None else [])])
@@ -151,13 +152,14 @@ class Sample(Node):
             for element in self.choice.iterate(bindings):
                 yield int(element[0])
             return
+        chances = [i for i in range(len(self.weights)) if self.weights[i] > 0]
+        logits = np.log(self.weights[chances].astype(np.float32))
+        limits = np.cumsum(np.exp(logits - logits.max()), dtype=np.float64)
         draw = self.stream.begin(bindings)
-        while True:
-            left = [i for i in alive if self.weights[i] > 0]
-            if not left:
-                return
-            limits = np.cumsum(self.weights[left])
-            yield left[min(int(np.searchsorted(limits, draw.unit() * limits[-1], "right")), len(left) - 1)]
+        while any(i in alive for i in chances):
+            high, low = Philox.of_seed(draw.word(), draw.word()).words(2).tolist()
+            unit = ((high & 0xFFFFF) << 32 | low) * 2.0**-52
+            yield chances[min(int(np.searchsorted(limits, unit * limits[-1], "right")), len(chances) - 1)]
 
 
 __all__ = ["Concatenate", "Interleave", "Sample", "Zip"]

@@ -12,32 +12,26 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
 from autoconv.ops.random.bits import GLOBAL
+from autoconv.ops.random.philox import Philox
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.static_values import static_value
 
-_BITS = 2**64  # keys of Philox are taken modulo this
-
 
 class Draws:
-    """Random numbers for one pass over a dataset (Philox: the key is the seed, the counter the pass)."""
+    """Random words for one pass over a dataset, in the order in which TensorFlow draws them from two seeds."""
 
-    def __init__(self, key: int, turn: int) -> None:
-        self._bits = np.random.Philox(
-            key=np.array([key % _BITS, 0x64617461], np.uint64), counter=np.array([0, 0, turn, 0], np.uint64)
-        )
+    def __init__(self, seeds: tuple[int, int]) -> None:
+        self._words = Philox(seeds[0], 0, seeds[1])
         self._ahead: list[int] = []
 
     def below(self, limit: int) -> int:
         """Return a number from 0 to `limit`, exclusive."""
-        return self.bits() % limit
+        return self.word() % limit
 
-    def unit(self) -> float:
-        return (self.bits() >> 11) * 2.0**-53
-
-    def bits(self) -> int:
-        """Return 64 random bits."""
+    def word(self) -> int:
+        """Return 32 random bits."""
         if not self._ahead:
-            self._ahead = self._bits.random_raw(256)[::-1].tolist()
+            self._ahead = self._words.words(256)[::-1].tolist()
         return self._ahead.pop()
 
 
@@ -52,18 +46,19 @@ class Stream:
         if seed is not None and known is None:
             raise ValueError(f"the seed of a dataset has to be known when it is made, found {seed!r}")
         self._anew = anew
-        if known is None:
-            self._key = int(GLOBAL.next("dataset", 1).words(2).view(np.uint64)[0])
-        else:
-            self._key = (int(known) * 2 + 1 + ((GLOBAL.seed or 0) << 32)) % _BITS
+        self._seeds = GLOBAL.seeds(None if known is None else int(known))
         self.turn = 0
         self._lock = new_lock()
 
     def begin(self, bindings: Bindings) -> Draws:
+        """Return the words of the next pass, whose seeds are the next two words of the dataset's own ones."""
         with self._lock:
             turn = self.turn
             self.turn += 1 if self._anew else 0
-        return Draws(self._key, turn)
+        if not self._anew:
+            return Draws(self._seeds)
+        block = Philox(self._seeds[0], 0, self._seeds[1]).blocks(np.array([turn // 2], np.uint64))[0].tolist()
+        return Draws((block[turn % 2 * 2], block[turn % 2 * 2 + 1]))
 
 
 class Shuffle(Node):
@@ -86,18 +81,23 @@ class Shuffle(Node):
         size, draws = bindings.number(self.size), self.stream.begin(bindings)
         if size < 1:
             raise InvalidArgumentError(f"buffer_size has to be positive, found {size}")
-        buffer: list[Element] = []
-        for element in self.inputs[0].iterate(bindings):
-            if len(buffer) < size:
-                buffer.append(element)
-                continue
-            position = draws.below(size)
-            yield buffer[position]
-            buffer[position] = element
-        while buffer:
-            position = draws.below(len(buffer))
-            buffer[position], buffer[-1] = buffer[-1], buffer[position]
-            yield buffer.pop()
+        # A ring: elements from `first` to `end` are drawn; one that goes leaves its place to the first.
+        buffer: list[Any] = []
+        first = end = 0
+        source = self.inputs[0].iterate(bindings)
+        while True:
+            while end - first < size and (element := next(source, None)) is not None:
+                if len(buffer) < size:
+                    buffer.append(element)
+                else:
+                    buffer[end % size] = element
+                end += 1
+            if end == first:
+                return
+            drawn, start = (first + draws.below(end - first)) % size, first % size
+            element, buffer[drawn], buffer[start] = buffer[drawn], buffer[start], None
+            first += 1
+            yield element
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)
@@ -115,7 +115,7 @@ class RandomNumbers(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         draws = self.stream.begin(bindings)
         while True:
-            yield [np.int64(draws.bits() >> 32)]
+            yield [np.int64(draws.word())]
 
     def count(self, bindings: Bindings) -> int:
         return -1

@@ -105,7 +105,15 @@ def test_results_of_loaded_functions_are_specs(tmp_path):
         "{'y': TensorSpec(shape=(None,), dtype=tf.float32, name='y')}"
     )
     for wrong in (ac.constant([[1.0]]), ac.constant([1]), "a"):
-        with pytest.raises(TypeError, match="Binding inputs to tf.function failed"):
+        with pytest.raises(TypeError, match=r"Binding inputs to tf\.function failed"):
             loaded.both(wrong)
     ac.saved_model.save(loaded, tmp_path / "again")
     assert ac.saved_model.load(tmp_path / "again").one(ac.constant([1.0]))["y"].numpy() == 2.0
+
+
+def test_results_of_assignments_print_as_variables():
+    v = ac.Variable([1.0, 2.0])
+    text = "<tf.Variable 'UnreadVariable' shape=(2,) dtype=float32, numpy=array([2., 3.], dtype=float32)>"
+    assert shown(v.assign_add([1.0, 1.0])) == text
+    assert shown(v.assign(v) + 0.0) == "tf.Tensor([2. 3.], shape=(2,), dtype=float32)"
+    assert shown(v[0]) == "tf.Tensor(2.0, shape=(), dtype=float32)"

@@ -77,6 +77,13 @@ class GlobalGenerator:
         second = position() if op_seed is None else op_seed % _MOST_SEED
         return (first, second) if first or second else (0, _MOST_SEED)
 
+    def seeds(self, op_seed: int | None) -> tuple[int, int]:
+        """Return the two seeds of an object that draws by itself; without any seed, the operating system's."""
+        with self._lock:
+            own = self._seeds.randint(0, _MOST_SEED) if op_seed is None and self.seed is not None else op_seed
+            found = self.pair(own, lambda: 0)
+        return found or (int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
+
     def stream(self, kind: str, op_seed: Any = None) -> np.ndarray:
         """Return key and counter of the next draw, uint64[3]; the draw adds to the counter what it uses."""
         pair: tuple[int, int] | None

@@ -206,6 +206,8 @@ class EagerTensor(Interchange, Tensor):
     def __str__(self) -> str:
         if not isinstance(self._array, np.ndarray):  # donated
             return repr(self)
+        if self._is_assigned:
+            return repr(self)
         text = self._text()
         newline = "\n" if "\n" in text else ""
         return f"autoconv.Tensor({newline}{text}, shape={self.shape}, dtype={self.dtype.name})"
@@ -218,7 +220,19 @@ class EagerTensor(Interchange, Tensor):
             return f"<autoconv.Tensor: {self._array}>"
         text = repr(self._array) if self._array.ndim else self._text()
         newline = "\n" if "\n" in text else ""
+        if self._is_assigned:
+            head = f"<autoconv.Variable 'UnreadVariable' shape={self.shape} dtype={self.dtype.name}"
+            return f"{head}, numpy={newline}{text}>"
         return f"<autoconv.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={newline}{text}>"
+
+    @property
+    def _is_assigned(self) -> bool:
+        """Whether the tensor is the result of an assignment, which prints as in TensorFlow: as a variable."""
+        try:
+            origin = object.__getattribute__(self, "_origin")
+        except AttributeError:
+            return False
+        return hasattr(type(origin), "__autoconv_resource__")  # not a part of a variable
 
 
 def namespace_by(find: Callable[[], Any]) -> None:

@@ -1,0 +1,49 @@
+"""Random orders and numbers of datasets by seed, as TensorFlow 2.21 prints them."""
+
+from __future__ import annotations
+
+import pytest
+
+import autoconv as tf
+
+Dataset = tf.data.Dataset
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (lambda: Dataset.range(6).shuffle(6, seed=42), [3, 2, 1, 4, 5, 0]),
+        (lambda: Dataset.range(10).shuffle(3, seed=42), [0, 3, 4, 2, 1, 5, 8, 6, 7, 9]),
+        (lambda: Dataset.range(3).shuffle(3, seed=2).repeat(3), [2, 0, 1, 0, 2, 1, 2, 0, 1]),
+        (lambda: Dataset.range(3).repeat(2).shuffle(4, seed=5), [1, 1, 2, 2, 0, 0]),
+        (lambda: Dataset.random(seed=3).take(3), [3534849767, 279844183, 888998500]),
+        (lambda: Dataset.random(seed=3, rerandomize_each_iteration=True).take(2), [2698304964, 3230936430]),
+    ],
+)
+def test_orders_by_seed(elements, made, expected):
+    assert elements(made()) == expected
+
+
+def test_passes_by_seed(elements):
+    anew = Dataset.range(5).shuffle(5, seed=2)
+    assert [elements(anew) for _ in range(3)] == [[0, 2, 4, 1, 3], [2, 4, 0, 1, 3], [2, 4, 1, 0, 3]]
+    same = Dataset.range(5).shuffle(5, seed=2, reshuffle_each_iteration=False)
+    assert [elements(same) for _ in range(2)] == [[1, 0, 2, 4, 3]] * 2
+
+
+def test_orders_by_the_global_seed(elements):
+    try:
+        tf.random.set_seed(1)
+        assert elements(Dataset.range(6).shuffle(3)) == [1, 0, 2, 5, 4, 3]
+        assert elements(Dataset.range(6).shuffle(3)) == [0, 2, 4, 3, 1, 5]
+        assert elements(Dataset.range(6).shuffle(6, seed=42)) == [5, 0, 1, 3, 2, 4]
+        tf.random.set_seed(7)
+        shuffled = Dataset.range(6).shuffle(6)
+        assert [elements(shuffled) for _ in range(2)] == [[2, 5, 0, 1, 3, 4], [4, 0, 3, 5, 2, 1]]
+        assert tf.random.uniform([1]).numpy()[0] == pytest.approx(0.01905346)
+        sources = [Dataset.range(0, 3), Dataset.range(10, 13), Dataset.range(20, 22)]
+        sampled = Dataset.sample_from_datasets(sources[:2], [0.5, 0.5], seed=7)
+        assert elements(sampled) == [0, 10, 11, 12, 1, 2]
+        assert elements(Dataset.sample_from_datasets(sources, seed=3)) == [20, 0, 10, 21, 11, 12, 1, 2]
+    finally:
+        tf.random.set_seed(None)
