@@ -261,13 +261,9 @@ def _float_type(name: str) -> Callable[..., TensorType]:
 
 
 def _integer_type(name: str) -> Callable[..., TensorType]:
-    def rule(
-        low: TensorType, high: TensorType, vector: TensorType | None = None, *, shape: Any, **_: Any
-    ) -> TensorType:
+    def rule(low: TensorType, high: TensorType, vector: TensorType | None = None, *, shape: Any, **_: Any) -> Any:
         if not low.dtype.is_integer or low.dtype is not high.dtype:
-            raise TypeError(
-                f"{name} takes integer bounds of one dtype, found {low.dtype.name} and {high.dtype.name}"
-            )
+            raise TypeError(f"{name} takes integer bounds of one dtype, found {low.dtype.name} and {high.dtype.name}")
         return TensorType(low.dtype, given_shape(name, shape, vector))
 
     return rule
@@ -298,17 +294,13 @@ def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Ca
         wanted = _shape_of(name, shape, vector)
         return draw(GLOBAL.next(stream_name(name, dtype), _size(wanted), seed), wanted, dtype)
 
-    def stateless(
-        seed: Any, vector: Any = None, *, shape: Any, dtype: DType = float32, alg: str = "philox"
-    ) -> Any:
+    def stateless(seed: Any, vector: Any = None, *, shape: Any, dtype: DType = float32, alg: str = "philox") -> Any:
         return draw(from_seed(seed, alg), _shape_of(name, shape, vector), dtype)
 
     define(
         name=f"random_{name}", graphdef=graphdefs[0], result=_float_type(f"random_{name}"),
         kernel=quiet(stateful), gradient=_REASON, effects=Effects.RANDOM,
-        samples=(
-            sample(shape=(2, 3), dtype=float32), sample(_VECTOR, shape=(None, 3), dtype=float64, seed=1),
-        ),
+        samples=(sample(shape=(2, 3), dtype=float32), sample(_VECTOR, shape=(None, 3), dtype=float64, seed=1)),
         sizes=SizeOperand("shape", 0),
     )  # fmt: skip
     define(

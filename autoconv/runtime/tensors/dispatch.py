@@ -232,9 +232,7 @@ def _unified(op: Op, values: list[Any], region: Region | None) -> list[Any]:
             if i and target.is_string and isinstance(value, NUMBERS) and region is None:
                 raise _mismatch(op, target, _dtype_of(constant(value)), i, region)
             result[i] = _to_dtype(value, target, weak, region, op)
-        elif (isinstance(value, NUMBERS) and region is None) or (
-            isinstance(value, NUMBERS) and not op.name.startswith("python")
-        ):
+        elif isinstance(value, NUMBERS) and (region is None or not op.name.startswith("python")):
             result[i] = to_array(value)
     return result
 

@@ -232,7 +232,7 @@ class EagerTensor(Interchange, Tensor):
             origin = object.__getattribute__(self, "_origin")
         except AttributeError:
             return False
-        return hasattr(type(origin), "__autoconv_resource__")  # not a part of a variable
+        return hasattr(type(origin), "storage")  # of a variable, not of a part of one
 
 
 def namespace_by(find: Callable[[], Any]) -> None:

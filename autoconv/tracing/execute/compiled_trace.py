@@ -127,7 +127,7 @@ class ConcreteFunction:
             form_key, donated = unpacked.key, [i for i, at in enumerate(unpacked.places) if at in donated]
         what = (form_key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
         form = call_form(*what, donated, self.function_name, len(spots))
-        self.output_specs: Any = None
+        self.output_specs: Any = None  # of a function that was loaded
         self._compiled: CompiledGraph = compiled(optimised, contract.name, form, owner.backend)
         self._elsewhere: dict[str, PlacedGraph] = {}  # by the device of the block around the call
         self._run: Any = self._compiled
@@ -198,12 +198,10 @@ class ConcreteFunction:
 
     @property
     def symbolic_outputs(self) -> Any:
-        """The results in their structure, as tensors of the graph."""
         return rebuild(self.layout, iter(self.recorded.outputs))
 
     @property
     def structured_outputs(self) -> Any:
-        """The results in their structure: tensors of the graph, or for a function that was loaded their specs."""
         return self.symbolic_outputs if self.output_specs is None else self.output_specs
 
     @property
@@ -213,7 +211,6 @@ class ConcreteFunction:
 
     @property
     def output_dtypes(self) -> Any:
-        """The dtypes of the results, in their structure."""
         return map_structure(lambda leaf: getattr(leaf, "dtype", leaf), self.structured_outputs)
 
     @property
