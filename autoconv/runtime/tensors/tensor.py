@@ -227,7 +227,7 @@ class EagerTensor(Interchange, Tensor):
 
     @property
     def _is_assigned(self) -> bool:
-        """Whether the tensor is the result of an assignment, which prints as in TensorFlow: as a variable."""
+        """Return whether an assignment made the tensor, which then prints as a variable, as in TensorFlow."""
         try:
             origin = object.__getattribute__(self, "_origin")
         except AttributeError:
