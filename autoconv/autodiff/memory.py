@@ -298,8 +298,8 @@ def _touches(node: Node) -> bool:
 
 _STEPS: dict[str, Any] = {
     "array_view": _Conversion._view, "array_strided": _Conversion._view, "array_transpose": _Conversion._view,
-    "array_diagonal": _Conversion._view, "array_windows": _Conversion._view, "array_size": _Conversion._size,
-    "array_new": _Conversion._new, "array_of": _Conversion._new,
+    "array_diagonal": _Conversion._view, "array_windows": _Conversion._view, "array_part": _Conversion._view,
+    "array_size": _Conversion._size, "array_new": _Conversion._new, "array_of": _Conversion._new,
     "numpy_shapes": _Conversion._shapes, "array_load": _Conversion._read, "array_store": _Conversion._write,
     "array_set": _Conversion._write,
 }  # fmt: skip

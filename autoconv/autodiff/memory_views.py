@@ -22,6 +22,8 @@ def read_view(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
         return b.transpose(x, perm=attributes["perm"])  # type: ignore[no-any-return]
     if name == "array_diagonal":
         return b.diag_part(x, offset=attributes["offset"])  # type: ignore[no-any-return]
+    if name == "array_part":
+        return getattr(b, attributes["which"])(x)  # type: ignore[no-any-return]
     if name == "array_windows":
         return b.sliding_windows(x, **attributes)  # type: ignore[no-any-return]
     return b.get_item(b.reshape(x, shape=(-1,)), _places(b, attributes, type_), spec=(Gather(),))  # type: ignore[no-any-return]
@@ -34,6 +36,9 @@ def write_view(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...
         return b.set_item(outer, inner, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
     if name == "array_transpose":
         return b.transpose(inner, perm=tuple(np.argsort(attributes["perm"]).tolist()))  # type: ignore[no-any-return]
+    if name == "array_part":
+        parts = (inner, b.imag(outer)) if attributes["which"] == "real" else (b.real(outer), inner)
+        return b.complex(*parts)  # type: ignore[no-any-return]
     if name in ("array_diagonal", "array_windows"):
         return outer  # a read-only view
     flat = b.set_item(b.reshape(outer, shape=(-1,)), inner, _places(b, attributes, type_), spec=(Gather(),))

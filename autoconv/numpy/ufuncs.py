@@ -258,8 +258,7 @@ def _heaviside(x: Tensor, at_zero: Tensor) -> Any:
 
 
 def _signbit(x: Tensor) -> Any:
-    kind = {2: np.int16, 4: np.int32, 8: np.int64}[x.dtype.size] if x.dtype.is_floating else None
-    return None if kind is None else apply("less", apply("bitcast", x, dtype=as_dtype(kind)), tensor(0, kind))
+    return apply("sign_bit", x) if x.dtype.is_floating else None
 
 
 def _copysign(x: Tensor, y: Tensor) -> Any:

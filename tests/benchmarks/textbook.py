@@ -21,21 +21,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("AUTOCONV_NUM_THREADS", "1")
 
 import numpy as np
-from textbook_programs import FURTHER
+from textbook_exercises import EXERCISES
+from textbook_programs import FURTHER, program_of
 
 import autoconv
 from autoconv.config import SETTINGS
 
-Make = Callable[[np.random.Generator, int], tuple[Any, ...]]
-PROGRAMS: dict[str, tuple[Callable[..., Any], Make, tuple[int, ...]]] = {}
-
-
-def program(make: Make, *sizes: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        PROGRAMS[function.__name__] = function, make, sizes
-        return function
-
-    return register
+PROGRAMS, program = program_of()
 
 
 def _csr(r: np.random.Generator, n: int) -> tuple[Any, ...]:
@@ -435,7 +427,7 @@ def main() -> int:
     SETTINGS.tiers = options.tiers
     warnings.simplefilter("ignore")
     ratios: list[float] = []
-    for name, (function, make, sizes) in (PROGRAMS | FURTHER).items():
+    for name, (function, make, sizes) in (PROGRAMS | FURTHER | EXERCISES).items():
         if options.only and name not in options.only:
             continue
         cells = []

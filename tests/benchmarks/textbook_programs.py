@@ -8,15 +8,24 @@ from typing import Any
 import numpy as np
 
 Make = Callable[[np.random.Generator, int], tuple[Any, ...]]
-FURTHER: dict[str, tuple[Callable[..., Any], Make, tuple[int, ...]]] = {}
+Programs = dict[str, tuple[Callable[..., Any], Make, tuple[int, ...]]]
 
 
-def program(make: Make, *sizes: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        FURTHER[function.__name__] = function, make, sizes
-        return function
+def program_of() -> tuple[Programs, Callable[..., Any]]:
+    """Return a table of programs, and the decorator that adds one: with the maker of its arguments, and sizes."""
+    programs: Programs = {}
 
-    return register
+    def program(make: Make, *sizes: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            programs[function.__name__] = function, make, sizes
+            return function
+
+        return register
+
+    return programs, program
+
+
+FURTHER, program = program_of()
 
 
 def _spd(r: np.random.Generator, n: int) -> tuple[Any, ...]:

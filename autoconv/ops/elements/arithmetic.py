@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.graph.dtypes import DType, bool_
+from autoconv.graph.dtypes import DType, bool_, int16, int32, int64
 from autoconv.ops.elements.registry import Elements, element
 
 
@@ -220,6 +220,14 @@ def right_shift(b: Elements, x: Any, y: Any) -> Any:
     inside = b.compare("ge", y, 0) & b.compare("lt", y, bits)
     name = "lshr" if x.dtype.is_unsigned else "ashr"
     return b.bits(name, b.select(inside, x, x if name == "ashr" else 0), b.select(inside, y, bits - 1))
+
+
+@element("sign_bit")
+def sign_bit(b: Elements, x: Any) -> Any:
+    """Return whether the sign is negative, also of zeros and nans."""
+    if not x.dtype.is_floating:
+        return x < 0
+    return b.bitcast(x, {2: int16, 4: int32, 8: int64}[x.dtype.size]) < 0
 
 
 @element("is_nan")

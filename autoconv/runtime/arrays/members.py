@@ -133,6 +133,9 @@ def _plain(array: SymbolicArray, name: str) -> Any:
         if array.type.dtype.is_complex:
             if array.ndim == 0:  # a value would count as a scalar, which `+=` does not change
                 raise StagingError("parts of an array without dimensions are taken, which are views", current_place())
+            if complex_parts.are_written():
+                node = symbolic_arrays.record_array_op("array_part", [array.value_in_graph], which=name)
+                return SymbolicArray(node.results[0])
             complex_parts.note_complex("taken")
         return attribute_of(array.load(), name)
     if None not in array.type.strides:

@@ -1,0 +1,67 @@
+"""Real and imaginary parts of complex arrays that the call changes: views, as in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autoconv
+
+
+def low_pass(signal: Any) -> Any:
+    spectrum = np.fft.fft(signal)
+    spectrum[np.abs(np.fft.fftfreq(len(signal))) > 0.2] = 0
+    return np.fft.ifft(spectrum).real
+
+
+def seen_later(signal: Any) -> Any:
+    spectrum = np.fft.fft(signal)
+    spectrum[2:] = 0
+    real = spectrum.real
+    spectrum[0] = 5
+    real[1] = 7
+    return real, spectrum, spectrum.imag.sum(), np.abs(spectrum).sum()
+
+
+def written_parts(signal: Any) -> Any:
+    z = signal + 1j * signal
+    z[0] = 1
+    z.real[:] = 2
+    z.imag *= 3
+    return z, z.real.mean(), z.imag + 1
+
+
+def of_an_argument(z: Any) -> Any:
+    z[1] = 2
+    real = z.real
+    real += 1
+    return z.imag.T, real
+
+
+@pytest.mark.parametrize("program", [low_pass, seen_later, written_parts, of_an_argument])
+def test_as_numpy(program: Callable[..., Any]) -> None:
+    compiled = autoconv.compile(program)
+    for size in (8, 20, 8):
+        given = np.random.default_rng(size).standard_normal(size) + (1j if program is of_an_argument else 0)
+        other = given.copy()
+        found, expected = compiled(given), program(other)
+        pairs = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
+        for one, wanted in pairs:
+            np.testing.assert_allclose(one, wanted, rtol=1e-12, atol=1e-12)
+            assert np.asarray(one).strides == np.asarray(wanted).strides
+        np.testing.assert_allclose(given, other, rtol=1e-12)
+    assert "plain Python" not in compiled.explain()
+
+
+def test_signs_are_native() -> None:
+    x = np.array([-0.0, 0.0, np.nan, -np.nan, 3.0, -np.inf])
+    for dtype in (np.float64, np.float32, np.float16):
+        given = x.astype(dtype)
+        compiled = autoconv.compile(lambda x: (np.signbit(x), np.copysign(x[::-1], x), np.copysign(2.0, x[0])))
+        for one, wanted in zip(compiled(given), compiled.__wrapped__(given), strict=True):
+            np.testing.assert_array_equal(np.signbit(one), np.signbit(wanted))
+            np.testing.assert_array_equal(one, wanted)
+        assert "kernels" not in compiled.explain()
