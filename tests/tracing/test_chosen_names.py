@@ -76,16 +76,6 @@ def test_arguments_are_changed():
         assert vars(first) == vars(second)
 
 
-def test_reasons_name_no_class_of_the_package():
-    def chosen(x, table):
-        return hash("left" if x < 3 else "right") in table, table[operator.itemgetter("a" if x < 3 else "b")(table)]
-
-    compiled = autoconv.compile(chosen)
-    table = {"a": "b", "b": "a"}
-    assert compiled(2, table) == chosen(2, table)
-    assert "Variant" not in compiled.explain() and "SymbolicObject" not in compiled.explain()
-
-
 def _outcome(function, arguments):
     try:
         return function(*arguments)

@@ -119,10 +119,12 @@ def place_in(function: Any, error: BaseException) -> Place | None:
     if not entries:
         present(at_definition(error, function))
         entries = _users(error.__traceback__)
-    last = span_of([(entries[-1].tb_frame.f_code, entries[-1].tb_lasti)]) if entries else None
+    written = [entry for entry in entries if entry.tb_frame.f_code.co_filename != _GENERATED] or entries
+    last = span_of([(written[-1].tb_frame.f_code, written[-1].tb_lasti)]) if written else None
     return place_of(last) if last is not None else None
 
 
+_GENERATED = "<string>"  # the file of methods that `dataclasses` and others generate
 _DEFINITION = re.compile(r"\s*(async\s+)?def\b|.*\blambda\b")
 
 

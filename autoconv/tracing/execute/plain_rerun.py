@@ -35,9 +35,10 @@ def found_by(error: BaseException) -> str:
     """
     text = error.message if isinstance(error, AutoconvError) else str(error)
     text = text.partition(";")[0] if isinstance(error, TAKEN_BACK) else text
-    return _OF_TRACES.sub("a value known only at run time", text)
+    return _OF_TRACES.sub("a value known only at run time", text.replace(*_UNHASHABLE))
 
 
+_UNHASHABLE = "Tensor is unhashable. Instead, use tensor.ref() as the key.", "a value known only at run time is hashed"
 _OF_TRACES = re.compile(
     r"<autoconv\.[\w.]+ object at 0x\w+>|(?:\ban? )?'?\bSymbolic(?:Object|Tensor|Array)\b'?|'Variant'"
 )
