@@ -20,6 +20,59 @@ def is_inside(found: Range) -> bool:
     return WHOLE[0] <= found[0] and found[1] <= WHOLE[1]
 
 
+def narrowed(first: Range, second: Range) -> Range | None:
+    """Return the integers in both intervals; None if there are none."""
+    low, high = max(first[0], second[0]), min(first[1], second[1])
+    return (low, high) if low <= high else None
+
+
+def compared(name: str, given: Sequence[Range]) -> Range | None:
+    """Return the range of a comparison's result, a bool; None for other ops."""
+    rule = _COMPARISONS.get(name.removeprefix("python_"))
+    if rule is None or len(given) != 2:
+        return None
+    is_true, is_false = rule
+    return (1, 1) if is_true(*given) else (0, 0) if is_false(*given) else (0, 1)
+
+
+def implied(name: str, given: Sequence[Range], holds: bool) -> tuple[Range, Range] | None:
+    """Return the ranges of the operands of a comparison that holds, or that does not; None for other ops."""
+    name = name.removeprefix("python_")
+    if name not in _COMPARISONS or len(given) != 2:
+        return None
+    if not holds:
+        name = _OPPOSITES[name]
+    x, y = given
+    if name in ("greater", "greater_equal"):
+        y, x = _ordered(y, x, int(name == "greater"))
+    elif name in ("less", "less_equal"):
+        x, y = _ordered(x, y, int(name == "less"))
+    elif name == "equal":
+        x = y = narrowed(x, y) or x
+    elif name == "not_equal":
+        x, y = _without(x, y), _without(y, x)
+    return x, y
+
+
+def cast_range(given: Range, limits: Range) -> Range | None:
+    """Return the interval of an integer in a dtype with these limits; None where it may not fit."""
+    if limits == (0, 1):  # its truth
+        return (1, 1) if given[0] > 0 or given[1] < 0 else (0, 0) if given == (0, 0) else (0, 1)
+    return given if narrowed(given, limits) == given else None
+
+
+def _ordered(x: Range, y: Range, apart: int) -> tuple[Range, Range]:
+    """Return the ranges of `x` and `y` where `x + apart <= y`."""
+    return (x[0], min(x[1], y[1] - apart)), (max(y[0], x[0] + apart), y[1])
+
+
+def _without(x: Range, y: Range) -> Range:
+    """Return the interval without a known number at one of its ends."""
+    if y[0] != y[1] or x[0] == x[1]:
+        return x
+    return x[0] + (x[0] == y[0]), x[1] - (x[1] == y[1])
+
+
 def _products(x: Range, y: Range) -> Range:
     found = [a * b for a in x for b in y]
     return min(found), max(found)
@@ -56,8 +109,33 @@ def _and(x: Range, y: Range) -> Range | None:
     return (0, min(known)) if known else None
 
 
-def _shifted(x: Range, y: Range) -> Range | None:
-    return (x[0] >> y[0], x[1] >> y[0]) if x[0] >= 0 and y[0] == y[1] and 0 <= y[0] < 64 else None
+def _or(x: Range, y: Range) -> Range:
+    low, high = _xor(x, y)
+    return (max(x[0], y[0]), high) if x[0] >= 0 and y[0] >= 0 else (low, high)
+
+
+def _xor(x: Range, y: Range) -> Range:
+    """Return the interval of the numbers with as many bits as the operands have."""
+    bits = max(bound.bit_length() if bound >= 0 else (~bound).bit_length() for bound in (*x, *y))
+    return (0 if x[0] >= 0 and y[0] >= 0 else -(1 << bits)), (1 << bits) - 1
+
+
+def _shifted_right(x: Range, y: Range) -> Range | None:
+    if y[1] < 0:
+        return None
+    found = [bound >> min(max(by, 0), 63) for bound in x for by in y]  # a negative distance raises
+    return min(found), max(found)
+
+
+def _shifted_left(x: Range, y: Range) -> Range | None:
+    if y[0] < 0 or y[1] > 62:
+        return None
+    found = [bound << by for bound in x for by in y]
+    return min(found), max(found)
+
+
+def _absolute(x: Range) -> Range:
+    return max(x[0], -x[1], 0), max(-x[0], x[1])
 
 
 _RULES: dict[str, Callable[..., Range | None]] = {
@@ -68,10 +146,29 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "python_floor_divide": _quotient,
     "python_modulo": _remainder,
     "python_and": _and,
-    "python_right_shift": _shifted,
+    "python_or": _or,
+    "python_xor": _xor,
+    "python_invert": lambda x: (~x[1], ~x[0]),
+    "python_abs": _absolute,
+    "python_left_shift": _shifted_left,
+    "python_right_shift": _shifted_right,
     "python_int": lambda x: x,
     "range_item": _item,
     "range_length": _length,
 }  # fmt: skip
 
-__all__ = ["SIZES", "WHOLE", "Range", "is_inside", "result_range"]
+# By comparison: whether it holds for all numbers of two intervals, and whether it holds for none.
+_COMPARISONS: dict[str, tuple[Callable[[Range, Range], bool], Callable[[Range, Range], bool]]] = {
+    "less": (lambda x, y: x[1] < y[0], lambda x, y: x[0] >= y[1]),
+    "less_equal": (lambda x, y: x[1] <= y[0], lambda x, y: x[0] > y[1]),
+    "greater": (lambda x, y: x[0] > y[1], lambda x, y: x[1] <= y[0]),
+    "greater_equal": (lambda x, y: x[0] >= y[1], lambda x, y: x[1] < y[0]),
+    "equal": (lambda x, y: x == y and x[0] == x[1], lambda x, y: narrowed(x, y) is None),
+    "not_equal": (lambda x, y: narrowed(x, y) is None, lambda x, y: x == y and x[0] == x[1]),
+}
+_OPPOSITES = {
+    "less": "greater_equal", "greater_equal": "less", "greater": "less_equal", "less_equal": "greater",
+    "equal": "not_equal", "not_equal": "equal",
+}  # fmt: skip
+
+__all__ = ["SIZES", "WHOLE", "Range", "cast_range", "compared", "implied", "is_inside", "narrowed", "result_range"]

@@ -22,8 +22,13 @@ from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import Type
 from autoconv.ops.analysis.alias import Overlaps, Writes
 from autoconv.ops.analysis.allocation import fresh_objects
+from autoconv.ops.analysis.integer_ranges import integer_ranges
 
 _MOST_SPARES = 8  # spare arrays of one type that are kept for reuse
+
+
+def _has_loops(graph: Graph) -> bool:
+    return any(node.op.traits.repeats for node in graph.walk())
 
 
 def _spare_key(type_: Type) -> Any:
@@ -52,6 +57,7 @@ class Body:
         self.recursion_state: str | None = None
         self._ticks: str | None = None
         self.ranges: dict[str, tuple[int, int]] = {}  # known ranges of integers in registers
+        self.known_ranges = integer_ranges(graph) if _has_loops(graph) else {}  # straight code derives them as it goes
         self.upper_bounds: dict[str, dict[str, int]] = {}  # upper bounds relative to other registers: offsets
         self.overlaps = Overlaps(graph)
         self.writes = Writes(graph, self.overlaps)

@@ -12,10 +12,16 @@ from autoconv.graph.graph import Node
 from autoconv.ops.analysis.value_range import Range
 
 
-def unchecked(b: ElementWriter, name: str, operands: Sequence[Element], given: Sequence[Range]) -> Element | None:
-    """Return the result of an op that is known not to raise; None if it has no shorter form."""
+def unchecked(b: ElementWriter, node: Node, operands: Sequence[Element], given: Sequence[Range]) -> Element | None:
+    """Return the result of an op whose range is known, so that it cannot raise; None if it has no shorter form."""
+    name = node.op.name
     if any(x.dtype is not int64 for x in operands):
         return None
+    if name == "python_cast":
+        return b.cast(operands[0], node.results[0].dtype)
+    if name in ("python_left_shift", "python_right_shift") and given[1][0] >= 0 and given[1][1] < 64:
+        x, y = operands
+        return b.wrap(int64, b.out.op("shl" if name == "python_left_shift" else "ashr", x.ir, y.ir))
     if name in _PLAIN:
         x, y = operands
         return b.wrap(int64, b.out.op(f"{_PLAIN[name]} nsw", x.ir, y.ir))

@@ -178,6 +178,8 @@ class Region(KernelCalls):
         if isinstance(native, Object) and representation.is_memory(value.type):
             native = array_view.of_array(self, native, value.type)  # type: ignore[arg-type]
         self._values[value] = native
+        if isinstance(native, Element) and value in self.body.known_ranges:
+            self.body.note_range(native, self.body.known_ranges[value])
         if isinstance(native, Memory) and native.owner.slot is not None:
             made = value.node is not None and value.node.op.name in ("array_new", "array_of")
             type_ = array_view.as_tensor_type(value.type) if made else value.type
@@ -329,6 +331,11 @@ class Region(KernelCalls):
 def write_region(body: Body, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] = ()) -> Region:
     """Schedule a graph, and write it into a native function."""
     sizes_outside = body.module.sizes
+    outside = {given.ir: body.ranges.get(given.ir) for given in arguments if isinstance(given, Element)}
     region = Region(body, schedule(graph), arguments, owners)
     body.module.sizes = sizes_outside  # sizes that the region computes are not in scope after it
+    for register_, range_ in outside.items():  # in the region, a condition may have restricted it
+        body.ranges.pop(register_, None)
+        if range_ is not None:
+            body.ranges[register_] = range_
     return region

@@ -17,7 +17,7 @@ from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, store
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.graph import Node
-from autoconv.ops.analysis.value_range import Range, is_inside, result_range
+from autoconv.ops.analysis.value_range import Range, cast_range, is_inside, result_range
 
 
 @class_lowering("scalar")
@@ -27,7 +27,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     known = _range_of(region, node, operands)
     if known is not None:
         given = [region.body.range_of(x) for x in operands]
-        short = unchecked(RegisterWriter(region), node.op.name, operands, given)
+        short = unchecked(RegisterWriter(region), node, operands, given)
         if short is not None:
             _set_noted(region, node, operands, short, known)
             return
@@ -69,9 +69,15 @@ def _set_noted(
 
 def _range_of(region: LoweringContext, node: Node, operands: Sequence[Element]) -> Range | None:
     """Return the range of an integer result that cannot overflow, or None if that is not known."""
-    if any(x.dtype.is_floating for x in operands) or not is_integer(node.results[0].type):
+    dtype = node.results[0].dtype
+    if any(x.dtype.is_floating for x in operands) or not dtype.is_integer:
         return None
-    found = result_range(node.op.name, [region.body.range_of(x) for x in operands])
+    given = [region.body.range_of(x) for x in operands]
+    if node.op.name == "python_cast":
+        return cast_range(given[0], (int(dtype.min), int(dtype.max)))
+    if not is_integer(node.results[0].type):
+        return None
+    found = result_range(node.op.name, given)
     return found if found is not None and is_inside(found) else None
 
 

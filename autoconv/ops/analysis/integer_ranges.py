@@ -1,0 +1,315 @@
+"""Ranges of the integers of a graph, by interval analysis with widening (Cousot and Cousot, 1977).
+
+Loops are analysed to a fixed point, and conditions refine what they compare. Unlike the bounds of `optimise/overflow`,
+these hold in every run: code without checks may be written for them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType
+from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.region_flow import state_size
+from autoconv.graph.types import TensorType
+from autoconv.ops.analysis.reads import reads_only_shapes
+from autoconv.ops.analysis.value_range import (
+    SIZES,
+    Range,
+    cast_range,
+    compared,
+    implied,
+    is_inside,
+    narrowed,
+    result_range,
+)
+
+Ranges = list[Range | None]  # of values in order; None for a value that is no integer
+_ROUNDS = 12  # visits of a loop's body until its state counts as unknown
+_EXACT = 2  # the first ones, before bounds are widened to the next of `_BOUNDS`
+_POWERS = [1 << bits for bits in (0, 1, 2, 4, 8, 16, 24, 32, 48, 62)]
+_BOUNDS = sorted({sign * (power - less) for power in _POWERS for less in (0, 1) for sign in (1, -1)})
+_MOST_ASSUMED = 6  # comparisons of a loop's test that are assumed to be false in turn
+_FALSE: Range = (0, 0)
+_TRUE: Range = (1, 1)
+_CASTS = frozenset({"cast", "identity", "python_bool", "python_cast"})  # they keep an integer, or take its truth
+
+
+def integer_ranges(graph: Graph) -> dict[Value, Range]:
+    """Return what is known of the integers and bools without dimensions in a graph and its regions.
+
+    Values of regions that several nodes share, and those known by their dtype alone, are left out.
+
+    Example:
+        >>> import autoconv
+        >>> @autoconv.compile
+        ... def last(n: int) -> int:
+        ...     digit = 1
+        ...     while n > 0:
+        ...         digit, n = (digit * 7) % 10, n - 1
+        ...     return digit
+        >>> last(5)
+        7
+        >>> graph = last.get_concrete_function(5).optimised
+        >>> (0, 9) in integer_ranges(graph).values()
+        True
+    """
+    found = _Ranges()
+    found.visit(graph, [None] * len(graph.parameters))
+    return found.known()
+
+
+class _Ranges:
+    def __init__(self) -> None:
+        self._known: dict[Value, Range] = {}
+        self._absent: set[Value] = set()  # placeholders, which nothing reads
+        self._states: dict[Node, tuple[Ranges, Ranges]] = {}  # of loops: operands, and the state for these
+        self._assumed: dict[Value, Range] = {}
+        self._owners: dict[Graph, Node] = {}
+        self._shared: set[Graph] = set()
+        self._outer: dict[Value, Value] = {}  # by parameter of an arm of a condition: the operand that it is
+
+    def known(self) -> dict[Value, Range]:
+        """Return the ranges that hold wherever a value is computed."""
+        for graph in self._shared:
+            for value in (*graph.parameters, *(value for node in graph.walk() for value in node.results)):
+                self._known.pop(value, None)
+            for node in graph.walk():
+                for region in node.regions:
+                    for value in region.parameters:
+                        self._known.pop(value, None)
+        return {value: found for value, found in self._known.items() if found != _limits(value)}
+
+    def of(self, value: Value) -> Range | None:
+        found = self._known.get(value)
+        return _limits(value) if found is None else found
+
+    def visit(self, graph: Graph, given: Sequence[Range | None], owner: Node | None = None) -> Ranges:
+        """Return the ranges of the outputs, given those of the parameters."""
+        if owner is not None and self._owners.setdefault(graph, owner) is not owner:
+            self._shared.add(graph)
+        for value, range_ in zip(graph.parameters, given, strict=True):
+            self._set(value, range_)
+        for node in graph.nodes:
+            self._node(node)
+        return [self.of(value) for value in graph.outputs]
+
+    def _set(self, value: Value, found: Range | None) -> None:
+        limits = _limits(value)
+        if limits is None:
+            return
+        assumed = self._assumed.get(value)
+        if assumed is not None:
+            found = assumed
+        both = limits if found is None else narrowed(found, limits)
+        self._known[value] = limits if both is None else both
+
+    def _node(self, node: Node) -> None:
+        name = node.op.name
+        if name == "constant":
+            array = np.asarray(node.attributes["value"])
+            whole = array.shape == () and array.dtype.kind in "biu"
+            self._set(node.results[0], (int(array), int(array)) if whole else None)
+        elif name == "absent":
+            self._absent.update(node.results)
+            self._set(node.results[0], None)
+        elif name == "cond":
+            self._condition(node)
+        elif name == "while":
+            self._loop(node)
+        elif name == "call" and not is_recursive(node):
+            outputs = self.visit(node.regions[0], [self.of(value) for value in node.inputs], node)
+            for value, found in zip(node.results, outputs, strict=True):
+                self._set(value, found)
+        elif node.regions:
+            for region in node.regions if not is_recursive(node) else ():
+                self.visit(region, [None] * len(region.parameters), node)
+            for value in node.results:
+                self._set(value, None)
+        else:
+            self._number(node)
+
+    def _number(self, node: Node) -> None:
+        for value in node.results:
+            self._set(value, self._result(node, value))
+
+    def _result(self, node: Node, value: Value) -> Range | None:
+        limits = _limits(value)
+        if limits is None:
+            return None
+        if reads_only_shapes(node) and value.type.weak:  # type: ignore[union-attr]
+            return narrowed(SIZES, limits)
+        given = [self.of(operand) for operand in node.inputs]
+        if node.op.name == "select" and given[0] is not None:
+            is_true, is_false = narrowed(given[0], _TRUE), narrowed(given[0], _FALSE)
+            return _union([given[1] if is_true else None, given[2] if is_false else None])
+        known = [each for each in given if each is not None]
+        if len(known) < len(given):
+            return None
+        found = compared(node.op.name, known) or result_range(node.op.name, known)
+        if found is None and node.op.name in _CASTS:
+            found = cast_range(known[0], limits)
+        return found if found is not None and is_inside(found) and cast_range(found, limits) else None
+
+    def _condition(self, node: Node) -> None:
+        index = self.of(node.inputs[0])
+        is_bool = _limits(node.inputs[0]) == (0, 1)
+        arms: list[Ranges] = []
+        ends: list[list[Value]] = []
+        for position, region in enumerate(node.regions):
+            self._outer.update(zip(region.parameters, node.inputs[1:], strict=True))
+            chosen = 1 - position if is_bool else position  # the first arm is that of True
+            given = [self.of(value) for value in node.inputs[1:]]
+            refined: Ranges | None = given
+            if is_bool and len(node.regions) == 2:
+                is_taken = index is not None and index[0] <= chosen <= index[1]
+                refined = (
+                    _refined(node.inputs[1:], given, self._facts(node.inputs[0], chosen == 1)) if is_taken else None
+                )
+            if refined is None:  # it is never taken
+                self.visit(region, [None] * len(given), node)
+                continue
+            outputs = self.visit(region, refined, node)
+            arms.append(outputs)
+            ends.append(region.outputs)
+        for position, value in enumerate(node.results):
+            read = [arm[position] for arm, end in zip(arms, ends, strict=True) if end[position] not in self._absent]
+            self._set(value, _union(read) if None not in read else None)
+
+    def _loop(self, node: Node) -> None:
+        operands = [self.of(value) for value in node.inputs]
+        before = self._states.get(node)
+        if before is not None and before[0] == operands and not self._assumed:
+            state = before[1]
+        else:
+            state = self._state_of(node, operands, before)
+            if not self._assumed:
+                self._states[node] = operands, state
+        for value, found in zip(node.results, state, strict=True):
+            self._set(value, found)
+
+    def _state_of(self, node: Node, operands: Ranges, before: tuple[Ranges, Ranges] | None) -> Ranges:
+        """Return the ranges of a loop's state; those of an earlier visit with other operands are the first guess."""
+        count = state_size(node)
+        body = node.regions[1]
+        start, captures = operands[:count], operands[count:]
+        state = list(start) if before is None else _joined(start, before[1])
+        limits: Ranges = [_limits(value) for value in body.parameters[:count]]
+        for turn in range(_ROUNDS + 1):
+            after = self._iteration(node, state, captures)
+            wider = _joined(state, after)
+            if wider == state:  # the bounds hold; another iteration may narrow those that were widened
+                state = _joined(start, after)
+                if state != wider:
+                    self._iteration(node, state, captures)
+                return state
+            if turn < _EXACT:
+                state = wider
+            elif turn < _ROUNDS - 1:
+                state = [_widened(a, b) for a, b in zip(state, wider, strict=True)]
+            else:
+                state = [a if a == b else c for a, b, c in zip(state, wider, limits, strict=True)]
+        self._iteration(node, limits, captures)
+        return limits
+
+    def _iteration(self, node: Node, state: Ranges, captures: Ranges) -> Ranges:
+        """Return the ranges of the state after an iteration that begins with these."""
+        test, body = node.regions
+        given = [*state, *captures]
+        decides = test.outputs[0]
+        needed = self._needed(node, given)
+        outputs = self.visit(test, given, node)
+        if outputs[0] != _FALSE:
+            refined: Ranges | None = given
+            for condition in (*needed, decides):
+                refined = None if refined is None else _refined(test.parameters, refined, self._facts(condition, True))
+            if refined is not None:
+                return self.visit(body, refined, node)
+        self.visit(body, [None] * len(body.parameters), node)  # it never runs with these
+        return list(state)
+
+    def _needed(self, node: Node, given: Ranges) -> list[Value]:
+        """Return the comparisons in a loop's test without which it is false, as in `first and second`."""
+        test = node.regions[0]
+        decides = test.outputs[0]
+        if self._assumed or all(inner.op.name == "constant" or decides in inner.results for inner in test.nodes):
+            return []
+        compares = [inner.results[0] for inner in test.walk() if compared(inner.op.name, [_FALSE] * len(inner.inputs))]
+        needed = []
+        for value in compares[:_MOST_ASSUMED]:
+            if value is not decides:
+                self._assumed = {value: _FALSE}
+                if self.visit(test, given, node)[0] == _FALSE:
+                    needed.append(value)
+                self._assumed = {}
+        return needed
+
+    def _facts(self, condition: Value, holds: bool) -> dict[Value, Range]:
+        """Return what follows for a condition, and for the operands if it is a comparison, where it holds or not."""
+        facts: dict[Value, Range] = {condition: _TRUE if holds else _FALSE}
+        node = condition.node
+        given = [] if node is None else [self.of(value) for value in node.inputs]
+        if node is not None and None not in given:
+            found = implied(node.op.name, [each for each in given if each is not None], holds)
+            facts.update(zip(node.inputs, found or (), strict=bool(found)))
+        for value, range_ in list(facts.items()):
+            while value in self._outer:
+                value = self._outer[value]
+                facts[value] = range_
+        return facts
+
+
+def _limits(value: Value) -> Range | None:
+    """Return the range of a number's dtype; None for what is no integer without dimensions."""
+    type_ = value.type
+    return _limits_of(type_.dtype) if isinstance(type_, TensorType) and type_.shape == () else None
+
+
+@cache
+def _limits_of(dtype: DType) -> Range | None:
+    if dtype.is_bool:
+        return 0, 1
+    return (int(dtype.min), int(dtype.max)) if dtype.is_integer else None
+
+
+def _union(ranges: Sequence[Range | None]) -> Range | None:
+    known = [each for each in ranges if each is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if known else None
+
+
+def _joined(first: Ranges, second: Ranges) -> Ranges:
+    return [None if a is None or b is None else _union([a, b]) for a, b in zip(first, second, strict=True)]
+
+
+def _widened(before: Range | None, after: Range | None) -> Range | None:
+    """Move the bounds that have grown on to the next of `_BOUNDS`."""
+    if before is None or after is None:
+        return None
+    low, high = after
+    if low < before[0]:
+        place = bisect_right(_BOUNDS, low)
+        low = _BOUNDS[place - 1] if place else -(1 << 63)
+    if high > before[1]:
+        place = bisect_left(_BOUNDS, high)
+        high = _BOUNDS[place] if place < len(_BOUNDS) else (1 << 64) - 1
+    return low, high
+
+
+def _refined(values: Sequence[Value], given: Ranges, facts: dict[Value, Range]) -> Ranges | None:
+    """Return the ranges with the facts; None where they contradict each other."""
+    found: Ranges = []
+    for value, range_ in zip(values, given, strict=True):
+        fact = facts.get(value)
+        if fact is not None and range_ is not None:
+            range_ = narrowed(range_, fact)
+            if range_ is None:
+                return None
+        found.append(range_)
+    return found
+
+
+__all__ = ["integer_ranges"]
