@@ -52,3 +52,18 @@ def _as_spec(leaf: Any, spec: Any) -> Flat:
         return spec_parts(spec)
     found, template = flatten(leaf)
     return found, with_spec(template, spec)
+
+
+def with_lists_as_tensors(value: Any, spec: Any, as_spec: Callable[[Any, TensorSpec], Any]) -> Any:
+    """Return an argument with a tensor for each list of numbers that stands where a nested spec has a TensorSpec.
+
+    What does not fit stays as it is.
+    """
+    if isinstance(spec, TensorSpec):
+        tensor = as_spec(value, spec) if isinstance(value, (list, tuple)) else None
+        return value if tensor is None else tensor
+    if type(spec) is dict and type(value) is dict and spec.keys() == value.keys():
+        return {key: with_lists_as_tensors(part, spec[key], as_spec) for key, part in value.items()}
+    if type(spec) in (list, tuple) and type(value) is type(spec) and len(value) == len(spec):
+        return type(spec)(with_lists_as_tensors(v, s, as_spec) for v, s in zip(value, spec, strict=True))
+    return value

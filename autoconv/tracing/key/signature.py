@@ -38,7 +38,7 @@ from autoconv.tracing.key.cache_key import (
     orders_of,
 )
 from autoconv.tracing.key.call import Call
-from autoconv.tracing.key.composite_arguments import fitted, open_types
+from autoconv.tracing.key.composite_arguments import fitted, open_types, with_lists_as_tensors
 from autoconv.tracing.key.leaf_keys import by_layout, leaf_key
 from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
 
@@ -122,6 +122,7 @@ class Signature:
             if name in self.hinted and isinstance(value, (bool, int, float, complex, str, bytes)):
                 value = constant(value)
             if spec is not None:
+                value = with_lists_as_tensors(value, spec, self._as_spec) if is_structure(spec) else value
                 fit = partial(self._fit, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
                 found, template = self._flattened(value, name in whole, spec, fit)
                 if not holds_composite_spec(spec):
