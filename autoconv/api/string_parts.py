@@ -9,9 +9,12 @@ from autoconv.api.ragged import partitions
 from autoconv.api.ragged.joining import ragged_concat
 from autoconv.api.ragged.rows import gather_rows
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
-from autoconv.api.strings import coding, join
+from autoconv.api.strings import coding, join, unsorted_segment_join
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import fill
 from autoconv.api.tensors.gather import gather
-from autoconv.api.tensors.shaping import reshape, shape
+from autoconv.api.tensors.indexing import boolean_mask
+from autoconv.api.tensors.shaping import expand_dims, reshape, shape, stack
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -138,18 +141,58 @@ def ngrams(
 ) -> Any:  # fmt: skip
     """`ngram_width` neighbours along the last dimension, joined; for several widths, those of each in turn.
 
-    `pad_values`, a text or one for each side, stand before and behind each row: `padding_width` of them, by default
-    one less than the width. With `preserve_short_sequences`, a row that is shorter than all widths is joined whole.
+    `pad_values`, a text or one for each end, stand before and behind each row: one less than the width, and at most
+    `padding_width` of them. With `preserve_short_sequences`, a row that is too short for all widths is joined whole.
 
     >>> autoconv.strings.ngrams(["a", "b", "c"], 2).numpy()
     array([b'a b', b'b c'], dtype=object)
+    >>> autoconv.strings.ngrams(["a", "b"], 2, pad_values="_").numpy()
+    array([b'_ a', b'a b', b'b _'], dtype=object)
     """
     widths = (ngram_width,) if isinstance(ngram_width, int) else tuple(ngram_width)
     if not widths or any(not isinstance(width, int) or width < 1 for width in widths):
         raise ValueError(f"ngram_width has to be positive integers, found {ngram_width!r}")
-    if isinstance(data, RaggedTensor):
-        return _ragged_ngrams(data, widths, separator)
-    return apply("string_ngrams", data, widths=widths, separator=separator, name=name)
+    rows = data if isinstance(data, RaggedTensor) else convert_to_tensor(data)
+    if pad_values is None and not preserve_short_sequences:
+        return _unpadded(rows, widths, separator, name)
+    ends = (pad_values, pad_values) if pad_values is None or isinstance(pad_values, (str, bytes)) else pad_values
+    if isinstance(rows, RaggedTensor):
+        return _padded_ngrams(rows, widths, separator, tuple(ends), padding_width, preserve_short_sequences)
+    whole = RaggedTensor.from_tensor(expand_dims(rows, 0), ragged_rank=rows.shape.rank or 0)  # refuses an unknown rank
+    return _padded_ngrams(whole, widths, separator, tuple(ends), padding_width, preserve_short_sequences).to_tensor()[0]
+
+
+def _unpadded(rows: RaggedLike, widths: Sequence[int], separator: str, name: str | None = None) -> Any:
+    if isinstance(rows, RaggedTensor):
+        return _ragged_ngrams(rows, widths, separator)
+    return apply("string_ngrams", rows, widths=tuple(widths), separator=separator, name=name)
+
+
+def _padded_ngrams(
+    rows: RaggedTensor, widths: Sequence[int], separator: str, ends: tuple[Any, Any], most: int | None, keeps: bool
+) -> Any:
+    if rows.ragged_rank > 1:
+        return rows.with_values(_padded_ngrams(rows.values, widths, separator, ends, most, keeps))
+    parts = []
+    for width in widths:
+        count = width - 1 if most is None else min(width - 1, most)
+        parts.append(_of_width(_between(rows, ends, count), width, separator))
+    found = parts[0] if len(parts) == 1 else ragged_concat(parts, 1)
+    if not keeps:
+        return found
+    kept = cast((found.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
+    padded = _between(rows, ends, most or 0)
+    whole = unsorted_segment_join(padded.values, padded.value_rowids(), padded.nrows(), separator)
+    chosen = RaggedTensor.from_row_lengths(boolean_mask(whole, kept > 0), kept, validate=False)
+    return ragged_concat([found, chosen], 1)
+
+
+def _between(rows: RaggedTensor, ends: tuple[Any, Any], count: int) -> RaggedTensor:
+    """Return rows with `count` texts before and behind each."""
+    if ends[0] is None or not count:
+        return rows
+    before, behind = (fill(stack([cast(rows.nrows(), int64), count]), end) for end in ends)
+    return ragged_concat([before, rows, behind], 1)  # type: ignore[no-any-return]
 
 
 def _parts(

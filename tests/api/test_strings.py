@@ -86,7 +86,7 @@ FINGERPRINTS = {
 def test_hashes_are_those_of_farmhash() -> None:
     text = "abcdefghij" * 20
     assert {n: fingerprint(text[:n].encode()) for n in FINGERPRINTS} == FINGERPRINTS
-    # FARM_FINGERPRINT in BigQuery's documentation, and tf.strings.to_hash_bucket_fast in TensorFlow's.
+    # FARM_FINGERPRINT in BigQuery's documentation, and ac.strings.to_hash_bucket_fast in TensorFlow's.
     assert fingerprint(b"1footrue") == 2**64 - 1541654101129638711
     assert fingerprint(b"2applefalse") == 2794438866806483259
     found = strings.to_hash_bucket_fast(["Hello", "TensorFlow", "2.x"], 3)
@@ -175,3 +175,26 @@ def test_hashes_under_a_key_are_those_of_tensorflow(both: Callable[..., Any]) ->
     assert found.numpy().tolist() == [383377, 332029, 598105, 103526]  # printed by TensorFlow 2.21
     with pytest.raises(ValueError, match="2 elements"):
         strings.to_hash_bucket_strong("a", 3, [1])
+
+
+@pytest.mark.parametrize(
+    ("rows", "width", "options", "expected"),
+    [
+        ([["a", "b"]], [1, 2], {"pad_values": ("<", ">")}, [["a", "b", "< a", "a b", "b >"]]),
+        (["a", "b", "c"], 3, {"pad_values": "_"}, ["_ _ a", "_ a b", "a b c", "b c _", "c _ _"]),
+        (["a", "b", "c"], 3, {"pad_values": "_", "padding_width": 1}, ["_ a b", "a b c", "b c _"]),
+        (["a", "b"], 3, {"preserve_short_sequences": True}, ["a b"]),
+        (["a", "b"], 4, {"pad_values": "_", "padding_width": 1, "preserve_short_sequences": True}, ["_ a b _"]),
+    ],
+)
+def test_padded_neighbours(rows, width, options, expected):
+    found = ac.strings.ngrams(rows, width, **options).numpy().tolist()
+    assert found == [[x.encode() for x in row] if isinstance(row, list) else row.encode() for row in expected]
+
+
+def test_padded_neighbours_of_ragged_rows():
+    rows = ac.ragged.constant([["a"], ["b", "c", "d"], []])
+    padded = ac.strings.ngrams(rows, 2, pad_values=("L", "R"))
+    assert padded.to_list() == [[b"L a", b"a R"], [b"L b", b"b c", b"c d", b"d R"], [b"L R"]]
+    kept = ac.strings.ngrams(rows, [2, 3], preserve_short_sequences=True)
+    assert kept.to_list() == [[b"a"], [b"b c", b"c d", b"b c d"], []]
