@@ -79,7 +79,7 @@ def _count(x: Any, axis: Axis) -> int:
 
 
 def _sum(x: Any, axis: Axis, keepdims: bool) -> Any:
-    if x.dtype == np.float32 and axis is not None:
+    if x.dtype == np.float32 and isinstance(axis, tuple):
         return _sum_in_blocks(x, axis, keepdims)
     return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 

@@ -98,15 +98,15 @@ def _function(form: LibraryForm, failures: Failures, count: int, chosen: Process
 
 def _remove_unread_objects(graph: Graph) -> None:
     """Remove reads without a use, in place, regions included: objects for handlers, which read cells instead."""
-    for region in (region for node in graph.nodes for region in node.regions):
-        _remove_unread_objects(region)
-    read = set(graph.outputs)
-    kept: list[Node] = []
-    for node in reversed(graph.nodes):
-        if node.regions or node.effects is not Effects.READ or not read.isdisjoint(node.results):
-            kept.append(node)
-            read.update(node.inputs)
-    graph.nodes = kept[::-1]
+    regions = dict.fromkeys(region for node in graph.walk() for region in node.regions)  # those of recursions once
+    for each in (*regions, graph):
+        read = set(each.outputs)
+        kept: list[Node] = []
+        for node in reversed(each.nodes):
+            if node.regions or node.effects is not Effects.READ or not read.isdisjoint(node.results):
+                kept.append(node)
+                read.update(node.inputs)
+        each.nodes = kept[::-1]
 
 
 def _write_message(form: LibraryForm, module: ModuleText, count: int) -> None:
