@@ -110,7 +110,7 @@ def undone_in_children(undo: Callable[[], object]) -> Iterator[None]:
         del _UNDO[block]
 
 
-def _before() -> None:
+def _before_fork() -> None:
     begin, turn = time.monotonic(), _FIRST_TURN
     while True:
         taken = []
@@ -162,4 +162,4 @@ def _try(function: Callable[[], object]) -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)
+    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)

@@ -169,7 +169,7 @@ class ImportHook(_Hook):
         if "site-packages" in parts or "dist-packages" in parts:
             return False
         return not any(
-            _under(library, self.folder) and file.startswith(os.path.join(library, ""))
+            _is_below(library, self.folder) and file.startswith(os.path.join(library, ""))
             for library in _library_folders()
         )
 
@@ -343,5 +343,5 @@ def _library_folders() -> set[str]:
     return {os.path.realpath(paths[key]) for key in ("stdlib", "platstdlib", "purelib", "platlib")}
 
 
-def _under(path: str, folder: str) -> bool:
+def _is_below(path: str, folder: str) -> bool:
     return path != folder and path.startswith(os.path.join(folder, ""))

@@ -16,7 +16,8 @@ from .diagnostics import say
 
 _FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 _OWN_WORKLOADS = _FIXTURES / "bench"
-_OTHER_FOLDERS = ("numpy", "keras")  # suites in folders of their own: programs, compiled unchanged; models, trained
+# Suites in folders of their own: NumPy programs that are compiled unchanged, and Keras models that are trained.
+_SUITE_FOLDERS = ("numpy", "keras")
 
 
 @click.command(short_help="Measure workloads beside NumPy and other compilers.")
@@ -25,7 +26,7 @@ _OTHER_FOLDERS = ("numpy", "keras")  # suites in folders of their own: programs,
 @click.option("--peer", "peers", multiple=True, metavar="NAME", help="Measure peer NAME; may be repeated.")
 @click.option("--peers-python", default=sys.executable, metavar="PATH", help="Run the peers with the Python at PATH.")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Number of rounds.")
-@click.option("--seconds", type=click.FloatRange(min=0), default=0.2, show_default=True, help="Seconds of each.")
+@click.option("--seconds", type=click.FloatRange(min=0), default=0.2, show_default=True, help="Seconds of each round.")
 @click.option("--folder", type=click.Path(path_type=Path), default=_OWN_WORKLOADS, help="Folder of the workloads.")
 @click.option("--small", is_flag=True, help="Use small inputs, only to check that all runs.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also draw the ratios.")
@@ -60,7 +61,7 @@ def bench(
     import autoconv.bench.rounds as measuring
     import autoconv.bench.table as table
 
-    separate = [suite for suite in suites if suite in _OTHER_FOLDERS] if folder == _OWN_WORKLOADS else []
+    separate = [suite for suite in suites if suite in _SUITE_FOLDERS] if folder == _OWN_WORKLOADS else []
     if separate:
         files: dict[str, Path] = {}
         for suite in separate:
@@ -70,7 +71,7 @@ def bench(
     else:
         files = measuring.workloads(folder, suites, only)
     settings = measuring.Settings(
-        peers=_chosen(peers, measuring.PEERS),
+        peers=_selected_peers(peers, measuring.PEERS),
         python=_checked_python(peers_python),
         rounds=rounds,
         seconds=seconds,
@@ -97,7 +98,7 @@ def bench(
         say(note)
 
 
-def _chosen(names: tuple[str, ...], peers: Any) -> Any:
+def _selected_peers(names: tuple[str, ...], peers: Any) -> Any:
     known = [peer.name for peer in peers]
     unknown = sorted(set(names) - set(known))
     if unknown:
@@ -107,7 +108,7 @@ def _chosen(names: tuple[str, ...], peers: Any) -> Any:
 
 def _checked_python(path: str) -> str:
     if not os.access(path, os.X_OK) or os.path.isdir(path):
-        raise TargetError(f"{path} is not a Python that can be run; --peers-python takes the path of one")
+        raise TargetError(f"{path} is not an executable file; --peers-python takes the path of a Python interpreter")
     return path
 
 

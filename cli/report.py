@@ -94,7 +94,7 @@ def as_json(
                     "message": diagnostic.message,
                     "function": diagnostic.function,
                     "remedy": diagnostic.remedy,
-                    **_place(diagnostic.place),
+                    **_place_data(diagnostic.place),
                 }
                 for diagnostic in outcome.diagnostics
             ],
@@ -106,7 +106,7 @@ def as_json(
                     "form": construct.form,
                     "stages": construct.stages,
                     "reason": construct.reason,
-                    **_place(construct.place),
+                    **_place_data(construct.place),
                 }
                 for construct in (outcome.conversion.constructs if outcome.conversion else ())
             ],
@@ -130,11 +130,11 @@ def _error(outcome: Outcome) -> dict[str, Any] | None:
         return {"message": outcome.bug[0]}
     if outcome.error is None:
         return None
-    place = _place(outcome.error.place) if outcome.error.place else {}
+    place = _place_data(outcome.error.place) if outcome.error.place else {}
     return {"message": outcome.error.message, "remedy": outcome.error.remedy, **place}
 
 
-def _place(place: Place) -> dict[str, Any]:
+def _place_data(place: Place) -> dict[str, Any]:
     return {
         "file": place.file,
         "line": place.line,

@@ -42,8 +42,8 @@ def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> N
     source = read_source(found.path)
     tree = parse(source, str(found.path))
     conversion = convert_source(source, str(found.path), _options(found, tree, after, compiled))
-    left = _cut(source, found.name)
-    right = _cut(conversion.text, found.name)
+    left = _definition_text(source, found.name)
+    right = _definition_text(conversion.text, found.name)
     diagnostics = _of_target(conversion, left)
     if beside:
         say(side_by_side(left, right, conversion.origins), newline=False)
@@ -85,7 +85,7 @@ def _checked_pass(name: str | None) -> str | None:
     return name
 
 
-def _cut(text: str, name: str) -> list[Half]:
+def _definition_text(text: str, name: str) -> list[Half]:
     """Return the lines of a definition, with the comments directly above it; the whole text for "".
 
     A name with several definitions has several parts.

@@ -162,7 +162,7 @@ def test_what_is_no_file_in_the_place_of_an_entry_is_none(cache):
 def test_a_conversion_of_another_form_is_none(cache, data):
     FUNCTIONS.store("key", data)
     assert FUNCTIONS.load("key") == data
-    assert converted._kept("key") is None
+    assert converted._load_code("key") is None
 
 
 def test_the_oldest_go_first(cache):

@@ -129,12 +129,12 @@ def _free_names(scope: gast.AST, known: _Known) -> set[str]:
 
 def _found_free(scope: Any, known: _Known) -> set[str]:
     if isinstance(scope, COMPREHENSIONS):
-        return _used(children(scope), known) - own_names(scope)
+        return _names_read(children(scope), known) - own_names(scope)
     if isinstance(scope, gast.ClassDef):
-        return _used(scope.body, known)
+        return _names_read(scope.body, known)
     inner = _scope_of(scope, (), known)
     body = scope.body if isinstance(scope.body, list) else [scope.body]
-    return (_used(body, known) - inner.locals) | inner.nonlocals
+    return (_names_read(body, known) - inner.locals) | inner.nonlocals
 
 
 def own_names(comprehension: Any) -> frozenset[str]:
@@ -143,7 +143,7 @@ def own_names(comprehension: Any) -> frozenset[str]:
     return frozenset(node.id for target in targets for node in walk_scope(target) if isinstance(node, gast.Name))
 
 
-def _used(nodes: list[gast.AST], known: _Known) -> set[str]:
+def _names_read(nodes: list[gast.AST], known: _Known) -> set[str]:
     """Return the names read (or declared nonlocal) below the nodes, including the free names of nested scopes."""
     found: set[str] = set()
     for top in nodes:
@@ -160,7 +160,7 @@ def _used(nodes: list[gast.AST], known: _Known) -> set[str]:
 def _captured_within(comprehension: gast.AST, inlined: Container[int], known: _Known) -> set[str]:
     """Return the names that lambdas and generators inside a comprehension capture."""
     found: set[str] = set()
-    pending = _within(comprehension)
+    pending = _inner_parts(comprehension)
     while pending:
         for node in walk_scope(pending.pop()):
             if isinstance(node, gast.Lambda) and id(node) in inlined:
@@ -168,22 +168,22 @@ def _captured_within(comprehension: gast.AST, inlined: Container[int], known: _K
             elif isinstance(node, (*FUNCTIONS, gast.GeneratorExp)):
                 found |= _free_names(node, known)
             elif isinstance(node, COMPREHENSIONS):
-                pending += _within(node)
+                pending += _inner_parts(node)
     return found
 
 
 def _walrus_targets(comprehension: gast.AST) -> set[str]:
     found: set[str] = set()
-    pending = _within(comprehension)
+    pending = _inner_parts(comprehension)
     while pending:
         for node in walk_scope(pending.pop()):
             if isinstance(node, gast.NamedExpr):
                 found.add(node.target.id)
             elif isinstance(node, COMPREHENSIONS):
-                pending += _within(node)
+                pending += _inner_parts(node)
     return found
 
 
-def _within(comprehension: Any) -> list[gast.AST]:
+def _inner_parts(comprehension: Any) -> list[gast.AST]:
     """Return the parts evaluated inside a comprehension; its first iterable belongs to the scope around it."""
     return [comprehension.generators[0].target, *inner_parts(comprehension)]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from autoconv.api.control import checks
 from autoconv.api.elementwise import BINARY, UNARY
-from autoconv.runtime.recording.api_dispatch import Handler, original, register, unregister
+from autoconv.runtime.recording.api_dispatch import Handler, register, unregister, unwrapped
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _ASSERTIONS = (
@@ -33,7 +33,7 @@ def dispatch_for_api(api: Callable[..., Any], *signatures: Mapping[Any, Any]) ->
     >>> autoconv.reduce_sum(Doubled([1, 2])).numpy()
     np.int32(6)
     """
-    function = original(api)
+    function = unwrapped(api)
     parameters = inspect.signature(function)
 
     def add(run: Function) -> Function:
@@ -41,7 +41,7 @@ def dispatch_for_api(api: Callable[..., Any], *signatures: Mapping[Any, Any]) ->
         if not all(wanted):
             raise ValueError(f"dispatch_for_api needs types of arguments: annotate those of {run!r}")
         for one in wanted:
-            register(function, Handler(_fits(parameters, one), run))
+            register(function, Handler(_annotation_check(parameters, one), run))
         return run
 
     return add
@@ -136,7 +136,7 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     return hints
 
 
-def _fits(parameters: inspect.Signature, wanted: Mapping[Any, Any]) -> Callable[..., bool]:
+def _annotation_check(parameters: inspect.Signature, wanted: Mapping[Any, Any]) -> Callable[..., bool]:
     names = list(parameters.parameters)
 
     def fits(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

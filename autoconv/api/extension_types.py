@@ -60,7 +60,7 @@ class ExtensionType(CompositeTensor, metaclass=_Constructing):
         cls.Spec._of = cls
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        given = _given(type(self), args, kwargs)
+        given = _bound_fields(type(self), args, kwargs)
         for name, value in given.items():
             setattr(self, name, value)
 
@@ -125,7 +125,7 @@ class ExtensionTypeSpec(TypeSpec):
     _of: ClassVar[type[ExtensionType]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._values: dict[str, Any] = _given(self._of, args, kwargs)
+        self._values: dict[str, Any] = _bound_fields(self._of, args, kwargs)
 
     @classmethod
     def _of_values(cls, values: dict[str, Any]) -> ExtensionTypeSpec:
@@ -243,7 +243,7 @@ def _is_class_var(hint: Any) -> bool:
     return typing.get_origin(hint) is ClassVar or hint is ClassVar
 
 
-def _given(kind: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def _bound_fields(kind: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that were given; raises TypeError for too many, unknown or missing ones."""
     names = list(_fields(kind))
     if len(args) > len(names):

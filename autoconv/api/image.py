@@ -147,12 +147,12 @@ def resize_with_crop_or_pad(image: TensorLike, target_height: int, target_width:
     """
     x = convert_to_tensor(image)
     height, width = _sides(x)
-    down, right = (_excess(side, target) for side, target in ((height, target_height), (width, target_width)))
-    kept = [_least(side, target) for side, target in ((height, target_height), (width, target_width))]
+    down, right = (_leading_cut(side, target) for side, target in ((height, target_height), (width, target_width)))
+    kept = [_smaller_side(side, target) for side, target in ((height, target_height), (width, target_width))]
     x = crop_to_bounding_box(x, down, right, *kept)
     height, width = kept
     return pad_to_bounding_box(
-        x, _excess(target_height, height), _excess(target_width, width), target_height, target_width
+        x, _leading_cut(target_height, height), _leading_cut(target_width, width), target_height, target_width
     )
 
 
@@ -353,14 +353,14 @@ def _sides(image: Tensor) -> list[Any]:
     return [image.shape[axis] if image.shape[axis] is not None else shape(image)[axis] for axis in (-3, -2)]
 
 
-def _excess(side: Any, target: Any) -> Any:
+def _leading_cut(side: Any, target: Any) -> Any:
     """Return how much to cut off before the middle: half of what is too much."""
     if isinstance(side, int) and isinstance(target, int):
         return max(side - target, 0) // 2
     return apply("maximum", side - target, 0) // 2
 
 
-def _least(side: Any, target: Any) -> Any:
+def _smaller_side(side: Any, target: Any) -> Any:
     return min(side, target) if isinstance(side, int) and isinstance(target, int) else apply("minimum", side, target)
 
 

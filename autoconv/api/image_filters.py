@@ -31,7 +31,7 @@ def rgb_to_yuv(images: TensorLike) -> Tensor:
     >>> autoconv.image.rgb_to_yuv([[[1.0, 1.0, 1.0]]]).numpy().ravel().round(3)
     array([1., 0., 0.], dtype=float32)
     """
-    return _mixed(images, _YUV)
+    return _mix_channels(images, _YUV)
 
 
 def yuv_to_rgb(images: TensorLike) -> Tensor:
@@ -40,7 +40,7 @@ def yuv_to_rgb(images: TensorLike) -> Tensor:
     >>> autoconv.image.yuv_to_rgb([[[1.0, 0.0, 0.0]]]).numpy().ravel().round(3)
     array([1., 1., 1.], dtype=float32)
     """
-    return _mixed(images, np.linalg.inv(_YUV))
+    return _mix_channels(images, np.linalg.inv(_YUV))
 
 
 def rgb_to_yiq(images: TensorLike) -> Tensor:
@@ -49,7 +49,7 @@ def rgb_to_yiq(images: TensorLike) -> Tensor:
     >>> autoconv.image.rgb_to_yiq([[[1.0, 0.0, 0.0]]]).numpy().ravel().round(3)
     array([0.299, 0.596, 0.212], dtype=float32)
     """
-    return _mixed(images, _YIQ)
+    return _mix_channels(images, _YIQ)
 
 
 def yiq_to_rgb(images: TensorLike) -> Tensor:
@@ -58,7 +58,7 @@ def yiq_to_rgb(images: TensorLike) -> Tensor:
     >>> autoconv.image.yiq_to_rgb([[[1.0, 0.0, 0.0]]]).numpy().ravel().round(3)
     array([1., 1., 1.], dtype=float32)
     """
-    return _mixed(images, np.linalg.inv(_YIQ))
+    return _mix_channels(images, np.linalg.inv(_YIQ))
 
 
 def adjust_gamma(image: TensorLike, gamma: float = 1, gain: float = 1) -> Tensor:
@@ -194,6 +194,6 @@ def _halved(image: Any) -> Any:
     return avg_pool(pad(image, [[0, 0], *odd, [0, 0]], "SYMMETRIC"), 2, 2, "VALID")
 
 
-def _mixed(images: TensorLike, weights: Any) -> Tensor:
+def _mix_channels(images: TensorLike, weights: Any) -> Tensor:
     x = convert_to_tensor(images)
     return apply("matmul", x, np.asarray(weights, x.dtype.numpy))

@@ -61,7 +61,7 @@ def resize(
     batch = x if rank == 4 else expand_dims(x, 0)
     sides = [batch.shape[axis] if batch.shape[axis] is not None else shape(batch)[axis] for axis in (1, 2)]
     if preserve_aspect_ratio:
-        given = _fitting(given, sides)
+        given = _largest_proportional_sides(given, sides)
     chosen = str(getattr(method, "value", method))
     if all(isinstance(a, int) and isinstance(b, int) and a == b for a, b in zip(given, sides, strict=True)):
         return x
@@ -168,7 +168,7 @@ def _side(size: Any) -> Any:
     return cast(size, int32) if known is None else int(known)
 
 
-def _fitting(given: list[Any], sides: list[Any]) -> list[Any]:
+def _largest_proportional_sides(given: list[Any], sides: list[Any]) -> list[Any]:
     """Return the largest sides of the same proportions within the given ones."""
     scale = apply("minimum", *(_float(new) / _float(old) for new, old in zip(given, sides, strict=True)))
     return [_side(cast(apply("round", _float(side) * scale), int32)) for side in sides]

@@ -35,7 +35,8 @@ def split(input: RaggedLike, sep: str | None = None, maxsplit: int = -1, name: s
 
     def lengths(texts: Tensor) -> Tensor:
         """Return the number of parts: the mark at the end makes the last part not empty."""
-        return _filled(apply("string_split", texts if sep is None else apply("add", texts, mark), **options))
+        given = texts if sep is None else apply("add", texts, mark)
+        return _lengths_without_padding(apply("string_split", given, **options))
 
     return _parts(input, lambda texts: apply("string_split", texts, name=name, **options), lengths)
 
@@ -47,7 +48,7 @@ def bytes_split(input: RaggedLike, name: str | None = None) -> Any:
     array([b'a', b'b', b'c'], dtype=object)
     """
     characters = lambda texts: apply("string_characters", texts, unit="BYTE", name=name)
-    return _parts(input, characters, lambda texts: _filled(characters(texts)))
+    return _parts(input, characters, lambda texts: _lengths_without_padding(characters(texts)))
 
 
 def unicode_split(
@@ -66,7 +67,7 @@ def unicode_split(
         valid = texts if is_plain else apply("unicode_transcode", texts, output="UTF-8", **options)
         return apply("string_characters", valid, unit="UTF8_CHAR", name=name)
 
-    return _parts(input, characters, lambda texts: _filled(characters(texts)))
+    return _parts(input, characters, lambda texts: _lengths_without_padding(characters(texts)))
 
 
 def unicode_decode(
@@ -85,7 +86,7 @@ def unicode_decode(
 
     def lengths(texts: Tensor) -> Tensor:
         valid = apply("unicode_transcode", texts, output="UTF-8", **options)
-        return _filled(apply("string_characters", valid, unit="UTF8_CHAR"))
+        return _lengths_without_padding(apply("string_characters", valid, unit="UTF8_CHAR"))
 
     return _parts(input, lambda texts: apply("unicode_decode", texts, name=name, **options), lengths)
 
@@ -216,7 +217,7 @@ def _parts(
     return RaggedTensor.from_tensor(split_padded(texts), lengths=lengths(texts))
 
 
-def _filled(parts: Tensor) -> Tensor:
+def _lengths_without_padding(parts: Tensor) -> Tensor:
     """Return the lengths of rows without the empty parts at their ends."""
     return RaggedTensor.from_tensor(parts, padding="").row_lengths()  # type: ignore[no-any-return]
 

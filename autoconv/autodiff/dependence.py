@@ -25,10 +25,10 @@ def varied_values(
     A forward analysis. Results of a node with regions are varied only if its regions connect them; loops are iterated
     to a fixed point. `within` restricts it to those nodes.
     """
-    return _varied(graph, chosen, heap, (), None if within is None else set(within))
+    return _varied_values(graph, chosen, heap, (), None if within is None else set(within))
 
 
-def _varied(
+def _varied_values(
     graph: Graph, chosen: Iterable[Value], heap: Heap, enclosing: tuple[Graph, ...], within: set[Node] | None = None
 ) -> set[Value]:
     varied = {value for value in chosen if carries(value.type)}
@@ -58,7 +58,7 @@ def _varied_results(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: t
 
 def _outputs(region: Graph, parameters: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> list[bool]:
     chosen = [p for p, flag in zip(region.parameters, parameters, strict=True) if flag]
-    varied = _varied(region, chosen, heap, enclosing)
+    varied = _varied_values(region, chosen, heap, enclosing)
     return [value in varied for value in region.outputs]
 
 

@@ -129,7 +129,7 @@ def _counters(node: Node, child: Region, remaining: Value) -> dict[Value, Callab
     for start, parameter, after in zip(node.inputs, child.forward.parameters, child.forward.outputs, strict=False):
         step = _step(parameter, after)
         if step:
-            found[parameter] = functools.partial(_counted, child, start, step, remaining)
+            found[parameter] = functools.partial(_iteration_count, child, start, step, remaining)
     return found
 
 
@@ -145,7 +145,7 @@ def _step(parameter: Value, after: Value) -> int:
     return 0 if number is None or number.dtype != np.int64 or number.shape else int(number)
 
 
-def _counted(child: Region, start: Value, step: int, remaining: Value) -> Value:
+def _iteration_count(child: Region, start: Value, step: int, remaining: Value) -> Value:
     b, first = child.builder, child.capture(start)
     weak = first.weak
     done = b.multiply(b.subtract(remaining, _ONE), np.array(step, np.int64))

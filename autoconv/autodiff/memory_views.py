@@ -26,7 +26,7 @@ def read_view(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
         return getattr(b, attributes["which"])(x)  # type: ignore[no-any-return]
     if name == "array_windows":
         return b.sliding_windows(x, **attributes)  # type: ignore[no-any-return]
-    return b.get_item(b.reshape(x, shape=(-1,)), _places(b, attributes, type_), spec=(Gather(),))  # type: ignore[no-any-return]
+    return b.get_item(b.reshape(x, shape=(-1,)), _flat_positions(b, attributes, type_), spec=(Gather(),))  # type: ignore[no-any-return]
 
 
 def write_view(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...]) -> Value:
@@ -41,11 +41,11 @@ def write_view(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...
         return b.complex(*parts)  # type: ignore[no-any-return]
     if name in ("array_diagonal", "array_windows"):
         return outer  # a read-only view
-    flat = b.set_item(b.reshape(outer, shape=(-1,)), inner, _places(b, attributes, type_), spec=(Gather(),))
+    flat = b.set_item(b.reshape(outer, shape=(-1,)), inner, _flat_positions(b, attributes, type_), spec=(Gather(),))
     return b.reshape(flat, shape=type_.shape)  # type: ignore[no-any-return]
 
 
-def _places(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value:
+def _flat_positions(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value:
     """Return the flat index of each element of a strided view."""
     if None in type_.shape or None in type_.strides:
         refuse("an array is viewed in another shape, and its sizes are known only at run time")

@@ -102,7 +102,7 @@ def _identifier(name: str) -> str:
 def _refusal(name: str, error: NoLibrary) -> UnsupportedError:
     """Return the error that names each op with its line; its place is the first one's."""
     lines = [f"{op} at {span}" if span is not None else op for op, span in error.ops]
-    place = next((_place(span) for _, span in error.ops if span is not None), None)
+    place = next((_place_of_span(span) for _, span in error.ops if span is not None), None)
     return UnsupportedError(
         f"{name} has no code without Python: {'; '.join(lines[:10])}", place,
         remedy="ops with a native form, which `autoconv show-graph --stage native` shows; known sizes; or one name for "
@@ -110,5 +110,5 @@ def _refusal(name: str, error: NoLibrary) -> UnsupportedError:
     )  # fmt: skip
 
 
-def _place(span: Span) -> Place:
+def _place_of_span(span: Span) -> Place:
     return Place(span.file, span.line, span.column)

@@ -23,7 +23,7 @@ def header_text(interface: Interface, messages: Sequence[str]) -> str:
     form = interface.form
     guard = f"{form.name.upper()}_H"
     arguments = [one for one in form.parameters if isinstance(one, Argument)]
-    used = [(one.dtype, len(one.shape)) for one in arguments] + list(_used(form.result))
+    used = [(one.dtype, len(one.shape)) for one in arguments] + list(_numbers_used(form.result))
     parts = [
         _comment(interface, arguments),
         f"#ifndef {guard}\n#define {guard}\n",
@@ -147,10 +147,10 @@ def _codes(messages: Sequence[str]) -> str:
     return "\n".join(lines) + " */"
 
 
-def _used(tree: ResultTree) -> list[tuple[DType, int]]:
+def _numbers_used(tree: ResultTree) -> list[tuple[DType, int]]:
     if isinstance(tree, Output):
         return [(tree.dtype, tree.rank)]
-    return [one for _, part in tree.fields for one in _used(part)]
+    return [one for _, part in tree.fields for one in _numbers_used(part)]
 
 
 def tensor_type(dtype: DType, rank: int) -> str:

@@ -31,7 +31,7 @@ def variants(trace: Trace, interface: Interface) -> list[Graph]:
         known = graph is trace.concrete.recorded
         return [trace.concrete.optimised if known else optimise(graph, contract=contract)]
     try:
-        general = _made(graph, _types(graph, declared, {}), contract)
+        general = _make_variant(graph, _types(graph, declared, {}), contract)
     except (CannotSpecialise, ValueError, TypeError) as error:
         raise UnsupportedError(
             f"{interface.form.name} cannot take arguments of any sizes {', '.join(map(str, symbols))}"
@@ -39,15 +39,15 @@ def variants(trace: Trace, interface: Interface) -> list[Graph]:
             remedy="one name for sizes that have to be equal, as in 'float64[n,3] float64[n]', or numbers",
         ) from None
     found = [general]
-    for sizes in itertools.islice(_special(general, symbols), _MOST):
+    for sizes in itertools.islice(_special_sizes(general, symbols), _MOST):
         try:
-            found.append(_made(graph, _types(graph, declared, sizes), contract))
+            found.append(_make_variant(graph, _types(graph, declared, sizes), contract))
         except (CannotSpecialise, ValueError, TypeError):  # the program refuses these sizes
             continue
     return found
 
 
-def _special(general: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[Symbol, int]]:
+def _special_sizes(general: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[Symbol, int]]:
     """Yield the small sizes that need code of their own, those of one dimension first."""
     code = symbolic_code().sizes(general, general.needs)
     usual = {symbol.name: _LARGE for symbol in symbols}
@@ -72,7 +72,7 @@ def _types(
     return found
 
 
-def _made(graph: Graph, types: list[Type], contract: str) -> Graph:
+def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:
     if all(map(is_static, types)):
         return optimise(specialise(graph, types), contract=contract)
     made, needs = generalise(graph, types)

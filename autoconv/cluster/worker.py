@@ -28,10 +28,10 @@ class Worker:
         if text not in self._compiled:
             self._compiled[text] = compile_graph(from_text(text, OPS))
         # Arrays of another process have dtypes of their own, which native code does not take.
-        found = self._compiled[text]([_own(argument) for argument in arguments])
+        found = self._compiled[text]([_own_copy(argument) for argument in arguments])
         return found[0] if len(found) == 1 else tuple(found)
 
 
-def _own(argument: Any) -> Any:
+def _own_copy(argument: Any) -> Any:
     return np.array(argument) if isinstance(argument, np.ndarray) else argument
 

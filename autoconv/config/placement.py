@@ -41,7 +41,7 @@ def add_task(job: str, number: int, task: Task) -> None:
 
 
 class _Eager(threading.local):
-    """The request of the block that this thread is in; `away` is the same unless the default device serves it.
+    """The request of the block that this thread is in; `away` is the same, or "" if the default device serves it.
 
     `replica` is not 0 while code of a replica runs, for which functions have traces of their own.
     """
@@ -61,7 +61,7 @@ def requested() -> str:
     return _EAGER.request
 
 
-def away() -> str:
+def other_device_request() -> str:
     """Return the request of the block around eager code, "" where the default device serves it."""
     return _EAGER.away
 
@@ -142,7 +142,7 @@ def full_name(request: str) -> str:
     spec = DeviceSpec.from_string(request)
     if spec.job not in (None, "localhost") or spec.task not in (None, 0):
         return _remote(spec)
-    found, known = _here(spec), _local(spec.device_type)
+    found, known = _local_name(spec), _local(spec.device_type)
     if found in known or SETTINGS.soft_placement:
         return found if found in known else DEFAULT_DEVICE
     raise InvalidArgumentError(
@@ -154,10 +154,10 @@ def full_name(request: str) -> str:
 def has_device(request: str) -> bool:
     """Return whether this process has the device of a request itself."""
     spec = DeviceSpec.from_string(request)
-    return spec.job in (None, "localhost") and not spec.task and _here(spec) in _local(spec.device_type)
+    return spec.job in (None, "localhost") and not spec.task and _local_name(spec) in _local(spec.device_type)
 
 
-def _here(spec: DeviceSpec) -> str:
+def _local_name(spec: DeviceSpec) -> str:
     return f"{HOST}/device:{spec.device_type or 'CPU'}:{spec.device_index or 0}"
 
 
@@ -193,7 +193,7 @@ def pool_of(name: str) -> int:
 
 
 __all__ = [
-    "ACCELERATOR", "DEFAULT_DEVICE", "HOST", "TASKS", "Task", "add_task", "as_replica", "away", "eager_device",
-    "full_name", "has_device", "is_default", "merged", "placed", "pool_of", "replica", "requested", "requesting",
-    "task_of",
+    "ACCELERATOR", "DEFAULT_DEVICE", "HOST", "TASKS", "Task", "add_task", "as_replica", "eager_device", "full_name",
+    "has_device", "is_default", "merged", "other_device_request", "placed", "pool_of", "replica", "requested",
+    "requesting", "task_of",
 ]  # fmt: skip

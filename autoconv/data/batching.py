@@ -142,9 +142,13 @@ class PaddedBatch(Batch):
         specs, template = flatten(source.spec)
         if any(map(is_composite_spec, specs)):
             raise TypeError(f"padded_batch takes elements made of tensors, found {source.spec}")
-        wanted = [leaf.shape for leaf in specs] if shapes is None else _spread(shapes, template, "padded_shapes")
+        wanted = (
+            [leaf.shape for leaf in specs]
+            if shapes is None
+            else _entry_per_component(shapes, template, "padded_shapes")
+        )
         self.shapes = [_checked_shape(s, leaf) for s, leaf in zip(wanted, specs, strict=True)]
-        given = [None] * len(specs) if values is None else _spread(values, template, "padding_values")
+        given = [None] * len(specs) if values is None else _entry_per_component(values, template, "padding_values")
         self.padding = [_padding(v, leaf) for v, leaf in zip(given, specs, strict=True)]
         super().__init__(source, size, drop_remainder)
 
@@ -223,7 +227,7 @@ def _padded(column: Sequence[Any], shape: TensorShape, value: Any, place: Place 
     return result
 
 
-def _spread(given: Any, template: Template | None, what: str) -> list[Any]:
+def _entry_per_component(given: Any, template: Template | None, what: str) -> list[Any]:
     """Return one entry for each component; a single one applies to all."""
     if template is None:
         return [given]
@@ -237,7 +241,9 @@ def _spread(given: Any, template: Template | None, what: str) -> list[Any]:
         return [given] * template.leaf_count
     else:
         raise TypeError(f"{what} has to have the structure of the elements, found {given!r}")
-    return [x for part, child in zip(parts, template.children, strict=True) for x in _spread(part, child, what)]
+    return [
+        x for part, child in zip(parts, template.children, strict=True) for x in _entry_per_component(part, child, what)
+    ]
 
 
 def _checked_shape(shape: Any, leaf: TensorSpec) -> TensorShape:

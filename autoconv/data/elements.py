@@ -94,7 +94,7 @@ def joined_specs(first: Any, second: Any) -> Any:
     (one, template), (two, other) = flatten(first), flatten(second)
     if template != other or any(type(a) is not type(b) or not _same_kind(a, b) for a, b in zip(one, two, strict=True)):
         raise TypeError(f"the elements of two datasets have to be of one kind; found {first} and {second}")
-    return pack(template, [_joined(a, b) for a, b in zip(one, two, strict=True)])
+    return pack(template, [_join_specs(a, b) for a, b in zip(one, two, strict=True)])
 
 
 def _same_kind(a: Any, b: Any) -> bool:
@@ -103,7 +103,7 @@ def _same_kind(a: Any, b: Any) -> bool:
     return a.dtype is b.dtype if isinstance(a, TensorSpec) else bool(a == b)
 
 
-def _joined(a: Any, b: Any) -> Any:
+def _join_specs(a: Any, b: Any) -> Any:
     if is_composite_spec(a):
         return a.most_specific_common_supertype([b])
     return TensorSpec(join_shapes(a.type.shape, b.type.shape), a.dtype) if isinstance(a, TensorSpec) else a

@@ -108,7 +108,7 @@ class Records(FileNode):
 
 def matching(pattern: Any) -> list[str]:
     """Return the files that match one or more glob patterns, sorted; raises InvalidArgumentError if there are none."""
-    patterns = [os.fsdecode(p) for p in np.ravel(np.asarray(_plain(pattern), object))]
+    patterns = [os.fsdecode(p) for p in np.ravel(np.asarray(_as_strings(pattern), object))]
     found = sorted({path for one in patterns for path in glob.glob(one)})
     if not found:
         raise InvalidArgumentError(f"No files matched pattern: {', '.join(patterns)}")
@@ -123,16 +123,16 @@ def text(value: bytes) -> Any:
 
 
 def _names(filenames: Any) -> Slices:
-    names = convert_to_tensor(_plain(filenames))
+    names = convert_to_tensor(_as_strings(filenames))
     if not names.dtype.is_string:
         raise TypeError(f"`filenames` must be names of files, found {filenames!r}")
     return Slices(names if names.type.shape else [names])
 
 
-def _plain(names: Any) -> Any:
+def _as_strings(names: Any) -> Any:
     if isinstance(names, os.PathLike):
         return os.fspath(names)
-    return [_plain(name) for name in names] if isinstance(names, (list, tuple)) else names
+    return [_as_strings(name) for name in names] if isinstance(names, (list, tuple)) else names
 
 
 class _Closing(io.BufferedReader):

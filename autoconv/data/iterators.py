@@ -188,11 +188,11 @@ def as_numpy(spec: Any, leaves: Any) -> Any:
     found, start = [], 0
     for one, count in groups(spec):
         part, start = leaves[start : start + count], start + count
-        found.append(_whole(one, part) if is_composite_spec(one) else _numpy(one, part[0]))
+        found.append(_rebuild_composite(one, part) if is_composite_spec(one) else _numpy(one, part[0]))
     return pack(template, found)
 
 
-def _whole(spec: TypeSpec, leaves: Sequence[Any]) -> Any:
+def _rebuild_composite(spec: TypeSpec, leaves: Sequence[Any]) -> Any:
     """Return a composite; an array where its spec is one of tensors."""
     value = rebuild(spec, leaves)
     return value.numpy() if isinstance(value, EagerTensor) else value

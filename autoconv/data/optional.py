@@ -115,7 +115,7 @@ class OptionalSpec:
 def zeros_of(element_spec: object) -> Any:
     """Return what an Optional of the spec holds without a value; None stands for a spec that is to come."""
     leaves, template = expand_specs(*flatten(element_spec))
-    return pack(template, [_nothing(spec) for spec in leaves])
+    return pack(template, [_placeholder(spec) for spec in leaves])
 
 
 _EMPTY = "The given optional does not have a value."
@@ -125,7 +125,7 @@ def _as_element(part: object) -> Any:
     return part if part is None else convert_to_tensor(part)
 
 
-def _nothing(spec: TensorSpec | None) -> Any:
+def _placeholder(spec: TensorSpec | None) -> Any:
     """Return zeros of the spec: an eager tensor, as the Optional may be used in another region of the graph."""
     if spec is None:
         return None

@@ -55,11 +55,11 @@ class FileCache(Node):
             size = os.fstat(file.fileno()).st_size
             try:
                 if _read(file, True).tolist() != _head(self.spec).tolist():
-                    raise DataLossError(f"{self.path} holds elements of another kind than {self.spec}; remove the file")
+                    raise DataLossError(f"{self.path} does not hold elements of {self.spec}; remove the file")
                 while file.tell() < size:
                     yield [_read(file, leaf.dtype.is_string) for leaf in leaves]
             except (ValueError, EOFError, TypeError) as error:
-                raise DataLossError(f"{self.path} is no file of elements, or is damaged: {error}") from None
+                raise DataLossError(f"{self.path} is not a file of elements, or is damaged: {error}") from None
 
 
 def _head(spec: Any) -> np.ndarray:

@@ -141,7 +141,7 @@ class ProcessGroup:
         if told is not None and any(given.get(key) != value for key, value in told.items()):
             raise InvalidArgumentError(
                 f"the workers make different calls: number {told['number']} of {self._place(self.rank)} is "
-                f"{_shown(told)}, and that of {self._place(rank)} is {_shown(given)}"
+                f"{_describe_call(told)}, and that of {self._place(rank)} is {_describe_call(given)}"
             )
         return given, array
 
@@ -273,7 +273,7 @@ def _added(parts: Sequence[np.ndarray]) -> np.ndarray:
     return total
 
 
-def _shown(told: Description) -> str:
+def _describe_call(told: Description) -> str:
     kind, shape = told.get("dtype"), told.get("shape")
     return str(told.get("call")) + (f" of {kind}{shape}" if isinstance(kind, str) else "")
 

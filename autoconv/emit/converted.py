@@ -127,7 +127,7 @@ def _converted_code(function: types.FunctionType, hands: bool) -> types.CodeType
 def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.CodeType, frozenset[str]]:
     # A log of the passes needs them to run.
     key = None if "passes" in SETTINGS.logs else _key(function, hands)
-    kept = None if key is None else _kept(key)
+    kept = None if key is None else _load_code(key)
     if kept is not None:
         return kept
     for tell in tuple(ABOUT_TO_CONVERT):
@@ -140,7 +140,7 @@ def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.Code
     return code, changed
 
 
-def _kept(key: str) -> tuple[types.CodeType, frozenset[str]] | None:
+def _load_code(key: str) -> tuple[types.CodeType, frozenset[str]] | None:
     data = FUNCTIONS.load(key)
     if data is None:
         return None

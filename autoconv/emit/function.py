@@ -168,7 +168,7 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
         )
     source = "".join(lines)
     try:
-        tree = _around(source, filename, code.co_firstlineno)
+        tree = _statements_around(source, filename, code.co_firstlineno)
     except SourceError as error:
         raise ConversionError(
             f"the source of {function.__qualname__!r} is not Python any more ({error.message}); the file was changed "
@@ -197,7 +197,7 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
     return node, class_name, filename, source.splitlines()
 
 
-def _around(source: str, filename: str, line: int) -> ast.Module:
+def _statements_around(source: str, filename: str, line: int) -> ast.Module:
     """Return the tree of those of a module's statements that span a line; raise SourceError for invalid Python.
 
     The extents of all statements come from one parse of the file, which is cached for its other functions.

@@ -117,7 +117,7 @@ class _ConsumerCalls(Transformer):
         if found is None:
             return node
         handed = self._consumer_call(found, node)
-        return handed if found is node.value else [*handed, _without(node, found)]
+        return handed if found is node.value else [*handed, _without_yield(node, found)]
 
     visit_Assign = visit_Expr
 
@@ -175,7 +175,7 @@ def _takes_every_exit(handler: Any) -> bool:
     return not all(isinstance(kind, gast.Name) and kind.id not in _EXITS for kind in kinds)
 
 
-def _without(statement: Any, found: Any) -> Any:
+def _without_yield(statement: Any, found: Any) -> Any:
     """Replace the yield in a statement by None, the value of a yield without a `send`."""
     holder: Any = statement
     field: Any = "value"

@@ -51,7 +51,7 @@ def rename_imports(
                     name.value = new or name.value
                 elif computed is not None:
                     changed = True
-                    call = _called(computed, name, nodes)
+                    call = _call_node(computed, name, nodes)
                     if isinstance(place, list):
                         place[key] = call
                     else:
@@ -59,7 +59,7 @@ def rename_imports(
     return changed
 
 
-def _called(function: str, argument: Any, nodes: ModuleType) -> Any:
+def _call_node(function: str, argument: Any, nodes: ModuleType) -> Any:
     name = nodes.Name(id=function, ctx=nodes.Load())
     call = nodes.Call(func=ast.copy_location(name, argument), args=[argument], keywords=[])
     return ast.copy_location(call, argument)

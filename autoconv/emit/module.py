@@ -41,7 +41,7 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
     parsed = check(source, filename)
     while True:
         with deep_recursion():
-            made = _made(source, parsed, filename, options, frozenset(left_alone), diagnostics)
+            made = _convert_except(source, parsed, filename, options, frozenset(left_alone), diagnostics)
         failure = made if isinstance(made, _Failure) else _uncompiled(made, source, filename, left_alone)
         if failure is None:
             assert isinstance(made, _Made)
@@ -71,7 +71,7 @@ class _Failure:
     function: str
 
 
-def _made(
+def _convert_except(
     source: str, parsed: ast.Module | None, filename: str, options: Options, left_alone: frozenset[str],
     diagnostics: Sequence[Diagnostic],
 ) -> _Made | _Failure:  # fmt: skip

@@ -34,7 +34,7 @@ def _folded(node: Node) -> str:
 
 def _svg(graph: Graph) -> str:
     nodes = graph.nodes[:_MOST]
-    places = _places(graph, nodes)
+    places = _box_positions(graph, nodes)
     width = max((x for x, _ in places.values()), default=0) + _BOX + _GAP_X
     height = max((y for _, y in places.values()), default=0) + _HIGH + _GAP_Y
     lines = [_line(places[source], places[target]) for source, target in _edges(graph, nodes) if source in places]
@@ -48,7 +48,7 @@ def _svg(graph: Graph) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" {view}>{"".join(lines)}{"".join(boxes)}</svg>'
 
 
-def _places(graph: Graph, nodes: list[Node]) -> dict[object, tuple[int, int]]:
+def _box_positions(graph: Graph, nodes: list[Node]) -> dict[object, tuple[int, int]]:
     """Return the positions of the boxes: below their operands; outputs in order, at the bottom."""
     depth: dict[object, int] = dict.fromkeys(graph.parameters, 0)
     for node in nodes:

@@ -117,7 +117,7 @@ def _lengths(
     if isinstance(partition, RaggedFeature.RowLengths):
         return held.flat_values, held.row_lengths()
     if isinstance(partition, RaggedFeature.ValueRowIds):
-        return _counted(held)
+        return _row_lengths(held)
     if isinstance(partition, RaggedFeature.RowSplits):
         begins, ends = held[:, :-1], held[:, 1:]
     elif isinstance(partition, RaggedFeature.RowStarts):
@@ -128,7 +128,7 @@ def _lengths(
     return ends.flat_values - begins.flat_values, begins.row_lengths()
 
 
-def _counted(held: RaggedTensor) -> tuple[Tensor, Tensor]:
+def _row_lengths(held: RaggedTensor) -> tuple[Tensor, Tensor]:
     """Return lengths of rows, and their numbers by record, of the numbers of the values' rows."""
     ids, records = held.flat_values, held.value_rowids()
     found = unsorted_segment_max(ids + 1, records, held.nrows())

@@ -61,7 +61,7 @@ class DecodeExamples:
         flat, shape = _records(records)
         features = [_parsed("Example", record, place).features for place, record in flat]
         places = [place for place, _ in flat]
-        return [_joined(wanted, [f.feature for f in features], places, shape) for wanted in self.wanted]
+        return [_join_feature(wanted, [f.feature for f in features], places, shape) for wanted in self.wanted]
 
 
 @attribute_class
@@ -96,7 +96,7 @@ class DecodeSequences:
         flat, shape = _records(records)
         messages = [_parsed("SequenceExample", record, place) for place, record in flat]
         places = [place for place, _ in flat]
-        results = [_joined(wanted, [m.context.feature for m in messages], places, shape) for wanted in self.whole]
+        results = [_join_feature(wanted, [m.context.feature for m in messages], places, shape) for wanted in self.whole]
         lengths = []
         for wanted in self.steps:
             lists = [message.feature_lists.feature_list for message in messages]
@@ -139,11 +139,11 @@ def _parsed(kind: str, record: bytes, place: str) -> Any:
     try:
         message.ParseFromString(record)
     except Exception:  # protobuf's implementations raise classes of their own
-        raise InvalidArgumentError(f"{_before(place)}Could not parse example input, value: {record[:40]!r}") from None
+        raise InvalidArgumentError(f"{_prefix(place)}Could not parse example input, value: {record[:40]!r}") from None
     return message
 
 
-def _joined(wanted: Wanted, features: list[Any], places: list[str], shape: tuple[int, ...]) -> np.ndarray:
+def _join_feature(wanted: Wanted, features: list[Any], places: list[str], shape: tuple[int, ...]) -> np.ndarray:
     """Return the values of one feature of all records."""
     rows = [_of_record(wanted, found, place) for found, place in zip(features, places, strict=True)]
     if wanted.varies:
@@ -169,7 +169,7 @@ def _of_record(wanted: Wanted, features: Any, place: str) -> np.ndarray:
     if values is None:
         if not wanted.optional:
             raise InvalidArgumentError(
-                f"{_before(place)}Feature: {wanted.key} (data type: {wanted.kind}) is required but could not be found."
+                f"{_prefix(place)}Feature: {wanted.key} (data type: {wanted.kind}) is required but could not be found."
             )
         return wanted.array((0, *wanted.shape) if wanted.varies else wanted.shape)
     return _shaped(wanted, values, place)
@@ -196,17 +196,17 @@ def _of_steps(wanted: Wanted, lists: Any, place: str) -> np.ndarray:
     if wanted.key not in lists:
         if not wanted.optional:
             raise InvalidArgumentError(
-                f"{_before(place)}Feature list '{wanted.key}' is required but could not be found.  Write instead: "
+                f"{_prefix(place)}Feature list '{wanted.key}' is required but could not be found.  Write instead: "
                 f"FixedLenSequenceFeature(…, allow_missing=True), for none of its steps."
             )
         return wanted.array((0, *wanted.shape))
     one = Wanted(wanted.key, wanted.dtype, wanted.shape, False, False, ())
     rows = []
     for number, feature in enumerate(lists[wanted.key].feature):
-        where = f"{_before(place)}Step: {number}"
+        where = f"{_prefix(place)}Step: {number}"
         values = _values(one, feature, where)
         if values is None:
-            raise InvalidArgumentError(f"{_before(where)}Feature list '{wanted.key}' has a step without values")
+            raise InvalidArgumentError(f"{_prefix(where)}Feature list '{wanted.key}' has a step without values")
         rows.append(_shaped(one, values, where))
     found = wanted.array((len(rows), *wanted.shape))
     for i, row in enumerate(rows):
@@ -236,5 +236,5 @@ def _key(wanted: Wanted, place: str) -> str:
     return f"Key: {wanted.key}{', ' if place else ''}{place}."
 
 
-def _before(place: str) -> str:
+def _prefix(place: str) -> str:
     return f"{place}, " if place else ""

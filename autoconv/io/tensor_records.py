@@ -102,10 +102,10 @@ class ParseTensor:
         if self.dtype.is_string:
             texts = np.empty(len(fields.get(_TEXTS, [])), object)
             texts[:] = [bytes(text) for text in fields.get(_TEXTS, [])]
-            return _filled(texts, size, b"").reshape(shape)
+            return _repeat_last(texts, size, b"").reshape(shape)
         if _CONTENT in fields:
             return np.frombuffer(fields[_CONTENT][-1], self.dtype.numpy).reshape(shape)
-        return _filled(self._values(fields), size, 0).reshape(shape)
+        return _repeat_last(self._values(fields), size, 0).reshape(shape)
 
     def _values(self, fields: dict[int, list[Any]]) -> np.ndarray:
         """Return the values of the field of the dtype: packed numbers, or a field each."""
@@ -142,7 +142,7 @@ def _numbers(part: int | bytes) -> Iterator[int]:
         yield value & 0xFFFF_FFFF_FFFF_FFFF
 
 
-def _filled(values: np.ndarray, size: int, zero: Any) -> np.ndarray:
+def _repeat_last(values: np.ndarray, size: int, zero: Any) -> np.ndarray:
     """Return the values, the last of which stands for all that follow."""
     if len(values) > size:
         raise ValueError(f"{len(values)} values for {size} elements")

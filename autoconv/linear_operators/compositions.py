@@ -210,7 +210,7 @@ class LinearOperatorKronecker(OfSeveral):
             # The columns [rest, count] move before the rows of the result, which become the last part of the rest.
             parts = reshape(applied, concat([whole, stack([rows, -1, count])], 0))
             rank = parts.shape.rank
-            order = [*range(rank - 3), rank - 2, rank - 3, rank - 1] if rank is not None else _turned(batch)
+            order = [*range(rank - 3), rank - 2, rank - 3, rank - 1] if rank is not None else _unknown_rank(batch)
             found = reshape(transpose(parts, order), concat([whole, stack([-1, count])], 0))
         return found
 
@@ -267,7 +267,7 @@ def _inherited(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint,
     )
 
 
-def _turned(_: Any) -> list[int]:
+def _unknown_rank(_: Any) -> list[int]:
     raise ValueError("a Kronecker product of operators needs matrices of known rank")
 
 

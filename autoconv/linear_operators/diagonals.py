@@ -281,8 +281,8 @@ class LinearOperatorZeros(LinearOperator):
 
 def _on_diagonal(x: Any, diagonal: Any) -> Any:
     """Return dense matrices with numbers added on their diagonals."""
-    return set_diag(x, diag_part(x) + diagonal) if not _wider(x, diagonal) else x + diag(diagonal)
+    return set_diag(x, diag_part(x) + diagonal) if not _may_broadcast(x, diagonal) else x + diag(diagonal)
 
 
-def _wider(x: Any, diagonal: Any) -> bool:
+def _may_broadcast(x: Any, diagonal: Any) -> bool:
     return x.shape.rank is None or diagonal.shape.rank is None or x.shape[:-1] != diagonal.shape

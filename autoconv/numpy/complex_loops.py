@@ -79,7 +79,7 @@ def _compared(strictly: str, at_last: str) -> Loop:
     return loop
 
 
-def _chosen(order: Loop, passes_over_nans: bool) -> Loop:
+def _select_by_order(order: Loop, passes_over_nans: bool) -> Loop:
     """Select the first operand if it precedes the second in that order, or if a nan decides for it.
 
     A nan decides in the second operand if the function passes over nans (fmax, fmin), else in the first (maximum,
@@ -99,8 +99,8 @@ COMPLEX_LOOPS: dict[str, Loop] = {
     "exp2": _exp2, "log2": _log2, "log10": _log10, "rint": _rint, "sign": _sign,
     "less": _compared("less", "less"), "less_equal": _LESS_EQUAL,
     "greater": _compared("greater", "greater"), "greater_equal": _GREATER_EQUAL,
-    "maximum": _chosen(_GREATER_EQUAL, False), "minimum": _chosen(_LESS_EQUAL, False),
-    "fmax": _chosen(_GREATER_EQUAL, True), "fmin": _chosen(_LESS_EQUAL, True),
+    "maximum": _select_by_order(_GREATER_EQUAL, False), "minimum": _select_by_order(_LESS_EQUAL, False),
+    "fmax": _select_by_order(_GREATER_EQUAL, True), "fmin": _select_by_order(_LESS_EQUAL, True),
 }  # fmt: skip
 
 __all__ = ["COMPLEX_LOOPS", "by_parts"]

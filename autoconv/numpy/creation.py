@@ -106,7 +106,7 @@ def full(
     return filled(shape, value, wanted)
 
 
-def _like(value: int) -> Callable[..., Tensor]:
+def _creator_like(value: int) -> Callable[..., Tensor]:
     def run(
         a: TensorLike, dtype: DTypeLike | None = None, order: str = "K", subok: bool = True,
         shape: ShapeLike | None = None, *, device: str | None = None
@@ -144,8 +144,8 @@ def full_like(
     return apply("add", apply("zeros_like", x, dtype=as_dtype(wanted)), _fill_value(fill_value, wanted))
 
 
-creates("zeros_like", "empty_like")(_like(0))
-creates("ones_like")(_like(1))
+creates("zeros_like", "empty_like")(_creator_like(0))
+creates("ones_like")(_creator_like(1))
 
 
 # ---- from other values

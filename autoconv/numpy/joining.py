@@ -83,7 +83,7 @@ def stack(
     return found if out is None else write_into(out, found, casting=casting)
 
 
-def _joined(least: Callable[..., Any] | None, axis: int) -> Callable[..., Any]:
+def _joining_function(least: Callable[..., Any] | None, axis: int) -> Callable[..., Any]:
     def run(tup: TensorLike, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Any:
         parts = [tensor(x) if least is None else least(x) for x in common_arrays(tup)]
         at = 0 if axis == 1 and least is atleast_1d and rank_of(parts[0]) == 1 else axis
@@ -92,7 +92,9 @@ def _joined(least: Callable[..., Any] | None, axis: int) -> Callable[..., Any]:
     return run
 
 
-vstack, hstack, dstack = _joined(atleast_2d, 0), _joined(atleast_1d, 1), _joined(atleast_3d, 2)
+vstack = _joining_function(atleast_2d, 0)
+hstack = _joining_function(atleast_1d, 1)
+dstack = _joining_function(atleast_3d, 2)
 computes("vstack", "row_stack")(vstack)
 computes("hstack")(hstack)
 computes("dstack")(dstack)

@@ -43,7 +43,7 @@ def _flag(keepdims: bool) -> bool:
 _OF_SCALARS = frozenset({"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"})
 
 
-def _kept(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tuple[Any, bool]:
+def _checked_axes(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tuple[Any, bool]:
     """Return axis and keepdims in the form of the ops; axes out of range raise AxisError."""
     rank = rank_of(x)
     if axis is None or (
@@ -56,7 +56,7 @@ def _kept(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tuple[Any, bo
 
 def reduced(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:
     """Apply NumPy's reduction of that name, by its op."""
-    axis, kept = _kept(name, x, axis, _flag(keepdims))
+    axis, kept = _checked_axes(name, x, axis, _flag(keepdims))
     if axis == ():
         return _over_nothing(name, x, out, options)
     if kept:
@@ -124,7 +124,7 @@ def _count(mask: Tensor, x: Tensor, axis: Any, keepdims: Any) -> Tensor:
     return reduced("sum", ones, axis, keepdims, None)
 
 
-def _extreme(name: str, combine: Any) -> Callable[..., Any]:
+def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
     """Return NumPy's max or min, by its name; `combine` is the ufunc."""
     def run(
         a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NOTHING, where: Any = NOTHING
@@ -156,8 +156,8 @@ def _extreme(name: str, combine: Any) -> Callable[..., Any]:
     return run
 
 
-computes("max", "amax")(_extreme("max", np.maximum))
-computes("min", "amin")(_extreme("min", np.minimum))
+computes("max", "amax")(_extreme_function("max", np.maximum))
+computes("min", "amin")(_extreme_function("min", np.minimum))
 
 
 def _quantifier(name: str) -> Callable[..., Any]:
@@ -181,7 +181,7 @@ def _is_wider(wanted: np.dtype[Any], own: np.dtype[Any]) -> bool:
     return wanted.kind == "f" and own.kind != "c" and np.can_cast(own, wanted)
 
 
-def _spread(name: str) -> Callable[..., Any]:
+def _variance_function(name: str) -> Callable[..., Any]:
     def run(
         a: TensorLike, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
         where: TensorLike = NOTHING, mean: TensorLike = NOTHING, correction: TensorLike = NOTHING,
@@ -202,8 +202,8 @@ def _spread(name: str) -> Callable[..., Any]:
     return run
 
 
-computes("std")(_spread("std"))
-computes("var")(_spread("var"))
+computes("std")(_variance_function("std"))
+computes("var")(_variance_function("var"))
 
 
 def _position(name: str) -> Callable[..., Any]:

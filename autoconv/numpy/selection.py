@@ -44,7 +44,7 @@ def at_places(x: Tensor, axis: int, places: Any) -> Tensor:
     return apply("get_item", x, places, spec=(*(WHOLE,) * axis, Gather()))
 
 
-def _places(indices: TensorLike, size: Any, mode: str) -> Any:
+def _positions_by_mode(indices: TensorLike, size: Any, mode: str) -> Any:
     where = tensor(indices)
     if not where.dtype.is_integer:
         raise TypeError(
@@ -71,7 +71,7 @@ def take(
         x, axis = apply("reshape", x, shape=(-1,)), 0
     x = x if rank_of(x) else apply("reshape", x, shape=(1,))
     at = axis_of(axis, rank_of(x))
-    found = at_places(x, at, _places(indices, known_shape(x)[at] if mode != "raise" else 0, mode))
+    found = at_places(x, at, _positions_by_mode(indices, known_shape(x)[at] if mode != "raise" else 0, mode))
     return found if out is None else write_into(out, found)
 
 
@@ -108,7 +108,7 @@ def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = 
         rows = select_operands(*choices)
         if mode == "raise":
             return whole_call("choose", False, which, list(rows))
-        which = _places(which, len(rows), mode)
+        which = _positions_by_mode(which, len(rows), mode)
         found = rows[0]
         for i, row in enumerate(rows[1:], 1):
             found = apply("select", apply("equal", which, tensor(i)), row, found)

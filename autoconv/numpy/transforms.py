@@ -64,7 +64,7 @@ def _one(name: str) -> Callable[..., Any]:
     return run
 
 
-def _several(name: str, default: Any) -> Callable[..., Any]:
+def _transform_over_axes(name: str, default: Any) -> Callable[..., Any]:
     def run(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
         refuse_options(out=out)
         if not rank_of(tensor(a)):
@@ -83,8 +83,8 @@ def _several(name: str, default: Any) -> Callable[..., Any]:
 
 for _name in ("fft", "ifft"):
     computes(f"fft.{_name}")(_one(_name))
-    computes(f"fft.{_name}2")(_several(_name, (-2, -1)))
-    computes(f"fft.{_name}n")(_several(_name, None))
+    computes(f"fft.{_name}2")(_transform_over_axes(_name, (-2, -1)))
+    computes(f"fft.{_name}n")(_transform_over_axes(_name, None))
 
 
 def _last(x: Tensor, axis: int) -> Tensor:
@@ -92,7 +92,7 @@ def _last(x: Tensor, axis: int) -> Tensor:
     return apply("transpose", x, perm=tuple(order)) if axis != rank_of(x) - 1 else x
 
 
-def _back(x: Tensor, axis: int) -> Tensor:
+def _move_last_axis_back(x: Tensor, axis: int) -> Tensor:
     order = list(range(rank_of(x) - 1))
     order.insert(axis, rank_of(x) - 1)
     return apply("transpose", x, perm=tuple(order)) if axis != rank_of(x) - 1 else x
@@ -106,7 +106,7 @@ def rfft(a: TensorLike, n: Any = None, axis: AxisLike = -1, norm: Any = None, ou
         raise TypeError("ufunc 'rfft_n_even' did not contain a loop with signature matching complex elements")
     x = cast(x, np.float32 if x.dtype.numpy in (np.float32, np.float16) else np.float64)
     at = axis_of(axis, rank_of(x))
-    return _back(apply("rfft", _last(_sized(x, at, n), at), norm=_norm(norm)), at)
+    return _move_last_axis_back(apply("rfft", _last(_sized(x, at, n), at), norm=_norm(norm)), at)
 
 
 @computes("fft.irfft")
@@ -118,7 +118,7 @@ def irfft(a: Any, n: object = None, axis: Any = -1, norm: Any = None, out: OutLi
     if count < 1:
         raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
     x = x if known_shape(x)[at] else _sized(x, at, 1)
-    found = _back(apply("irfft", _last(x, at), length=count, norm=_norm(norm)), at)
+    found = _move_last_axis_back(apply("irfft", _last(x, at), length=count, norm=_norm(norm)), at)
     return cast(found, np.float16) if tensor(a).dtype.numpy == np.float16 else found
 
 
@@ -132,7 +132,7 @@ def _real_several(default: object) -> tuple[Callable[..., Any], Callable[..., An
         places = (tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))) if axes is None else tuple(axes)
         last, others = (None, None) if s is None else (s[-1], tuple(s[:-1]))
         found = rfft(x, None if last == -1 else last, places[-1], norm)
-        return _several("fft", None)(found, others, places[:-1], norm)
+        return _transform_over_axes("fft", None)(found, others, places[:-1], norm)
 
     def back(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
@@ -142,7 +142,7 @@ def _real_several(default: object) -> tuple[Callable[..., Any], Callable[..., An
         places = (tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))) if axes is None else tuple(axes)
         sizes = tuple(s[:-1]) if s is not None else None
         if len(places) > 1:
-            x = _several("ifft", None)(x, s=sizes, axes=places[:-1], norm=norm)
+            x = _transform_over_axes("ifft", None)(x, s=sizes, axes=places[:-1], norm=norm)
         return irfft(x, None if s is None else s[-1], places[-1], norm)
 
     return forth, back

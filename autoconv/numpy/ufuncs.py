@@ -176,11 +176,11 @@ def reduceat(
 # ---- loops by ops
 
 
-def _is(kinds: str) -> Callable[[Tensor], bool]:
+def _is_of_kinds(kinds: str) -> Callable[[Tensor], bool]:
     return lambda x: x.dtype.numpy.kind in kinds
 
 
-_is_bool, _is_integer, _is_complex = _is("b"), _is("iu"), _is("c")
+_is_bool, _is_integer, _is_complex = _is_of_kinds("b"), _is_of_kinds("iu"), _is_of_kinds("c")
 
 
 def _op(name: str, *, bools: str | None = None, kinds: str = "iufc") -> Loop:
@@ -198,7 +198,7 @@ def _real(name: str) -> Loop:
     return _op(name, kinds="f")
 
 
-def _truth(name: str) -> Loop:
+def _on_truth_values(name: str) -> Loop:
     return lambda *operands: apply(name, *(cast(x, bool) for x in operands))
 
 
@@ -213,7 +213,7 @@ def _compared(name: str) -> Loop:
     return loop
 
 
-def _itself(x: Tensor) -> Tensor:
+def _identity_function(x: Tensor) -> Tensor:
     return x
 
 
@@ -319,7 +319,7 @@ LOOPS.update(
         "divmod": _divmod,
         "power": _power,
         "negative": _op("negative"),
-        "positive": _itself,
+        "positive": _identity_function,
         "absolute": _op("abs", bools="identity"),
         "fabs": _real("abs"),
         "sign": _signed,
@@ -360,10 +360,10 @@ LOOPS.update(
         "invert": _op("invert", bools="logical_not"),
         "left_shift": _op("left_shift"),
         "right_shift": _op("right_shift"),
-        "logical_and": _truth("logical_and"),
-        "logical_or": _truth("logical_or"),
-        "logical_xor": _truth("logical_xor"),
-        "logical_not": _truth("logical_not"),
+        "logical_and": _on_truth_values("logical_and"),
+        "logical_or": _on_truth_values("logical_or"),
+        "logical_xor": _on_truth_values("logical_xor"),
+        "logical_not": _on_truth_values("logical_not"),
         "floor": _rounded("floor"),
         "ceil": _rounded("ceil"),
         "trunc": _rounded("trunc"),

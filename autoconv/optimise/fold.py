@@ -32,16 +32,16 @@ from autoconv.graph.types import TensorType, Type, shapes_compatible
 from autoconv.ops import OPS
 from autoconv.ops.rules import element_count
 
-# Constants themselves, and arrays that are read-only: results of nodes are never the arrays of constants.
+# Constants are folded already. A graph returns copies of its constants, which would not be read-only.
 _NOT_FOLDED = frozenset({"constant", "absent", "numpy_read_only"})
-LIMIT = 1 << 16  # elements in all constant operands of a folded node, and in all its results
+LIMIT = 1 << 16  # most elements in the constant operands of a folded node, and in its results
 
 
 def fold(graph: Graph, contract: str = "function") -> Graph:
     """Replace nodes with constant operands by constants, and conds on constants by the arm taken.
 
-    Pure nodes are folded, and nodes that may raise if they do not: where the kernel raises, the node stays, and raises
-    at run time. Captured constants are propagated into regions.
+    Pure nodes are folded. A node that may raise is folded unless its kernel raises; then it stays, and raises at run
+    time. Captured constants are propagated into regions.
     """
     return _Folder(graph, None).run()
 
@@ -63,7 +63,7 @@ class _Folder(Rewriter[None]):
             self.values.update(zip(arm.parameters, inputs[1:], strict=True))
             self.append(arm.nodes)
             return [self.values[value] for value in arm.outputs]
-        arrays = _evaluated(node, inputs, self.constants)
+        arrays = _evaluate(node, inputs, self.constants)
         if arrays is not None:
             results = [_constant(self.copy, node, *pair) for pair in zip(node.results, arrays, strict=True)]
             self.constants.update(zip(results, arrays, strict=True))
@@ -92,7 +92,7 @@ def _constant_parameters(
     }
 
 
-def _evaluated(
+def _evaluate(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> list[np.ndarray] | None:
     """Return the results as arrays; None where the node cannot be folded, or its results are too large."""

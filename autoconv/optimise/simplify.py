@@ -66,7 +66,7 @@ def _number(value: Value) -> Any:
     return array.item() if array.shape == () and array.dtype.kind in "biuf" else None
 
 
-def _same(value: Value, node: Node) -> Value | None:
+def _if_same_type(value: Value, node: Node) -> Value | None:
     """Return the value if it has exactly the type of the node's result, with a fully known shape; else None."""
     type_ = value.type
     if type_ != node.results[0].type or not isinstance(type_, TensorType) or type_.shape is None:
@@ -110,22 +110,22 @@ def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
         return None
     x, y = inputs
     if _is_neutral(_number(y), op.traits.identity, op.name == "add"):
-        return _same(x, node)
+        return _if_same_type(x, node)
     if op.traits.commutative and _is_neutral(_number(x), op.traits.identity, op.name == "add"):
-        return _same(y, node)
+        return _if_same_type(y, node)
     return None
 
 
 def _as_it_is(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Remove a change of shape to the present shape, static or symbolic."""
-    return _same(inputs[0], node)
+    return _if_same_type(inputs[0], node)
 
 
 def _subtract(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     x, y = inputs
     number = _number(y)
     if number == 0 and math.copysign(1.0, number) > 0:
-        return _same(x, node)
+        return _if_same_type(x, node)
     return None
 
 
@@ -136,7 +136,7 @@ def _divide(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     if not isinstance(number, float) or not _is_float(x) or number == 0 or math.isinf(number) or number != number:
         return None
     if number == 1:
-        return _same(x, node)
+        return _if_same_type(x, node)
     if math.frexp(number)[0] not in (0.5, -0.5) or not 1e-30 < abs(number) < 1e30:
         return None
     assert y.node is not None and isinstance(y.type, TensorType)
@@ -152,7 +152,7 @@ def _power(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     x, y = inputs
     number = _number(y)
     if number == 1:
-        return _same(x, node)
+        return _if_same_type(x, node)
     if number == 0.5 and _is_float(x) and x.shape and y.shape == ():
         return _add(copy, node, "sqrt", x)  # NumPy does so for arrays, which shows for -inf and -0.0
     if number not in (2, 3) or isinstance(number, bool):
@@ -166,16 +166,16 @@ def _twice(name: str) -> Rule:
 
     def rule(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
         inner = _made_by(inputs[0], name)
-        return None if inner is None else _same(inner, node)
+        return None if inner is None else _if_same_type(inner, node)
 
     return rule
 
 
-def _once(name: str) -> Rule:
+def _idempotent_rule(name: str) -> Rule:
     """f(f(x)) = f(x)."""
 
     def rule(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-        return None if _made_by(inputs[0], name) is None else _same(inputs[0], node)
+        return None if _made_by(inputs[0], name) is None else _if_same_type(inputs[0], node)
 
     return rule
 
@@ -183,29 +183,29 @@ def _once(name: str) -> Rule:
 def _of_equals(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """f(x, x) = x."""
     x, y = inputs
-    return _same(x, node) if x is y else _identity_of_op(copy, node, inputs)
+    return _if_same_type(x, node) if x is y else _identity_of_op(copy, node, inputs)
 
 
 def _select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     condition, x, y = inputs
     number = _number(condition)
     if number is None:
-        return _same(x, node) if x is y and _number(x) is None else None
-    return _same(x if number else y, node)
+        return _if_same_type(x, node) if x is y and _number(x) is None else None
+    return _if_same_type(x if number else y, node)
 
 
 def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Remove a cast to the present dtype, or back to the dtype before a lossless cast."""
     (x,) = inputs
-    found = _same(x, node) or _cast_of_choice(copy, node, inputs)
+    found = _if_same_type(x, node) or _cast_of_choice(copy, node, inputs)
     before = _made_by(x, "cast")
     if found is not None or before is None or not isinstance(before.type, TensorType):
         return found
     assert isinstance(x.type, TensorType)
     first, middle = before.dtype, x.dtype
-    if first.is_string or middle.is_string or not _holds(middle, first):
+    if first.is_string or middle.is_string or not _represents_all(middle, first):
         return None
-    return _same(before, node)
+    return _if_same_type(before, node)
 
 
 def _cast_of_choice(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
@@ -227,7 +227,7 @@ def _cast_of_choice(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
     return _add(copy, node, "select", choice.inputs[0], *values)
 
 
-def _holds(wide: DType, narrow: DType) -> bool:
+def _represents_all(wide: DType, narrow: DType) -> bool:
     """Return whether `wide` holds each number of `narrow` exactly.
 
     np.can_cast accepts 64-bit integers for float64, which rounds them to 53 bits.
@@ -238,11 +238,11 @@ def _holds(wide: DType, narrow: DType) -> bool:
 
 def _reshape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Remove a reshape to the present shape; merge two reshapes."""
-    found = _same(inputs[0], node)
+    found = _if_same_type(inputs[0], node)
     before = _made_by(inputs[0], node.op.name)
     if found is not None or before is None or len(inputs) != 1:
         return found
-    return _same(before, node) or _add(copy, node, "reshape", before, **node.attributes)
+    return _if_same_type(before, node) or _add(copy, node, "reshape", before, **node.attributes)
 
 
 def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
@@ -250,7 +250,7 @@ def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None
     (x,) = inputs
     order = _order(node)
     if order is not None and order == tuple(range(len(order))):
-        return _same(x, node)
+        return _if_same_type(x, node)
     before = _made_by(x, "transpose")
     if before is None or order is None:
         return None
@@ -260,7 +260,7 @@ def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None
         return None
     whole = tuple(inner[axis] for axis in order)
     if whole == tuple(range(len(whole))):
-        return _same(before, node)
+        return _if_same_type(before, node)
     return _add(copy, node, "transpose", before, perm=whole)
 
 
@@ -279,7 +279,8 @@ _RULES: dict[str, Rule] = {
     "reshape_like": _as_it_is, "ensure_shape": _as_it_is, "ensure_same_shape": _as_it_is,
     "negative": _twice("negative"), "logical_not": _twice("logical_not"), "invert": _twice("invert"),
     "conjugate": _twice("conjugate"), "matrix_transpose": _twice("matrix_transpose"),
-    "abs": _once("abs"), "relu": _once("relu"), "floor": _once("floor"), "ceil": _once("ceil"),
+    "abs": _idempotent_rule("abs"), "relu": _idempotent_rule("relu"), "floor": _idempotent_rule("floor"),
+    "ceil": _idempotent_rule("ceil"),
     "minimum": _of_equals, "maximum": _of_equals, "bitwise_and": _of_equals, "bitwise_or": _of_equals,
     "logical_and": _of_equals, "logical_or": _of_equals,
 }  # fmt: skip

@@ -25,10 +25,10 @@ def without_variables(graph: Graph) -> Graph:
     if not any(isinstance(value.type, ResourceType) for value in graph.parameters):
         return graph
     written = written_variables(graph, set())
-    return _Variables(graph, {value: _held(value, value in written) for value in graph.parameters}).run()
+    return _Variables(graph, {value: _type_of_contents(value, value in written) for value in graph.parameters}).run()
 
 
-def _held(value: Value, is_written: bool) -> Type:
+def _type_of_contents(value: Value, is_written: bool) -> Type:
     type_ = value.type
     if not isinstance(type_, ResourceType):
         return type_
@@ -49,12 +49,12 @@ def written_variables(graph: Graph, seen: set[Graph]) -> set[Value]:
             found.add(node.inputs[0])
         for region in node.regions:
             inner = written_variables(region, seen) if region not in seen else set()
-            pairs = zip(region.parameters, _given(node.inputs, region), strict=True)
+            pairs = zip(region.parameters, _trailing_inputs(node.inputs, region), strict=True)
             found.update(value for parameter, value in pairs if parameter in inner)
     return found
 
 
-def _given(inputs: Sequence[Value], region: Graph) -> Sequence[Value]:
+def _trailing_inputs(inputs: Sequence[Value], region: Graph) -> Sequence[Value]:
     return inputs[len(inputs) - len(region.parameters) :]
 
 
@@ -65,7 +65,7 @@ class _Variables(Rewriter[dict[Value, Type]]):
         return self.shared.get(value, value.type)
 
     def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> _Variables:
-        for parameter, value in zip(region.parameters, _given(inputs, region), strict=True):
+        for parameter, value in zip(region.parameters, _trailing_inputs(inputs, region), strict=True):
             if isinstance(parameter.type, ResourceType):
                 self.shared[parameter] = value.type
         return _Variables(region, self.shared, self.copies)

@@ -331,11 +331,11 @@ def declarations_first(body: list[Any]) -> list[Any]:
         return body
     wanted = {id(node) for node in found}
     docstring = body[:1] if _is_docstring(body[0]) else []
-    rest = _without(body[len(docstring) :], wanted)
+    rest = _without_statements(body[len(docstring) :], wanted)
     return [*docstring, *sorted(found, key=lambda node: node.lineno), *rest]
 
 
-def _without(body: list[Any], unwanted: set[int]) -> list[Any]:
+def _without_statements(body: list[Any], unwanted: set[int]) -> list[Any]:
     kept = [statement for statement in body if id(statement) not in unwanted]
     for statement in kept:
         if isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
@@ -343,10 +343,10 @@ def _without(body: list[Any], unwanted: set[int]) -> list[Any]:
         for field in ("body", "orelse", "finalbody"):
             inner = getattr(statement, field, None)
             if isinstance(inner, list) and inner:
-                replaced = _without(inner, unwanted)
+                replaced = _without_statements(inner, unwanted)
                 setattr(statement, field, replaced or [build.placed(gast.Pass(), statement)])
         for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            part.body = _without(part.body, unwanted) or [build.placed(gast.Pass(), statement)]
+            part.body = _without_statements(part.body, unwanted) or [build.placed(gast.Pass(), statement)]
     return kept
 
 

@@ -36,19 +36,19 @@ class PlainWrites(Transformer, statements_only=True):
         self.context = context
         self.namer = namer
         self.scope = scope_of(function)
-        self.containers = _containers(function, self.scope)
+        self.containers = _container_names(function, self.scope)
 
     def visit_Assign(self, node: Any) -> Any:
-        writes = [t for target in node.targets for t in _items(target) if not self._is_container(t)]
+        writes = [t for target in node.targets for t in _item_targets(target) if not self._is_container(t)]
         if not writes:
             return node
         statements: list[Any] = []
         target, value = node.targets[0], node.value
-        simple = isinstance(target, gast.Subscript) and _repeats(target) and _repeats(value)
+        simple = isinstance(target, gast.Subscript) and _is_repeatable(target) and _is_repeatable(value)
         if len(node.targets) > 1 or (isinstance(target, gast.Subscript) and not simple):
-            value = self._named("value_", value, statements)
+            value = self._assign_fresh("value_", value, statements)
         for target in node.targets:
-            statements += self._stored(target, copy.deepcopy(value))
+            statements += self._store_target(target, copy.deepcopy(value))
         return [build.placed(statement, node) for statement in statements]
 
     def visit_AnnAssign(self, node: Any) -> Any:
@@ -59,13 +59,13 @@ class PlainWrites(Transformer, statements_only=True):
     def visit_AugAssign(self, node: Any) -> Any:
         if not isinstance(node.target, gast.Subscript) or self._is_container(node.target):
             return node
-        if _repeats(node.target) and _repeats(node.value):
+        if _is_repeatable(node.target) and _is_repeatable(node.value):
             return build.placed(self._attempt(node, copy.deepcopy(node)), node)
         statements: list[Any] = []
-        holder, target = self._evaluated(node.target, statements)
-        item = self._named("value_", gast.Subscript(holder.value, holder.slice, gast.Load()), statements)
+        holder, target = self._evaluate_item(node.target, statements)
+        item = self._assign_fresh("value_", gast.Subscript(holder.value, holder.slice, gast.Load()), statements)
         statements.append(gast.AugAssign(build.store(item.id), node.op, node.value))
-        statements.append(self._write(holder, target, build.name(item.id)))
+        statements.append(self._write_item(holder, target, build.name(item.id)))
         return [build.placed(statement, node) for statement in statements]
 
     def visit_FunctionDef(self, node: Any) -> Any:
@@ -73,15 +73,15 @@ class PlainWrites(Transformer, statements_only=True):
 
     visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
 
-    def _stored(self, target: Any, value: Any) -> list[Any]:
+    def _store_target(self, target: Any, value: Any) -> list[Any]:
         """Store the parts of a target from left to right."""
         if isinstance(target, gast.Subscript) and not self._is_container(target):
             statements: list[Any] = []
             holder = target
-            if not _repeats(target):
-                holder, target = self._evaluated(target, statements)
-            return [*statements, self._write(holder, target, value)]
-        if isinstance(target, gast.Subscript) or not _items(target):
+            if not _is_repeatable(target):
+                holder, target = self._evaluate_item(target, statements)
+            return [*statements, self._write_item(holder, target, value)]
+        if isinstance(target, gast.Subscript) or not _item_targets(target):
             return [build.assign(target, value)]
         names = [build.store(self.namer.fresh("item_")) for _ in target.elts]
         items = [
@@ -90,39 +90,39 @@ class PlainWrites(Transformer, statements_only=True):
         ]
         found: list[Any] = [build.assign(type(target)(items, gast.Store()), value)]
         for item, name in zip(target.elts, names, strict=True):
-            found += self._stored(item.value if isinstance(item, gast.Starred) else item, build.name(name.id))
+            found += self._store_target(item.value if isinstance(item, gast.Starred) else item, build.name(name.id))
         return found
 
-    def _evaluated(self, target: Any, statements: list[Any]) -> tuple[Any, Any]:
-        """Evaluate the parts of an item once, in Python's order.
+    def _evaluate_item(self, target: Any, statements: list[Any]) -> tuple[Any, Any]:
+        """Evaluate the container and the index of an item once, in Python's order, into fresh names.
 
-        Returns the item of the present container, and the item of the name or attribute that the container is written
-        to.
+        Return two targets: the item of the evaluated container, and the item of the variable or attribute that holds
+        the container. The second one is rewritten for tensors, which rebinds the variable.
         """
         base = now = target.value
         if isinstance(base, gast.Subscript):
-            now, base = self._evaluated(base, statements)
+            now, base = self._evaluate_item(base, statements)
             now.ctx = base.ctx = gast.Load()
         elif isinstance(base, gast.Attribute) and not isinstance(base.value, gast.Name):
-            base.value = self._named("owner_", base.value, statements)
-        holder = self._named("target_", copy.deepcopy(now), statements)
+            base.value = self._assign_fresh("owner_", base.value, statements)
+        holder = self._assign_fresh("target_", copy.deepcopy(now), statements)
         index = target.slice
         if not isinstance(index, gast.Constant):
-            index = self._named("index_", as_index(index), statements)
+            index = self._assign_fresh("index_", as_index(index), statements)
         return gast.Subscript(holder, index, gast.Store()), gast.Subscript(base, copy.deepcopy(index), gast.Store())
 
-    def _named(self, stem: str, value: Any, statements: list[Any]) -> Any:
+    def _assign_fresh(self, stem: str, value: Any, statements: list[Any]) -> Any:
         """Assign the value to a fresh name, and return that."""
         name = self.namer.fresh(stem)
         statements.append(build.assign(name, value))
         return build.name(name)
 
-    def _write(self, plain: Any, again: Any, value: Any) -> Any:
+    def _write_item(self, plain: Any, again: Any, value: Any) -> Any:
         statements = [gast.Assign([copy.deepcopy(target)], copy.deepcopy(value), None) for target in (plain, again)]
         return self._attempt(*statements)
 
     def _attempt(self, plain: Any, again: Any) -> Any:
-        """Try `plain`; for a tensor run `again`, rewritten by the passes."""
+        """Return a `try` of `plain`, with `again`, rewritten by the passes, in the handler for tensors."""
         error = build.operator("ItemAssignmentError")
         return gast.Try([plain], [gast.ExceptHandler(error, None, [Rewritten([again])])], [], [])
 
@@ -135,12 +135,12 @@ def has_item_target(statement: Any) -> bool:
     for node in walk_scope(statement):
         targets = [node.target] if isinstance(node, LOOPS[1:]) else []
         targets += [item.optional_vars for item in getattr(node, "items", ()) if item.optional_vars is not None]
-        if any(True for target in targets for _ in _items(target)):
+        if any(True for target in targets for _ in _item_targets(target)):
             return True
     return False
 
 
-def _containers(function: Any, scope: Any) -> set[str]:
+def _container_names(function: Any, scope: Any) -> set[str]:
     """Return the local names that are only bound to lists, dicts or sets created in the function."""
     nodes = [node for statement in function.body for node in walk(statement)]
     made = {
@@ -159,15 +159,15 @@ def _containers(function: Any, scope: Any) -> set[str]:
     return scope.locals & set(made.values()) - others
 
 
-def _items(target: Any) -> list[Any]:
+def _item_targets(target: Any) -> list[Any]:
     """Return the items that a target writes."""
     if isinstance(target, gast.Subscript):
         return [target]
     if isinstance(target, (gast.Tuple, gast.List)):
-        return [found for item in target.elts for found in _items(item)]
-    return _items(target.value) if isinstance(target, gast.Starred) else []
+        return [found for item in target.elts for found in _item_targets(item)]
+    return _item_targets(target.value) if isinstance(target, gast.Starred) else []
 
 
-def _repeats(node: Any) -> bool:
+def _is_repeatable(node: Any) -> bool:
     """Return whether an expression can be evaluated twice with the same value and no side effects."""
     return not contains(node, _ONCE)

@@ -105,7 +105,7 @@ class LoadedFunction:
                 if value is _MISMATCH or not _equal(value, wanted):
                     return None
                 continue
-            tensor = _fitting(value, wanted, converts)
+            tensor = _as_spec(value, wanted, converts)
             if tensor is None:
                 return None
             tensors.append(tensor)
@@ -166,7 +166,7 @@ def _parts(value: object, spec: TypeSpec) -> list[Any] | None:
     return None
 
 
-def _fitting(value: Any, spec: TensorSpec, converts: bool) -> Any:
+def _as_spec(value: Any, spec: TensorSpec, converts: bool) -> Any:
     """Return the value as a tensor of the spec's type; None where it does not fit."""
     if isinstance(value, TensorSpec):
         return value if spec.dtype is value.dtype and spec.shape.is_compatible_with(value.shape) else None

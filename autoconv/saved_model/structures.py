@@ -93,7 +93,7 @@ def _literal(value: object) -> str:
     try:
         _parsed(text)
     except GraphSyntaxError:
-        raise NotStorable(_shown(value)) from None
+        raise NotStorable(_name_in_message(value)) from None
     return text
 
 
@@ -105,7 +105,7 @@ def _parsed(text: str) -> Any:
     return value
 
 
-def _shown(value: object) -> str:
+def _name_in_message(value: object) -> str:
     """Return what a message calls a value: a reference to an object stands for it."""
     kind = value.name if isinstance(value, Reference) else type(value).__name__
     return f"an object of the class {kind}"

@@ -139,7 +139,7 @@ class LoadedTrace:
     def run(self, tensors: Sequence[Any]) -> Any:
         """Return the structured result for the tensors, in the order of the specs."""
         if self._concrete is None:
-            named = function(_named(self._record, self.name), autograph=False)
+            named = function(_with_name(self._record, self.name), autograph=False)
             plain = [TensorSpec(spec.shape, spec.dtype, f"arg_{i}") for i, spec in enumerate(self.specs)]
             self._concrete = named.get_concrete_function(*plain)
         return self._concrete(*tensors)
@@ -160,7 +160,7 @@ class LoadedTrace:
         return decode(self._result, output)
 
 
-def _named(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _with_name(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     def named(*args: Any) -> Any:
         return call(*args)
 

@@ -101,11 +101,11 @@ def function(identifier: str, parameters: Sequence[str], body: list[gast.stmt]) 
 def placed(new: Any, like: gast.AST) -> Any:
     """Give `new` (a statement or expression), and parts without a position, the position of `like`."""
     if hasattr(like, "lineno"):
-        _place(new, like)
+        _copy_places(new, like)
     return new
 
 
-def _place(new: Any, like: gast.AST) -> None:
+def _copy_places(new: Any, like: gast.AST) -> None:
     if hasattr(new, "lineno"):
         return
     if "lineno" in new._attributes:
@@ -114,8 +114,8 @@ def _place(new: Any, like: gast.AST) -> None:
     for field in new._fields:
         child = getattr(new, field, None)
         if isinstance(child, gast.AST):
-            _place(child, like)
+            _copy_places(child, like)
         elif isinstance(child, list):
             for item in child:
                 if isinstance(item, gast.AST):
-                    _place(item, like)
+                    _copy_places(item, like)

@@ -31,10 +31,10 @@ class Namer:
 
     def fresh(self, stem: str) -> str:
         number = self._numbers.get(stem, 0)
-        candidate = _numbered(stem, number)
+        candidate = _with_number(stem, number)
         while candidate in self._users or candidate in self._own:
             number += 1
-            candidate = _numbered(stem, number)
+            candidate = _with_number(stem, number)
         self._own.add(candidate)
         self._numbers[stem] = number
         return candidate
@@ -46,12 +46,12 @@ class Namer:
     def free(self, stem: str) -> str:
         """Return a name for something used at once that may be shadowed: always the same one for a stem."""
         if stem not in self._free:
-            candidates = (_numbered(stem, number) for number in itertools.count())
+            candidates = (_with_number(stem, number) for number in itertools.count())
             self._free[stem] = next(candidate for candidate in candidates if candidate not in self._users)
         return self._free[stem]
 
 
-def _numbered(stem: str, number: int) -> str:
+def _with_number(stem: str, number: int) -> str:
     if not number:
         return stem
     return f"{stem}{number}" if stem.endswith("_") else f"{stem}_{number}"

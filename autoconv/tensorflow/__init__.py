@@ -20,7 +20,7 @@ __version__ = "2.21.0"  # the version whose behaviour is kept; libraries ask for
 
 def __getattr__(name: str) -> Any:
     """Return a module of this folder, or the public name of autoconv; it is looked up once."""
-    found = _found(name)
+    found = _find_name(name)
     if found is _ABSENT:
         raise AttributeError(f"{message('tensorflow', name)} (it is autoconv here)")
     globals()[name] = found
@@ -30,7 +30,7 @@ def __getattr__(name: str) -> Any:
 _ABSENT = object()
 
 
-def _found(name: str) -> Any:
+def _find_name(name: str) -> Any:
     if not name.startswith("__") or name in ("__internal__", "__operators__"):
         if importlib.util.find_spec(f"{__name__}.{name}") is not None:
             return importlib.import_module(f"{__name__}.{name}")

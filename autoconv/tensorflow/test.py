@@ -80,7 +80,7 @@ class TestCase(_Base):
         self, a: object, b: object, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
         """Assert that two structures have the same form and close elements; nan equals nan."""
-        self._close(_plain(a), _plain(b), rtol, atol, msg)
+        self._close(_as_plain(a), _as_plain(b), rtol, atol, msg)
 
     def _close(self, a: Any, b: Any, rtol: float, atol: float, msg: str | None) -> None:
         if isinstance(a, Mapping) or isinstance(b, Mapping):
@@ -102,7 +102,7 @@ class TestCase(_Base):
                 self.assertAllClose(x, y, rtol, atol, msg)
             return
         self.assertShapesAgree(one, other, msg)
-        one, other = _wide(one), _wide(other)
+        one, other = _widened(one), _widened(other)
         if not np.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True):
             np.testing.assert_allclose(one, other, rtol=rtol, atol=atol, equal_nan=True, err_msg=msg or "")
 
@@ -228,7 +228,7 @@ class TestCase(_Base):
         return self.assertRaisesRegex(exception_type, "Incompatible shapes")
 
 
-def _plain(value: object) -> Any:
+def _as_plain(value: object) -> Any:
     return value._asdict() if hasattr(value, "_asdict") else value
 
 
@@ -236,7 +236,7 @@ def _listed(value: object) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _wide(array: np.ndarray) -> np.ndarray:
+def _widened(array: np.ndarray) -> np.ndarray:
     """Return an array whose differences do not overflow its dtype."""
     return array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
 

@@ -24,7 +24,7 @@ class ClusterSpec:
         if not isinstance(cluster, Mapping):
             text = "`cluster` must be a dictionary mapping one or more job names to lists of network addresses"
             raise TypeError(text)
-        self._jobs = {name: _numbered(name, tasks) for name, tasks in cluster.items()}
+        self._jobs = {name: _tasks_by_number(name, tasks) for name, tasks in cluster.items()}
 
     @property
     def jobs(self) -> list[str]:
@@ -76,7 +76,7 @@ class ClusterSpec:
         return f"ClusterSpec({self.as_dict()!r})"
 
 
-def _numbered(name: str, tasks: object) -> dict[int, str]:
+def _tasks_by_number(name: str, tasks: object) -> dict[int, str]:
     error = TypeError(f"The tasks for job {name!r} must be a list or a dictionary from integers to strings.")
     if isinstance(tasks, (list, tuple)):
         tasks = dict(enumerate(tasks))

@@ -41,7 +41,7 @@ def upgrade(text: str, filename: str = "<string>") -> Upgraded:
         for body in bodies:
             notes += functions_of(source, body, aliases, builders)
     except CannotUpgrade as error:
-        return _kept(text, filename, error)
+        return _with_sessions(text, filename, error)
     if bodies:
         notes = [note for note in notes if not note.text.startswith(_OF_SESSIONS)]
     return Upgraded(source.text(), notes, "functions" if bodies else "")
@@ -52,7 +52,7 @@ _OF_SESSIONS = ("tf.placeholder", "tf.Session", "tf.InteractiveSession", "tf.glo
                 "tf.local_variables_initializer", "tf.initialize_all_variables", "tf.ConfigProto")  # fmt: skip
 
 
-def _kept(text: str, filename: str, error: CannotUpgrade) -> Upgraded:
+def _with_sessions(text: str, filename: str, error: CannotUpgrade) -> Upgraded:
     """Return the program with its sessions, run by `compat.v1`, and a comment where they could not become functions."""
     source = Source(text, filename)
     aliases = aliases_of(source.tree)

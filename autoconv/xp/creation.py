@@ -41,17 +41,17 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     if known is not None or holds_tensors(obj):
         same = known is not None and not known.weak and (dtype is None or known.dtype == dtype)
         _may_copy(same, copy)
-        return apply("numpy_copy", known, how="copy", number=0) if copy and same else tensor(obj, _own(dtype))
+        return apply("numpy_copy", known, how="copy", number=0) if copy and same else tensor(obj, _numpy_dtype(dtype))
     if not isinstance(obj, (np.ndarray, np.generic)) and hasattr(obj, "__dlpack__"):
         obj = np.from_dlpack(obj)
     elif isinstance(obj, (bytes, bytearray, memoryview)) or hasattr(obj, "__array__"):
         obj = np.asarray(obj)
-    _may_copy(isinstance(obj, np.ndarray) and (dtype is None or obj.dtype == _own(dtype)), copy)
+    _may_copy(isinstance(obj, np.ndarray) and (dtype is None or obj.dtype == _numpy_dtype(dtype)), copy)
     if isinstance(obj, np.ndarray) and copy is not False:
         obj = obj.copy()
     if not isinstance(obj, (np.ndarray, np.generic)):
-        obj = _of_numbers(obj, _own(dtype))
-    return tensor(obj, _own(dtype))
+        obj = _of_numbers(obj, _numpy_dtype(dtype))
+    return tensor(obj, _numpy_dtype(dtype))
 
 
 def _of_numbers(obj: Any, dtype: Any) -> np.ndarray:
@@ -67,7 +67,7 @@ def _has_numbers(obj: object) -> bool:
     return all(isinstance(x, (bool, int, float, complex)) for x in np.asarray(obj, object).ravel())
 
 
-def _own(dtype: DTypeLike) -> Any:
+def _numpy_dtype(dtype: DTypeLike) -> Any:
     return None if dtype is None else numpy_dtype(dtype)
 
 

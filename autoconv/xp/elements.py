@@ -113,7 +113,7 @@ def _binary(name: str) -> Callable[..., Any]:
     return run
 
 
-def _named(name: str, function: Callable[..., Any], arguments: str, shown: str) -> Callable[..., Any]:
+def _with_name(name: str, function: Callable[..., Any], arguments: str, shown: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
         f"The standard's `{name}`, element by element, of the dtype that NumPy 2 gives it.\n\n"
@@ -123,7 +123,7 @@ def _named(name: str, function: Callable[..., Any], arguments: str, shown: str) 
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: _named(name, make(name), *example)
+    name: _with_name(name, make(name), *example)
     for make, table in ((_unary, UNARY), (_rounding, ROUNDING), (_binary, BINARY))
     for name, example in table.items()
 }

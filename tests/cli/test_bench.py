@@ -67,7 +67,7 @@ def test_one_by_its_name(cli, folder):
         (("--suite", "none"), "no suite none; there are: other, small"),
         (("--only", "third"), "no workload third; there are: first, second"),
         (("--peer", "rust"), "there is no peer rust; the peers are: numpy, autoconv, jax"),
-        (("--peers-python", "nowhere/python"), "nowhere/python is not a Python that can be run"),
+        (("--peers-python", "nowhere/python"), "nowhere/python is not an executable file"),
     ],
 )
 def test_what_is_not_there_is_named(cli, folder, options, message):

@@ -178,13 +178,13 @@ def test_cache_in_a_file(tmp_path, elements):
         assert elements(dataset) == expected
     assert int(runs) == 4
     assert elements(Dataset.range(9).map(counted).cache(path)) == expected  # the file counts
-    with pytest.raises(tf.errors.DataLossError, match="of another kind"):
+    with pytest.raises(tf.errors.DataLossError, match="does not hold elements of"):
         list(Dataset.range(3).cache(path))
     (tmp_path / "kept").write_bytes((tmp_path / "kept").read_bytes()[:-5])
     with pytest.raises(tf.errors.DataLossError, match="damaged"):
         list(dataset)
     (tmp_path / "other").write_text("no elements")
-    with pytest.raises(tf.errors.DataLossError, match="no file of elements"):
+    with pytest.raises(tf.errors.DataLossError, match="is not a file of elements"):
         list(Dataset.range(3).cache(str(tmp_path / "other")))
 
 

@@ -72,7 +72,7 @@ def case(
     if exclusive:
         _check_exclusive(predicates)
     found = switch_stmt(
-        tuple(map(_always, predicates)),
+        tuple(map(_constant_function, predicates)),
         tuple(_as_tuple(function) for _, function in pairs),
         _none_holds if default is None else _as_tuple(default),
         (),
@@ -148,7 +148,7 @@ def while_loop(
         return and_(count < maximum_iterations, lambda: _decision(test(*values)))
 
     def repeat(count: Any, *values: Any) -> tuple[Any, ...]:
-        return (count + 1, *_as_many(step(*map(_plain, values)), values))
+        return (count + 1, *_as_many(step(*map(_with_python_lists, values)), values))
 
     if region is None:
         values = (0, *state)
@@ -159,14 +159,14 @@ def while_loop(
     results = values[1:]
     if region is None:
         results = tuple(map_structure(_as_loop_value, value) for value in results)
-    return _like(given, results)
+    return _with_class_of(given, results)
 
 
-def _plain(value: Any) -> Any:
+def _with_python_lists(value: Any) -> Any:
     """Return a loop variable with lists of its own, of Python's class, which is what other packages look for."""
     if isinstance(value, list) and items_of(value) is None:
-        return [_plain(item) for item in value]
-    return tuple(map(_plain, value)) if type(value) is tuple else value
+        return [_with_python_lists(item) for item in value]
+    return tuple(map(_with_python_lists, value)) if type(value) is tuple else value
 
 
 def _one_of(index: Any, functions: Sequence[Any], title: str) -> Any:
@@ -178,7 +178,7 @@ def _as_tuple(function: Callable[..., Any]) -> Callable[[], tuple[Any]]:
     return lambda: (call(function)(),)
 
 
-def _always(value: TensorLike) -> Thunk:
+def _constant_function(value: TensorLike) -> Thunk:
     return lambda: value
 
 
@@ -254,7 +254,7 @@ def _names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
     return tuple(names) if len(names) == count else tuple(f"loop_vars[{i}]" for i in range(count))
 
 
-def _like(given: Any, results: tuple[Any, ...]) -> Any:
+def _with_class_of(given: Any, results: tuple[Any, ...]) -> Any:
     return type(given)(*results) if hasattr(given, "_fields") else type(given)(results)
 
 

@@ -149,7 +149,7 @@ def _collect(step: object, rows: list[Tensor], state: Any, declared: Any, revers
         try:
             return _loop(step, rows, state, template, types, reverse)
         except _ResultTypesKnown as found:
-            types = _common(types, found.types, template == found.template) if learned else found.types
+            types = _join_types(types, found.types, template == found.template) if learned else found.types
             template, learned = found.template, True
 
 
@@ -172,7 +172,7 @@ def _collected_at_once(step: Any, rows: list[Tensor], state: Any, reverse: bool)
     return pack(template, [array.stack() for array in arrays]), state
 
 
-def _common(assumed: list[TensorType], found: list[TensorType], alike: bool) -> list[TensorType]:
+def _join_types(assumed: list[TensorType], found: list[TensorType], alike: bool) -> list[TensorType]:
     """Join the assumed types of the results with those that another recording found."""
     if not alike or any(a.dtype is not f.dtype for a, f in zip(assumed, found, strict=True)):
         raise _other_structure()
@@ -201,7 +201,7 @@ def _loop(
         leaves, found = flatten(result)
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
         kinds = [TensorType(t.dtype, t.type.shape) for t in tensors]
-        if found != template or not _fits(kinds, types):
+        if found != template or not _is_covered_by(kinds, types):
             raise _ResultTypesKnown(found, kinds)
         return position + 1, [a.write(index, t) for a, t in zip(written, tensors, strict=True)], carried
 
@@ -209,7 +209,7 @@ def _loop(
     return pack(template, [array.stack() for array in arrays]), state
 
 
-def _fits(found: list[TensorType], assumed: list[TensorType]) -> bool:
+def _is_covered_by(found: list[TensorType], assumed: list[TensorType]) -> bool:
     return len(found) == len(assumed) and all(
         f.dtype is a.dtype and join_shapes(a.shape, f.shape) == a.shape
         for f, a in zip(found, assumed, strict=True)

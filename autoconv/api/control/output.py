@@ -60,16 +60,16 @@ def nested_piece(value: TensorLike, operands: list[Any]) -> Any:
     if isinstance(value, dict):
         keys = _sorted(value)
         items = [(f"{key!r}: ", nested_piece(value[key], operands)) for key in keys]
-        return _between("{", items, "}")
+        return _enclosed_pieces("{", items, "}")
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         fields = zip(value._fields, value, strict=True)
         items = [(f"{name}=", nested_piece(item, operands)) for name, item in fields]
-        return _between(f"{type(value).__name__}(", items, ")")
+        return _enclosed_pieces(f"{type(value).__name__}(", items, ")")
     if isinstance(value, (list, tuple)):
         items = [("", nested_piece(item, operands)) for item in value]
         if isinstance(value, list):
-            return _between("[", items, "]")
-        return _between("(", items, ",)" if len(items) == 1 else ")")
+            return _enclosed_pieces("[", items, "]")
+        return _enclosed_pieces("(", items, ",)" if len(items) == 1 else ")")
     return repr(value)
 
 
@@ -84,7 +84,7 @@ def _sorted(mapping: dict[Any, Any]) -> list[Any]:
         return list(mapping)
 
 
-def _between(opening: str, items: list[tuple[str, Any]], closing: str) -> tuple[Any, ...]:
+def _enclosed_pieces(opening: str, items: list[tuple[str, Any]], closing: str) -> tuple[Any, ...]:
     pieces: list[Any] = [opening]
     for position, (label, piece) in enumerate(items):
         pieces += [", " if position else "", label, piece]

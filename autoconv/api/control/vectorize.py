@@ -191,13 +191,13 @@ def rank_of(value: Value) -> int:
     return len(shape)
 
 
-def _behind(axis: int) -> int:
+def _after_batch_axis(axis: int) -> int:
     return axis if axis < 0 else axis + 1
 
 
 def _reduction(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
     axis = node.attributes["axis"]
-    axes = tuple(range(1, rank_of(node.inputs[0]) + 1)) if axis is None else tuple(map(_behind, axis))
+    axes = tuple(range(1, rank_of(node.inputs[0]) + 1)) if axis is None else tuple(map(_after_batch_axis, axis))
     if not axes:  # reduction of a scalar
         return inputs[0] if node.op.name != "reduce_logsumexp" else None
     return apply(node.op.name, inputs[0], **{**node.attributes, "axis": axes})
@@ -207,11 +207,11 @@ def _along_axis(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool])
     axis = node.attributes.get("axis")
     if not isinstance(axis, int) or len(inputs) != 1:
         return None
-    return apply(node.op.name, inputs[0], **{**node.attributes, "axis": _behind(axis)})
+    return apply(node.op.name, inputs[0], **{**node.attributes, "axis": _after_batch_axis(axis)})
 
 
 def _joining(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
-    return apply(node.op.name, *batch.all_batched(inputs, flags), axis=_behind(node.attributes["axis"]))
+    return apply(node.op.name, *batch.all_batched(inputs, flags), axis=_after_batch_axis(node.attributes["axis"]))
 
 
 def _matmul(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
@@ -232,7 +232,7 @@ def _transpose(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) 
 
 def _squeeze(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
     axis = node.attributes.get("axis")
-    return apply("squeeze", inputs[0], axis=tuple(map(_behind, axis))) if axis else None
+    return apply("squeeze", inputs[0], axis=tuple(map(_after_batch_axis, axis))) if axis else None
 
 
 def _reshape(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
@@ -256,7 +256,7 @@ def _gather(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> 
     if node.attributes.get("batch_dims", 0) or all(flags):
         return None
     if flags[0]:
-        return apply("gather", *inputs, axis=_behind(axis))
+        return apply("gather", *inputs, axis=_after_batch_axis(axis))
     return apply("gather", *inputs, axis=axis) if axis == 0 else None
 
 

@@ -26,7 +26,7 @@ class RecordedInterval:
         if region is None:
             return
         if region.graph in self._gaps:
-            self._left_out.update(_since(region.graph, self._gaps.pop(region.graph)))
+            self._left_out.update(_nodes_after(region.graph, self._gaps.pop(region.graph)))
         elif region.graph not in self._parts:
             self._parts[region.graph] = region.graph.mark()
             outer = region.parent
@@ -44,9 +44,9 @@ class RecordedInterval:
             return []
         nodes = graph.nodes[:]
         if graph in self._parts:
-            nodes = _since(graph, self._parts[graph])
+            nodes = _nodes_after(graph, self._parts[graph])
         if graph in self._gaps:
-            after = set(_since(graph, self._gaps[graph]))
+            after = set(_nodes_after(graph, self._gaps[graph]))
             nodes = [node for node in nodes if node not in after]
         return [node for node in nodes if node not in self._left_out] if self._left_out else nodes
 
@@ -63,6 +63,6 @@ def symbolic_source(region: Region, source: TensorLike) -> Value | None:
     return None if captured is None else captured[1]
 
 
-def _since(graph: Graph, mark: Node | None) -> list[Node]:
+def _nodes_after(graph: Graph, mark: Node | None) -> list[Node]:
     """Return the nodes after a mark; all of them if the mark's node has been undone since."""
     return graph.since(mark) if mark is None or mark in graph.nodes else graph.nodes[:]

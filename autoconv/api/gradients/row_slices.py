@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def row_slices(region: Region, value: Value) -> IndexedSlices | None:
     """Return the gradient `value` as IndexedSlices if it is a sum of rows selected along the first dimension.
 
-    None for any other gradient, and where sizes are known only at run time. The whole tensor stays the value itself.
+    None for any other gradient, and where sizes are known only at run time. `value` itself remains the dense gradient.
     """
     shape: Any = getattr(value.type, "shape", None)
     parts = None if not shape or None in shape else _parts(region, value, shape)
@@ -33,12 +33,12 @@ def row_slices(region: Region, value: Value) -> IndexedSlices | None:
         indices = [apply("concat", *(apply("cast", index, dtype=widest) for index in indices), axis=0)]
         rows = [apply("concat", *rows, axis=0)]
     found = IndexedSlices(rows[0], indices[0], constant(np.array(shape, np.int32)))
-    object.__setattr__(found, "whole", SymbolicTensor(value))  # of a frozen dataclass
+    object.__setattr__(found, "whole", SymbolicTensor(value))  # the dataclass is frozen
     return found
 
 
 def _parts(region: Region, value: Value, shape: Shape) -> list[tuple[Tensor, Tensor, Shape]] | None:
-    """Return rows, positions and their shape, of each selection; None where there is anything else in the sum."""
+    """Return the rows, the positions and their shape for each `ungather` in a sum; None if it has other terms."""
     node = value.node
     if node is None or value.graph is not region.graph or getattr(value.type, "shape", None) != shape:
         return None
@@ -53,6 +53,6 @@ def _parts(region: Region, value: Value, shape: Shape) -> list[tuple[Tensor, Ten
 
 
 def _count(shape: Shape) -> int:
-    """Return the number of positions, -1 where it is unknown."""
+    """Return the number of positions; -1 if it is unknown."""
     known = [size for size in shape or (None,) if isinstance(size, int)]
     return math.prod(known) if shape is not None and len(known) == len(shape) else -1

@@ -159,7 +159,7 @@ def _convolved(
     shape, kernel = image.type.shape, filters.type.shape
     if shape is None or kernel is None or len(shape) != len(kernel):
         raise ValueError(f"a convolution takes an image and filters of one rank, found {shape} and {kernel}")
-    kernel_sides = _known(kernel[:-2])
+    kernel_sides = _known_sizes(kernel[:-2])
     groups = _groups(shape[-1], kernel)
     windows = Windows(image, kernel_sides, steps, gaps, padding, "filters")
     parts = windows.parts(0)
@@ -226,7 +226,7 @@ def _each_by_itself(parts: Sequence[Part], filters: Tensor, each: int) -> Tensor
     return apply("gather", concat(found, -1), convert_to_tensor(order), axis=-1)
 
 
-def _known(sizes: Sequence[Any]) -> list[int]:
+def _known_sizes(sizes: Sequence[Any]) -> list[int]:
     known = [size for size in sizes if isinstance(size, int)]
     if len(known) < len(sizes):
         raise ValueError(f"a convolution needs to know the sides of its filters, found {list(sizes)}")
@@ -237,4 +237,4 @@ def _known_all(filters: Tensor) -> list[int]:
     shape = filters.type.shape
     if shape is None or len(shape) != 4:
         raise ValueError(f"filters for each channel have four dimensions, found {filters.type}")
-    return _known(shape)
+    return _known_sizes(shape)

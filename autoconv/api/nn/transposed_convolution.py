@@ -44,7 +44,7 @@ def conv_transpose(
         if not isinstance(size, int) or not isinstance(elements, int):
             raise ValueError(f"a transposed convolution needs known sides, found {x.type} and {kernel.type}")
         amounts.append(_padding(side, size, (elements - 1) * gap + 1, step, padding))
-    spread = pad(_spread(image, steps), [*amounts, (0, 0)])
+    spread = pad(_insert_zeros(image, steps), [*amounts, (0, 0)])
     flipped = transpose(reverse(kernel, list(range(count))), [*range(count), rank - 1, count])
     found = convolution(spread, flipped, 1, "VALID", FORMATS[rank][0], gaps)
     return apply("identity", transpose(found, [0, rank - 1, *range(1, rank - 1)]) if first else found, name=name)
@@ -116,7 +116,7 @@ def _padding(side: int, size: int, extent: int, step: int, padding: str) -> tupl
     return before, side + extent - 1 - before - ((size - 1) * step + 1)
 
 
-def _spread(image: Tensor, steps: Sequence[int]) -> Tensor:
+def _insert_zeros(image: Tensor, steps: Sequence[int]) -> Tensor:
     """Insert zeros between the elements along each side, so that neighbours are `step` apart."""
     for axis, step in enumerate(steps, 1):
         if step == 1:

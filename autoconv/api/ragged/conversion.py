@@ -47,17 +47,17 @@ def from_tensor(
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
     if isinstance(lengths, (list, tuple)) and lengths and all(map(_is_vector, lengths)):
         given = [partitions.integers(one) for one in lengths]
-        return RaggedTensor.from_nested_row_lengths(_kept(dense, lengths, splits), given)  # type: ignore[no-any-return]
+        return RaggedTensor.from_nested_row_lengths(_values_within(dense, lengths, splits), given)  # type: ignore[no-any-return]
     sizes = shape(dense, splits)
-    outer = _known(dense, 0, sizes)
+    outer = _size_of_axis(dense, 0, sizes)
     if ragged_rank > 1:
         merged = _with_shape(_rows_merged(dense, sizes), [None, *dense.shape[2:]])
         inner = from_tensor(merged, lengths, padding, ragged_rank - 1, splits)
-        length = _known(dense, 1, sizes)
+        length = _size_of_axis(dense, 1, sizes)
         return RaggedTensor.from_uniform_row_length(inner, length, outer, validate=False)
     flat = _with_shape(_rows_merged(dense, sizes), [_product(dense.shape[0], dense.shape[1]), *dense.shape[2:]])
     if lengths is None and padding is None:
-        length = _known(dense, 1, sizes)
+        length = _size_of_axis(dense, 1, sizes)
         made = RaggedTensor.from_uniform_row_length(flat, length, outer, validate=False)
         return RaggedTensor(made.values, cast(made.row_splits, splits), made._uniform)
     width = get_item(sizes, 1)
@@ -89,7 +89,7 @@ def _lengths_without(dense: Tensor, padding: TensorLike | None, dtype: Any) -> T
     return reduce_max(concat([zeros(stack([get_item(shape(dense, dtype), 0), 1]), ends.dtype), ends], 1), axis=1)
 
 
-def _kept(dense: Tensor, lengths: Sequence[Any], dtype: Any) -> Tensor:
+def _values_within(dense: Tensor, lengths: Sequence[Any], dtype: Any) -> Tensor:
     """Return the values of a dense tensor that are within nested lengths."""
     rows = from_tensor(dense, lengths[0], None, 1, dtype)
     values: Any = rows.values
@@ -98,7 +98,7 @@ def _kept(dense: Tensor, lengths: Sequence[Any], dtype: Any) -> Tensor:
     return values  # type: ignore[no-any-return]
 
 
-def _known(dense: Tensor, axis: int, sizes: Tensor) -> Any:
+def _size_of_axis(dense: Tensor, axis: int, sizes: Tensor) -> Any:
     known = dense.shape[axis]
     return get_item(sizes, axis) if known is None else known
 
@@ -209,13 +209,13 @@ def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, wanted: Shap
     if wanted is not None:
         inside = true_rows(reduce_all(at < get_item(sizes, slice(0, depth)), axis=1))
         at, values = gather(at, inside), gather(values, inside)
-        values = _cut(values, sizes, depth)
+        values = _cut_to_sizes(values, sizes, depth)
     rest = convert_to_tensor(_zero(rows) if default_value is None else default_value, rows.dtype)
     empty = fill(sizes, rest) if rest.shape.rank == 0 else broadcast_to(rest, sizes)
     return _with_shape(tensor_scatter_nd_update(empty, at, values), static)
 
 
-def _cut(values: Tensor, sizes: Tensor, depth: int) -> Tensor:
+def _cut_to_sizes(values: Tensor, sizes: Tensor, depth: int) -> Tensor:
     """Return values cut, not padded, to the inner sizes."""
     for axis in range(1, values.shape.rank or 1):
         values = values[(*[slice(None)] * axis, slice(0, get_item(sizes, depth + axis - 1)))]

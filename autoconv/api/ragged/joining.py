@@ -30,10 +30,10 @@ def ragged_concat(values: Sequence[Any], axis: AxisLike) -> Any:
     at = at + rank if at < 0 else at  # type: ignore[operator]
     if rank is not None and not 0 <= at < rank:
         raise ValueError(f"axis {at} is out of range for {rank} dimensions")
-    return parts[0] if len(parts) == 1 else _joined(parts, at)
+    return parts[0] if len(parts) == 1 else _join_ragged(parts, at)
 
 
-def _joined(parts: Sequence[Any], axis: int) -> Any:
+def _join_ragged(parts: Sequence[Any], axis: int) -> Any:
     if not any(isinstance(one, RaggedTensor) for one in parts):
         return concat(parts, axis)
     depth = max(one.ragged_rank for one in parts if isinstance(one, RaggedTensor))
@@ -44,7 +44,7 @@ def _joined(parts: Sequence[Any], axis: int) -> Any:
     if axis > 1:
         for other in rows[1:]:
             partitions.require(partitions.same_splits(rows[0], other), "Inputs must have identical ragged splits")
-        return RaggedTensor(_joined([one.values for one in rows], axis - 1), rows[0].row_splits)
+        return RaggedTensor(_join_ragged([one.values for one in rows], axis - 1), rows[0].row_splits)
     if axis == 0:
         return _below_each_other(rows)
     whole = _below_each_other(rows)
@@ -56,7 +56,7 @@ def _joined(parts: Sequence[Any], axis: int) -> Any:
 
 
 def _below_each_other(rows: Sequence[RaggedTensor]) -> RaggedTensor:
-    values = _joined([one.values for one in rows], 0)
+    values = _join_ragged([one.values for one in rows], 0)
     splits, offset = [get_item(rows[0].row_splits, slice(0, 1))], None
     for one in rows:
         moved = partitions.limits(one) if offset is None else partitions.limits(one) + offset
@@ -80,7 +80,7 @@ def ragged_stack(values: Sequence[Any], axis: AxisLike = 0) -> Any:
         raise ValueError(f"axis {at} is out of range for {rank + 1} dimensions")
     if at == 0 and not any(isinstance(one, RaggedTensor) for one in parts):
         depth = rank
-        return _joined([RaggedTensor.from_tensor(expand_dims(one, 0), ragged_rank=depth) for one in parts], 0)
+        return _join_ragged([RaggedTensor.from_tensor(expand_dims(one, 0), ragged_rank=depth) for one in parts], 0)
     if not any(isinstance(one, RaggedTensor) for one in parts) and at > 0:
         parts = [as_ragged(one, min(at, rank - 1)) if rank > 1 else one for one in parts]
         if rank == 1:
@@ -143,8 +143,8 @@ def _tiled(value: RaggedLike, counts: Sequence[int]) -> Any:
     if any(count != 1 for count in counts[2:]):
         value = value.with_values(_tiled(inner, [1, *counts[2:]]))
     if counts[1] != 1:
-        value = _joined([value] * counts[1], 1) if counts[1] else _empty_rows(value)
-    return _joined([value] * counts[0], 0) if counts[0] > 1 else value if counts[0] else value[:0]
+        value = _join_ragged([value] * counts[1], 1) if counts[1] else _empty_rows(value)
+    return _join_ragged([value] * counts[0], 0) if counts[0] > 1 else value if counts[0] else value[:0]
 
 
 def _empty_rows(value: RaggedTensor) -> RaggedTensor:

@@ -206,17 +206,17 @@ def between(drawn: Tensor, minval: TensorLike, maxval: TensorLike) -> Tensor:
     """Scale numbers in [0, 1) to the bounds."""
     low = 0 if minval is None else minval
     high = 1 if maxval is None else maxval
-    if _is(low, 0) and _is(high, 1):
+    if _is_number(low, 0) and _is_number(high, 1):
         return drawn
     low, high = convert_to_tensor(low, drawn.dtype), convert_to_tensor(high, drawn.dtype)
     return apply("add", apply("multiply", drawn, apply("subtract", high, low)), low)
 
 
 def scaled(drawn: Tensor, mean: TensorLike, stddev: TensorLike) -> Tensor:
-    if not _is(stddev, 1):
+    if not _is_number(stddev, 1):
         drawn = apply("multiply", drawn, convert_to_tensor(stddev, drawn.dtype))
-    return drawn if _is(mean, 0) else apply("add", drawn, convert_to_tensor(mean, drawn.dtype))
+    return drawn if _is_number(mean, 0) else apply("add", drawn, convert_to_tensor(mean, drawn.dtype))
 
 
-def _is(value: TensorLike, number: int) -> bool:
+def _is_number(value: TensorLike, number: int) -> bool:
     return isinstance(value, (int, float)) and value == number

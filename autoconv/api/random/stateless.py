@@ -60,12 +60,13 @@ def stateless_uniform(
     TensorShape([2])
     """
     wanted, (extra, static), key = as_dtype(dtype), shape_argument(shape), _seed(seed)
+    algorithm = _algorithm_attribute(alg)
     if wanted.is_integer:
         if minval is None and maxval is None:
-            return apply("stateless_random_bits", key, *extra, shape=static, dtype=wanted, name=name, **_by(alg))
-        low, high = integer_bounds(minval, maxval, wanted)
-        return apply("stateless_random_uniform_int", key, low, high, *extra, shape=static, name=name, **_by(alg))
-    drawn = apply("stateless_random_uniform", key, *extra, shape=static, dtype=wanted, name=name, **_by(alg))
+            return apply("stateless_random_bits", key, *extra, shape=static, dtype=wanted, name=name, **algorithm)
+        bounds = integer_bounds(minval, maxval, wanted)
+        return apply("stateless_random_uniform_int", key, *bounds, *extra, shape=static, name=name, **algorithm)
+    drawn = apply("stateless_random_uniform", key, *extra, shape=static, dtype=wanted, name=name, **algorithm)
     return between(drawn, minval, maxval)
 
 
@@ -85,7 +86,8 @@ def stateless_normal(
     """
     extra, static = shape_argument(shape)
     drawn = apply(
-        "stateless_random_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name, **_by(alg)
+        "stateless_random_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name,
+        **_algorithm_attribute(alg)
     )
     return scaled(drawn, mean, stddev)
 
@@ -106,7 +108,8 @@ def stateless_truncated_normal(
     """
     extra, static = shape_argument(shape)
     drawn = apply(
-        "stateless_truncated_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name, **_by(alg)
+        "stateless_truncated_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name,
+        **_algorithm_attribute(alg)
     )
     return scaled(drawn, mean, stddev)
 
@@ -119,7 +122,7 @@ def stateless_shuffle(
     >>> sorted(autoconv.random.stateless_shuffle([1, 2, 3], seed=[1, 2]).numpy().tolist())
     [1, 2, 3]
     """
-    return apply("stateless_shuffle", _seed(seed), value, name=name, **_by(alg))
+    return apply("stateless_shuffle", _seed(seed), value, name=name, **_algorithm_attribute(alg))
 
 
 def stateless_categorical(
@@ -152,7 +155,7 @@ def stateless_gamma(
     """
     wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
     shaped, rate = parameters(wanted, alpha, 1.0 if beta is None else beta)
-    how: dict[str, Any] = {"shape": static, "dtype": wanted, "name": name, **_by(alg)}
+    how: dict[str, Any] = {"shape": static, "dtype": wanted, "name": name, **_algorithm_attribute(alg)}
     drawn = apply("stateless_random_gamma", _seed(seed), shaped, *extra, **how)
     return drawn if beta is None else apply("divide", drawn, rate)
 
@@ -167,7 +170,7 @@ def stateless_poisson(
     TensorShape([2])
     """
     (mean,), (extra, static) = parameters(float64, lam), shape_argument(shape)
-    how: dict[str, Any] = {"shape": static, "dtype": as_dtype(dtype), "name": name, **_by(alg)}
+    how: dict[str, Any] = {"shape": static, "dtype": as_dtype(dtype), "name": name, **_algorithm_attribute(alg)}
     return apply("stateless_random_poisson", _seed(seed), mean, *extra, **how)
 
 
@@ -188,7 +191,7 @@ def stateless_binomial(
     TensorShape([2])
     """
     (many, likely), (extra, static) = parameters(float64, counts, probs), shape_argument(shape)
-    how: dict[str, Any] = {"shape": static, "dtype": as_dtype(output_dtype), "name": name, **_by(alg)}
+    how: dict[str, Any] = {"shape": static, "dtype": as_dtype(output_dtype), "name": name, **_algorithm_attribute(alg)}
     return apply("stateless_random_binomial", _seed(seed), many, likely, *extra, **how)
 
 
@@ -216,7 +219,7 @@ def fold_in(seed: TensorLike, data: object, alg: object = "auto_select") -> Tens
 # ---- arguments
 
 
-def _by(alg: TensorLike) -> dict[str, str]:
+def _algorithm_attribute(alg: TensorLike) -> dict[str, str]:
     """Return the ops' attribute for the algorithm: none for Philox with a seed."""
     if alg is COUNTER:
         return {"alg": "counter"}

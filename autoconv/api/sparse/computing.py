@@ -61,7 +61,7 @@ def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
         raise TypeError("At least one input should be SparseTensor; do you mean to use autoconv.add()?")
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
         _require_one_shape(a, b)
-        made, is_in_both = _united(a, b, lambda first, second: first + second)
+        made, is_in_both = _combine_unions(a, b, lambda first, second: first + second)
         if isinstance(threshold, (int, float)) and threshold == 0:
             return made
         sizes = magnitude(made.values)
@@ -78,7 +78,7 @@ def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> 
     >>> autoconv.sparse.maximum(x, y).values.numpy()
     array([0, 6], dtype=int32)
     """
-    return _extreme("maximum", sp_a, sp_b)
+    return _elementwise_extreme("maximum", sp_a, sp_b)
 
 
 def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
@@ -88,13 +88,13 @@ def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> 
     >>> autoconv.sparse.minimum(x, y).values.numpy()
     array([-5,  0], dtype=int32)
     """
-    return _extreme("minimum", sp_a, sp_b)
+    return _elementwise_extreme("minimum", sp_a, sp_b)
 
 
-def _extreme(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:
+def _elementwise_extreme(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:
     first, second = sparse_argument(a), sparse_argument(b)
     _require_one_shape(first, second)
-    return _united(first, second, lambda x, y: apply(op, x, y))[0]
+    return _combine_unions(first, second, lambda x, y: apply(op, x, y))[0]
 
 
 def _require_one_shape(a: SparseTensor, b: SparseTensor) -> None:
@@ -102,7 +102,7 @@ def _require_one_shape(a: SparseTensor, b: SparseTensor) -> None:
         raise ValueError(f"Operands do not have the same shape: {a.shape} and {b.shape}")
 
 
-def _united(
+def _combine_unions(
     a: SparseTensor, b: SparseTensor, combine: Callable[[Any, Any], Tensor]
 ) -> tuple[SparseTensor, Tensor]:
     """Combine the values of two sparse tensors at all coordinates that either of them has, zero where it has none.
@@ -320,7 +320,7 @@ def bincount(
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
     if weights is not None and binary_output:
         raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one.")
-    rows, numbers, amounts, height = _counted(values, weights, by_row=axis == -1)
+    rows, numbers, amounts, height = _count_inputs(values, weights, by_row=axis == -1)
     found = _count(rows, numbers, amounts, height, minlength, maxlength, binary_output)
     if weights is not None:
         return found
@@ -328,7 +328,7 @@ def bincount(
     return found.with_values(cast(found.values, int64 if wide else int32))
 
 
-def _counted(values: Any, weights: Any, by_row: bool) -> tuple[Any, Tensor, Any, Any]:
+def _count_inputs(values: Any, weights: Any, by_row: bool) -> tuple[Any, Tensor, Any, Any]:
     """Return the rows (None for one), the numbers and weights as vectors, and the number of rows."""
     if isinstance(values, SparseTensor):
         rows = column(values.indices, 0) if by_row and static_rank(values) > 1 else None

@@ -135,14 +135,14 @@ class HashedFeatures(Features):
     def combined(self, features: Sequence[Any]) -> int:
         found = self.key
         for one in features:
-            found = _joined(found, fingerprint(one) if isinstance(one, bytes) else int(one) & _MASK)
+            found = _combined_fingerprint(found, fingerprint(one) if isinstance(one, bytes) else int(one) & _MASK)
         return found % (self.buckets or (1 << 63) - 1)
 
     def array(self, values: Sequence[Any]) -> np.ndarray:
         return np.array(values, np.int64)
 
 
-def _joined(first: int, second: int) -> int:
+def _combined_fingerprint(first: int, second: int) -> int:
     """Return the fingerprint of two fingerprints, as TensorFlow's FingerprintCat64."""
     found = first ^ _FACTOR
     found ^= (_shift_mix(second * _FACTOR & _MASK) * _FACTOR) & _MASK

@@ -65,7 +65,7 @@ def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -
     sizes = apply("select", vector == -1, rest, vector)
     static = static_sizes(wanted)
     if static is not None and given.shape.is_fully_defined():
-        static = _completed(static, given.shape.num_elements() or 0, static_value(wanted))
+        static = _with_inferred_size(static, given.shape.num_elements() or 0, static_value(wanted))
     Assert(apply("equal", reduce_prod(sizes), total), ["Input to reshape has another number of elements:", total])
     places = positions(given.indices, given.dense_shape)
     made = SparseTensor(coordinates(places, sizes), given.values, sizes)
@@ -73,7 +73,7 @@ def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -
     return made
 
 
-def _completed(sizes: tuple[int | None, ...], total: int, given: Any) -> tuple[int | None, ...]:
+def _with_inferred_size(sizes: tuple[int | None, ...], total: int, given: Any) -> tuple[int | None, ...]:
     """Return the static sizes with the one that was given as -1; raises ValueError if the elements do not fit."""
     if given is None:
         return sizes

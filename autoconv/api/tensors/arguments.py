@@ -22,7 +22,7 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
         return None
     if isinstance(axis, (list, tuple)):
         return tuple(static_int(a, "axis") for a in axis)
-    value = _computed(axis)
+    value = _static_value(axis)
     if value is None:
         message = f"axis has to be known while tracing, found {axis!r}; pass Python ints"
         raise _unknown(message, axis)
@@ -31,7 +31,7 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
 
 def static_int(value: TensorLike, name: str) -> int:
     """Return an int given as a number or a constant tensor; raises TypeError for anything else."""
-    known = _computed(value)
+    known = _static_value(value)
     if known is None or isinstance(known, (float, str, bytes, np.floating)) or np.ndim(known):
         message = f"{name} has to be an int that is known while tracing, found {value!r}"
         raise _unknown(message, value)
@@ -56,7 +56,7 @@ def _unknown(message: str, value: object) -> TypeError:
     return UnknownAxis(message, tensor, value) if isinstance(tensor, SymbolicTensor) else TypeError(message)
 
 
-def _computed(value: object) -> Any:
+def _static_value(value: object) -> Any:
     """Return the value of a tensor that depends on constants and known shapes alone; None for others."""
     known = static_value(value)
     if known is None and not isinstance(value, SymbolicTensor):

@@ -52,7 +52,7 @@ def any_axis(
                 named = {name: axis if failed.is_axis(value) else value for name, value in kwargs.items()}
                 return function(*given, **named)  # type: ignore[arg-type]
 
-            return _chosen(failed.axis, choices, of)
+            return _switch_over_axes(failed.axis, choices, of)
 
         # Handlers of composite tensors are registered for the decorated function itself.
         with_any_axis.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
@@ -79,7 +79,7 @@ def _choices(operand: object, axis: SymbolicTensor, new: int, ordered: bool) -> 
 MOST_ARMS = 120  # the permutations of five dimensions
 
 
-def _chosen(axis: SymbolicTensor, choices: list[Values], of: Callable[[Values], Result]) -> Result:
+def _switch_over_axes(axis: SymbolicTensor, choices: list[Values], of: Callable[[Values], Result]) -> Result:
     """Record the function's results for the choices, one of which the running graph takes."""
     size = 1 + max(itertools.chain.from_iterable(choices))
     given = apply("reshape", apply("cast", axis, dtype=int64), shape=(-1,))

@@ -25,7 +25,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None,
     array([[0., 0., 0.],
            [0., 0., 0.]], dtype=float32)
     """
-    return _filled(shape, dtype, 0, name)
+    return _fill_with(shape, dtype, 0, name)
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, layout: object = None) -> Tensor:
@@ -34,10 +34,10 @@ def ones(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, 
     >>> autoconv.ones([2], autoconv.int32).numpy()
     array([1, 1], dtype=int32)
     """
-    return _filled(shape, dtype, 1, name)
+    return _fill_with(shape, dtype, 1, name)
 
 
-def _filled(shape: Any, dtype: object, number: int, name: str | None) -> Tensor:
+def _fill_with(shape: Any, dtype: object, number: int, name: str | None) -> Tensor:
     wanted = as_dtype(dtype)
     value = (b"", b"1")[number] if wanted.is_string else number
     vector, static = shape_argument(shape)

@@ -38,7 +38,7 @@ def unsorted_segment_max(
     >>> autoconv.math.unsorted_segment_max([1, 5, 3], [0, 1, 1], num_segments=2).numpy()
     array([1, 5], dtype=int32)
     """
-    return _extreme(data, segment_ids, num_segments, tensor_scatter_nd_max, lambda limits: limits.min)
+    return _segment_extreme(data, segment_ids, num_segments, tensor_scatter_nd_max, lambda limits: limits.min)
 
 
 def unsorted_segment_min(
@@ -51,7 +51,7 @@ def unsorted_segment_min(
     >>> autoconv.math.unsorted_segment_min([1, 5, 3], [0, 1, 1], num_segments=2).numpy()
     array([1, 3], dtype=int32)
     """
-    return _extreme(data, segment_ids, num_segments, tensor_scatter_nd_min, lambda limits: limits.max)
+    return _segment_extreme(data, segment_ids, num_segments, tensor_scatter_nd_min, lambda limits: limits.max)
 
 
 def unsorted_segment_prod(
@@ -99,7 +99,7 @@ def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = No
     >>> autoconv.math.segment_max([1, 5, 3], [0, 0, 2]).numpy()
     array([5, 0, 3], dtype=int32)
     """
-    return _filled(unsorted_segment_max, data, segment_ids)
+    return _reduce_with_zeros(unsorted_segment_max, data, segment_ids)
 
 
 def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
@@ -108,7 +108,7 @@ def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = No
     >>> autoconv.math.segment_min([1, 5, 3], [0, 0, 2]).numpy()
     array([1, 0, 3], dtype=int32)
     """
-    return _filled(unsorted_segment_min, data, segment_ids)
+    return _reduce_with_zeros(unsorted_segment_min, data, segment_ids)
 
 
 def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
@@ -191,7 +191,7 @@ def _sum(rows: Tensor, ids: Tensor, number: Any) -> Tensor:
     return get_item(unsorted_segment_sum(rows, placed, number + 1), slice(None, -1))
 
 
-def _extreme(
+def _segment_extreme(
     data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, scatter: Callable[..., Tensor], start: Any
 ) -> Tensor:
     rows, ids = _by_rows(data, segment_ids)
@@ -219,7 +219,7 @@ def _count_of(segment_ids: TensorLike) -> Tensor:
     return get_item(concat([cast([-1], ids.dtype), ids], 0), -1) + 1
 
 
-def _filled(reduce: Callable[..., Tensor], data: TensorLike, segment_ids: TensorLike) -> Tensor:
+def _reduce_with_zeros(reduce: Callable[..., Tensor], data: TensorLike, segment_ids: TensorLike) -> Tensor:
     """Return a reduction of sorted segments with 0 in those without rows."""
     rows, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
     found = reduce(rows, ids, _count_of(ids))

@@ -241,7 +241,7 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
         return apply("identity", values, name=name)
     if items_of(values) is not None:
         return items_of(values).joined(at)
-    return apply("concat", *_alike(values), axis=at, name=name)
+    return apply("concat", *_lists_as_tensors(values), axis=at, name=name)
 
 
 @any_axis(new=1)
@@ -257,10 +257,10 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
         return items_of(values).stacked(at)
     if as_tensor(values) is not None:
         values = unstack(values)
-    return apply("stack", *_alike(values), axis=at, name=name)
+    return apply("stack", *_lists_as_tensors(values), axis=at, name=name)
 
 
-def _alike(values: Sequence[Any]) -> list[Any]:
+def _lists_as_tensors(values: Sequence[Any]) -> list[Any]:
     """Return the values, with lists converted to the dtype of the tensors among them."""
     tensors = [as_tensor(v) for v in values]
     typed = next((t.dtype for t in tensors if t is not None and not t.weak), None)

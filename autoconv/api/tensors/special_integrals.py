@@ -105,10 +105,10 @@ def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
 
     def found(u: Real) -> Real:
         size = apply("abs", u)
-        near = size * _between("DAWSON_1", size, 0, 2)
-        far = _from(size, 8, lambda v: _series("DAWSON_4", 2.0 * (8.0 / v) ** 2 - 1.0))
-        middle = where(size < 8, _between("DAWSON_3", size, 4, 8), far)
-        outer = where(size < 4, _between("DAWSON_2", size, 2, 4), middle)
+        near = size * _series_on_interval("DAWSON_1", size, 0, 2)
+        far = _evaluate_above(size, 8, lambda v: _series("DAWSON_4", 2.0 * (8.0 / v) ** 2 - 1.0))
+        middle = where(size < 8, _series_on_interval("DAWSON_3", size, 4, 8), far)
+        outer = where(size < 4, _series_on_interval("DAWSON_2", size, 2, 4), middle)
         return apply("sign", u) * where(size < 2, near, outer / apply("maximum", size, 2.0))
 
     return _in_float64(x, found)
@@ -123,10 +123,12 @@ def expint(x: TensorLike, name: str | None = None) -> Tensor:
 
     def found(u: Real) -> Real:
         v = _positive(u)
-        near = _between("EI_1", v, 0, 4) + apply("log", v)
-        far = _from(v, 32, lambda w: _series("EI_5", 2.0 * 32.0 / w - 1.0))
-        middle = where(v < 8, _between("EI_2", v, 4, 8), where(v < 16, _between("EI_3", v, 8, 16), far))
-        scaled = where((v >= 16) & (v < 32), _between("EI_4", v, 16, 32), middle)
+        near = _series_on_interval("EI_1", v, 0, 4) + apply("log", v)
+        far = _evaluate_above(v, 32, lambda w: _series("EI_5", 2.0 * 32.0 / w - 1.0))
+        middle = where(
+            v < 8, _series_on_interval("EI_2", v, 4, 8), where(v < 16, _series_on_interval("EI_3", v, 8, 16), far)
+        )
+        scaled = where((v >= 16) & (v < 32), _series_on_interval("EI_4", v, 16, 32), middle)
         large = scaled * apply("exp", v) / v
         return where(apply("equal", u, 0.0), -math.inf, where(u > 0, where(v < 4, near, large), math.nan))
 
@@ -164,7 +166,7 @@ def spence(x: TensorLike, name: str | None = None) -> Tensor:
         inside = where(large, 1.0 / v, v)  # up to 1.5
         low = inside < 0.5
         turned = where(low, 1.0 - inside, inside)
-        middle = _between("SPENCE", turned, 0.5, 1.5)
+        middle = _series_on_interval("SPENCE", turned, 0.5, 1.5)
         product = apply("log", inside) * apply("log", where(low, 1.0 - inside, 1.0))
         smaller = where(low, math.pi**2 / 6.0 - product - middle, middle)
         whole = where(large, -0.5 * logarithm * logarithm - smaller, smaller)
@@ -193,11 +195,11 @@ def _series(name: str, t: Real) -> Real:
     return first + t * latest - later
 
 
-def _between(name: str, x: Real, low: float, high: float) -> Real:
+def _series_on_interval(name: str, x: Real, low: float, high: float) -> Real:
     return _series(name, (2.0 * clip_by_value(x, low, high) - (low + high)) / (high - low))
 
 
-def _from(x: Real, low: float, function: Callable[[Real], Real]) -> Real:
+def _evaluate_above(x: Real, low: float, function: Callable[[Real], Real]) -> Real:
     return function(apply("maximum", x, low))
 
 
@@ -216,7 +218,7 @@ def _waves(order: int, x: Real) -> tuple[Real, Real]:
 
 def _j(order: int, x: Real) -> Real:
     near = _series(f"J{order}", _squared(x, 8.0)) * (x if order else 1.0)
-    return where(x < 8, near, _from(x, 8.0, lambda v: _waves(order, v)[0]))
+    return where(x < 8, near, _evaluate_above(x, 8.0, lambda v: _waves(order, v)[0]))
 
 
 def _y(order: int, x: Real) -> Real:
@@ -224,7 +226,7 @@ def _y(order: int, x: Real) -> Real:
     logarithm = 2.0 / math.pi * apply("log", low) * _j(order, low)
     regular = _series(f"Y{order}", _squared(x, 8.0))
     near = logarithm + regular if order == 0 else logarithm + low * regular - 2.0 / math.pi / low
-    return where(x < 8, near, _from(x, 8.0, lambda v: _waves(order, v)[1]))
+    return where(x < 8, near, _evaluate_above(x, 8.0, lambda v: _waves(order, v)[1]))
 
 
 def _k(order: int, x: Real) -> Real:
@@ -235,7 +237,7 @@ def _k(order: int, x: Real) -> Real:
         near = _series("K0", t) - logarithm * bessel_i0(low)
     else:
         near = _series("K1", t) / low + logarithm * bessel_i1(low)
-    far = _from(x, 2.0, lambda v: _series(f"K{order}_FAR", 4.0 / v - 1.0) / apply("sqrt", v))
+    far = _evaluate_above(x, 2.0, lambda v: _series(f"K{order}_FAR", 4.0 / v - 1.0) / apply("sqrt", v))
     return where(x < 2, near * apply("exp", low), far)
 
 

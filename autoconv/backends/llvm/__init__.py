@@ -81,7 +81,7 @@ class NativeGraph:
         self.kernels = [name for name, _ in calls.kernels]
         self.holds_no_arguments = holds_no_arguments(graph)
         self._graph = given
-        self._forms = [_form(value) for value in graph.parameters]
+        self._forms = [_kernel_argument_form(value) for value in graph.parameters]
         self._plain: interpreter.Run | None = None
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
@@ -147,7 +147,7 @@ class _Misfit(Exception):
     """An argument that cannot be converted to the form that native code takes."""
 
 
-def _form(value: Value) -> Any:
+def _kernel_argument_form(value: Value) -> Any:
     type_: Any = value.type
     if not (is_scalar(type_) or is_dense(type_)):
         return lambda argument: argument

@@ -147,7 +147,7 @@ class Writer(ShapeWriter):
             block.outputs.append(result)
 
     def branch(self, index: Term, arms: Sequence[tuple[Any, list[Term]]]) -> list[Term]:
-        shapes = [_joined([values[i].shape for _, values in arms]) for i in range(len(arms[0][1]))]
+        shapes = [_common_sizes([values[i].shape for _, values in arms]) for i in range(len(arms[0][1]))]
         for block, values in arms:
             self._end(block, values)
         if not shapes:
@@ -188,7 +188,7 @@ class Writer(ShapeWriter):
                 go = test(list(after), self.sure(self.word))
                 go = go & self.sure(self.word).same(0)
                 end = self.sure(self.word)
-            joined = [_joined([a, b.shape]) for a, b in zip(shapes, after, strict=True)]
+            joined = [_common_sizes([a, b.shape]) for a, b in zip(shapes, after, strict=True)]
             if joined == shapes:
                 break
             shapes = joined
@@ -199,7 +199,7 @@ class Writer(ShapeWriter):
         return results
 
 
-def _joined(shapes: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+def _common_sizes(shapes: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return the sizes that all of them have; the others are open."""
     if len({len(shape) for shape in shapes}) > 1:
         raise GraphUnfit("shape", "the number of dimensions changes")

@@ -1,4 +1,4 @@
-"""The operations that the writer of a runtime gives."""
+"""The interface of writers for other runtimes: operations on arrays, which each writer implements."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from autoconv.graph.dtypes import DType, bool_
 
 
 class Arrays:
-    """The operations that a runtime's writer gives.
+    """Operations on arrays, which the writer of a runtime implements.
 
-    Operands of elementwise ones have one dtype and one shape. Sizes are numbers, or terms where they are open.
+    Operands of elementwise operations have the same dtype and shape. Sizes are numbers; open sizes are terms.
     """
 
     runtime = "the other runtime"
     truth = bool_  # the dtype of conditions
     has_open_sizes = True  # whether sizes may depend on values
-    raises = False  # whether a position out of range ends the run
-    capacity = 64  # rows of a list's buffer
+    raises = False  # whether the runtime raises for a position out of range
+    capacity = 64  # rows in the buffer of a growing list
 
     # ---- elements
 
@@ -45,7 +45,7 @@ class Arrays:
         raise NotImplementedError
 
     def converted(self, x: Term, dtype: DType) -> Term:
-        """Convert between numbers; a float that the integer dtype lacks gives any number."""
+        """Convert to another dtype. A float out of the range of an integer dtype gives an unspecified number."""
         raise NotImplementedError
 
     def bitcast(self, x: Term, dtype: DType) -> Term:
@@ -100,23 +100,23 @@ class Arrays:
         raise NotImplementedError
 
     def open_slice(self, x: Term, axis: int, start: Any, stop: Any, step: Any) -> Term | None:
-        """Take a slice of Python's, bounds given as terms; None where the runtime has no arrays of open size."""
+        """Take a slice, with Python's meaning of its bounds; None if the runtime has no arrays of open size."""
         return None
 
     def open_stack(self, given: ListTerm) -> Term | None:
-        """Return the rows of a list; None where the runtime has no arrays of open size."""
+        """Return the rows of a list as one array; None if the runtime has no arrays of open size."""
         return None
 
     def dynamic_update(self, x: Term, box: Term, starts: Sequence[Term]) -> Term:
-        """Replace a box from a position on; it lies inside."""
+        """Replace the elements from the position `starts` on by `box`, which lies inside of `x`."""
         raise NotImplementedError
 
     def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term:
-        """Return the position along an axis, of each element."""
+        """Return an array of each element's position along an axis."""
         raise NotImplementedError
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
-        """Take parts by vectors of positions in the first dimensions; they are in range."""
+        """Take parts of `x` by vectors of positions in its first dimensions; all positions are in range."""
         raise NotImplementedError
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
@@ -130,14 +130,14 @@ class Arrays:
         raise NotImplementedError
 
     def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
-        """Return the elements in order and where they came from; stable, nan last."""
+        """Sort stably, nan last; return the sorted elements and their positions in `x`."""
         raise NotImplementedError
 
     def dot(
         self, x: Term, y: Term, x_batch: Sequence[int], y_batch: Sequence[int], x_axes: Sequence[int],
         y_axes: Sequence[int],
     ) -> Term:
-        """Sum products over axes; the result has the batch dimensions, then those left of each operand."""
+        """Sum products over axes; the result has the batch dimensions, then the other dimensions of x and of y."""
         raise NotImplementedError
 
     def cholesky(self, x: Term) -> Term:

@@ -50,7 +50,7 @@ class LoopState:
             cell.argument is not None and (cell in stored or self._are_exchanged(body))
             for cell in _cells(self.exchanged, operands)
         ):
-            turned = _turned(body, operands, self.exchanged)
+            turned = _exchange_permutation(body, operands, self.exchanged)
             if turned is None:
                 self._choose()
             else:
@@ -73,7 +73,9 @@ class LoopState:
         """Hold the arrays that change in the loop as choices among those before it."""
         self._chosen, self.exchanged = sorted(self.exchanged), set()
         for i in self._chosen:
-            self._options += [one for one in options_of(self._operands[i]) if _place(one, self._options) is None]
+            self._options += [
+                one for one in options_of(self._operands[i]) if _index_of_view(one, self._options) is None
+            ]
 
     def _first(self, position: int, body: Graph) -> Item:
         item, type_ = self._operands[position], body.parameters[position].type
@@ -96,7 +98,7 @@ class LoopState:
     def _tag(self, view: View) -> Term:
         """Return the position of an array among those that a choice is one of."""
         w = self._memory.w
-        places = [_place(one, self._options) for one in options_of(view)]
+        places = [_index_of_view(one, self._options) for one in options_of(view)]
         if None in places:
             raise GraphUnfit("while", "an array of the loop becomes another one", self._node.span)
         tag = w.constant(places[-1], int32)
@@ -213,7 +215,7 @@ def _have_own_contents(exchanged: set[int], operands: Sequence[Item]) -> bool:
     )  # fmt: skip
 
 
-def _turned(body: Graph, operands: Sequence[Item], exchanged: set[int]) -> dict[int, int] | None:
+def _exchange_permutation(body: Graph, operands: Sequence[Item], exchanged: set[int]) -> dict[int, int] | None:
     """Return the permutation of the arrays that a turn exchanges, None where it is none.
 
     The position of an array leads to that of the one whose memory it gets.
@@ -228,7 +230,7 @@ def _turned(body: Graph, operands: Sequence[Item], exchanged: set[int]) -> dict[
     return found if is_simple and len(set(found.values())) == len(found) else None
 
 
-def _place(view: View, options: Sequence[View]) -> int | None:
+def _index_of_view(view: View, options: Sequence[View]) -> int | None:
     return next((i for i, one in enumerate(options) if one.cell is view.cell and one.chain == view.chain), None)
 
 

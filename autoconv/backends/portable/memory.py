@@ -65,7 +65,7 @@ class Memory:
     def _through(self, view: View, term: Any) -> Any:
         """Apply the ops of a view to contents of its cell, or to positions in them."""
         for node, operands in view.chain:
-            term = _whole(term)
+            term = _identity_view(term)
             if node.op.name == "array_strided":
                 term = self._strided(node, term)
                 continue
@@ -121,7 +121,7 @@ class Memory:
     def view(self, node: Node, base: View, *operands: Term) -> View:
         found = View(base.cell, (*base.chain, (node, operands)))
         if node.effects & Effects.RAISE:  # an index out of range is an error, also where nothing is read
-            check_positions(self.w, _whole(self.load(base)), node.attributes["spec"], operands)
+            check_positions(self.w, _identity_view(self.load(base)), node.attributes["spec"], operands)
         return found
 
     def array_load(self, node: Node, view: View) -> Term:
@@ -134,7 +134,7 @@ class Memory:
     def array_set(self, node: Node, view: View, value: Term | Window, *operands: Term) -> list[Item] | None:
         if isinstance(view.cell, Choice):
             return self._set_chosen(view, view.cell.tag, value, node, operands)
-        now = _whole(self.load(view))
+        now = _identity_view(self.load(view))
         found = assigned(self.w, now, cast(self.w, value, now.dtype), node.attributes["spec"], operands)
         if found is None:
             return None
@@ -146,14 +146,14 @@ class Memory:
     ) -> list[Item] | None:
         """Write to places of the array that is chosen, and to those of the others what they hold."""
         for i, option in enumerate(options_of(view)):
-            held = subscript(self.w, _whole(self.load(option)), node.attributes["spec"], operands)
+            held = subscript(self.w, _identity_view(self.load(option)), node.attributes["spec"], operands)
             if not isinstance(held, Term):  # as of a mask: the whole arrays are written
-                found = assigned(self.w, _whole(self.load(view)), value, node.attributes["spec"], operands)
+                found = assigned(self.w, _identity_view(self.load(view)), value, node.attributes["spec"], operands)
                 if found is None:
                     return None
                 self.store(view, found)
                 return []
-            given = self.w.select(tag.same(i), self.w.cast(_whole(value), held.dtype), held)
+            given = self.w.select(tag.same(i), self.w.cast(_identity_view(value), held.dtype), held)
             if self.array_set(node, option, given, *operands) is None:
                 return None
         return []
@@ -185,7 +185,7 @@ class Memory:
         return self.w.size_term(term, node.attributes["axis"] % term.rank, node.results[0].dtype)
 
 
-def _whole(term: Term | Window) -> Term:
+def _identity_view(term: Term | Window) -> Term:
     if isinstance(term, Window):
         raise GraphUnfit("slice", "a part of a slice whose bounds are values")
     return term

@@ -90,7 +90,7 @@ class XlaGraph:
         if module.written:
             _write(arguments, module, found)
         if module.parts:
-            return [_taken(part, arguments, found) for part in module.parts]
+            return [_shared_result(part, arguments, found) for part in module.parts]
         return found[: module.results] if module.written else found
 
     def _for(self, values: tuple[int, ...]) -> _Made | None:
@@ -124,7 +124,7 @@ class XlaGraph:
         return self._native([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
 
 
-def _taken(part: Part | ChosenPart, arguments: Sequence[Any], found: Sequence[Any]) -> Any:
+def _shared_result(part: Part | ChosenPart, arguments: Sequence[Any], found: Sequence[Any]) -> Any:
     """Return a result that shares memory: an array, or a view of it."""
     if isinstance(part, ChosenPart):
         part = part.options[int(found[part.tag])]

@@ -34,7 +34,7 @@ def place(name: str = "") -> Place:
 
     Raises Unsupported where jaxlib is missing or another one, and after a fork: a child has none of the threads.
     """
-    found = _place(name, os.getpid())
+    found = _place_of_device(name, os.getpid())
     if found is None:
         raise Unsupported("XLA was started before this process was forked")
     return found
@@ -44,7 +44,7 @@ _STARTED: list[int] = []  # the process in which there are clients
 
 
 @cache
-def _place(name: str, process: int) -> Place | None:
+def _place_of_device(name: str, process: int) -> Place | None:
     if _STARTED and _STARTED[0] != process:
         return None
     _STARTED[:] = [process]

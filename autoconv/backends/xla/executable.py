@@ -72,7 +72,8 @@ class Executable:
             found[result] = None
         self._areas.append(areas)
         return [
-            None if buffer is None else _over(buffer, form) for buffer, form in zip(found, self._results, strict=True)
+            None if buffer is None else _as_array(buffer, form) for buffer,
+            form in zip(found, self._results, strict=True)
         ], number
 
     def _run_elsewhere(self, arguments: Sequence[Any], keeps: bool) -> tuple[list[Any], int]:
@@ -171,7 +172,7 @@ class _DonatedArea(_Area):
         """Hold the result's buffer, and an array over it."""
         address = buffer.unsafe_buffer_pointer()
         if self.array is None or address != self._address:
-            self.array = _whole(buffer, address, self._form)
+            self.array = _array_over(buffer, address, self._form)
         self._address, self._buffer = address, buffer
 
 
@@ -213,19 +214,19 @@ class _Memory:
         self.__array_interface__ = {"data": (address, False), "shape": (size,), "typestr": "|u1", "version": 3}
 
 
-def _over(buffer: Any, form: _Form) -> np.ndarray:
+def _as_array(buffer: Any, form: _Form) -> np.ndarray:
     """Return a result as an array: a small one is copied, a large one stays where it is."""
     if form.size == 0:
         return np.empty(form.shape, form.dtype)
     address = buffer.unsafe_buffer_pointer()
     if form.size >= _SMALL:
-        return _whole(buffer, address, form)
+        return _array_over(buffer, address, form)
     array = np.empty(form.shape, form.dtype)
     ctypes.memmove(array.ctypes.data, address, form.size)
     return array
 
 
-def _whole(buffer: Any, address: int, form: _Form) -> np.ndarray:
+def _array_over(buffer: Any, address: int, form: _Form) -> np.ndarray:
     """Return the array over a buffer's memory."""
     return np.asarray(_Memory(buffer, address, form.size)).view(form.dtype).reshape(form.shape)
 

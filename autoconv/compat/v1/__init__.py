@@ -17,12 +17,12 @@ from autoconv.upgrade.version1 import MODULES, REMEDIES, RENAMES
 
 def __getattr__(name: str) -> Any:
     """Return a name at its first use: of this folder, of version 2, or a message of TensorBoard."""
-    found = _found(name)
+    found = _find_name(name)
     globals()[name] = found
     return found
 
 
-def _found(name: str) -> Any:
+def _find_name(name: str) -> Any:
     if name in MODULES:
         module, _, own = MODULES[name].partition(":")
         return getattr(importlib.import_module(f"{__name__}.{module}"), own or name)

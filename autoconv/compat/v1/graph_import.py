@@ -125,7 +125,7 @@ def _constant(n: _Attributes) -> Any:
     return constant(n.of("value"), n.of("dtype"), name=n.name)
 
 
-def _known(tensor: Any, what: str) -> Any:
+def _constant_input(tensor: Any, what: str) -> Any:
     """Return an input that has to be a constant, such as an axis."""
     found = static_value(tensor)
     if found is None:
@@ -135,7 +135,7 @@ def _known(tensor: Any, what: str) -> Any:
 
 def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
     def build(n: _Attributes, x: Any, axes: Any) -> Any:
-        return function(x, _known(axes, f"the axis of {n.name!r}"), bool(n.of("keep_dims", False)), n.name)
+        return function(x, _constant_input(axes, f"the axis of {n.name!r}"), bool(n.of("keep_dims", False)), n.name)
 
     return build
 
@@ -176,12 +176,12 @@ def _matmul(n: _Attributes, a: Any, b: Any) -> Any:
 
 def _argument(function: Callable[..., Any]) -> Callable[..., Any]:
     def build(n: _Attributes, x: Any, axis: Any) -> Any:
-        return function(x, _known(axis, f"the axis of {n.name!r}"), n.of("output_type", int64), n.name)
+        return function(x, _constant_input(axis, f"the axis of {n.name!r}"), n.of("output_type", int64), n.name)
 
     return build
 
 
-def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+def _rule_of_function(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda n, *inputs: function(*inputs, name=n.name)
 
 
@@ -203,7 +203,7 @@ _ELEMENTWISE: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 _OPS: dict[str, Callable[..., Any]] = {
-    **{op: _plain(function) for op, function in _ELEMENTWISE.items()},
+    **{op: _rule_of_function(function) for op, function in _ELEMENTWISE.items()},
     "Const": _constant,
     "Placeholder": lambda n: placeholder(n.of("dtype"), n.of("shape"), n.name),
     "PlaceholderWithDefault": lambda n, x: placeholder_with_default(x, n.of("shape"), n.name),
@@ -219,18 +219,19 @@ _OPS: dict[str, Callable[..., Any]] = {
     "Rank": lambda n, x: shaping.rank(x, n.name),
     "Size": lambda n, x: shaping.size(x, n.of("out_type", int32), n.name),
     "Squeeze": lambda n, x: shaping.squeeze(x, n.of("squeeze_dims") or None, n.name),
-    "ExpandDims": lambda n, x, axis: shaping.expand_dims(x, _known(axis, f"the axis of {n.name!r}"), n.name),
-    "ConcatV2": lambda n, *x: shaping.concat(list(x[:-1]), _known(x[-1], f"the axis of {n.name!r}"), n.name),
+    "ExpandDims": lambda n, x, axis: shaping.expand_dims(x, _constant_input(axis, f"the axis of {n.name!r}"), n.name),
+    "ConcatV2": lambda n, *x: shaping.concat(list(x[:-1]), _constant_input(x[-1], f"the axis of {n.name!r}"), n.name),
     "Pack": lambda n, *x: shaping.stack(list(x), n.of("axis", 0), n.name),
     "Unpack": lambda n, x: shaping.unstack(x, n.of("num"), n.of("axis", 0), n.name),
-    "Split": lambda n, axis, x: shaping.split(x, n.of("num_split"), _known(axis, f"the axis of {n.name!r}")),
-    "Transpose": lambda n, x, perm: shaping.transpose(x, _known(perm, f"the permutation of {n.name!r}"), name=n.name),
+    "Split": lambda n, axis, x: shaping.split(x, n.of("num_split"), _constant_input(axis, f"the axis of {n.name!r}")),
+    "Transpose": lambda n, x,
+    perm: shaping.transpose(x, _constant_input(perm, f"the permutation of {n.name!r}"), name=n.name),
     "Pad": lambda n, x, paddings: shaping.pad(x, paddings, name=n.name),
     "PadV2": lambda n, x, paddings, value: shaping.pad(x, paddings, constant_values=value, name=n.name),
     "StridedSlice": _strided_slice,
     "Slice": lambda n, x, begin, size: indexing.slice(x, begin, size, n.name),
     "Gather": lambda n, x, i: gather.gather(x, i, name=n.name),
-    "GatherV2": lambda n, x, i, axis: gather.gather(x, i, axis=_known(axis, f"the axis of {n.name!r}")),
+    "GatherV2": lambda n, x, i, axis: gather.gather(x, i, axis=_constant_input(axis, f"the axis of {n.name!r}")),
     "Range": lambda n, start, limit, delta: constants.range(start, limit, delta, name=n.name),
     "ArgMax": _argument(math.argmax), "ArgMin": _argument(math.argmin),
     "Sum": _reduction(reductions.reduce_sum), "Mean": _reduction(reductions.reduce_mean),

@@ -61,8 +61,8 @@ def conv2d(
     TensorShape([2, 8, 8, 4])
     """
     return _convolution(
-        inputs, filters, _several(kernel_size, 2), _several(strides, 2), padding, data_format,
-        _several(dilation_rate, 2), activation, use_bias, (kernel_initializer, bias_initializer),
+        inputs, filters, _repeated(kernel_size, 2), _repeated(strides, 2), padding, data_format,
+        _repeated(dilation_rate, 2), activation, use_bias, (kernel_initializer, bias_initializer),
         (kernel_regularizer, bias_regularizer, activity_regularizer), (kernel_constraint, bias_constraint), trainable,
         name, reuse,
     )  # fmt: skip
@@ -82,8 +82,8 @@ def conv1d(
     TensorShape([2, 6, 4])
     """
     return _convolution(
-        inputs, filters, _several(kernel_size, 1), _several(strides, 1), padding, data_format,
-        _several(dilation_rate, 1), activation, use_bias, (kernel_initializer, bias_initializer),
+        inputs, filters, _repeated(kernel_size, 1), _repeated(strides, 1), padding, data_format,
+        _repeated(dilation_rate, 1), activation, use_bias, (kernel_initializer, bias_initializer),
         (kernel_regularizer, bias_regularizer, activity_regularizer), (kernel_constraint, bias_constraint), trainable,
         name, reuse,
     )  # fmt: skip
@@ -98,8 +98,8 @@ def max_pooling2d(
     >>> autoconv.compat.v1.layers.max_pooling2d(autoconv.zeros([1, 4, 4, 1]), 2, 2).shape
     TensorShape([1, 2, 2, 1])
     """
-    size, step = _several(pool_size, 2), _several(strides, 2)
-    return nn.max_pool2d(inputs, size, step, padding.upper(), _form(data_format, 2), name)
+    size, step = _repeated(pool_size, 2), _repeated(strides, 2)
+    return nn.max_pool2d(inputs, size, step, padding.upper(), _data_format(data_format, 2), name)
 
 
 def average_pooling2d(
@@ -111,8 +111,8 @@ def average_pooling2d(
     >>> autoconv.compat.v1.layers.average_pooling2d(autoconv.zeros([1, 4, 4, 1]), 2, 2).shape
     TensorShape([1, 2, 2, 1])
     """
-    size, step = _several(pool_size, 2), _several(strides, 2)
-    return nn.avg_pool2d(inputs, size, step, padding.upper(), _form(data_format, 2), name)
+    size, step = _repeated(pool_size, 2), _repeated(strides, 2)
+    return nn.avg_pool2d(inputs, size, step, padding.upper(), _data_format(data_format, 2), name)
 
 
 def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Any:
@@ -197,7 +197,7 @@ def _convolution(
 ) -> Any:  # fmt: skip
     tensor = convert_to_tensor(inputs)
     rank = len(kernel_size)
-    form = _form(data_format, rank)
+    form = _data_format(data_format, rank)
     channels = _size(tensor, -1 if form.endswith("C") else 1)
     with variable_scope(name, default_name=f"conv{rank}d", reuse=reuse):
         kernel = get_variable(
@@ -227,10 +227,10 @@ def _size(tensor: Tensor, axis: int) -> int:
     return int(size)
 
 
-def _several(value: Any, count: int) -> list[int]:
+def _repeated(value: Any, count: int) -> list[int]:
     return [value] * count if isinstance(value, int) else list(value)
 
 
-def _form(data_format: str, rank: int) -> str:
+def _data_format(data_format: str, rank: int) -> str:
     axes = "W" if rank == 1 else "HW"
     return f"N{axes}C" if data_format == "channels_last" else f"NC{axes}"

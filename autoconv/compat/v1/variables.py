@@ -55,7 +55,7 @@ class Variable(metaclass=_VariableType):
             if _STORE.made is None:
                 return EagerVariable(initial_value, trainable, validate_shape, **options)
             make = functools.partial(EagerVariable, initial_value, trainable, validate_shape, **options)
-            return _stored(_STORE.made, make, name)
+            return _get_or_make(_STORE.made, make, name)
         return GraphVariable(
             initial_value, trainable, validate_shape, name=name, dtype=dtype, constraint=constraint,
             synchronization=synchronization, aggregation=aggregation, shape=shape, graph=graph, collections=collections,
@@ -106,7 +106,7 @@ class _Store(threading.local):
 _STORE = _Store()
 
 
-def _made() -> dict[Any, Any]:
+def _made_variables() -> dict[Any, Any]:
     """Return what belongs to the store of the block around, or else to the default graph."""
     if _STORE.made is not None and graph_being_built() is None:
         return _STORE.made
@@ -173,7 +173,7 @@ def get_variable_scope() -> VariableScope:
     ...     autoconv.compat.v1.get_variable_scope().name
     ''
     """
-    found: VariableScope = _made().setdefault("scope", VariableScope(False))
+    found: VariableScope = _made_variables().setdefault("scope", VariableScope(False))
     return found
 
 
@@ -198,7 +198,7 @@ def variable_scope(
     ('layer/w:0', 1)
     """
     outer = get_variable_scope()
-    made = _made()
+    made = _made_variables()
     prefix = f"{outer.name}/" if outer.name else ""
     if isinstance(name_or_scope, VariableScope):
         base, whole, local = name_or_scope, name_or_scope.name, name_or_scope.name.rpartition("/")[2]
@@ -261,8 +261,8 @@ def _variable(
 ) -> Any:  # fmt: skip
     scope = get_variable_scope()
     wanted = scope.dtype if dtype is None else as_dtype(dtype)
-    variables: dict[str, Any] = _made().setdefault("by_name", {})
-    stored = "store" in _made()
+    variables: dict[str, Any] = _made_variables().setdefault("by_name", {})
+    stored = "store" in _made_variables()
     eager = graph_being_built() is None and not stored
     found = None if eager else variables.get(name)
     if found is not None:
@@ -339,7 +339,7 @@ def _outside_of_store() -> Iterator[None]:
         _STORE.made = before
 
 
-def _stored(made: dict[Any, Any], make: Callable[[], Any], name: str | None) -> Any:
+def _get_or_make(made: dict[Any, Any], make: Callable[[], Any], name: str | None) -> Any:
     """Return the variable of this name, made unique in the order of the block, or make it."""
     counts: dict[str, int] = made.setdefault("counts", {})
     whole = current_scope() + (name or "Variable")

@@ -81,7 +81,7 @@ def converted(function: Any, region: Any = None) -> Any:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
     if type(function) is SymbolicTensor and function.weak and region is not None and region.contract.python_numbers:
         return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
-    known = None if has_user_equality(function) else _known(function, region)
+    known = None if has_user_equality(function) else _graph_equivalent(function, region)
     if known is not None:
         return known
     contract = EAGER if region is None else region.contract
@@ -114,7 +114,7 @@ def has_user_equality(value: object) -> bool:
     return isinstance(kind.__hash__, types.FunctionType) or isinstance(kind.__eq__, types.FunctionType)
 
 
-def _known(function: Callable[..., Any], region: Any) -> Any:
+def _graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
     """Return the graph equivalent of a function; None if there is none."""
     compiles = region is not None and region.contract.objects_in_graph
     if region is not None and region.trace.memory:
@@ -331,14 +331,16 @@ def meet_class(region: Any, cls: type, is_outer: bool = True) -> None:
     if is_outer:
         region.trace.outer_classes.update(cls.__mro__)
     if region.trace.converts and cls not in region.trace.patched and is_user_code(cls):
-        convert_special_methods(region.trace, cls, is_user_code, lambda function: _special(function, region.contract))
+        convert_special_methods(
+            region.trace, cls, is_user_code, lambda function: _handled_specially(function, region.contract)
+        )
         for base in cls.__mro__ if type(cls) is type else ():
             for value in list(vars(base).values()):
                 if any(map(is_user_defined, (getattr(type(value), name, None) for name in DESCRIBING))):
                     meet_class(region, type(value))
 
 
-def _special(function: Any, contract: Contract) -> Any:
+def _handled_specially(function: Any, contract: Contract) -> Any:
     try:
         return _function(function, contract)
     except ConversionError:  # a method without source, e.g. of a dataclass, stays unconverted

@@ -31,7 +31,7 @@ def dict_of(iterable: Iterable[Any], element: Function, *conditions: Function, i
         key, value = pair
         result[key] = value
 
-    return _filled({}, Source(iterable, element, conditions, into), add)
+    return _fill_container({}, Source(iterable, element, conditions, into), add)
 
 
 def generator(iterable: Any, element: Function, *conditions: Function, into: str = "") -> Any:
@@ -49,15 +49,15 @@ def nested(iterable: Iterable[Any], element: Function, *conditions: Function, in
 
 def collected(source: object) -> Any:
     """Collect the values of `source` in a list."""
-    return _filled([], source, lambda result, item: result.append(item))
+    return _fill_container([], source, lambda result, item: result.append(item))
 
 
 def collected_set(source: object) -> Any:
     """Collect the values of `source` in a set."""
-    return _filled(set(), source, lambda result, item: result.add(item))
+    return _fill_container(set(), source, lambda result, item: result.add(item))
 
 
-def _filled(empty: Any, source: Any, add: Callable[[Any, Any], Any]) -> Any:
+def _fill_container(empty: Any, source: Any, add: Callable[[Any, Any], Any]) -> Any:
     """Add the values of `source` to a new container: in a graph loop during a trace, else in Python."""
     region = current_region()
     result = new(empty)
@@ -70,14 +70,14 @@ def _filled(empty: Any, source: Any, add: Callable[[Any, Any], Any]) -> Any:
         for_source(source, body)
         return result
     if type(source) is Source:
-        _each(source, lambda item: add(result, item))
+        _each_value(source, lambda item: add(result, item))
         return result
     for item in iterate(source):
         add(result, item)
     return result
 
 
-def _each(source: Any, add: Callable[[Any], Any]) -> None:
+def _each_value(source: Any, add: Callable[[Any], Any]) -> None:
     """Call `add` with each value of the source, in Python."""
     for item in iterate(source.iterable):
         parts = source.unpack(item)
@@ -87,7 +87,7 @@ def _each(source: Any, add: Callable[[Any], Any]) -> None:
         else:
             value = source.element(*parts)
             if type(value) is Source:
-                _each(value, add)
+                _each_value(value, add)
             else:
                 add(value)
 

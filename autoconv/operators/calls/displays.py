@@ -92,12 +92,12 @@ def new(container: Any) -> Any:
     if kind in (list, tuple) and any(type(item) is Spread for item in container):
         if not region.contract.objects_in_graph:
             return _concatenated(container) if kind is list else tuple(_concatenated(container))
-        joined = _joined(container)
+        joined = _join_parts(container)
         return joined if kind is list else apply_object("tuple", joined)
     return items.new(container)
 
 
-def _joined(parts: Any) -> Any:
+def _join_parts(parts: Any) -> Any:
     """Build a graph list out of items and Spreads."""
     held: Any = None
     run: list[Any] = []
@@ -129,7 +129,7 @@ def new_set(*parts: Any) -> Any:
             return _united(parts)
         if any(type(part) is Spread for part in parts):
             staged = region.contract.objects_in_graph
-            return apply_object("set", _joined(parts)) if staged else set(_concatenated(parts))
+            return apply_object("set", _join_parts(parts)) if staged else set(_concatenated(parts))
         if holds_symbols(parts):
             return build_object("set", parts)
     return items.new(set(parts))

@@ -136,7 +136,7 @@ ITEMWISE["any"] = _consumer(builtins.any)(_quantifier(True))
 ITEMWISE["all"] = _consumer(builtins.all)(_quantifier(False))
 
 
-def _whole(function: Callable[..., Any], items: Any, kwargs: dict[str, Any] | None = None) -> Any:
+def _apply_to_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any] | None = None) -> Any:
     """Apply the builtin to the list of all items."""
     from_python = _BEFORE[function]
     if items_of(items) is not None:
@@ -159,7 +159,7 @@ def plain_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
 
 def _whole_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any]) -> Any:
-    """`_whole` for a list that is represented by tensor lists in the graph."""
+    """`_apply_to_list` for a list that is represented by tensor lists in the graph."""
     if function is builtins.sorted:
         items = items.copy()
         items.sort(**kwargs)
@@ -177,7 +177,9 @@ _BEFORE = {f: OVERRIDES.get(f, f) for f in (tuple, frozenset, dict, sorted, min,
 _TYPED = frozenset({tuple, min, max})
 
 for _function in _BEFORE:
-    _consumer(_function)(lambda iterable, _function=_function, **kwargs: _whole(_function, collected(iterable), kwargs))
+    _consumer(_function)(
+        lambda iterable, _function=_function, **kwargs: _apply_to_list(_function, collected(iterable), kwargs)
+    )
 _consumer(builtins.list)(lambda iterable: collected(iterable))
 _consumer(builtins.set)(lambda iterable: collected_set(iterable))
 

@@ -43,7 +43,7 @@ def _items(iterable: Any) -> Any:
     return iterable if is_symbolic_iterable(iterable) else iter(list(iterable))
 
 
-def _extreme(name: str) -> Callable[..., Any]:
+def _extreme_by_key(name: str) -> Callable[..., Any]:
     """Return max() or min() with a key function."""
     better = lt if name == "min" else gt
 
@@ -74,7 +74,7 @@ def _extreme(name: str) -> Callable[..., Any]:
 
 
 BY_KEY: dict[Any, Callable[..., Any]] = {
-    builtins.sorted: sorted_by, builtins.min: _extreme("min"), builtins.max: _extreme("max"),
+    builtins.sorted: sorted_by, builtins.min: _extreme_by_key("min"), builtins.max: _extreme_by_key("max"),
 }  # fmt: skip
 
 __all__ = ["BY_KEY"]

@@ -72,7 +72,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if trace.patched:
         _refuse_writing(trace, op, operands, attributes)
     if op == "object_call":
-        return NotImplemented if not trace.made else _called(operands[0], operands[1:], attributes)
+        return NotImplemented if not trace.made else _call_by_class(operands[0], operands[1:], attributes)
     function = attributes.get("function", "") if op == "object_apply" else ""
     name = attributes.get("name", "") if op == "object_method" else function
     if trace.owned:
@@ -80,9 +80,9 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if not trace.made:
         return NotImplemented
     if op == "object_truth":
-        return _asked(operands[0], _TRUTH, lambda made: _truth(made), lambda: record_raw(op, operands))
+        return _operate_by_class(operands[0], _TRUTH, lambda made: _truth_value(made), lambda: record_raw(op, operands))
     if op == "object_length":
-        return _asked(operands[0], ("__len__",), _length, lambda: record_raw(op, operands))
+        return _operate_by_class(operands[0], ("__len__",), _length, lambda: record_raw(op, operands))
     if op in ("object_iterate", "object_unpack"):
         items = _as_items(operands[0], False)
         return NotImplemented if items is operands[0] else record_raw(op, [items], **attributes)
@@ -157,7 +157,7 @@ def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: di
             )  # fmt: skip
 
 
-def _called(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+def _call_by_class(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
     kinds = kinds_of(function, ("__call__",))
     if not kinds:
         return NotImplemented
@@ -179,7 +179,7 @@ def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any])
         def of_ours(made: Any) -> Any:
             return _first_answer(made, (mirrored,), (operands[0],), function, plain)
 
-        return _asked(operands[1], (mirrored,), of_ours, plain)
+        return _operate_by_class(operands[1], (mirrored,), of_ours, plain)
 
     def of_first(made: Any) -> Any:
         forward = lambda: _first_answer(made, _FIRST[function], operands[1:], function, second)
@@ -198,7 +198,7 @@ def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any])
     first_has = bool(kinds_of(operands[0], _FIRST[function]))
     if not first_has and (mirrored is None or len(operands) < 2 or not kinds_of(operands[1], (mirrored,))):
         return NotImplemented
-    return _asked(operands[0], _FIRST[function], of_first, second)
+    return _operate_by_class(operands[0], _FIRST[function], of_first, second)
 
 
 def _first_answer(
@@ -220,7 +220,9 @@ def second_operand(function: str, made: Any, other: object) -> Any:
     """Evaluate `made <operator> other` after the method of the first operand returned NotImplemented."""
     plain = lambda: record_raw("object_apply", [made, other], function=function, keywords=())
     mirrored = _SECOND[function]
-    return _asked(other, (mirrored,), lambda one: _first_answer(one, (mirrored,), (made,), function, plain), plain)
+    return _operate_by_class(
+        other, (mirrored,), lambda one: _first_answer(one, (mirrored,), (made,), function, plain), plain
+    )
 
 
 def _truth_of_any(value: object) -> Any:
@@ -228,7 +230,7 @@ def _truth_of_any(value: object) -> Any:
     return truth(value) if is_staged(value) else bool(value)
 
 
-def _truth(made: Any) -> Any:
+def _truth_value(made: Any) -> Any:
     found = condition_value(made)
     return True if found is made else _truth_of_any(found)
 
@@ -237,7 +239,9 @@ def _length(made: Any) -> Any:
     return called(len)(made)
 
 
-def _asked(operand: Any, names: Sequence[str], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]) -> Any:
+def _operate_by_class(
+    operand: Any, names: Sequence[str], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]
+) -> Any:
     return dispatch_on_class(operand, kinds_of(operand, names), of_ours, otherwise)
 
 

@@ -15,7 +15,7 @@ from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.held_iterators import HeldIterator, held
 from autoconv.operators.support.overrides import OVERRIDES
-from autoconv.operators.support.signature_check import plainly
+from autoconv.operators.support.signature_check import raise_from_python
 from autoconv.operators.values import attributes, comparisons, items, set_operators
 from autoconv.operators.values.builtins import called
 from autoconv.operators.values.membership import in_
@@ -64,7 +64,7 @@ def _iter(x: Any, *sentinel: Any) -> Any:
     in_graph = region is not None and region.contract.objects_in_graph and not region.trace.called_by_python
     if in_graph and not sentinel and (is_object(x) or type(x) in _ITERATED):
         return apply_object("iter", x)
-    return held(plainly(builtins.iter, called(x) if sentinel else x, *sentinel))
+    return held(raise_from_python(builtins.iter, called(x) if sentinel else x, *sentinel))
 
 
 def _next(iterator: Any, *default: Any) -> Any:

@@ -59,7 +59,7 @@ def convert_special_methods(
             type.__setattr__(base, "__ne__", _not_equal)
         if isinstance(vars(base).get("__getitem__"), types.FunctionType) and not hasattr(cls, "__iter__"):
             before["__iter__"] = MISSING
-            type.__setattr__(base, "__iter__", _asked("__iter__", _by_position, convert))  # type: ignore[arg-type]
+            type.__setattr__(base, "__iter__", _convert_special_method("__iter__", _by_position, convert))  # type: ignore[arg-type]
         trace.patched[base] = before
 
 
@@ -84,7 +84,7 @@ def _by_position(self: Any) -> Any:
 _by_position.__module__ = ""  # so that it is converted with the class that gets it
 
 
-def _asked(name: str, method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
+def _convert_special_method(name: str, method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
     """Convert a method that Python itself calls; raise StagingError for a result known only at run time."""
     made = functools.cache(lambda: convert(method))
 
@@ -203,7 +203,7 @@ def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
     if isinstance(value, types.FunctionType) and name in _CALLED and is_user_defined(value):
         return deciding(name, value, _once_called(value, convert), second_operand)
     if isinstance(value, types.FunctionType) and _is_asked(name) and is_user_defined(value):
-        return value if name == "__iter__" and only_gives(value) else _asked(name, value, convert)
+        return value if name == "__iter__" and only_gives(value) else _convert_special_method(name, value, convert)
     if name == "__getattribute__" and is_user_defined(value) and not only_reads(value):
         return _not_run(value)
     if isinstance(value, functools.cached_property):

@@ -138,7 +138,7 @@ def and_(first: object, *rest: Thunk) -> Any:
     for position, thunk in enumerate(rest):
         decides = condition_value(value)
         if is_staged(decides):
-            return _either(decides, _continued(and_, rest[position:]), _kept(value), "and")
+            return _either(decides, _continued(and_, rest[position:]), _constant_function(value), "and")
         if not decides:
             return value
         value = thunk()
@@ -151,7 +151,7 @@ def or_(first: object, *rest: Thunk) -> Any:
     for position, thunk in enumerate(rest):
         decides = condition_value(value)
         if is_staged(decides):
-            return _either(decides, _kept(value), _continued(or_, rest[position:]), "or")
+            return _either(decides, _constant_function(value), _continued(or_, rest[position:]), "or")
         if decides:
             return value
         value = thunk()
@@ -167,7 +167,7 @@ def _continued(operator: Callable[..., Any], rest: tuple[Thunk, ...]) -> Thunk:
     return lambda: operator(rest[0](), *rest[1:])
 
 
-def _kept(value: object) -> Thunk:
+def _constant_function(value: object) -> Thunk:
     return lambda: value
 
 

@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.control.variants import payload, raise_if
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.support.signature_check import of_program, plainly
+from autoconv.operators.support.signature_check import of_program, raise_from_python
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import items_of
@@ -146,7 +146,7 @@ def _as_bound(bound: object) -> Any:
     """
     region = current_region()
     if not isinstance(bound, SymbolicTensor):
-        plainly(operator.index, bound)
+        raise_from_python(operator.index, bound)
         return bound
     dtype = bound.dtype
     if region is None or not region.contract.python_numbers:

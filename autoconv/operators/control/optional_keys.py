@@ -45,11 +45,11 @@ def _get(owner: TracedDict, key: object, default: object = None) -> Any:
     value = dict.get(owner, key, default)
     if not is_optional(value):
         return value
-    return if_exp(_is_there(value), lambda: _found(key, value), lambda: default)
+    return if_exp(_is_there(value), lambda: _require_present(key, value), lambda: default)
 
 
 def _item(owner: TracedDict, key: object) -> Any:
-    return _found(key, dict.__getitem__(owner, key))
+    return _require_present(key, dict.__getitem__(owner, key))
 
 
 def _set(owner: TracedDict, key: object, value: object) -> None:
@@ -104,7 +104,7 @@ def _is_there(value: Any) -> Any:
     return dispatch.apply("logical_not", missing) if is_staged(missing) else not missing
 
 
-def _found(key: Any, value: Any) -> Any:
+def _require_present(key: Any, value: Any) -> Any:
     return value.__autoconv_present__(MISSING, KeyError(key)) if is_optional(value) else value
 
 

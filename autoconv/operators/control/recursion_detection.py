@@ -44,7 +44,7 @@ def noted(function: FunctionType, target: Callable[..., Any]) -> Callable[..., A
 
     def noted_call(*args: Any, **kwargs: Any) -> Any:
         region = current_region()
-        return target(*args, **kwargs) if region is None else _called(function, target, args, kwargs, region)
+        return target(*args, **kwargs) if region is None else _record_call(function, target, args, kwargs, region)
 
     return noted_call
 
@@ -57,7 +57,7 @@ def is_noted(function: FunctionType) -> bool:
     return function.__code__ is _NOTED
 
 
-def _called(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
+def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
     """Record the call inline or as one of a recursive function, or restart an outer call as a recursive function."""
     call = Call(function, target, args, kwargs, region)
     running = region.trace.calls
@@ -116,11 +116,11 @@ def _again(call: Call, around: Sequence[Call], layouts: list[Layout]) -> Recursi
     Returns the recursive function to call, a Restart to create one, or None to record the call inline.
     """
     for known in reversed(around):
-        if isinstance(known, Recursion) and _wider(known, layouts, call) == known.layouts():
+        if isinstance(known, Recursion) and _join_arguments(known, layouts, call) == known.layouts():
             return known
     followed = around[0].followed = around[0].followed + 1
     for known in around:
-        wider = _wider(known, layouts, call)
+        wider = _join_arguments(known, layouts, call)
         if wider is None:
             continue
         if wider == known.layouts():
@@ -131,7 +131,7 @@ def _again(call: Call, around: Sequence[Call], layouts: list[Layout]) -> Recursi
     return None
 
 
-def _wider(known: Call, layouts: list[Layout], call: Call) -> list[Layout] | None:
+def _join_arguments(known: Call, layouts: list[Layout], call: Call) -> list[Layout] | None:
     """Return the joined layouts of both calls' arguments; None if static values in them must stay distinct."""
     before = known.layouts()
     names = list(inspect.signature(call.function, follow_wrapped=False).parameters)

@@ -59,7 +59,7 @@ def stage_arms(
     found = None
     while found is None:
         parent.trace.frozen = dict(frozen)  # this recording freezes objects anew
-        found = _settled(parent, index, arms, inputs, names)
+        found = _emit_arm_outputs(parent, index, arms, inputs, names)
     regions = [arm.region for arm in found.recorded]
     twins = shared_lists(found.columns, found.layouts, found.recorded)
     captures = unify_captures(regions)
@@ -100,7 +100,7 @@ class _Settled:
     same: dict[int, int]
 
 
-def _settled(
+def _emit_arm_outputs(
     parent: Region, index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], names: Sequence[str]
 ) -> _Settled | None:
     """Record the arms and emit their outputs; None if a container has moved into the graph meanwhile."""
@@ -190,16 +190,16 @@ def _joined_as_left(
         if contents is not None:
             layouts.append(contents)
             continue
-        joined = _joined(column, recorded, title)
+        joined = _join_column(column, recorded, title)
         apart = [changed_copies(arm, value, joined) for value, arm in zip(column, recorded, strict=True)]
         if any(apart):
-            joined = _joined(column, recorded, title, apart)
+            joined = _join_column(column, recorded, title, apart)
             changed.update(*apart)
         layouts.append(joined)
     return layouts, changed
 
 
-def _joined(
+def _join_column(
     column: list[Any], recorded: list[Recorded], title: str, apart: Sequence[set[int]] | None = None
 ) -> Layout:
     region = recorded[0].region

@@ -41,7 +41,7 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
     with recording(parent):
         if _moves(trial, start, arms, columns, titles, spots, written):
             return False
-        layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+        layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
         written.merge_into(before)
         regions_of_arms = [arm.region for arm in arms]
         same = shared_identities(columns, regions_of_arms)
@@ -76,7 +76,7 @@ def _columns(trial: Any, arms: Sequence[Any]) -> tuple[list[Location], list[list
     """Return the places beside the variables that arms change, and the values of both, for each arm."""
     known = {cell.key for cell in trial.cells}
     spots = [spot for spot in trial.spots.values() if spot.key not in known]
-    columns = [[_named(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(trial.cells)]
+    columns = [[_unassigned_as_value(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(trial.cells)]
     return spots, columns + [[arm.value_of(spot) for arm in arms] for spot in spots]
 
 
@@ -120,7 +120,7 @@ def _found_moving(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) 
     """Move containers after the rounds, and return whether there were any."""
     values = list(zip(*columns, strict=True))
     shared = [move_shared(trial.parent, arm, held) for arm, held in zip(arms, values, strict=True)] if values else []
-    layouts = [_joined(column, arms, title) for column, title in zip(columns, titles, strict=True)]
+    layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
     refuse_changed_copies(trial.parent, spots)
     shared.append(move_raised(trial.parent, [trial.body, *arms]))
     shared.append(move_parts(trial.parent, dict(zip(titles, columns[: len(trial.cells)], strict=False))))
@@ -171,7 +171,7 @@ def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
     handler.graph.outputs = list(node.results)
 
 
-def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:
+def _join_column(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:
     region = arms[0].region
     if region.contract.keeps_identity and is_another_name(column, region.parent):
         return Leaf(ObjectType(), as_object)
@@ -182,6 +182,6 @@ def _joined(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layo
     return joined
 
 
-def _named(value: Any, name: str) -> Any:
+def _unassigned_as_value(value: Any, name: str) -> Any:
     """Convert an unassigned variable to a value."""
     return Undefined(name) if value is MISSING else value

@@ -176,11 +176,11 @@ def _entries(owner: Any, view: str) -> Iterator[Any]:
         if len(now) != len(keys):
             kind = "Set" if type(owner) is TracedSet else "dictionary"
             raise of_program(RuntimeError(f"{kind} changed size during iteration"))
-        if not all(map(_same, now, keys)):
+        if not all(map(_is_same, now, keys)):
             raise _ChangedError
 
 
-def _same(a: object, b: object) -> bool:
+def _is_same(a: object, b: object) -> bool:
     return a is b or (type(a) is type(b) and a == b)
 
 
@@ -193,7 +193,7 @@ def _rest(
         return _rest_of_list(iterable, done, body, state)
     sources = _sources(iterable)
     before = [contents(source) for source in sources]
-    items = _taken(iterator)
+    items = _exhaust(iterator)
     if type(iterable) is HeldIterator:
         iterable.leave()
     staged = as_staged(items) if len(items) > _UNROLL else None
@@ -256,7 +256,7 @@ def _rest_unchanged(
     return state
 
 
-def _taken(iterator: Any) -> list[Any]:
+def _exhaust(iterator: Any) -> list[Any]:
     """Exhaust an iterator, which Python would advance only as long as the loop continues.
 
     Raises StagingError if that has side effects, or if the iterator is unbounded.

@@ -38,7 +38,7 @@ def array_function(function: Callable[..., Any]) -> Callable[..., Any] | None:
     made = _looked_up(_MAKING, function)
     if made is None and _looked_up(VIEWS, function) is None and implementation(function) is None:
         return None
-    return functools.partial(_called, function)
+    return functools.partial(_call_on_memory, function)
 
 
 def _looked_up(table: dict[Any, Any], function: Callable[..., Any]) -> Any:
@@ -48,10 +48,10 @@ def _looked_up(table: dict[Any, Any], function: Callable[..., Any]) -> Any:
         return None
 
 
-def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Call a NumPy function: as an operation on the memory of arrays if it is one, else on their elements."""
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
-        return distribute_call(functools.partial(_called, function), *args, **kwargs)
+        return distribute_call(functools.partial(_call_on_memory, function), *args, **kwargs)
     args, kwargs = with_arrays(function, args, kwargs)
     made = joined(function, args, kwargs)
     if made is not None:
@@ -101,7 +101,7 @@ def _plain_options(options: dict[str, Any]) -> None:
         raise StagingError("an array is created in a memory order other than 'C'", current_place())
 
 
-def _filled(fill: Any) -> Callable[..., Any]:
+def _filled_creator(fill: Any) -> Callable[..., Any]:
     def make(shape: Any, dtype: Any = float, order: str = "C", **options: Any) -> Any:
         if order not in ("C", None):
             raise StagingError("an array is created in a memory order other than 'C'", current_place())
@@ -116,7 +116,7 @@ def _ndarray(
 ) -> Any:
     if buffer is not None or strides is not None:
         raise StagingError("an array is created on memory that the program passes", current_place())
-    return _filled(None)(shape, dtype, order or "C")
+    return _filled_creator(None)(shape, dtype, order or "C")
 
 
 def _full(
@@ -147,23 +147,23 @@ def _fill(array: SymbolicArray, value: object) -> None:
     array.store(value)
 
 
-def _like(fill: Any) -> Callable[..., Any]:
+def _creator_like(fill: Any) -> Callable[..., Any]:
     def make(a: object, dtype: Any = None, shape: ShapeLike | None = None, subok: bool = True, **options: Any) -> Any:
         _plain_options(options)
-        own = a.dtype if type(a) is SymbolicArray else _of(a).type.dtype.numpy
-        sizes = (a.shape if type(a) is SymbolicArray else _of(a).type.shape) if shape is None else shape
+        own = a.dtype if type(a) is SymbolicArray else _as_tensor(a).type.dtype.numpy
+        sizes = (a.shape if type(a) is SymbolicArray else _as_tensor(a).type.shape) if shape is None else shape
         return new_array(sizes, _dtype(own if dtype is None else dtype), fill)
 
     return make
 
 
 def _full_like(a: Any, fill_value: object, dtype: object = None, **options: Any) -> Any:
-    array = _like(None)(a, dtype, **options)
+    array = _creator_like(None)(a, dtype, **options)
     _fill(array, fill_value)
     return array
 
 
-def _of(value: object) -> Any:
+def _as_tensor(value: object) -> Any:
     tensor = as_tensor(value)
     return EagerTensor(np.asarray(value)) if tensor is None else tensor
 
@@ -236,7 +236,7 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
     if not any(isinstance(as_tensor(bound), SymbolicTensor) for bound in bounds):
         return fresh(EagerTensor(np.arange(*bounds, dtype=dtype)))
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-    tensors = [_of(bound) for bound in (start, stop, step)]
+    tensors = [_as_tensor(bound) for bound in (start, stop, step)]
     if not all(tensor.type.dtype.is_integer for tensor in tensors):
         raise StagingError("numpy.arange is given floats known only at run time", current_place())
     found = dispatch.apply("range", *map(_typed, tensors))
@@ -258,8 +258,9 @@ def _constant(function: Callable[..., Any]) -> Callable[..., Any]:
 
 _MAKING: dict[Any, Callable[..., Any]] = {
     np.ndarray: _ndarray,
-    np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(None), np.full: _full, np.zeros_like: _like(0),
-    np.ones_like: _like(1), np.empty_like: _like(None), np.full_like: _full_like, np.array: _array,
+    np.zeros: _filled_creator(0), np.ones: _filled_creator(1), np.empty: _filled_creator(None), np.full: _full,
+    np.zeros_like: _creator_like(0),
+    np.ones_like: _creator_like(1), np.empty_like: _creator_like(None), np.full_like: _full_like, np.array: _array,
     np.asarray: _asarray, np.asanyarray: _asarray, np.ascontiguousarray: _ascontiguous,
     np.asfortranarray: _as_fortran, np.copy: _copy, np.arange: _arange, np.histogram: _histogram,
     np.eye: _constant(np.eye),

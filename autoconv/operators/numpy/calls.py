@@ -36,12 +36,12 @@ _METHODS = frozenset(f"{kind}.__{name}__" for kind in ("errstate", "printoptions
 _ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 
-def _known(*names: str) -> frozenset[Any]:
+def _named_functions(*names: str) -> frozenset[Any]:
     return frozenset(found for found in map(numpy_named, names) if found is not None)
 
 
 # Functions that return 0-d arrays; all others return scalars for results without dimensions.
-_WITHOUT_DIMENSIONS = _known(
+_WITHOUT_DIMENSIONS = _named_functions(
     "array", "asanyarray", "asarray", "block", "broadcast_arrays", "broadcast_to", "choose",
     "copy", "cov", "cross", "empty", "empty_like", "expand_dims", "fft.fftn", "fft.ifftn", "full", "full_like", "i0",
     "isin", "linalg.tensordot", "linalg.tensorsolve", "moveaxis", "ones", "ones_like", "pad", "permute_dims",
@@ -49,9 +49,9 @@ _WITHOUT_DIMENSIONS = _known(
     "zeros", "zeros_like",
 )
 # Functions that return arrays without dimensions where they keep them.
-_KEEPING_DIMENSIONS = _known("median", "nanmedian", "percentile", "nanpercentile", "quantile", "nanquantile")
+_KEEPING_DIMENSIONS = _named_functions("median", "nanmedian", "percentile", "nanpercentile", "quantile", "nanquantile")
 # Functions that call a method of their argument: scalars give scalars, Python numbers arrays.
-_KEEPING = _known("astype", "reshape", "squeeze", "transpose", "trim_zeros")
+_KEEPING = _named_functions("astype", "reshape", "squeeze", "transpose", "trim_zeros")
 
 
 def numpy_call(function: Callable[..., Any], region: Any) -> Callable[..., Any] | None:
@@ -68,7 +68,7 @@ def numpy_call(function: Callable[..., Any], region: Any) -> Callable[..., Any] 
         region.trace.arrays = True
     if function in _ARRAYS and not compiles:
         return None
-    return functools.partial(_called, function, found, region.contract if compiles else None)
+    return functools.partial(_call_computing, function, found, region.contract if compiles else None)
 
 
 class _ErrorState(np.errstate):
@@ -111,10 +111,12 @@ def is_harmless(function: Callable[..., Any]) -> bool:
     return in_method or getattr(function, "__qualname__", "") in _METHODS
 
 
-def _called(function: Any, compute: Callable[..., Any], contract: Contract | None, /, *args: Any, **kwargs: Any) -> Any:
+def _call_computing(
+    function: Any, compute: Callable[..., Any], contract: Contract | None, /, *args: Any, **kwargs: Any
+) -> Any:
     """Call `compute`; with a contract, each call makes new arrays, which belong to the program."""
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
-        return distribute_call(functools.partial(_called, function, compute, contract), *args, **kwargs)
+        return distribute_call(functools.partial(_call_computing, function, compute, contract), *args, **kwargs)
     kinds = _kinds((*args, *kwargs.values()))
     if object in kinds:  # functions that NumPy calls back are converted
         args = tuple(map(_to_call, args))

@@ -45,11 +45,11 @@ def joined_state(
     joined = []
     for layout, before, value, name in zip(layouts, initial, after, names, strict=True):
         later = NEVER if value is NEVER else layout_of(value, region)
-        wider = _settled(join_layouts(layout, later, name, region.contract), name, region)
+        wider = _settled_layout(join_layouts(layout, later, name, region.contract), name, region)
         known = [part for part in _containers(value, wider, region) if parent.is_inside(part._home)]
         copies = [*_containers(before, wider), *known]
         aliased = any(id(part) in shared or _is_held(part, names, attributes) for part in copies)
-        joined.append(_kept(layout, later, (before, value), name, region) if aliased else wider)
+        joined.append(_identity_layout(layout, later, (before, value), name, region) if aliased else wider)
     return joined
 
 
@@ -69,11 +69,11 @@ def _parts_in(region: Region) -> Callable[[object], Iterator[Any]]:
     return mutable_parts if region.contract.keeps_identity else containers_in
 
 
-def _settled(layout: Layout, name: str, region: Region) -> Layout:
+def _settled_layout(layout: Layout, name: str, region: Region) -> Layout:
     return layout if region.contract.objects_in_graph else settled_lists(layout, name, region.contract)
 
 
-def _kept(layout: Layout, later: Layout, values: Sequence[Any], name: str, region: Region) -> Layout:
+def _identity_layout(layout: Layout, later: Layout, values: Sequence[Any], name: str, region: Region) -> Layout:
     """Return a layout in which containers from before the loop keep their identity."""
     if region.contract.keeps_identity:
         return Leaf(ObjectType(), as_object)
@@ -88,7 +88,7 @@ def _kept(layout: Layout, later: Layout, values: Sequence[Any], name: str, regio
     for arm in arms:
         if not is_container(arm):
             rest = join_layouts(rest, arm, name, region.contract)
-    rest = _settled(rest, name, region)
+    rest = _settled_layout(rest, name, region)
     others = rest.arms if isinstance(rest, Arms) else () if rest is NEVER else (rest,)
     return Arms((*containers, *others))
 

@@ -52,7 +52,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 def emit(value: object, layout: Layout, region: Region) -> list[Value]:
-    """Return the graph values that represent `value` in that layout; record the conversions in `region`."""
+    """Return the graph values that represent `value` in `layout`; record the conversions in `region`."""
     if isinstance(value, Never):
         return [absent(leaf, region) for leaf in leaf_types(layout)]
     if isinstance(layout, (Static, Never)):
@@ -179,9 +179,9 @@ STAGE_ARMS = Hook("autoconv.operators.control.staging")  # records arms of a con
 
 
 def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Layout) -> Any:
-    """Return the variant's value if its tag is that of an arm at position `wanted`; any value otherwise.
+    """Return the variant's value if its tag selects an arm that is mapped to position `wanted`; else any value.
 
-    All arms at that position have the same layout.
+    All arms that are mapped to that position have the same layout.
     """
     values = [value for value, position in zip(variant.values, positions, strict=True) if position == wanted]
     if len(values) == 1:
@@ -197,17 +197,17 @@ def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Lay
 
 
 def _in_each_arm(variant: Variant, is_wanted: Sequence[bool], layout: Layout) -> Any:
-    """Return the variant's value in that layout; any value if its tag is that of an arm that is not wanted."""
+    """Return the variant's value in `layout` if its tag selects a wanted arm; else any value."""
 
     def arm(value: object, wanted: bool) -> Any:
-        return lambda: (_like(value, layout) if wanted else NEVER,)
+        return lambda: (_copy_in_layout(value, layout) if wanted else NEVER,)
 
     (found,) = STAGE_ARMS(variant.tag, list(map(arm, variant.values, is_wanted)), [], ("value",))
     return found
 
 
-def _like(value: Any, layout: Layout) -> Any:
-    """Return an equal value of that layout, built in the region being recorded."""
+def _copy_in_layout(value: Any, layout: Layout) -> Any:
+    """Return a copy of the value in `layout`, built in the region being recorded."""
     region = current_region()
     assert region is not None
     return rebuild(layout, iter(emit(value, layout, region)))
@@ -235,7 +235,7 @@ def arm_index(layout: Arms, wanted: Layout) -> int:
 
 
 def _kinds(layout: Layout) -> str:
-    """Describe a layout without the values in it, whose formatting a trace would record as a use."""
+    """Describe a layout without its values: formatting them would be recorded as a use."""
     if isinstance(layout, Static):
         return f"the {type(layout.value).__name__}"
     if isinstance(layout, Leaf):
@@ -245,7 +245,7 @@ def _kinds(layout: Layout) -> str:
 
 
 def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
-    """Return the Python value of that layout around graph values (or around tensors, after a graph has run)."""
+    """Return the Python value of `layout` that holds the given graph values, or tensors after a graph has run."""
     return _REBUILD[type(layout)](layout, values)
 
 

@@ -40,12 +40,16 @@ def frozen_where_shared(
     """Return the layouts of the columns, frozen for those with an object that another column holds on some path."""
     shared: set[int] = set()
     for number, region in enumerate(regions):
-        counts = Counter(id(made) for column in columns for made in _made(column[number], region))
+        counts = Counter(id(made) for column in columns for made in _objects_made_here(column[number], region))
         shared |= {key for key, count in counts.items() if count > 1}
     if not shared:
         return list(layouts)
     holds = [
-        any(id(made) in shared for value, region in zip(column, regions, strict=True) for made in _made(value, region))
+        any(
+            id(made) in shared
+            for value, region in zip(column, regions, strict=True)
+            for made in _objects_made_here(value, region)
+        )
         for column in columns
     ]
     return [_frozen(layout) if held else layout for layout, held in zip(layouts, holds, strict=True)]
@@ -132,7 +136,7 @@ def _is_made(value: object, region: Region) -> bool:
     return home is not None and home.is_inside(region) and has_attributes(value)
 
 
-def _made(value: object, region: Region, around: tuple[Any, ...] = ()) -> Iterator[Any]:
+def _objects_made_here(value: object, region: Region, around: tuple[Any, ...] = ()) -> Iterator[Any]:
     """Yield the objects in a value that the region created, once for each path to them."""
     if value is NEVER:
         return
@@ -140,10 +144,10 @@ def _made(value: object, region: Region, around: tuple[Any, ...] = ()) -> Iterat
         yield value
         if not any(value is outer for outer in around):
             for part in attributes_of(value).values():
-                yield from _made(part, region, (*around, value))
+                yield from _objects_made_here(part, region, (*around, value))
     elif is_structure(value):
         for part in structure_parts(value):
-            yield from _made(part, region, around)
+            yield from _objects_made_here(part, region, around)
 
 
 def _frozen(layout: Layout) -> Layout:

@@ -69,7 +69,7 @@ def shared_lists(
 def share(rebuilt: list[Any], layouts: Sequence[Layout], found: SharedLists, region: Region) -> None:
     """Put the same containers into the rebuilt values of twins; freeze those that may not change."""
     for (position, number), (first, number_of_first) in found.twins.items():
-        container, layout = _at(rebuilt[first], layouts[first], number_of_first)
+        container, layout = _arm_at(rebuilt[first], layouts[first], number_of_first)
         value = rebuilt[position]
         if type(value) is not Variant:
             rebuilt[position] = container
@@ -91,7 +91,7 @@ def freeze_copies(region: Region, value: Any, layout: Layout) -> None:
             region.trace.frozen.update({id(inner): inner for inner in containers_in(part)})
 
 
-def _at(value: Any, layout: Layout, number: int) -> tuple[Any, Layout]:
+def _arm_at(value: Any, layout: Layout, number: int) -> tuple[Any, Layout]:
     return (value.values[number], value.layouts[number]) if type(value) is Variant else (value, layout)
 
 

@@ -70,7 +70,7 @@ def _functions(namespace: Any, file: str) -> Iterator[types.FunctionType]:
         if isinstance(value, types.FunctionType):
             if value.__code__.co_filename == file:
                 yield value
-            waiting += [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
+            waiting += [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
         elif isinstance(value, type):
             if value.__module__ == namespace.get("__name__"):
                 waiting += list(vars(value).values())
@@ -84,7 +84,7 @@ def _functions(namespace: Any, file: str) -> Iterator[types.FunctionType]:
                 waiting.append(inner)
 
 
-def _filled(cell: Any) -> bool:
+def _is_filled(cell: Any) -> bool:
     try:
         return cell.cell_contents is not None
     except ValueError:

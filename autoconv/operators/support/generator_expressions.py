@@ -33,7 +33,7 @@ class Source:
         self.element = element
         self.conditions = conditions
         self.is_nested = False  # whether some element is itself a Source
-        self.unpack = _unpacking(into) if into else _alone
+        self.unpack = _unpacking(into) if into else _one_tuple
 
 
 class Generated:
@@ -69,7 +69,7 @@ class Generated:
         return found
 
 
-def _alone(item: object) -> tuple[Any]:
+def _one_tuple(item: object) -> tuple[Any]:
     return (item,)
 
 
@@ -114,7 +114,7 @@ class GeneratorExpression:
             return self._iterator
         if type(self._source) is Generated and self._source.handing is None:
             return self._native()
-        self._iterator = _used()
+        self._iterator = _used_generator()
         if type(self._source) is Generated:
             self._source.stand_in = self
         return self._source
@@ -166,7 +166,7 @@ class GeneratorExpression:
             )  # fmt: skip
 
 
-def _used() -> Iterator[NoReturn]:
+def _used_generator() -> Iterator[NoReturn]:
     raise StagingError(
         "a generator expression is iterated again after a loop over it in the graph", current_place(),
         "a list",

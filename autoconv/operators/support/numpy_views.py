@@ -33,15 +33,17 @@ def _reshape(array: SymbolicArray, shape: ShapeLike, order: str = "C") -> Any:
     return member(array, "reshape")(shape) if order == "C" else member(array, "reshape")(shape, order=order)
 
 
-def _by(function: Callable[..., Any]) -> Callable[..., Any]:
+def _view_by(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda array, *args, **kwargs: view_of(array, lambda x: function(x, *args, **kwargs))
 
 
-def _each(function: Callable[..., Any]) -> Callable[..., Any]:
+def _view_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that returns a view of each of its arguments."""
 
     def one(x: object) -> Any:
-        return view_of(x, function) if type(x) is SymbolicArray else fresh(_computed(function, x), scalars=True)
+        return (
+            view_of(x, function) if type(x) is SymbolicArray else fresh(_compute_on_memory(function, x), scalars=True)
+        )
 
     def views(*arrays: Any) -> Any:
         found = tuple(map(one, arrays))
@@ -50,7 +52,7 @@ def _each(function: Callable[..., Any]) -> Callable[..., Any]:
     return views
 
 
-def _several(function: Callable[..., Any], kind: type) -> Callable[..., Any]:
+def _views_of_one(function: Callable[..., Any], kind: type) -> Callable[..., Any]:
     """Wrap a function that returns several views of its argument."""
 
     def views(array: SymbolicArray, *args: Any, **kwargs: Any) -> Any:
@@ -64,7 +66,7 @@ def _several(function: Callable[..., Any], kind: type) -> Callable[..., Any]:
 
 def _splitting(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that splits its argument along an axis, whose size may be known only at run time."""
-    known = _several(function, list)
+    known = _views_of_one(function, list)
 
     def views(array: SymbolicArray, sections: Any, axis: int = 0) -> list[Any]:
         axis = {np.hsplit: min(1, array.ndim - 1), np.vsplit: 0, np.dsplit: 2}.get(function, axis)
@@ -83,7 +85,7 @@ def _no_view(function: Callable[..., Any]) -> NoReturn:
     raise StagingError(f"{name_of(function)} may return a view of an array", current_place())
 
 
-def _named(*names: str) -> list[Any]:
+def _functions_by_name(*names: str) -> list[Any]:
     """Functions of the numpy module, as far as the installed version has them."""
     found = []
     for name in names:
@@ -109,13 +111,13 @@ def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
     return compute(loaded(array), **options)
 
 
-def _itself(function: Callable[..., Any], times: int) -> Callable[..., Any]:
+def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]:
     """Wrap a function that returns its argument itself if its second argument, a number of repetitions, is `times`."""
 
     def run(array: SymbolicArray, n: Any = 1, *args: Any, **kwargs: Any) -> Any:
         if as_tensor(n) is None and operator.index(n) == times:
             return array
-        return fresh(_computed(function, loaded(array), n, *args, **kwargs))
+        return fresh(_compute_on_memory(function, loaded(array), n, *args, **kwargs))
 
     return run
 
@@ -129,7 +131,7 @@ def _einsum(*operands: Any, **options: Any) -> Any:
             return found[0]
         if None in (*array.type.shape, *array.type.strides) and _keeps_letters(operands[0]):
             return view_of(array, lambda x: np.einsum(operands[0], x))
-    return fresh(_computed(np.einsum, *map(loaded, operands), **options))
+    return fresh(_compute_on_memory(np.einsum, *map(loaded, operands), **options))
 
 
 def _keeps_letters(equation: str) -> bool:
@@ -141,7 +143,7 @@ def _keeps_letters(equation: str) -> bool:
 def _mesh(*arrays: Any, copy: bool = True, **options: Any) -> Any:
     if not copy:
         _no_view(np.meshgrid)
-    return fresh(_computed(np.meshgrid, *map(loaded, arrays), **options))
+    return fresh(_compute_on_memory(np.meshgrid, *map(loaded, arrays), **options))
 
 
 def _open_mesh(*arrays: Any) -> Any:
@@ -151,7 +153,7 @@ def _open_mesh(*arrays: Any) -> Any:
         return tuple(_reshape(x, tuple(-1 if i == at else 1 for i in count)) for at, x in enumerate(arrays))
     if any(type(x) is SymbolicArray and not x.type.dtype.is_bool for x in arrays):
         _no_view(np.ix_)
-    return fresh(_computed(np.ix_, *map(loaded, arrays)))
+    return fresh(_compute_on_memory(np.ix_, *map(loaded, arrays)))
 
 
 def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **options: Any) -> SymbolicArray:
@@ -171,29 +173,32 @@ def _flat(values: Any) -> list[Any]:
 VIEWS_OF_ANY: dict[Any, Callable[..., Any]] = {
     np.einsum: _einsum, np.meshgrid: _mesh, np.ix_: _open_mesh, np.frombuffer: lambda *_, **__: _no_view(np.frombuffer),
     np.broadcast_arrays: lambda *_, **__: _no_view(np.broadcast_arrays),
-    **{f: _each(f) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
+    **{f: _view_of_each(f) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
 }  # fmt: skip
 VIEWS: dict[Any, Callable[..., Any]] = {
-    **{f: _by(f) for f in _named(
+    **{f: _view_by(f) for f in _functions_by_name(
         "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "flip", "fliplr", "flipud", "rot90",
         "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},
-    **{f: _splitting(f) for f in _named("split", "array_split", "hsplit", "vsplit", "dsplit")},
-    **{f: _several(f, tuple) for f in _named("unstack")},
-    **{f: lambda *_, f=f, **__: _no_view(f) for f in _named(
+    **{f: _splitting(f) for f in _functions_by_name("split", "array_split", "hsplit", "vsplit", "dsplit")},
+    **{f: _views_of_one(f, tuple) for f in _functions_by_name("unstack")},
+    **{f: lambda *_, f=f, **__: _no_view(f) for f in _functions_by_name(
         "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close")},
     np.diagonal: diagonal_of, np.lib.stride_tricks.sliding_window_view: _windows,
-    **{f: lambda array, *, offset=0: diagonal_of(array, offset, -2, -1) for f in _named("linalg.diagonal")},
+    **{f: lambda array, *, offset=0: diagonal_of(array, offset, -2, -1) for f in _functions_by_name("linalg.diagonal")},
     np.reshape: _reshape,
-    **{f: lambda array, *args, **options: member(array, "astype")(*args, **options) for f in _named("astype")},
+    **{
+        function: lambda array, *args, **options: member(array, "astype")(*args, **options)
+        for function in _functions_by_name("astype")
+    },
     np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else fresh(_diagonal_of(array, k)),
     np.nan_to_num: lambda array, copy=True, **options: fresh(_without_nan(array, copy, **options)),
-    np.trim_zeros: lambda *args, **options: _computed(np.trim_zeros, *args, **options),
+    np.trim_zeros: lambda *args, **options: _compute_on_memory(np.trim_zeros, *args, **options),
     np.ravel: lambda array, order="C": member(array, "ravel")(order),
-    np.diff: _itself(np.diff, 0), np.linalg.matrix_power: _itself(np.linalg.matrix_power, 1),
+    np.diff: _identity_if(np.diff, 0), np.linalg.matrix_power: _identity_if(np.linalg.matrix_power, 1),
 }  # fmt: skip
 
 
-def _computed(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _compute_on_memory(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call the implementation of the function, which receives the memory."""
     compute = implementation(function)
     assert compute is not None

@@ -93,9 +93,9 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
             return True
         if any(isinstance(one, ModuleType) for one in loaded) and not _WRITING_METHODS.isdisjoint(attributes):
             return True  # such as random.shuffle
-        pending += [found for one in loaded for found in _called(one)]
+        pending += [found for one in loaded for found in _functions_run_by(one)]
         own = [vars(base).get(name) for name in attributes for kind in classes for base in kind.__mro__]
-        pending += [found for member in own for found in _called(member)]
+        pending += [found for member in own for found in _functions_run_by(member)]
     return False
 
 
@@ -112,7 +112,7 @@ _NAMES_WRITING = "fill put resize write writelines send throw close rand randn n
 _WRITING_METHODS |= frozenset(_NAMES_WRITING.split())
 
 
-def _called(found: Any) -> list[tuple[Any, bool]]:
+def _functions_run_by(found: Any) -> list[tuple[Any, bool]]:
     """Return the functions that run when this is called or read, each with whether it initialises an object."""
     if isinstance(found, type):
         return [(vars(base).get("__init__"), True) for base in found.__mro__ if "__init__" in vars(base)]

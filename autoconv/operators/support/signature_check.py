@@ -53,14 +53,16 @@ def fitting(function: Callable[..., Any], override: Callable[..., Any]) -> Calla
             except TypeError:
                 continue
             return override(*found.args, **found.kwargs)
-        return plainly(function, *args, **kwargs)
+        return raise_from_python(function, *args, **kwargs)
 
     return run
 
 
-def plainly(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Make the call unchanged; an error counts as raised by the program, unless it comes out of the program's own code
-    below, where it is judged already."""
+def raise_from_python(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call the function itself, which is expected to raise Python's error for these arguments.
+
+    The program can catch the error. An error that the program's own code raised on the way is passed on unchanged.
+    """
     try:
         return function(*args, **kwargs)
     except Exception as error:
@@ -95,4 +97,4 @@ def _ways(function: Callable[..., Any]) -> tuple[inspect.Signature, ...]:
         return tuple(map(inspect.signature, _WAYS.get(function, ())))
 
 
-__all__ = ["fitting", "of_program", "passed_program", "plainly"]
+__all__ = ["fitting", "of_program", "passed_program", "raise_from_python"]

@@ -57,7 +57,7 @@ def make_in_graph(value: object) -> SymbolicObject:
     heap: SymbolicObject = record_object("object_make", list(held.values()), kind=type(value), names=tuple(held))
     for name in held:
         expect_missing(region, value, name)
-    _put(value, GraphAttributes({HEAP: heap}))
+    _restore_attributes(value, GraphAttributes({HEAP: heap}))
     expect_any(region, type(value))
     _note_made(region.trace, type(value), tuple(held))
     return heap
@@ -108,7 +108,7 @@ def instance_spot(value: object, trace: Trace) -> Location:
         return tuple(held_by(value).items()) if heap is None else heap
 
     def write(held: Any) -> None:
-        _put(value, GraphAttributes({HEAP: held}) if type(held) is SymbolicObject else dict(held))
+        _restore_attributes(value, GraphAttributes({HEAP: held}) if type(held) is SymbolicObject else dict(held))
 
     home = trace.owned[id(value)][1] if trace.owned is not None else None
     return Location((id(value), HEAP), f"a {type(value).__name__}", read, write, value, home, "instance")
@@ -117,7 +117,7 @@ def instance_spot(value: object, trace: Trace) -> Location:
 def stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
     """Create Python's stand-in for an instance of that class in the graph."""
     made: Any = object.__new__(kind)
-    _put(made, GraphAttributes({HEAP: heap}))
+    _restore_attributes(made, GraphAttributes({HEAP: heap}))
     assert region.trace.owned is not None
     region.trace.owned[id(made)] = made, region
     return made
@@ -178,7 +178,7 @@ def dispatch_on_class(
     return stage_arms(test, arms, [], ("attribute",))[0]
 
 
-def _put(value: object, held: dict[str, Any]) -> None:
+def _restore_attributes(value: object, held: dict[str, Any]) -> None:
     object.__setattr__(value, "__dict__", held)  # bypasses the `__setattr__` of frozen classes
 
 

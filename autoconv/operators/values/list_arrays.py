@@ -23,7 +23,7 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # Number of leading arguments that are arrays, where a list means `np.array(list)`, by function.
-_TAKING = {
+_ARRAY_ARGUMENTS = {
     1: """
         all amax amin any argmax argmin argpartition argsort argwhere around array asanyarray asarray
         ascontiguousarray atleast_1d atleast_2d average bincount clip copy count_nonzero cov cumprod cumsum
@@ -44,8 +44,8 @@ _TAKING = {
     3: "interp where",
 }
 _LIST = ObjectType("list")
-_COUNTS = {numpy_named(name): count for count, names in _TAKING.items() for name in names.split()}
-_JOINING = frozenset(numpy_named(name) for name in (*WITH_AXIS, *WITHOUT_AXIS))
+_ARRAY_COUNTS = {numpy_named(name): count for count, names in _ARRAY_ARGUMENTS.items() for name in names.split()}
+_JOINING_FUNCTIONS = frozenset(numpy_named(name) for name in (*WITH_AXIS, *WITHOUT_AXIS))
 _WITH_DTYPE = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 
@@ -60,17 +60,17 @@ def with_arrays(
     if region is None or not region.contract.objects_in_graph or not any(map(_is_in_graph, args)):
         return args, kwargs
     if function in _WITH_DTYPE and len(args) <= 2 and _is_in_graph(args[0]) and kwargs.get("copy", True) is not False:
-        made = _array(args[0], args[1] if len(args) == 2 else kwargs.get("dtype"))
+        made = _list_as_array(args[0], args[1] if len(args) == 2 else kwargs.get("dtype"))
         if made is None:
             return args, kwargs
         own = {"copy": None} if function is np.array else {}  # the array is new already
         return (made,), {name: value for name, value in kwargs.items() if name != "dtype"} | own
-    if function in _JOINING and type(args[0]) in (list, tuple, TracedList) and heap_of(args[0]) is None:
-        parts = [_array(item) if _is_in_graph(item) else item for item in args[0]]
+    if function in _JOINING_FUNCTIONS and type(args[0]) in (list, tuple, TracedList) and heap_of(args[0]) is None:
+        parts = [_list_as_array(item) if _is_in_graph(item) else item for item in args[0]]
         return (args if any(part is None for part in parts) else (parts, *args[1:])), kwargs
-    count = function.nin if isinstance(function, np.ufunc) else _COUNTS.get(function, 0)
+    count = function.nin if isinstance(function, np.ufunc) else _ARRAY_COUNTS.get(function, 0)
     wanted = [i for i, value in enumerate(args[:count]) if _is_in_graph(value)]
-    arrays = {i: _array(args[i]) for i in wanted}
+    arrays = {i: _list_as_array(args[i]) for i in wanted}
     if any(array is None for array in arrays.values()):
         return args, kwargs
     return tuple(arrays.get(i, value) for i, value in enumerate(args)), kwargs
@@ -82,7 +82,7 @@ def joined(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     None for other functions, or if its dtype and rank cannot be guessed.
     """
     region = current_region()
-    if function not in _JOINING or region is None or not region.contract.objects_in_graph:
+    if function not in _JOINING_FUNCTIONS or region is None or not region.contract.objects_in_graph:
         return None
     if not any(map(_is_in_graph, args)):
         return None
@@ -115,7 +115,7 @@ def index_array(index: object) -> Any:
     region = current_region()
     if not is_list or region is None or not region.contract.objects_in_graph:
         return index
-    found = _array(index, is_index=True)
+    found = _list_as_array(index, is_index=True)
     return index if found is None else found
 
 
@@ -135,14 +135,14 @@ def _is_in_graph(value: Any) -> bool:
     return type(value) in (list, tuple, TracedList) and any(map(_is_in_graph, value))
 
 
-def _array(value: object, dtype: DTypeLike | None = None, is_index: bool = False) -> SymbolicTensor | None:
+def _list_as_array(value: object, dtype: DTypeLike | None = None, is_index: bool = False) -> SymbolicTensor | None:
     """Return the list as an array, of `dtype` if given; None if its type cannot be guessed.
 
     With `is_index`, an empty list is an array of ints.
     """
     region = current_region()
     assert region is not None
-    named = None if dtype is None else _numeric(dtype)
+    named = None if dtype is None else _array_dtype(dtype)
     if dtype is not None and named is None:
         return None
     boxed = box(value)
@@ -156,7 +156,7 @@ def _array(value: object, dtype: DTypeLike | None = None, is_index: bool = False
     return found
 
 
-def _numeric(dtype: Any) -> DType | None:
+def _array_dtype(dtype: Any) -> DType | None:
     """Return the dtype that the program names, if graphs support arrays of it."""
     if isinstance(dtype, (SymbolicObject, SymbolicTensor)):
         return None

@@ -61,9 +61,9 @@ def in_(item: Any, container: Any) -> Any:
         found = dispatch.apply("reduce_any", equal, axis=None, keepdims=False)
         return python_truth(found) if _is_symbolic(item) or _is_symbolic(container) else bool(found)
     if isinstance(container, (list, tuple)) and (may_be_late((item,)) or may_be_late(plain_items(container))):
-        return _found(item, plain_items(container), 0)
+        return _is_member(item, plain_items(container), 0)
     if isinstance(container, (set, frozenset, range, dict)) and _is_symbolic(item):
-        return _found(item, tuple(container), 0)
+        return _is_member(item, tuple(container), 0)
     return item in container
 
 
@@ -104,13 +104,13 @@ def _is_symbolic(x: object) -> bool:
     return isinstance(x, (SymbolicTensor, Variant))
 
 
-def _found(item: object, others: tuple[Any, ...], position: int) -> Any:
+def _is_member(item: object, others: tuple[Any, ...], position: int) -> Any:
     """Return whether one of the others is or equals the item; evaluation stops at the first match."""
     while position < len(others):
         same = same_or_equal(others[position], item)
         position += 1
         if is_staged(same):
-            return or_(python_truth(same), functools.partial(_found, item, others, position))
+            return or_(python_truth(same), functools.partial(_is_member, item, others, position))
         if same:
             return True
     return False

@@ -50,7 +50,7 @@ def deciding(name: str, method: FunctionType, run: Callable[..., Any], of_object
         found = run(made, other)
         if found is NotImplemented:
             return found  # independent of tensors: Python itself tries the next method
-        return settled(found, lambda: _following(name.strip("_"), made, other, of_objects))
+        return settled(found, lambda: _after_not_implemented(name.strip("_"), made, other, of_objects))
 
     method_of_two.__autoconv_unsettled__ = run  # type: ignore[attr-defined]
     return method_of_two
@@ -61,7 +61,7 @@ def unsettled(method: Callable[..., Any]) -> Any:
     return getattr(method, "__autoconv_unsettled__", method)
 
 
-def _following(name: str, made: Any, other: object, of_objects: Callable[..., Any]) -> Any:
+def _after_not_implemented(name: str, made: Any, other: object, of_objects: Callable[..., Any]) -> Any:
     """Continue `made <operator> other` as Python does after the method of that name returned NotImplemented."""
     if name[0] == "r" and name[1:] in _SYMBOLS:  # the reflected method is the last attempt
         raise _unsupported(_SYMBOLS[name[1:]], other, made)
@@ -69,23 +69,23 @@ def _following(name: str, made: Any, other: object, of_objects: Callable[..., An
         return of_objects(name, made, other)
     if name in _COMPARISONS:
         symbol, mirrored = _COMPARISONS[name]
-        return settled(_asked(other, f"__{mirrored}__", made), lambda: _by_identity(name, symbol, made, other))
+        return settled(_call_method(other, f"__{mirrored}__", made), lambda: _by_identity(name, symbol, made, other))
     in_place = name[0] == "i" and name[1:] in _SYMBOLS
     plain = name[1:] if in_place else name
     symbol = _SYMBOLS[plain].partition(" ")[0] + "=" if in_place else _SYMBOLS[plain]
 
     def second() -> Any:
-        known = NotImplemented if type(other) is type(made) else _asked(other, f"__r{plain}__", made)
+        known = NotImplemented if type(other) is type(made) else _call_method(other, f"__r{plain}__", made)
 
         def refuse() -> Any:
             raise _unsupported(symbol, made, other)
 
         return settled(known, refuse)
 
-    return settled(_asked(made, f"__{plain}__", other), second) if in_place else second()
+    return settled(_call_method(made, f"__{plain}__", other), second) if in_place else second()
 
 
-def _asked(value: object, name: str, other: object) -> Any:
+def _call_method(value: object, name: str, other: object) -> Any:
     """Call the user-defined method of that name; NotImplemented if there is none."""
     method = getattr(type(value), name, None)
     return unsettled(method)(value, other) if isinstance(method, FunctionType) and _is_users(value) else NotImplemented

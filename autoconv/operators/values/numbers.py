@@ -12,7 +12,7 @@ from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
 from autoconv.operators.control.variants import payload
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import overrides
-from autoconv.operators.support.signature_check import plainly
+from autoconv.operators.support.signature_check import raise_from_python
 from autoconv.ops.elementwise.python_complex import CMATH
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -70,13 +70,16 @@ def _polar(z: Any) -> Any:
 
 @overrides(builtins.complex)
 def _complex(*args: Any, **kwargs: Any) -> Any:
-    """`complex(real, imag)`: complex parts combine to `real + imag * 1j`, without that product, as in Python."""
+    """Return `complex(real, imag)`, as Python: `real + imag * 1j` for complex arguments, computed without the product.
+
+    A product would turn infinite parts into nan.
+    """
     args, kwargs = tuple(map(value_of, args)), {name: value_of(value) for name, value in kwargs.items()}
     given = dict(zip(("real", "imag"), args, strict=False)) | kwargs
     if not any(isinstance(x, SymbolicTensor) for x in given.values()):
         return builtins.complex(*args, **kwargs)
     if not all(isinstance(x, (SymbolicTensor, bool, int, float, complex)) for x in given.values()):
-        plainly(builtins.complex, *map(_sample, given.values()))
+        raise_from_python(builtins.complex, *map(_sample, given.values()))
     numbers = {name: as_python_number(x) for name, x in given.items()}
     real, imag = numbers.get("real", 0), numbers.get("imag")
     if imag is None and _is_complex(real):
@@ -94,7 +97,7 @@ def _is_complex(x: object) -> bool:
 
 
 def _part(name: str, x: object) -> Any:
-    """Return that part of a number as a float."""
+    """Return the part `name`, "real" or "imag", of a number as a float."""
     if not isinstance(x, SymbolicTensor):
         return builtins.float(getattr(x, name))
     return dispatch.apply(name, x) if x.dtype.is_complex else dispatch.apply("python_float", x)
@@ -109,18 +112,18 @@ def refuse_complex(function: Callable[..., Any], *args: Any) -> None:
     compiled = region is not None and region.contract.python_numbers
     given = [x for x in args if isinstance(x, SymbolicTensor) and x.dtype.is_complex]
     if any(x.weak for x in given):
-        plainly(function, *map(_sample, args))
+        raise_from_python(function, *map(_sample, args))
     elif given and compiled:
         raise StagingError("a complex NumPy number is converted to a real one, for which NumPy warns", current_place())
 
 
 def _refuse_kinds(function: Callable[..., Any], *args: Any) -> None:
-    """Raise Python's TypeError for a number of the wrong class: a float for an int, NumPy's for Python's."""
+    """Raise Python's TypeError for a number of the wrong class, such as a float where an int is required."""
     typed = [x.dtype.numpy.type(1) if isinstance(x, SymbolicTensor) and not x.weak else _sample(x) for x in args]
     try:
         function(*typed)
     except TypeError:
-        plainly(function, *typed)
+        raise_from_python(function, *typed)
     except (ValueError, ArithmeticError):
         pass  # the sample value is outside the function's domain
 
@@ -131,17 +134,17 @@ def _sample(x: object) -> Any:
 
 
 def as_python_number(x: object) -> Any:
-    """Convert an argument of a math function, which accepts what float() does: typed scalars as well."""
+    """Convert an argument of a math function to a Python number. Scalar tensors are accepted, as float() does."""
     if isinstance(x, SymbolicTensor) and not x.weak:
         if x.type.shape not in ((), None):
             raise TypeError(
-                "only scalar tensors can be converted to Python scalars; for others there is the op of autoconv.math"
+                "only scalar tensors can be converted to Python scalars; use the function of autoconv.math for others"
             )
-        return dispatch.apply("python_cast", x, dtype=_wide(x.dtype), weak=True)
+        return dispatch.apply("python_cast", x, dtype=_python_dtype(x.dtype), weak=True)
     return x
 
 
-def _wide(dtype: DType) -> DType:
+def _python_dtype(dtype: DType) -> DType:
     if dtype.is_complex:
         return complex128
     return bool_ if dtype.is_bool else int64 if dtype.is_integer else float64

@@ -27,7 +27,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def _extreme(name: str, op: str, reduce: str) -> Callable[..., Any]:
+def _extreme_override(name: str, op: str, reduce: str) -> Callable[..., Any]:
     """Return max() or min(); `op` compares two tensors, `reduce` the elements of one."""
     plain = getattr(builtins, name)
 
@@ -102,8 +102,8 @@ def _dtype_of(x: object) -> Any:
     return as_dtype(x.dtype) if isinstance(x, (np.ndarray, np.generic)) else weak_dtype(x)
 
 
-OVERRIDES[builtins.max] = _extreme("max", "maximum", "reduce_max")
-OVERRIDES[builtins.min] = _extreme("min", "minimum", "reduce_min")
+OVERRIDES[builtins.max] = _extreme_override("max", "maximum", "reduce_max")
+OVERRIDES[builtins.min] = _extreme_override("min", "minimum", "reduce_min")
 
 
 @overrides(builtins.sorted)

@@ -68,11 +68,11 @@ def picked_value(owner: dict[Any, Any], key: object) -> Any:
 
 
 def _arms(position: Any, values: Sequence[Any], *others: Any) -> Any:
-    arms = [*(functools.partial(_alone, value) for value in values), *others]
+    arms = [*(functools.partial(_one_tuple, value) for value in values), *others]
     return stage_arms(position, arms, [], ("item",))[0] if len(arms) > 1 else values[0]
 
 
-def _alone(value: object) -> tuple[Any]:
+def _one_tuple(value: object) -> tuple[Any]:
     return (value,)
 
 

@@ -83,7 +83,7 @@ def widened(self: Items, element: Layout) -> Items:
         return Items(element, self.values)
     made = TracedList()
     made._items = Items(element, empty_lists(Grown(element), region_now()))
-    _each(self, lambda value: append(made, value))
+    _each_item(self, lambda value: append(made, value))
     return items_of(made)  # type: ignore[no-any-return]
 
 
@@ -126,7 +126,7 @@ def _as_one(items: Items, op: str, axis: int, more: int) -> Any:
 def mapped(owner: TracedList, function: Callable[[Any], Any]) -> TracedList:
     """Return a new list of `function(item)`."""
     made = TracedList()
-    _each(items_of(owner), lambda value: made.append(function(value)))
+    _each_item(items_of(owner), lambda value: made.append(function(value)))
     if items_of(made) is None:
         grow(made)
     return made
@@ -147,7 +147,7 @@ Items.item = item  # type: ignore[method-assign,assignment]
 TracedList.grow = grow  # type: ignore[assignment]
 
 
-def _each(items: Items, body: Callable[[Any], Any]) -> None:
+def _each_item(items: Items, body: Callable[[Any], Any]) -> None:
     """Call `body` with each item, in a graph loop."""
     source = TracedList()
     source._items = items

@@ -49,13 +49,13 @@ class Overlaps:
             return UNKNOWN
         if a is b or _same_view(a, b):
             return EQUAL
-        places = [_place(value, base_a) for value in (a, b)]
+        places = [_place_in_base(value, base_a) for value in (a, b)]
         if places[0] is None or places[1] is None:
             return UNKNOWN
         widths = [value.dtype.size for value in (a, b)]
         if places[0] == places[1] and widths[0] == widths[1]:
             return EQUAL
-        return _meet(places[0], places[1], max(widths))
+        return _may_overlap(places[0], places[1], max(widths))
 
     def roots(self, value: Value) -> frozenset[Value]:
         """Return the base arrays of a value: arguments, and arrays allocated by nodes."""
@@ -175,7 +175,7 @@ def _same_view(a: Value, b: Value) -> bool:
 _Place = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
-def _place(value: Value, base: Value) -> _Place | None:
+def _place_in_base(value: Value, base: Value) -> _Place | None:
     """Return (offset in bytes, shape, strides) of a view in its base, or None if unknown."""
     type_ = value.type
     if not isinstance(type_, ArrayType) or None in type_.strides:
@@ -186,7 +186,7 @@ def _place(value: Value, base: Value) -> _Place | None:
         return 0, type_.shape, type_.strides  # type: ignore[return-value]
     node = value.node
     assert node is not None
-    outer = _place(node.inputs[0], base)
+    outer = _place_in_base(node.inputs[0], base)
     if outer is None:
         return None
     if node.op.name == "array_strided":
@@ -217,7 +217,7 @@ def _offset(node: Node, outer: _Place) -> int:
     return total
 
 
-def _meet(a: _Place, b: _Place, size: int) -> str:
+def _may_overlap(a: _Place, b: _Place, size: int) -> str:
     ends = [_ends(place, size) for place in (a, b)]
     if ends[0] is None or ends[1] is None or ends[0][1] <= ends[1][0] or ends[1][1] <= ends[0][0]:
         return DISJOINT

@@ -23,18 +23,18 @@ class Cell:
         self.shape = self.value.shape
 
 
-def _held(op: str, resource: Type) -> TensorType:
+def _value_of_resource(op: str, resource: Type) -> TensorType:
     if not isinstance(resource, ResourceType) or not isinstance(resource.value, TensorType):
         raise TypeError(f"{op} takes a variable, found {resource}")
     return resource.value
 
 
 def _read_type(resource: Type) -> TensorType:
-    return _held("read_variable", resource)
+    return _value_of_resource("read_variable", resource)
 
 
 def _assign_type(resource: Type, value: TensorType) -> TensorType:
-    held = _held("assign_variable", resource)
+    held = _value_of_resource("assign_variable", resource)
     if value.dtype is not held.dtype:
         raise TypeError(
             f"a variable of {held.dtype.name} cannot be assigned a value of {value.dtype.name}; cast first"
@@ -47,7 +47,7 @@ def _assign_type(resource: Type, value: TensorType) -> TensorType:
     return held if value.shape is None else held.with_shape(value.shape)
 
 
-def _fitting(resource: Any, value: Any) -> Any:
+def _checked_value(resource: Any, value: Any) -> Any:
     value = np.asarray(value)
     held = resource.value
     if value.dtype != held.dtype:
@@ -62,7 +62,7 @@ def _fitting(resource: Any, value: Any) -> Any:
 
 
 def _assign(resource: Any, value: Any) -> Any:
-    resource.value = _fitting(resource, value)
+    resource.value = _checked_value(resource, value)
     return resource.value
 
 
@@ -81,7 +81,7 @@ def _changed(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
             f"Cannot update variable with shape {list(held.shape)} using a Tensor with shape "
             f"{list(np.shape(value))}, shapes must be equal."
         )
-    resource.value = np.asarray(ufunc(held, _fitting(resource, value)))
+    resource.value = np.asarray(ufunc(held, _checked_value(resource, value)))
     return resource.value
 
 

@@ -41,23 +41,23 @@ class Element:
 
     def same(self, other: object) -> Element:
         """Return where both are equal."""
-        return _made(np.equal(self.array, _plain(other)))
+        return _as_element(np.equal(self.array, _as_array(other)))
 
     def differs(self, other: object) -> Element:
         """Return where they differ."""
-        return _made(np.not_equal(self.array, _plain(other)))
+        return _as_element(np.not_equal(self.array, _as_array(other)))
 
     def __neg__(self) -> Element:
-        return _made(-self.array)
+        return _as_element(-self.array)
 
     def __invert__(self) -> Element:
-        return _made(~self.array)
+        return _as_element(~self.array)
 
 
 def _operator(function: Callable[[Any, Any], Any], reflected: bool = False) -> Any:
     def run(self: Element, other: object) -> Element:
-        pair = (_plain(other), self.array) if reflected else (self.array, _plain(other))
-        return _made(function(*pair))
+        pair = (_as_array(other), self.array) if reflected else (self.array, _as_array(other))
+        return _as_element(function(*pair))
 
     return run
 
@@ -69,11 +69,11 @@ for _name in ("lt", "le", "gt", "ge", "and_", "or_"):
     setattr(Element, f"__{_name.strip('_')}__", _operator(getattr(operator, _name)))
 
 
-def _plain(value: object) -> Any:
+def _as_array(value: object) -> Any:
     return value.array if isinstance(value, Element) else value
 
 
-def _made(array: Any) -> Element:
+def _as_element(array: Any) -> Element:
     return Element(array, as_dtype(array.dtype))
 
 
@@ -86,13 +86,13 @@ class _Arrays:
         return Element(dtype.numpy.type(number), dtype)
 
     def select(self, condition: Any, x: object, y: object) -> Element:
-        return _made(np.where(_plain(condition), _plain(x), _plain(y)))
+        return _as_element(np.where(_as_array(condition), _as_array(x), _as_array(y)))
 
     def fma(self, x: Any, y: Any, z: Any) -> Element:
-        return _made(x.array * _plain(y) + _plain(z))
+        return _as_element(x.array * _as_array(y) + _as_array(z))
 
     def intrinsic(self, name: str, *operands: Any) -> Element:
-        return _made(getattr(np, name)(*map(_plain, operands)))
+        return _as_element(getattr(np, name)(*map(_as_array, operands)))
 
     libm = intrinsic
 

@@ -114,10 +114,10 @@ _EXPM1 = {
 
 def _clamped(b: Elements, x: Any) -> Any:
     """Clamp x to a range somewhat wider than that where exp(x) is neither 0 nor inf."""
-    return _between(b, x, *_EXP_RANGE[x.dtype])
+    return _clamp(b, x, *_EXP_RANGE[x.dtype])
 
 
-def _between(b: Elements, x: Any, low: float, high: float) -> Any:
+def _clamp(b: Elements, x: Any, low: float, high: float) -> Any:
     """Clamp x to [low, high]; nan stays nan."""
     below = b.select(x > high, high, x)
     return b.select(below < low, low, below)
@@ -244,7 +244,7 @@ def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
     return integer, sine, cosine
 
 
-def _chosen(b: Any, quadrant: Any, even: Any, odd: Any) -> Any:
+def _select_by_quadrant(b: Any, quadrant: Any, even: Any, odd: Any) -> Any:
     """Select `even` in quadrants 0 and 2, `odd` in 1 and 3; negate in 2 and 3."""
     value = b.select((quadrant & 1).same(0), even, odd)
     return b.select((quadrant & 2).same(0), value, -value)
@@ -252,12 +252,12 @@ def _chosen(b: Any, quadrant: Any, even: Any, odd: Any) -> Any:
 
 def _sin(b: Any, x: Any) -> Any:
     quadrant, sine, cosine = _quadrant(b, x)
-    return b.select(x.same(0.0), x, _chosen(b, quadrant, sine, cosine))
+    return b.select(x.same(0.0), x, _select_by_quadrant(b, quadrant, sine, cosine))
 
 
 def _cos(b: Any, x: Any) -> Any:
     quadrant, sine, cosine = _quadrant(b, x)
-    return _chosen(b, quadrant + 1, sine, cosine)
+    return _select_by_quadrant(b, quadrant + 1, sine, cosine)
 
 
 def _tan(b: Any, x: Any) -> Any:
@@ -327,7 +327,7 @@ def _erf(b: Elements, x: Any) -> Any:
     For float64, one near 0; elsewhere 1 - erfc(x), where erfc needs no relative accuracy.
     """
     if x.dtype is float32:
-        bounded = _between(b, x, -_ERF_32_END, _ERF_32_END)
+        bounded = _clamp(b, x, -_ERF_32_END, _ERF_32_END)
         z = bounded * bounded
         return b.fma(bounded, horner(b, z, _ERF_32_OVER) / horner(b, z, _ERF_32_UNDER), bounded * 0.25)
     size = b.intrinsic("fabs", x)

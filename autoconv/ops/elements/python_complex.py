@@ -165,17 +165,17 @@ def sqrt(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def sinh(b: Elements, x: Any, y: Any) -> Pair:
-    _within(b, x, y)
+    _fail_if_large(b, x, y)
     return b.libm("cos", y) * b.libm("sinh", x), b.libm("sin", y) * b.libm("cosh", x)
 
 
 def cosh(b: Elements, x: Any, y: Any) -> Pair:
-    _within(b, x, y)
+    _fail_if_large(b, x, y)
     return b.libm("cos", y) * b.libm("cosh", x), b.libm("sin", y) * b.libm("sinh", x)
 
 
 def tanh(b: Elements, x: Any, y: Any) -> Pair:
-    _within(b, x, y)
+    _fail_if_large(b, x, y)
     along, across = b.libm("tanh", x), b.libm("tan", y)
     shrunk = 1.0 / b.libm("cosh", x)
     both = along * across
@@ -183,7 +183,7 @@ def tanh(b: Elements, x: Any, y: Any) -> Pair:
     return along * (across * across + 1.0) / under, across / under * shrunk * shrunk
 
 
-def _within(b: Elements, x: Any, y: Any) -> None:
+def _fail_if_large(b: Elements, x: Any, y: Any) -> None:
     all_finite(b, x, y)
     b.fail(b.compare("gt", b.intrinsic("fabs", x), _LARGE))
 

@@ -11,7 +11,7 @@ from autoconv.ops.elements.registry import Elements, element
 _EXACT = 2**53  # up to here float64 represents every integer
 
 
-def _common(b: Elements, *operands: Any) -> tuple[Any, ...]:
+def _to_common_kind(b: Elements, *operands: Any) -> tuple[Any, ...]:
     """Convert the operands as Python does: to float if one is a float, else to int.
 
     An int that is not exact as a float goes to the kernel.
@@ -27,16 +27,16 @@ def _float(b: Elements, x: Any) -> Any:
     return b.cast(x, float64)
 
 
-def _known(*operands: Any) -> bool:
+def _are_python_kinds(*operands: Any) -> bool:
     return all(x.dtype in (bool_, int64, float64) for x in operands)
 
 
 for _name, _checked in (("add", "add"), ("subtract", "sub"), ("multiply", "mul")):
 
     def _rule(b: Elements, x: Any, y: Any, *, name: str = _name, checked: str = _checked) -> Any:
-        if not _known(x, y):
+        if not _are_python_kinds(x, y):
             return None
-        x, y = _common(b, x, y)
+        x, y = _to_common_kind(b, x, y)
         if x.dtype.is_floating:
             return {"add": x.__add__, "subtract": x.__sub__, "multiply": x.__mul__}[name](y)
         found, overflows = b.checked(checked, x, y)
@@ -48,9 +48,9 @@ for _name, _checked in (("add", "add"), ("subtract", "sub"), ("multiply", "mul")
 
 @element("python_negative")
 def negative(b: Elements, x: Any) -> Any:
-    if not _known(x):
+    if not _are_python_kinds(x):
         return None
-    (x,) = _common(b, x)
+    (x,) = _to_common_kind(b, x)
     if not x.dtype.is_floating:
         b.fail(x.same(-(2**63)))
     return -x
@@ -58,9 +58,9 @@ def negative(b: Elements, x: Any) -> Any:
 
 @element("python_abs")
 def absolute(b: Elements, x: Any) -> Any:
-    if not _known(x):
+    if not _are_python_kinds(x):
         return None
-    (x,) = _common(b, x)
+    (x,) = _to_common_kind(b, x)
     if x.dtype.is_floating:
         return b.intrinsic("fabs", x)
     b.fail(x.same(-(2**63)))
@@ -69,7 +69,7 @@ def absolute(b: Elements, x: Any) -> Any:
 
 @element("python_divide")
 def divide(b: Elements, x: Any, y: Any) -> Any:
-    if not _known(x, y):
+    if not _are_python_kinds(x, y):
         return None
     x, y = _float(b, x), _float(b, y)
     b.fail(y.same(0.0))
@@ -78,9 +78,9 @@ def divide(b: Elements, x: Any, y: Any) -> Any:
 
 @element("python_floor_divide")
 def floor_divide(b: Elements, x: Any, y: Any) -> Any:
-    if not _known(x, y):
+    if not _are_python_kinds(x, y):
         return None
-    x, y = _common(b, x, y)
+    x, y = _to_common_kind(b, x, y)
     if x.dtype.is_floating:
         return _float_quotient(b, x, y)
     b.fail(y.same(0) | (y.same(-1) & x.same(-(2**63))))
@@ -104,9 +104,9 @@ def _float_quotient(b: Elements, x: Any, y: Any) -> Any:
 
 @element("python_modulo")
 def modulo(b: Elements, x: Any, y: Any) -> Any:
-    if not _known(x, y):
+    if not _are_python_kinds(x, y):
         return None
-    x, y = _common(b, x, y)
+    x, y = _to_common_kind(b, x, y)
     if x.dtype.is_floating:
         b.fail(y.same(0.0))
         rest = b.remainder(x, y)
@@ -124,19 +124,19 @@ for _name, _test in (
 ):  # fmt: skip
 
     def _comparison(b: Elements, x: Any, y: Any, *, test: str = _test) -> Any:
-        if not _known(x, y):
+        if not _are_python_kinds(x, y):
             return None
-        return b.compare(test, *_common(b, x, y))
+        return b.compare(test, *_to_common_kind(b, x, y))
 
     element(f"python_{_name}")(_comparison)
 
 for _name in ("and", "or", "xor"):
 
     def _bitwise(b: Elements, x: Any, y: Any, *, name: str = _name) -> Any:
-        if not _known(x, y) or x.dtype.is_floating or y.dtype.is_floating:
+        if not _are_python_kinds(x, y) or x.dtype.is_floating or y.dtype.is_floating:
             return None
         if not (x.dtype.is_bool and y.dtype.is_bool):
-            x, y = _common(b, x, y)
+            x, y = _to_common_kind(b, x, y)
         return b.bits(name, x, y)
 
     element(f"python_{_name}")(_bitwise)
@@ -151,7 +151,7 @@ def invert(b: Elements, x: Any) -> Any:
 def left_shift(b: Elements, x: Any, y: Any) -> Any:
     if x.dtype.is_floating or y.dtype.is_floating:
         return None
-    x, y = _common(b, x, y)
+    x, y = _to_common_kind(b, x, y)
     b.fail(b.compare("lt", y, 0) | b.compare("gt", y, 62))
     shifted = b.bits("shl", x, y)
     b.fail(b.bits("ashr", shifted, y).differs(x))
@@ -162,7 +162,7 @@ def left_shift(b: Elements, x: Any, y: Any) -> Any:
 def right_shift(b: Elements, x: Any, y: Any) -> Any:
     if x.dtype.is_floating or y.dtype.is_floating:
         return None
-    x, y = _common(b, x, y)
+    x, y = _to_common_kind(b, x, y)
     b.fail(b.compare("lt", y, 0))
     return b.bits("ashr", x, b.select(b.compare("gt", y, 63), 63, y))
 
@@ -258,7 +258,7 @@ _PLAIN_MATH = frozenset(
 @element("python_math")
 def math(b: Elements, x: Any, *others: Any, function: str) -> Any:
     """Call the C library as Python's module math does; non-finite operands and results go to the kernel."""
-    if others or not _known(x):
+    if others or not _are_python_kinds(x):
         return None
     if function == "fabs":
         return b.intrinsic("fabs", b.cast(x, float64))
@@ -277,10 +277,10 @@ def math(b: Elements, x: Any, *others: Any, function: str) -> Any:
 @element("python_power")
 def power(b: Elements, x: Any, y: Any) -> Any:
     """Call the C library for floats with a real result; ints see below. Other cases go to the kernel."""
-    if not _known(x, y):
+    if not _are_python_kinds(x, y):
         return None
     if not (x.dtype.is_floating or y.dtype.is_floating):
-        return _whole_power(b, *_common(b, x, y))
+        return _whole_power(b, *_to_common_kind(b, x, y))
     x, y = _float(b, x), _float(b, y)
     whole = b.compare("eq", b.intrinsic("floor", y), y)
     b.fail(~(b.compare("gt", x, 0.0) | (b.compare("lt", x, 0.0) & whole)))

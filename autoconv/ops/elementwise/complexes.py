@@ -40,10 +40,10 @@ def _unary(
 
 def _abs_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x,) = cotangents, inputs
-    return (b.multiply(_like(b, ct, x), b.sign(x)),)
+    return (b.multiply(_real_as_dtype(b, ct, x), b.sign(x)),)
 
 
-def _like(b: Builder, real: Any, x: Any) -> Any:
+def _real_as_dtype(b: Builder, real: Any, x: Any) -> Any:
     """Convert `real` to x's dtype."""
     return b.complex(real, b.zeros_like(real)) if dtype_of(x).is_complex else real
 
@@ -60,8 +60,8 @@ def _sign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     if not dtype_of(x).is_complex:
         return (b.zeros_like(x),)
     along = b.real(b.multiply(b.conjugate(y), ct))
-    across = b.subtract(ct, b.multiply(_like(b, along, x), y))
-    return (b.divide(across, _like(b, b.abs(x), x)),)
+    across = b.subtract(ct, b.multiply(_real_as_dtype(b, along, x), y))
+    return (b.divide(across, _real_as_dtype(b, b.abs(x), x)),)
 
 
 def _conjugate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -69,7 +69,7 @@ def _conjugate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 
 def _real_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    return (_like(b, cotangents[0], inputs[0]),)
+    return (_real_as_dtype(b, cotangents[0], inputs[0]),)
 
 
 def _imag_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

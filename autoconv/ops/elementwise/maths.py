@@ -81,7 +81,7 @@ def _binary(
     )  # fmt: skip
 
 
-def _over(b: Builder, one_plus: Any) -> Any:
+def _reciprocal_of_one_plus(b: Builder, one_plus: Any) -> Any:
     return b.reciprocal(b.add(one_plus, 1.0))
 
 
@@ -219,13 +219,13 @@ reciprocal = unary(
 exp = unary("exp", "Exp", np.exp, lambda b, x, y: y, SMALL, COMPLEX)
 expm1 = unary("expm1", "Expm1", np.expm1, lambda b, x, y: b.exp(x), SMALL, COMPLEX)
 log = unary("log", "Log", np.log, lambda b, x, y: b.reciprocal(x), POSITIVE, COMPLEX)
-log1p = unary("log1p", "Log1p", np.log1p, lambda b, x, y: _over(b, x), SMALL, COMPLEX)
+log1p = unary("log1p", "Log1p", np.log1p, lambda b, x, y: _reciprocal_of_one_plus(b, x), SMALL, COMPLEX)
 sin = unary("sin", "Sin", np.sin, lambda b, x, y: b.cos(x), SMALL, COMPLEX)
 cos = unary("cos", "Cos", np.cos, lambda b, x, y: b.negative(b.sin(x)), SMALL, COMPLEX)
 tan = unary("tan", "Tan", np.tan, lambda b, x, y: b.add(b.square(y), 1.0), SMALL, COMPLEX)
 asin = unary("asin", "Asin", np.arcsin, _arc, SMALL, COMPLEX)
 acos = unary("acos", "Acos", np.arccos, _arc_cosine, SMALL, COMPLEX)
-atan = unary("atan", "Atan", np.arctan, lambda b, x, y: _over(b, b.square(x)), SMALL, COMPLEX)
+atan = unary("atan", "Atan", np.arctan, lambda b, x, y: _reciprocal_of_one_plus(b, b.square(x)), SMALL, COMPLEX)
 sinh = unary("sinh", "Sinh", np.sinh, lambda b, x, y: b.cosh(x), SMALL, COMPLEX)
 cosh = unary("cosh", "Cosh", np.cosh, lambda b, x, y: b.sinh(x), SMALL, COMPLEX)
 tanh = unary("tanh", "Tanh", np.tanh, lambda b, x, y: b.subtract(1.0, b.square(y)), SMALL, COMPLEX)

@@ -218,7 +218,7 @@ def _cholesky(x: Any) -> Any:
     return np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) * np.asarray(x).dtype.type(0.5))
 
 
-def _least(first: Dimension, second: Dimension) -> Dimension:
+def _smaller_size(first: Dimension, second: Dimension) -> Dimension:
     if isinstance(first, int) and isinstance(second, int):
         return min(first, second)
     return first if first == second else None
@@ -232,7 +232,7 @@ def _svd_type(
     if x.shape is None:
         return (singular, x, x) if compute_uv else (singular,)
     *batch, rows, columns = x.shape
-    least = _least(rows, columns)
+    least = _smaller_size(rows, columns)
     singular = singular.with_shape((*batch, least))
     if not compute_uv:
         return (singular,)
@@ -252,7 +252,7 @@ def _qr_type(x: TensorType, *, full_matrices: bool = False) -> tuple[TensorType,
     if x.shape is None:
         return x, x
     *batch, rows, columns = x.shape
-    inner = rows if full_matrices else _least(rows, columns)
+    inner = rows if full_matrices else _smaller_size(rows, columns)
     return x.with_shape((*batch, rows, inner)), x.with_shape((*batch, inner, columns))
 
 

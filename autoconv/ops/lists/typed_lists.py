@@ -45,7 +45,7 @@ def _length(x: bytearray, element: TensorType) -> int:
     return len(x) // element.dtype.size
 
 
-def _place(x: bytearray, index: Any, element: TensorType, error: str) -> slice:
+def _item_bytes(x: bytearray, index: Any, element: TensorType, error: str) -> slice:
     """Return the bytes of the item at that index."""
     size = element.dtype.size
     position = int(index)
@@ -63,7 +63,7 @@ def _list(*_: Type, **__: Any) -> ObjectType:
     return NUMBERS
 
 
-def _nothing(*_: Type, **__: Any) -> tuple[()]:
+def _no_results(*_: Type, **__: Any) -> tuple[()]:
     return ()
 
 
@@ -75,7 +75,7 @@ def _count(*_: Type, **__: Any) -> TensorType:
     return TensorType(int64, (), True)
 
 
-def _truth(*_: Type, **__: Any) -> TensorType:
+def _bool_type(*_: Type, **__: Any) -> TensorType:
     return TensorType(bool_, (), True)
 
 
@@ -92,11 +92,11 @@ def _range(start: Any, stop: Any, step: Any, *, element: TensorType) -> tuple[An
 
 
 def _get(x: bytearray, index: Any, *, element: TensorType) -> np.ndarray:
-    return _number(x, _place(x, index, element, "list index out of range"), element)
+    return _number(x, _item_bytes(x, index, element, "list index out of range"), element)
 
 
 def _set(x: bytearray, index: Any, item: Any, *, element: TensorType) -> tuple[()]:
-    x[_place(x, index, element, "list assignment index out of range")] = _bytes(item, element)
+    x[_item_bytes(x, index, element, "list assignment index out of range")] = _bytes(item, element)
     return ()
 
 
@@ -108,7 +108,7 @@ def _append(x: bytearray, item: Any, *, element: TensorType) -> tuple[()]:
 def _pop(x: bytearray, *index: Any, element: TensorType) -> np.ndarray:
     if not x:
         raise IndexError("pop from empty list")
-    place = _place(x, index[0] if index else -1, element, "pop index out of range")
+    place = _item_bytes(x, index[0] if index else -1, element, "pop index out of range")
     found = _number(x, place, element)
     del x[place]
     return found
@@ -161,7 +161,7 @@ def _reduce(x: bytearray, *, function: str, element: TensorType) -> np.ndarray:
 
 def _reduced(_: Type, *, function: str, element: TensorType) -> TensorType:
     if function in ("any", "all"):
-        return _truth()
+        return _bool_type()
     return _count() if function == "sum" and not element.dtype.is_floating else element
 
 
@@ -169,8 +169,8 @@ def _find(x: bytearray, item: Any, *, method: str, element: TensorType) -> np.nd
     return np.array(getattr(items_of(x, element), method)(np.asarray(item).item()))
 
 
-def _found(*_: Type, method: str, **__: Any) -> TensorType:
-    return _truth() if method == "__contains__" else _count()
+def _search_type(*_: Type, method: str, **__: Any) -> TensorType:
+    return _bool_type() if method == "__contains__" else _count()
 
 
 def _advance(x: bytearray, cursor: bytearray, *, element: TensorType) -> np.ndarray:
@@ -200,19 +200,19 @@ _define("typed_list_range", _list, _range, _MAKES | Effects.RAISE)
 _define("typed_list_slice", _list, _slice, _MAKES | Effects.RAISE)
 _define("typed_list_length", _count, lambda x, *, element: np.array(_length(x, element)), _READS)
 _define("typed_list_get", _item, _get, _READS | Effects.RAISE)
-_define("typed_list_set", _nothing, _set, _MAKES | Effects.RAISE)
-_define("typed_list_append", _nothing, _append, _MAKES)
+_define("typed_list_set", _no_results, _set, _MAKES | Effects.RAISE)
+_define("typed_list_append", _no_results, _append, _MAKES)
 _define("typed_list_pop", _item, _pop, _MAKES | Effects.RAISE)
-_define("typed_list_extend", _nothing, _extend, _MAKES)
-_define("typed_list_clear", _nothing, _clear, _MAKES)
-_define("typed_list_change", _nothing, _change, _MAKES | Effects.RAISE)
+_define("typed_list_extend", _no_results, _extend, _MAKES)
+_define("typed_list_clear", _no_results, _clear, _MAKES)
+_define("typed_list_change", _no_results, _change, _MAKES | Effects.RAISE)
 _define("typed_list_reduce", _reduced, _reduce, _READS | Effects.RAISE)
-_define("typed_list_find", _found, _find, _READS | Effects.RAISE)
+_define("typed_list_find", _search_type, _find, _READS | Effects.RAISE)
 _define(
     "typed_list_cursor", lambda *_, **__: CURSOR,
     lambda start: (bytearray(np.int64(start).tobytes() + bytes(8)),), _MAKES,
 )  # fmt: skip
-_define("typed_list_advance", _truth, _advance, _MAKES)
+_define("typed_list_advance", _bool_type, _advance, _MAKES)
 _define(
     "typed_list_current", _item,
     lambda cursor, *, element: _number(cursor, slice(8, 8 + element.dtype.size), element), _READS,
@@ -240,7 +240,7 @@ _define(
 _PYTHON = {"i": int, "f": float, "b": bool}
 
 
-def _of(x: Any, *, element: TensorType) -> tuple[Any]:
+def _as_typed_list(x: Any, *, element: TensorType) -> tuple[Any]:
     """Convert an argument, a Python list that must hold numbers of the kind alone.
 
     Raises OtherKindError before any side effect: the call can rerun as plain Python.
@@ -263,7 +263,7 @@ def _of_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
             if depth > 1 and type(one) is list:
                 made[id(one)] = [rows(item, depth - 1) for item in one]
             else:
-                (made[id(one)],) = _of(one, element=element)
+                (made[id(one)],) = _as_typed_list(one, element=element)
         return made[id(one)]
 
     return (rows(x, depth),)
@@ -278,7 +278,7 @@ def _or_given(x: bytearray, *pairs: Any, element: TensorType) -> tuple[Any]:
 
 
 # Conversion of arguments, and of results that may be arguments.
-_define("typed_list_of", _list, _of, _MAKES | Effects.RAISE)
+_define("typed_list_of", _list, _as_typed_list, _MAKES | Effects.RAISE)
 _define("typed_list_of_rows", lambda *_, **__: ObjectType("list"), _of_rows, _MAKES | Effects.RAISE)
 _define("typed_list_or_given", lambda *_, **__: ObjectType("list"), _or_given, _MAKES)
 # Reads the inner list at an index.

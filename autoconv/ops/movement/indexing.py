@@ -156,14 +156,14 @@ def _get_item(x: Any, *operands: Any, spec: Spec) -> Any:
 def _set_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
     result = np.array(x)
     index = numpy_index(result.shape, operands, spec)
-    result[index] = _fitting(np.asarray(value).astype(result.dtype), result, index)
+    result[index] = _broadcast_to_item(np.asarray(value).astype(result.dtype), result, index)
     return result
 
 
 def _add_at_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
     result = np.array(x)
     index = numpy_index(result.shape, operands, spec)
-    value = _fitting(value, result, index)
+    value = _broadcast_to_item(value, result, index)
     if Gather() in spec:
         np.add.at(result, index, value)
     else:
@@ -171,7 +171,7 @@ def _add_at_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
     return result
 
 
-def _fitting(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any:
+def _broadcast_to_item(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any:
     """Broadcast `value` to the shape of x[index]; raises InvalidArgumentError when it does not fit."""
     place = np.shape(_indexed(x, index))
     shape = np.shape(value)

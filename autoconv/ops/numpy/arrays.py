@@ -230,7 +230,7 @@ def _new_type(*sizes: TensorType, shape: tuple[Any, ...], dtype: DType, fill: An
     return ArrayType(dtype, known, dense_strides(known, dtype))
 
 
-def _new(*sizes: Any, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> np.ndarray:
+def _allocate(*sizes: Any, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> np.ndarray:
     """Allocate an array; with `fill` None its elements are uninitialised."""
     given = iter(sizes)
     whole = tuple(int(next(given)) if size == INPUT else size for size in shape)
@@ -238,7 +238,7 @@ def _new(*sizes: Any, shape: tuple[Any, ...], dtype: DType, fill: Any = None) ->
 
 
 define(
-    name="array_new", graphdef="ArrayNew", result=_new_type, kernel=_new, gradient=_NO_GRADIENT,
+    name="array_new", graphdef="ArrayNew", result=_new_type, kernel=_allocate, gradient=_NO_GRADIENT,
     effects=lambda types, attributes: Effects.WRITE | Effects.RAISE if types else Effects.WRITE,
     allocates=True,
 )  # fmt: skip
@@ -247,14 +247,15 @@ def _of_type(x: TensorType, *, read_only: bool = False) -> ArrayType:
     return ArrayType(x.dtype, shape, dense_strides(shape, x.dtype), read_only=read_only)
 
 
-def _of(x: Any, *, read_only: bool = False) -> np.ndarray:
+def _array_of(x: Any, *, read_only: bool = False) -> np.ndarray:
     found = np.array(x, order="C")
     found.flags.writeable = not read_only
     return found
 
 
 define(
-    name="array_of", graphdef="ArrayOf", gradient=_NO_GRADIENT, effects=Effects.WRITE, result=_of_type, kernel=_of,
+    name="array_of", graphdef="ArrayOf", gradient=_NO_GRADIENT, effects=Effects.WRITE, result=_of_type,
+    kernel=_array_of,
     allocates=True,
 )  # fmt: skip
 

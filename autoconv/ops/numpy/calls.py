@@ -52,7 +52,7 @@ def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values:
     if not found:
         raise TypeError(f"numpy.{function} takes no such arrays: {', '.join(map(str, inputs))}")
     unknown = by_values or len(found) < len(tries)
-    shapes = [_common([x.shape for x in each], unknown) for each in zip(*found, strict=True)]
+    shapes = [_common_shape([x.shape for x in each], unknown) for each in zip(*found, strict=True)]
     return tuple(
         TensorType(as_dtype(x.dtype), shape if ranked else None) for x, shape in zip(found[0], shapes, strict=True)
     )
@@ -82,7 +82,7 @@ def _numbers(arguments: Sequence[Argument]) -> Iterator[int]:
             yield from _numbers(parts)
 
 
-def _common(shapes: Sequence[tuple[int, ...]], unknown: bool) -> tuple[Dimension, ...] | None:
+def _common_shape(shapes: Sequence[tuple[int, ...]], unknown: bool) -> tuple[Dimension, ...] | None:
     if len({len(shape) for shape in shapes}) != 1:
         return None
     return tuple(d[0] if len(set(d)) == 1 and not unknown else None for d in zip(*shapes, strict=True))

@@ -46,10 +46,10 @@ def drawn_type(
     """
     known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
     examples = [example(x, 1) for x in inputs]
-    found, why = _drawn(examples, method, arguments, keywords)
+    found, why = _example_draws(examples, method, arguments, keywords)
     if not found and inputs:  # floats may be probabilities
         examples = [x / np.sum(x, dtype=x.dtype) if x.dtype.kind == "f" and x.size else x for x in examples]
-        found, why = _drawn(examples, method, arguments, keywords)
+        found, why = _example_draws(examples, method, arguments, keywords)
     if not found:
         assert why is not None
         if inputs:
@@ -63,7 +63,7 @@ def drawn_type(
     return TensorType(as_dtype(np.asarray(found[0]).dtype), shape, isinstance(found[-1], (bool, int, float)))
 
 
-def _drawn(
+def _example_draws(
     examples: Sequence[np.ndarray], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
 ) -> tuple[list[Any], Exception | None]:
     """Return the results of example draws, and the last error."""

@@ -66,13 +66,13 @@ def _array_of_numbers(
     """Make an array of a typed list, or of nested lists of these."""
     if given and not _casts(element.dtype, dtype):
         return _array(_items(x, element), dtype=dtype, shape=shape, given=True)
-    rows = _joined(x, element)
+    rows = _join_numbers(x, element)
     if rows is None or not rows.size:
         return _array(_items(x, element), dtype=dtype, shape=shape, given=given)
     return _expected(rows.astype(dtype.numpy) if given else rows.copy(), dtype, shape)
 
 
-def _joined(x: Any, element: TensorType) -> np.ndarray | None:
+def _join_numbers(x: Any, element: TensorType) -> np.ndarray | None:
     """Return the numbers, with a dimension per enclosing list; None where rows differ in length."""
     sizes = []
     while not isinstance(x, bytearray):

@@ -38,7 +38,7 @@ def _numpy_dtype(method: str, x: TensorType, **options: Any) -> DType:
     return as_dtype(np.asarray(getattr(np.ones(1, x.dtype.numpy), method)(**options)).dtype)
 
 
-def _called(method: str) -> Callable[..., Any]:
+def _method_kernel(method: str) -> Callable[..., Any]:
     def run(x: Any, **options: Any) -> Any:
         dtype = options.pop("dtype", None)
         if dtype is not None:
@@ -62,7 +62,7 @@ def _reduction(method: str, gradient: Any, samples: tuple[Any, ...], effects: An
         return TensorType(_numpy_dtype(method, x, **options), reduced_shape(x.shape, axis, keepdims))
 
     define(
-        name=f"numpy_{method}", graphdef=f"Numpy{method.capitalize()}", result=result, kernel=_called(method),
+        name=f"numpy_{method}", graphdef=f"Numpy{method.capitalize()}", result=result, kernel=_method_kernel(method),
         gradient=gradient, effects=effects, samples=samples,
     )  # fmt: skip
 
@@ -140,7 +140,7 @@ def _scan(method: str) -> None:
         return (b.reshape_like(found, x) if axis is None else found,)
 
     define(
-        name=f"numpy_{method}", graphdef=f"Numpy{method.capitalize()}", result=result, kernel=_called(method),
+        name=f"numpy_{method}", graphdef=f"Numpy{method.capitalize()}", result=result, kernel=_method_kernel(method),
         gradient=gradient, samples=(sample(_X, axis=None), sample(_X, axis=1), sample(_I, axis=0)),
     )  # fmt: skip
 
@@ -171,7 +171,7 @@ define(
 define(
     name="numpy_round", graphdef="NumpyRound",
     result=lambda x, *, decimals=0: x.with_dtype(_numpy_dtype("round", x, decimals=decimals)),
-    kernel=_called("round"), gradient=flat, elementwise=True,
+    kernel=_method_kernel("round"), gradient=flat, elementwise=True,
     samples=(sample(_X + 0.125), sample(_X + 0.03125, decimals=1), sample(_I, decimals=-1)),
 )  # fmt: skip
 

@@ -23,7 +23,7 @@ _NO_GRADIENT = no_gradient("the elements of a dataset are where gradients end")
 _RUNS = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RAISE
 
 
-def _made(*values: Type, source: Any, type: IterableType) -> IterableType:
+def _type_rule(*values: Type, source: Any, type: IterableType) -> IterableType:
     return type
 
 
@@ -46,7 +46,7 @@ def _tested(iterator: Type) -> TensorType:
 
 
 iterable_make = define(
-    name="iterable_make", graphdef="Dataset", result=_made,
+    name="iterable_make", graphdef="Dataset", result=_type_rule,
     kernel=lambda *values, source, type: source.bind(values), gradient=_NO_GRADIENT, effects=Effects.READ,
 )  # fmt: skip
 iterable_count = define(

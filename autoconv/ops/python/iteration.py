@@ -31,7 +31,7 @@ class Cursor:
         return False
 
 
-def _from(items: Any, start: int) -> Iterator[Any]:
+def _iterate_from(items: Any, start: int) -> Iterator[Any]:
     """Iterate over a list from position `start`, items appended meanwhile included."""
     note_iteration(items)
     found = iter(items)
@@ -42,7 +42,7 @@ def _from(items: Any, start: int) -> Iterator[Any]:
 
 define(
     name="object_iterate", graphdef="ObjectIterate", result=lambda *_, start=0: ObjectType("iterator"),
-    kernel=lambda x, *, start=0: (Cursor(_from(x, start)),), gradient=NO_GRADIENT, effects=CHANGES,
+    kernel=lambda x, *, start=0: (Cursor(_iterate_from(x, start)),), gradient=NO_GRADIENT, effects=CHANGES,
 )  # fmt: skip
 define(
     name="object_advance", graphdef="ObjectAdvance", result=lambda *_: TensorType(bool_, (), True),

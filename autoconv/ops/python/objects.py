@@ -122,7 +122,7 @@ _PLAIN: tuple[type, ...] = (
 )  # fmt: skip
 
 
-def _any(*_: Type, **__: Any) -> ObjectType:
+def _any_object_type(*_: Type, **__: Any) -> ObjectType:
     return ObjectType()
 
 
@@ -256,7 +256,7 @@ def _apply_effects(_: Any, attributes: Any) -> Effects:
 
 
 define(
-    name="object_apply", graphdef="ObjectApply", result=_any, kernel=_apply, gradient=NO_GRADIENT,
+    name="object_apply", graphdef="ObjectApply", result=_any_object_type, kernel=_apply, gradient=NO_GRADIENT,
     effects=_apply_effects,
 )  # fmt: skip
 
@@ -291,7 +291,7 @@ def _defined(x: Any, outer: bool = False) -> tuple[Any]:
 
 
 define(
-    name="object_defined", graphdef="ObjectDefined", result=_any, kernel=_defined, gradient=NO_GRADIENT,
+    name="object_defined", graphdef="ObjectDefined", result=_any_object_type, kernel=_defined, gradient=NO_GRADIENT,
     effects=READS,
 )  # fmt: skip
 define(
@@ -329,7 +329,7 @@ def _method_effects(types: Any, attributes: Any) -> Effects:
 
 
 define(
-    name="object_method", graphdef="ObjectMethod", result=_any, kernel=_method, gradient=NO_GRADIENT,
+    name="object_method", graphdef="ObjectMethod", result=_any_object_type, kernel=_method, gradient=NO_GRADIENT,
     effects=_method_effects,
 )  # fmt: skip
 
@@ -354,7 +354,7 @@ def _delete_attribute(x: Any, *, name: str) -> tuple[()]:
 
 
 define(
-    name="object_get_attribute", graphdef="ObjectGetAttribute", result=_any, kernel=_get_attribute,
+    name="object_get_attribute", graphdef="ObjectGetAttribute", result=_any_object_type, kernel=_get_attribute,
     gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 define(

@@ -56,7 +56,7 @@ def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
     result = np.zeros(flat.size)
     small = np.flatnonzero(flat < _DIRECT)
     if small.size:
-        result[small] = _counted(bits, flat[small])
+        result[small] = _poisson_count(bits, flat[small])
     large = np.flatnonzero(flat >= _DIRECT)
     if large.size:
         result[large] = _transformed(bits, flat[large])
@@ -75,7 +75,7 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
     return result
 
 
-def _counted(bits: Bits, mean: np.ndarray) -> np.ndarray:
+def _poisson_count(bits: Bits, mean: np.ndarray) -> np.ndarray:
     """Count the uniform numbers whose product exceeds exp(-mean)."""
     limit, product, count = np.exp(-mean), np.ones(mean.size), np.full(mean.size, -1.0)
     going = np.arange(mean.size)

@@ -25,7 +25,7 @@ _P = np.array([[True, False], [True, True]])
 _COMPLEX = np.array([[0.5 + 0.25j, -0.75 - 1.5j]])
 
 
-def _over(x: Any) -> tuple[Any, ...]:
+def _axis_samples(x: Any) -> tuple[Any, ...]:
     return (
         sample(x, axis=None, keepdims=False),
         sample(x, axis=(0,), keepdims=True),
@@ -156,21 +156,21 @@ def _norm(x: Any, axis: Axis, keepdims: bool) -> Any:
     return np.sqrt(_sum(squares, axis, keepdims))
 
 
-def _spread(b: Builder, value: Any, x: Any, attributes: Any) -> Any:
+def _restore_axes(b: Builder, value: Any, x: Any, attributes: Any) -> Any:
     """Restore the reduced axes of a reduction's value as ones."""
     return with_kept_axes(b, value, x, attributes.get("axis"), attributes.get("keepdims", False))
 
 
 def _sum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x,) = cotangents, inputs
-    return (b.broadcast_to_shape_of(_spread(b, ct, x, attributes), x),)
+    return (b.broadcast_to_shape_of(_restore_axes(b, ct, x, attributes), x),)
 
 
 def _mean_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x,), (y,) = cotangents, inputs, results
     whole, left = (b.cast(b.size(value, dtype=int64), dtype=dtype_of(x)) for value in (x, y))
     share = b.divide(b.multiply(ct, left), whole)
-    return (b.broadcast_to_shape_of(_spread(b, share, x, attributes), x),)
+    return (b.broadcast_to_shape_of(_restore_axes(b, share, x, attributes), x),)
 
 
 def _prod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -182,7 +182,7 @@ def _prod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
         return (b.reshape_like(_product_of_others(b, line, b.reshape(ct, shape=(1,)), 0), x),)
     if not axis:
         return (ct,)
-    spread = _spread(b, ct, x, attributes)
+    spread = _restore_axes(b, ct, x, attributes)
     partial = [x]
     for a in axis[1:]:
         partial.append(b.reduce_prod(partial[-1], axis=(a,), keepdims=True))
@@ -200,16 +200,16 @@ def _product_of_others(b: Builder, x: Any, cotangent: Any, axis: int) -> Any:
 def _extremum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Distribute the cotangent evenly over all elements that equal the extremum."""
     (ct,), (x,), (y,) = cotangents, inputs, results
-    chosen = b.cast(b.equal(x, _spread(b, y, x, attributes)), dtype=dtype_of(x))
+    chosen = b.cast(b.equal(x, _restore_axes(b, y, x, attributes)), dtype=dtype_of(x))
     count = b.reduce_sum(chosen, axis=attributes.get("axis"), keepdims=attributes.get("keepdims", False))
-    share = _spread(b, b.divide(ct, count), x, attributes)
+    share = _restore_axes(b, b.divide(ct, count), x, attributes)
     return (b.multiply(chosen, share),)
 
 
 def _logsumexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x,), (y,) = cotangents, inputs, results
-    share = b.exp(b.subtract(x, _spread(b, y, x, attributes)))
-    return (b.multiply(share, _spread(b, ct, x, attributes)),)
+    share = b.exp(b.subtract(x, _restore_axes(b, y, x, attributes)))
+    return (b.multiply(share, _restore_axes(b, ct, x, attributes)),)
 
 
 def _norm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -217,7 +217,7 @@ def _norm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     scaled = b.divide(ct, y)
     if dtype_of(x).is_complex:  # the result is real, whatever its dtype
         scaled = b.complex(b.real(scaled), b.zeros_like(b.real(scaled)))
-    return (b.multiply(x, _spread(b, scaled, x, attributes)),)
+    return (b.multiply(x, _restore_axes(b, scaled, x, attributes)),)
 
 
 def _index_of(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
@@ -264,24 +264,24 @@ def _sum_to_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
     return b.broadcast_to_shape_of(cotangents[0], inputs[0]), None
 
 
-_NUMBERS = (*_over(_X), *_TWO_AXES, *_over(_I), sample(_COMPLEX, axis=(1,), keepdims=False))
+_NUMBERS = (*_axis_samples(_X), *_TWO_AXES, *_axis_samples(_I), sample(_COMPLEX, axis=(1,), keepdims=False))
 
 reduce_sum = _reduction("reduce_sum", "Sum", _sum, _sum_gradient, "ifc", _NUMBERS, SUM)
 reduce_prod = _reduction("reduce_prod", "Prod", _prod, _prod_gradient, "ifc", _NUMBERS, PROD)
 reduce_mean = _reduction("reduce_mean", "Mean", _mean, _mean_gradient, "ifc", _NUMBERS, MEAN)
 reduce_max = _reduction(
-    "reduce_max", "Max", _max, _extremum_gradient, "if", (*_over(_X), *_TWO_AXES, *_over(_I)), MAX
+    "reduce_max", "Max", _max, _extremum_gradient, "if", (*_axis_samples(_X), *_TWO_AXES, *_axis_samples(_I)), MAX
 )
 reduce_min = _reduction(
-    "reduce_min", "Min", _min, _extremum_gradient, "if", (*_over(_X), *_TWO_AXES, *_over(_I)), MIN
+    "reduce_min", "Min", _min, _extremum_gradient, "if", (*_axis_samples(_X), *_TWO_AXES, *_axis_samples(_I)), MIN
 )
-reduce_any = _reduction("reduce_any", "Any", _any, no_gradient("the result is a bool"), "b", _over(_P), ANY)
-reduce_all = _reduction("reduce_all", "All", _all, no_gradient("the result is a bool"), "b", _over(_P), ALL)
+reduce_any = _reduction("reduce_any", "Any", _any, no_gradient("the result is a bool"), "b", _axis_samples(_P), ANY)
+reduce_all = _reduction("reduce_all", "All", _all, no_gradient("the result is a bool"), "b", _axis_samples(_P), ALL)
 reduce_logsumexp = _reduction(
-    "reduce_logsumexp", "LogSumExp", _logsumexp, _logsumexp_gradient, "f", (*_over(_X), *_TWO_AXES)
+    "reduce_logsumexp", "LogSumExp", _logsumexp, _logsumexp_gradient, "f", (*_axis_samples(_X), *_TWO_AXES)
 )
 reduce_euclidean_norm = _reduction(
-    "reduce_euclidean_norm", "EuclideanNorm", _norm, _norm_gradient, "fc", (*_over(_X), *_TWO_AXES)
+    "reduce_euclidean_norm", "EuclideanNorm", _norm, _norm_gradient, "fc", (*_axis_samples(_X), *_TWO_AXES)
 )
 argmax = _index_of("argmax", "ArgMax", np.argmax)
 argmin = _index_of("argmin", "ArgMin", np.argmin)

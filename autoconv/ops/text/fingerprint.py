@@ -31,13 +31,13 @@ def _rotated(x: int, by: int) -> int:
     return (x >> by | x << (64 - by)) & _MASK
 
 
-def _mixed(x: int) -> int:
+def _shift_mix(x: int) -> int:
     return x ^ x >> 47
 
 
 def _of_pair(u: int, v: int, multiplier: int) -> int:
-    a = _mixed((u ^ v) * multiplier & _MASK)
-    b = _mixed((v ^ a) * multiplier & _MASK)
+    a = _shift_mix((u ^ v) * multiplier & _MASK)
+    b = _shift_mix((v ^ a) * multiplier & _MASK)
     return b * multiplier & _MASK
 
 
@@ -55,7 +55,7 @@ def _up_to_16(data: bytes) -> int:
     if length:
         y = data[0] + (data[length >> 1] << 8)
         z = length + (data[-1] << 2)
-        return _mixed((y * _K2 ^ z * _K0) & _MASK) * _K2 & _MASK
+        return _shift_mix((y * _K2 ^ z * _K0) & _MASK) * _K2 & _MASK
     return _K2
 
 
@@ -87,7 +87,7 @@ def _longer(data: bytes) -> int:
     """Hash blocks of 64 bytes, of which the last may overlap the one before it."""
     length = len(data)
     x, y = 81, 81 * _K1 + 113 & _MASK
-    z = _mixed(y * _K2 + 113 & _MASK) * _K2 & _MASK
+    z = _shift_mix(y * _K2 + 113 & _MASK) * _K2 & _MASK
     v = w = (0, 0)
     x = x * _K2 + _word(data, 0) & _MASK
     end = (length - 1) // 64 * 64
@@ -113,7 +113,7 @@ def _longer(data: bytes) -> int:
     v = _of_32(data, at, v[1] * multiplier, x + w[0])
     w = _of_32(data, at + 32, z + w[1], y + _word(data, at + 16))
     z, x = x, z
-    u = _of_pair(v[0], w[0], multiplier) + _mixed(y) * _K0 + z & _MASK
+    u = _of_pair(v[0], w[0], multiplier) + _shift_mix(y) * _K0 + z & _MASK
     return _of_pair(u, _of_pair(v[1], w[1], multiplier) + x & _MASK, multiplier)
 
 

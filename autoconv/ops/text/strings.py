@@ -37,7 +37,7 @@ def check_strings(op: str, *inputs: TensorType) -> None:
             raise TypeError(f"{op} takes tensors of strings, found {x.dtype.name}")
 
 
-def _each(function: Callable[..., Any], *arrays: Any, dtype: Any = object) -> Any:
+def _elementwise(function: Callable[..., Any], *arrays: Any, dtype: Any = object) -> Any:
     """Apply function(elements) to each element of the broadcast arrays."""
     try:
         wide = np.broadcast_arrays(*(np.asarray(a) for a in arrays))
@@ -67,7 +67,7 @@ def mapped(
     """Define an op that maps each string by function(item, **attributes)."""
 
     def kernel(x: Any, **attributes: Any) -> Any:
-        return _each(lambda item: function(item, **attributes), x, dtype=dtype.numpy)
+        return _elementwise(lambda item: function(item, **attributes), x, dtype=dtype.numpy)
 
     define(
         name=name, graphdef=graphdef, result=_string_rule(name, dtype), kernel=kernel, gradient=NO_GRADIENT,
@@ -130,7 +130,7 @@ def _join_type(*inputs: TensorType, separator: str = "") -> TensorType:
 def _join(*inputs: Any, separator: str = "") -> Any:
     if not inputs:
         return np.array(b"", object)
-    return _each(lambda *items: separator.encode().join(items), *inputs)
+    return _elementwise(lambda *items: separator.encode().join(items), *inputs)
 
 
 def _reduce_join_type(
@@ -181,7 +181,7 @@ def _substr(x: Any, position: Any, length: Any, *, unit: str = "BYTE") -> Any:
         found = text[start : start + max(int(count), 0)]
         return found.encode() if isinstance(found, str) else found
 
-    return _each(part, x, position, length)
+    return _elementwise(part, x, position, length)
 
 
 def _split_type(x: TensorType, *, sep: str | None = None, maxsplit: int = -1) -> TensorType:
@@ -276,7 +276,7 @@ def _number(x: Any, *, dtype: DType = float32) -> Any:
             ) from None
 
     try:
-        return _each(parse, x, dtype=dtype.numpy)
+        return _elementwise(parse, x, dtype=dtype.numpy)
     except OverflowError:
         raise InvalidArgumentError(f"a number is too large for {dtype.name}") from None
 
@@ -307,7 +307,7 @@ def _as_string(
             found = f"{float(item):.{6 if precision < 0 else precision}{'e' if scientific else 'f'}}"
         return (found.rjust(width, fill or " ") if width > 0 else found).encode()
 
-    return _each(text, x)
+    return _elementwise(text, x)
 
 
 string_to_number = define(

@@ -17,7 +17,7 @@ from typing import Any
 
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
-from autoconv.optimise.symbolic.numbers import MOST, NUMBERS
+from autoconv.optimise.symbolic.numbers import MAX_VECTOR, NUMBERS
 from autoconv.optimise.symbolic.shapes import SHAPES
 from autoconv.optimise.symbolic.sizes import Sizes
 
@@ -44,7 +44,7 @@ def note_sizes(sizes: Sizes, node: Node) -> None:
         return
     rule = NUMBERS.get(node.op.name)
     found = None if rule is None else rule(sizes, node)
-    if found is not None and (not isinstance(found, tuple) or len(found) <= MOST):
+    if found is not None and (not isinstance(found, tuple) or len(found) <= MAX_VECTOR):
         sizes.numbers[node.results[0]] = found
 
 

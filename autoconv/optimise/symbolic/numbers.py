@@ -14,7 +14,7 @@ from autoconv.ops.index_spec import At, Slice
 from autoconv.optimise.symbolic.sizes import Numbers, Sizes
 
 Shape = tuple[Dimension, ...]
-MOST = 16  # elements of a vector that is tracked
+MAX_VECTOR = 16  # elements of a vector that is tracked
 
 
 def shape_of(value: Value) -> Shape | None:
@@ -23,14 +23,14 @@ def shape_of(value: Value) -> Shape | None:
 
 def _of_constant(sizes: Sizes, node: Node) -> Numbers | None:
     value = np.asarray(node.attributes["value"])
-    if value.size > MOST:
+    if value.size > MAX_VECTOR:
         return None
     found: Any = value.tolist()
     return tuple(found) if isinstance(found, list) else found
 
 
 def _of_shape(sizes: Sizes, node: Node) -> Numbers | None:
-    return _whole(shape_of(node.inputs[0]))
+    return _if_known(shape_of(node.inputs[0]))
 
 
 def _of_dimension(sizes: Sizes, node: Node) -> Numbers | None:
@@ -64,7 +64,7 @@ def _of_parts(sizes: Sizes, node: Node) -> Numbers | None:
     return tuple(found)
 
 
-def _same(sizes: Sizes, node: Node) -> Numbers | None:
+def _numbers_of_first(sizes: Sizes, node: Node) -> Numbers | None:
     """Rule for ops that keep the numbers of their first operand but may change its integer dtype or shape."""
     found = sizes.numbers.get(node.inputs[0])
     rank = len(shape_of(node.results[0]) or ())
@@ -84,16 +84,16 @@ def _arithmetic(compute: Callable[[Dimension, Dimension], Dimension]) -> Callabl
             return compute(x, y)
         count = len(x) if isinstance(x, tuple) else len(y)  # type: ignore[arg-type]
         xs, ys = (each if isinstance(each, tuple) else (each,) * count for each in (x, y))
-        return _whole(tuple(map(compute, xs, ys))) if len(xs) == len(ys) else None
+        return _if_known(tuple(map(compute, xs, ys))) if len(xs) == len(ys) else None
 
     return rule
 
 
-def _less(x: Dimension, y: Dimension) -> Dimension:
+def _difference(x: Dimension, y: Dimension) -> Dimension:
     return plus(x, times(y, -1))
 
 
-def _floor(x: Dimension, y: Dimension) -> Dimension:
+def _floor_quotient(x: Dimension, y: Dimension) -> Dimension:
     found = rounded_down(x, y)
     return quotient(x, y) if found is None else found
 
@@ -103,15 +103,18 @@ def _of_product(sizes: Sizes, node: Node) -> Numbers | None:
     return product(found) if isinstance(found, tuple) and not shape_of(node.results[0]) else None
 
 
-def _whole(found: Shape | None) -> Shape | None:
+def _if_known(found: Shape | None) -> Shape | None:
     return None if found is None or None in found else found
 
 
 NUMBERS: dict[str, Callable[[Sizes, Node], Numbers | None]] = {
     "constant": _of_constant, "shape": _of_shape, "dimension": _of_dimension, "array_size": _of_dimension,
-    "size": _of_size, "get_item": _of_item, "stack": _of_parts, "concat": _of_parts, "identity": _same, "cast": _same,
-    "reshape": _same, "expand_dims": _same, "squeeze": _same, "python_int": _same, "python_cast": _same,
-    "add": _arithmetic(plus), "python_add": _arithmetic(plus), "subtract": _arithmetic(_less),
-    "python_subtract": _arithmetic(_less), "multiply": _arithmetic(times), "python_multiply": _arithmetic(times),
-    "floor_divide": _arithmetic(_floor), "python_floor_divide": _arithmetic(_floor), "reduce_prod": _of_product,
+    "size": _of_size, "get_item": _of_item, "stack": _of_parts, "concat": _of_parts, "identity": _numbers_of_first,
+    "cast": _numbers_of_first,
+    "reshape": _numbers_of_first, "expand_dims": _numbers_of_first, "squeeze": _numbers_of_first,
+    "python_int": _numbers_of_first, "python_cast": _numbers_of_first,
+    "add": _arithmetic(plus), "python_add": _arithmetic(plus), "subtract": _arithmetic(_difference),
+    "python_subtract": _arithmetic(_difference), "multiply": _arithmetic(times), "python_multiply": _arithmetic(times),
+    "floor_divide": _arithmetic(_floor_quotient), "python_floor_divide": _arithmetic(_floor_quotient),
+    "reduce_prod": _of_product,
 }  # fmt: skip

@@ -49,7 +49,7 @@ def _sliced(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
     return found
 
 
-def _new(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+def _new_array(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     given = iter(inputs)
     found: list[Any] = [sizes.numbers.get(next(given)) if size == INPUT else size for size in attributes["shape"]]
     return None if any(isinstance(size, int) and size < 0 for size in found) else tuple(found)
@@ -91,21 +91,21 @@ def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
 
 def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     """Return the new shape if the element counts can be equal, with a size of -1 computed by exact division."""
-    shape, wanted = shape_of(inputs[0]), _given(sizes, inputs, attributes["shape"])
+    shape, wanted = shape_of(inputs[0]), _requested_dimensions(sizes, inputs, attributes["shape"])
     if shape is None or wanted is None or None in shape or None in wanted:
         return None
     left = [i for i, size in enumerate(wanted) if size == -1]
     if len(left) > 1 or 0 in wanted:
         return None
     if left:
-        rest = _left_over(shape, [size for size in wanted if size != -1])
+        rest = _inferred_size(shape, [size for size in wanted if size != -1])
         if rest is None:
             return None
         wanted = tuple(rest if i in left else size for i, size in enumerate(wanted))
     return wanted if _are_equal(sizes, product(wanted), product(shape)) else None
 
 
-def _left_over(shape: Shape, wanted: Sequence[Dimension]) -> Dimension:
+def _inferred_size(shape: Shape, wanted: Sequence[Dimension]) -> Dimension:
     """Return the size for -1 in `wanted`; division in symbolic sizes is taken to be exact."""
     quotients = [size for size in wanted if isinstance(size, Quotient)]
     others = [size for size in wanted if not isinstance(size, Quotient)]
@@ -130,7 +130,7 @@ def _are_equal(sizes: Sizes, first: Dimension, second: Dimension) -> bool:
     return True
 
 
-def _flattened(name: str, value: Any) -> _Rule:
+def _flattening_rule(name: str, value: Any) -> _Rule:
     """Return a rule for ops that flatten their operand if the attribute has the value."""
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
@@ -150,11 +150,11 @@ def _squeeze(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
 
 def _to_shape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     """Rule for `fill` and `broadcast_to`."""
-    return _requested_shape(sizes, _given(sizes, inputs, attributes["shape"]))
+    return _nonnegative_shape(sizes, _requested_dimensions(sizes, inputs, attributes["shape"]))
 
 
-def _requested_shape(sizes: Sizes, found: Shape | None) -> Shape | None:
-    """Return a requested shape; that no size is negative becomes a precondition."""
+def _nonnegative_shape(sizes: Sizes, found: Shape | None) -> Shape | None:
+    """Return a requested shape, and add the preconditions that its sizes are not negative."""
     if found is None or None in found or any(isinstance(size, int) and size < 0 for size in found):
         return None
     for size in found:
@@ -162,22 +162,22 @@ def _requested_shape(sizes: Sizes, found: Shape | None) -> Shape | None:
     return found
 
 
-def _drawn(operands: int) -> _Rule:
-    """Return a rule for random ops whose shape is the operand after `operands` others."""
+def _shape_by_operand(operands: int) -> _Rule:
+    """Return a rule for random ops: the result's shape is the operand at the position `operands`."""
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
         if len(inputs) <= operands:
             return None
         found = sizes.numbers.get(inputs[operands])
-        return _requested_shape(sizes, found) if isinstance(found, tuple) else None
+        return _nonnegative_shape(sizes, found) if isinstance(found, tuple) else None
 
     return rule
 
 
-def _numbered(operands: int, place: int) -> _Rule:
+def _added_dimension(operands: int, place: int) -> _Rule:
     """Return a rule for ops that add a dimension to the first operand's shape.
 
-    Its size is the operand after `operands` others.
+    Its size is the operand at the position `operands`; its axis is the attribute `axis`, or `place`.
     """
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
@@ -192,8 +192,8 @@ def _numbered(operands: int, place: int) -> _Rule:
     return rule
 
 
-def _given(sizes: Sizes, inputs: Sequence[Value], attribute: Any) -> Shape | None:
-    """Return dimensions from the last operand, or from the attribute."""
+def _requested_dimensions(sizes: Sizes, inputs: Sequence[Value], attribute: Any) -> Shape | None:
+    """Return the requested dimensions: the numbers of the last operand, or the attribute if there is one operand."""
     if len(inputs) < 2:
         return None if attribute is None else tuple(attribute)
     found = sizes.numbers.get(inputs[-1])
@@ -247,7 +247,7 @@ def _split(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
 
 
 def _tile(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    shape, counts = shape_of(inputs[0]), _given(sizes, inputs, attributes["multiples"])
+    shape, counts = shape_of(inputs[0]), _requested_dimensions(sizes, inputs, attributes["multiples"])
     if shape is None or counts is None or len(counts) != len(shape):
         return None
     return tuple(map(times, shape, counts))
@@ -332,14 +332,15 @@ def _irfft(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
 
 _DISTRIBUTIONS = ("uniform", "normal", "bits", "truncated_normal")
 SHAPES: dict[str, _Rule] = {
-    "get_item": _get_item, "array_view": _get_item, "array_new": _new, "concat": _concat, "pad": _pad,
+    "get_item": _get_item, "array_view": _get_item, "array_new": _new_array, "concat": _concat, "pad": _pad,
     "reshape": _reshape, "fill": _to_shape, "broadcast_to": _to_shape, "range": _range, "set_item": _set_item,
     "add_at_item": _set_item, "top_k": _top_k, "split": _split, "tile": _tile, "repeat": _repeat, "unpad": _unpad,
     "diag": _diag, "diag_part": _diag_part, "reshape_like": _reshape_like, "squeeze": _squeeze, "qr": _qr, "svd": _svd,
-    "sliding_windows": _windows, "rfft": _rfft, "irfft": _irfft, "numpy_cumsum": _flattened("axis", None),
-    "numpy_cumprod": _flattened("axis", None), "numpy_copy": _flattened("how", "flatten"),
-    **{f"random_{name}": _drawn(0) for name in _DISTRIBUTIONS}, "random_uniform_int": _drawn(2),
-    **{f"stateless_random_{name}": _drawn(1) for name in _DISTRIBUTIONS[:3]}, "eye": _drawn(0),
-    "one_hot": _numbered(3, -1), "linspace": _numbered(2, 0), "stateless_truncated_normal": _drawn(1),
-    "stateless_random_uniform_int": _drawn(3),
+    "sliding_windows": _windows, "rfft": _rfft, "irfft": _irfft, "numpy_cumsum": _flattening_rule("axis", None),
+    "numpy_cumprod": _flattening_rule("axis", None), "numpy_copy": _flattening_rule("how", "flatten"),
+    **{f"random_{name}": _shape_by_operand(0) for name in _DISTRIBUTIONS}, "random_uniform_int": _shape_by_operand(2),
+    **{f"stateless_random_{name}": _shape_by_operand(1) for name in _DISTRIBUTIONS[:3]}, "eye": _shape_by_operand(0),
+    "one_hot": _added_dimension(3, -1), "linspace": _added_dimension(2, 0),
+    "stateless_truncated_normal": _shape_by_operand(1),
+    "stateless_random_uniform_int": _shape_by_operand(3),
 }  # fmt: skip

@@ -10,7 +10,7 @@ def _is_rows(kinds: Kinds, value: Value) -> bool:
     return kinds.kind(value) == LIST and kinds.item(value).kind == LIST
 
 
-def _at(kinds: Kinds, node: Node, position: int = 1) -> bool | None:
+def _is_row_index(kinds: Kinds, node: Node, position: int = 1) -> bool | None:
     """Return whether the first operand is a list of lists and the one at `position` an index; None if undecided."""
     index = kinds.number(node.inputs[position])
     if not _is_rows(kinds, node.inputs[0]):
@@ -35,7 +35,7 @@ def _makes_rows(kinds: Kinds, node: Node, value: Value) -> bool:
 def _get_kind(kinds: Kinds, node: Node) -> bool | None:
     if kinds.number(node.inputs[1]) == SLICE and _is_rows(kinds, node.inputs[0]):
         return False  # a SLICE has no object representation
-    known = _at(kinds, node)
+    known = _is_row_index(kinds, node)
     return _gives_row(kinds, node) if known else known
 
 
@@ -43,13 +43,13 @@ def _get_kind(kinds: Kinds, node: Node) -> bool | None:
 def _pop_kind(kinds: Kinds, node: Node) -> bool | None:
     if len(node.inputs) > 2 or node.attributes["keywords"]:
         return False
-    known = _at(kinds, node) if len(node.inputs) == 2 else _is_rows(kinds, node.inputs[0])
+    known = _is_row_index(kinds, node) if len(node.inputs) == 2 else _is_rows(kinds, node.inputs[0])
     return _gives_row(kinds, node) if known else known
 
 
 @nested_rule("object_apply.setitem", "object_method.insert")
 def _set_kind(kinds: Kinds, node: Node) -> bool | None:
-    known = _at(kinds, node) if len(node.inputs) == 3 else False
+    known = _is_row_index(kinds, node) if len(node.inputs) == 3 else False
     if known:
         kinds.add_item(node.inputs[0], node.inputs[2])
         kinds.raise_kind_of(node.results[0], OTHER)
@@ -74,7 +74,7 @@ def _length_kind(kinds: Kinds, node: Node) -> bool | None:
 def _change_kind(kinds: Kinds, node: Node) -> bool | None:
     if not _is_rows(kinds, node.inputs[0]):
         return False
-    known = _at(kinds, node) if len(node.inputs) == 2 else True
+    known = _is_row_index(kinds, node) if len(node.inputs) == 2 else True
     if known:
         kinds.raise_kind_of(node.results[0], OTHER)
     return known
@@ -87,7 +87,7 @@ def _copy_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @nested_rule("object_apply.mul")
 def _times_kind(kinds: Kinds, node: Node) -> bool | None:
-    known = _at(kinds, node)
+    known = _is_row_index(kinds, node)
     return _makes_rows(kinds, node, node.inputs[0]) if known else known
 
 

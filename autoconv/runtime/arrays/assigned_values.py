@@ -201,10 +201,12 @@ def is_stored_item_by_item(value: object, type_: ArrayType) -> bool:
 def _may_not_fit(value: object, tensor: Tensor | None, dtype: DType) -> bool:
     if tensor is not None:
         return (tensor.weak and (dtype is not int64 or not tensor.type.dtype.is_integer)) or _is_checked(value, dtype)
-    return isinstance(value, (int, float, complex)) and not isinstance(value, bool) and not _fits(value, dtype)
+    return (
+        isinstance(value, (int, float, complex)) and not isinstance(value, bool) and not _is_representable(value, dtype)
+    )
 
 
-def _fits(number: Any, dtype: DType) -> bool:
+def _is_representable(number: Any, dtype: DType) -> bool:
     try:
         return dtype.min <= int(number) <= dtype.max
     except (OverflowError, TypeError, ValueError):

@@ -40,7 +40,7 @@ def member(array: SymbolicArray, name: str) -> Any:
     if name == "T" or (name == "mT" and array.ndim > 1):
         return view_of(array, lambda x: getattr(x, name))
     if name in ("real", "imag", "strides"):
-        return _plain(array, name)
+        return _refuse_attribute(array, name)
     if name in ("conj", "conjugate") and not array.type.dtype.is_complex:
         return ArrayMember(name, lambda: array)
     if name == "diagonal":
@@ -87,7 +87,7 @@ def diagonal_of(array: SymbolicArray, offset: Any = 0, axis1: Any = 0, axis2: An
     if any(isinstance(as_tensor(value), SymbolicTensor) for value in (offset, axis1, axis2)):
         raise StagingError("which diagonal of an array is taken is known only at run time", current_place())
     # Raises NumPy's error for bad arguments.
-    _called(np.empty((1,) * array.ndim, np.bool_), "diagonal", (offset, axis1, axis2), {})
+    _call_method(np.empty((1,) * array.ndim, np.bool_), "diagonal", (offset, axis1, axis2), {})
     if (axis1 % array.ndim, axis2 % array.ndim) != (array.ndim - 2, array.ndim - 1):
         array = view_of(array, lambda x: np.moveaxis(x, (axis1, axis2), (-2, -1)))
     node = symbolic_arrays.record_array_op("array_diagonal", [array.value_in_graph], offset=operator.index(offset))
@@ -124,7 +124,7 @@ def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     return [SymbolicArray(node.results[0])]
 
 
-def _plain(array: SymbolicArray, name: str) -> Any:
+def _refuse_attribute(array: SymbolicArray, name: str) -> Any:
     if name == "real" and not array.type.dtype.is_complex:
         return array
     if name == "imag" and not array.type.dtype.is_complex:
@@ -149,8 +149,8 @@ def _viewed(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict
         current_contract().specialise(*given)
         raise StagingError(f"the method {name!r} of an array is given a value known only at run time", current_place())
     if name in _ALWAYS_VIEWS:
-        return view_of(array, lambda x: _called(x, name, args, kwargs))
-    found = strided(array, lambda x: _called(x, name, args, kwargs))
+        return view_of(array, lambda x: _call_method(x, name, args, kwargs))
+    found = strided(array, lambda x: _call_method(x, name, args, kwargs))
     if found is not NotImplemented:
         return found[0]
     if None in array.type.shape or None in array.type.strides or kwargs or array.type.dtype.is_complex:
@@ -159,7 +159,7 @@ def _viewed(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict
     return fresh(attribute_of(array.load(), name)(*args))
 
 
-def _called(x: np.ndarray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call_method(x: np.ndarray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     try:
         return getattr(x, name)(*args, **kwargs)
     except (TypeError, ValueError) as error:

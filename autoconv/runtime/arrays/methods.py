@@ -129,7 +129,7 @@ def _choice(name: str) -> Callable[..., Any]:
     return run
 
 
-def _spread(name: str) -> Callable[..., Any]:
+def _variance_method(name: str) -> Callable[..., Any]:
     def run(
         x: Any, axis: Any = None, dtype: DTypeLike | None = None, out: OutLike | None = None, ddof: Any = 0,
         keepdims: Any = False, **other: Any
@@ -360,7 +360,7 @@ _ATTRIBUTES: dict[str, Callable[[SymbolicTensor], Any]] = {
 _METHODS: dict[str, Callable[..., Any]] = {
     **{name: _total(name) for name in ("sum", "prod", "mean")},
     **{name: _choice(name) for name in ("min", "max", "any", "all", "argmin", "argmax")},
-    **{name: _spread(name) for name in ("std", "var")},
+    **{name: _variance_method(name) for name in ("std", "var")},
     **{name: _scan(name) for name in ("cumsum", "cumprod")},
     "round": _round, "clip": _clip, "reshape": _reshape, "ravel": _ravel, "transpose": _transpose, "squeeze": _squeeze,
     "copy": _copy, "flatten": _flatten, "astype": _astype, "item": _item, "tolist": _tolist, "dot": _dot,

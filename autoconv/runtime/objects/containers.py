@@ -226,7 +226,7 @@ def is_known(container: object) -> bool:
 def hold_items(container: TracedList, items: GraphItems) -> None:
     """Replace a list's contents by the graph's items, noted in the region's journal."""
     note_container(container)
-    _put(container, items)
+    _restore_contents(container, items)
 
 
 class UnmovedError(StagingError):
@@ -260,7 +260,7 @@ def materialise(container: Any) -> SymbolicObject:
             heap = apply_object("set", items)
         else:
             heap = build_object(kind.__name__, items)
-    _put(container, heap)
+    _restore_contents(container, heap)
     return heap
 
 
@@ -293,7 +293,7 @@ def contents(container: Any) -> Any:
     return tuple(dict.items(container)) if isinstance(container, dict) else SetContents(container)
 
 
-def _put(container: Any, held: Any) -> None:
+def _restore_contents(container: Any, held: Any) -> None:
     """Restore contents that `contents` returned."""
     if type(container) in PLAIN:
         container._heap = held if isinstance(held, SymbolicObject) else None
@@ -319,7 +319,7 @@ def container_spot(container: object) -> Location:
         (id(container),),
         f"a {plain.__name__}",
         lambda: contents(container),
-        lambda held: _put(container, held),
+        lambda held: _restore_contents(container, held),
         container,
         getattr(container, "_home", None),
     )

@@ -31,7 +31,7 @@ def number_attribute(x: SymbolicTensor, name: str) -> Any:
     if x.type.dtype.is_complex and name in ("real", "imag"):
         return dispatch.apply(name, x)
     if name in ("real", "numerator"):
-        return _itself(x)
+        return _as_number(x)
     return found  # a constant of the type: the imaginary part of a real number, the denominator of an int
 
 
@@ -63,14 +63,14 @@ class NumberMethod(BoundSymbolicMethod):
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.name == "conjugate" and not args and not kwargs:
             is_complex = self.owner.type.dtype.is_complex
-            return dispatch.apply("conjugate", self.owner) if is_complex else _itself(self.owner)
+            return dispatch.apply("conjugate", self.owner) if is_complex else _as_number(self.owner)
         operands = [self.owner, *args, *kwargs.values()]
         found = record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
         type_ = _RESULTS.get(self.name)
         return found if type_ is None else unboxed(found, type_)
 
 
-def _itself(x: SymbolicTensor) -> Any:
+def _as_number(x: SymbolicTensor) -> Any:
     """Return the number, a bool converted to int."""
     return dispatch.apply("python_int", x) if x.type.dtype.is_bool else x
 

@@ -256,7 +256,7 @@ def create(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     """Call `make(**arguments)` through the creators in scope."""
     creator = make
     for outer in _STATE.creators:
-        creator = _following(outer, creator)
+        creator = _chained_creator(outer, creator)
     before, _STATE.creators = _STATE.creators, ()
     try:
         return creator(**arguments)
@@ -268,5 +268,5 @@ def creators_in_scope() -> bool:
     return bool(_STATE.creators)
 
 
-def _following(creator: Callable[..., Any], following: Callable[..., Any]) -> Callable[..., Any]:
+def _chained_creator(creator: Callable[..., Any], following: Callable[..., Any]) -> Callable[..., Any]:
     return lambda **arguments: creator(following, **arguments)

@@ -1,4 +1,4 @@
-"""Handlers of public functions for composite tensors, which are no operands of ops.
+"""Handlers of public functions for composite tensors, which ops do not take as operands.
 
 A public function that raises for its arguments is tried again by the handler of a composite among them. Handlers are
 found by the function itself, without the wrapper that presents its errors.
@@ -27,20 +27,20 @@ class Handler:
 _HANDLERS: dict[Function, list[Handler]] = {}
 
 
-def original(function: Function) -> Function:
+def unwrapped(function: Function) -> Function:
     """Return a public function without its wrapper."""
     return getattr(function, "__wrapped__", function)  # type: ignore[no-any-return]
 
 
 def register(function: Function, handler: Handler) -> None:
-    _HANDLERS.setdefault(original(function), []).insert(0, handler)
+    _HANDLERS.setdefault(unwrapped(function), []).insert(0, handler)
 
 
 def unregister(run: Function) -> None:
     """Remove the handlers that run this function; raises ValueError where there is none."""
     found = 0
     for handlers in _HANDLERS.values():
-        kept = [handler for handler in handlers if run not in (handler.run, original(handler.run))]
+        kept = [handler for handler in handlers if run not in (handler.run, unwrapped(handler.run))]
         found += len(handlers) - len(kept)
         handlers[:] = kept
     if not found:
@@ -81,7 +81,7 @@ def _bound(run: Function, function: Function) -> Function:
 
 
 def handler_of(function: Function, args: Sequence[object], kwargs: Mapping[str, object]) -> Function | None:
-    """Return what runs in place of a function for these arguments; None where nothing does."""
+    """Return the handler that replaces a function for these arguments; None if there is none."""
     composites = list(composites_in((*args, *kwargs.values())))
     if not composites:
         return None

@@ -26,7 +26,7 @@ def symbolic_gradients(
     """
     regions = _outwards(region)
     heap = Heap()
-    varied = _varied(regions, sources, within, heap)
+    varied = _varied_values(regions, sources, within, heap)
     seeds = list(zip(targets, given, strict=True))
     found: dict[Value, Value] = {}
     for each in regions:
@@ -46,7 +46,7 @@ def symbolic_gradients(
 
 def connected(region: Region, sources: Sequence[Value], within: Within) -> set[Value]:
     """Return the values that depend on one of the sources, sources included."""
-    return set().union(*_varied(_outwards(region), sources, within, Heap()).values())
+    return set().union(*_varied_values(_outwards(region), sources, within, Heap()).values())
 
 
 def _outwards(region: Region) -> list[Region]:
@@ -56,7 +56,7 @@ def _outwards(region: Region) -> list[Region]:
     return regions
 
 
-def _varied(
+def _varied_values(
     regions: Sequence[Region], sources: Sequence[Value], within: Within, heap: Heap
 ) -> dict[Graph, set[Value]]:
     varied: dict[Graph, set[Value]] = {}

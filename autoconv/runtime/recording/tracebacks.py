@@ -79,11 +79,13 @@ def present_functions(names: dict[str, Any]) -> None:
     """
     for name, value in names.items():
         if isinstance(value, FunctionType) and not name.startswith("_") and is_own_file(value.__code__.co_filename):
-            names[name] = _PRESENTED.get(value) or _PRESENTED.setdefault(value, _named(value, names["__name__"], name))
+            names[name] = _PRESENTED.get(value) or _PRESENTED.setdefault(
+                value, _with_name(value, names["__name__"], name)
+            )
 
 
-def _named(function: Callable[..., Any], module: str, name: str) -> Any:
-    found = _once(function)
+def _with_name(function: Callable[..., Any], module: str, name: str) -> Any:
+    found = _present_once(function)
     if found is not function:
         found.__module__, found.__qualname__ = module, name
         found.__signature__ = inspect.signature(function)
@@ -94,11 +96,11 @@ def presented_methods(cls: Class) -> Class:
     """Wrap the public methods of the class with `presented`."""
     for name, value in vars(cls).copy().items():
         if isinstance(value, FunctionType) and not name.startswith("_"):
-            setattr(cls, name, _once(value))
+            setattr(cls, name, _present_once(value))
     return cls
 
 
-def _once(function: Callable[..., Any]) -> Any:
+def _present_once(function: Callable[..., Any]) -> Any:
     return function if getattr(function, "__autoconv_presented__", False) else presented(function)
 
 

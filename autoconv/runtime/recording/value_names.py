@@ -20,14 +20,14 @@ def out_of_scope(value: Value, graph: Graph | None = None) -> str:
     """Return the error message for a value used in that graph, or where ops run eagerly."""
     here = "here, where ops run at once" if graph is None else _scope(graph)
     return (
-        f"{_shown(value)} is out of scope and cannot be used here. "
+        f"{_as_printed(value)} is out of scope and cannot be used here. "
         f"Use return values, explicit Python locals or autoconv collections to access it.{defined_at(value)}"
         f"The tensor cannot be accessed from {here}, because it was defined in {_scope(value.graph)}, "
         "which is out of scope."
     )
 
 
-def _shown(value: Value) -> str:
+def _as_printed(value: Value) -> str:
     """Return the value as its tensor is printed."""
     if not isinstance(value.type, TensorType):
         return f"<{value.full_name}: {value.type}>"

@@ -64,12 +64,12 @@ def _parts(value: Any, kind: type) -> tuple[Any, ...]:
         return (value.func, *value.args, *value.keywords.values())
     if issubclass(kind, (type, types.ModuleType, types.FunctionType)):
         return ()
-    return tuple(_held(value, kind))
+    return tuple(_attribute_values(value, kind))
 
 
-def _held(value: Any, kind: type) -> Iterator[Any]:
+def _attribute_values(value: Any, kind: type) -> Iterator[Any]:
     """Iterate over the values of an object's own attributes."""
-    for slot in _places(kind):
+    for slot in _slots_of(kind):
         try:
             found = slot.__get__(value, kind)
         except AttributeError:  # the slot is empty
@@ -80,7 +80,7 @@ def _held(value: Any, kind: type) -> Iterator[Any]:
             yield found
 
 
-def _places(kind: type) -> tuple[Any, ...]:
+def _slots_of(kind: type) -> tuple[Any, ...]:
     """Return the slots of a class, with that of the `__dict__` of its objects."""
     found = _PLACES.get(kind)
     if found is None:

@@ -22,18 +22,18 @@ def tensor_html(array: np.ndarray, dtype: str) -> str:
         return f"<div>{title}: <b>{_cell(shown[()])}</b></div>"
     note = f", of which this is the first of {array.size // shown.size}" if shown.ndim < array.ndim else ""
     table = shown[None, :] if shown.ndim == 1 else shown
-    rows = "".join(f"<tr>{''.join(_row(table, i))}</tr>" for i in _chosen(table.shape[0], _ROWS))
+    rows = "".join(f"<tr>{''.join(_row(table, i))}</tr>" for i in _shown_rows(table.shape[0], _ROWS))
     return f'<div>{title}{note}<table style="text-align:right">{rows}</table></div>'
 
 
 def _row(table: np.ndarray, row: int | None) -> list[str]:
-    columns = _chosen(table.shape[1], _COLUMNS)
+    columns = _shown_rows(table.shape[1], _COLUMNS)
     if row is None:
         return ["<td>⋮</td>"] * len(columns)
     return [f"<td>{'…' if column is None else _cell(table[row, column])}</td>" for column in columns]
 
 
-def _chosen(count: int, most: int) -> list[int | None]:
+def _shown_rows(count: int, most: int) -> list[int | None]:
     if count <= most:
         return list(range(count))
     half = most // 2

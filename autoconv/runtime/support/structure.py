@@ -201,7 +201,7 @@ def _flatten(value: object, leaves: list[Any], is_leaf: Callable[[Any], bool] | 
         return Template(form_of(value), None, tuple(_flatten(part, leaves, is_leaf) for part in parts_of(value)))
     if isinstance(value, Mapping):
         keys, order = tuple(sorted_keys(value)), tuple(_keys(value))
-        children = tuple(_flatten(_held(value, key), leaves, is_leaf) for key in keys)
+        children = tuple(_flatten(_item_of(value, key), leaves, is_leaf) for key in keys)
         return Template(plain_kind(value), keys, children, None if order == keys else order)
     if isinstance(value, (list, tuple)):
         return Template(plain_kind(value), None, tuple(_flatten(item, leaves, is_leaf) for item in own_items(value)))
@@ -280,7 +280,7 @@ def _keys(mapping: Mapping[Any, Any]) -> Any:
     return dict.keys(mapping) if isinstance(mapping, dict) else mapping
 
 
-def _held(mapping: Mapping[Any, Any], key: object) -> Any:
+def _item_of(mapping: Mapping[Any, Any], key: object) -> Any:
     return dict.__getitem__(mapping, key) if isinstance(mapping, dict) else mapping[key]
 
 

@@ -80,7 +80,7 @@ class TypeSpec:
             if type(other) is not type(self):
                 return None
             try:
-                found = _joined(found, other._serialize())
+                found = _join_parts(found, other._serialize())
             except _Differs:
                 return None
         return self._deserialize(found)
@@ -93,10 +93,10 @@ class TypeSpec:
         return found
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and _plain(self._serialize()) == _plain(other._serialize())  # type: ignore[attr-defined]
+        return type(other) is type(self) and _as_hashable(self._serialize()) == _as_hashable(other._serialize())  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
-        return hash((type(self), _plain(self._serialize())))
+        return hash((type(self), _as_hashable(self._serialize())))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self._serialize()))})"
@@ -175,7 +175,7 @@ def _is_below(mine: Any, its: object) -> bool:
     return bool(mine.is_subtype_of(its) if hasattr(mine, "is_subtype_of") else mine == its)
 
 
-def _joined(mine: Any, its: Any) -> Any:
+def _join_parts(mine: Any, its: Any) -> Any:
     if type(mine) is not type(its):
         raise _Differs
     if hasattr(mine, "most_specific_compatible_shape"):
@@ -188,22 +188,22 @@ def _joined(mine: Any, its: Any) -> Any:
     if isinstance(mine, dict):
         if mine.keys() != its.keys():
             raise _Differs
-        return {key: _joined(mine[key], its[key]) for key in mine}
+        return {key: _join_parts(mine[key], its[key]) for key in mine}
     if isinstance(mine, (list, tuple)):
         if len(mine) != len(its):
             raise _Differs
-        return type(mine)(_joined(a, b) for a, b in zip(mine, its, strict=True))
+        return type(mine)(_join_parts(a, b) for a, b in zip(mine, its, strict=True))
     if mine != its:
         raise _Differs
     return mine
 
 
-def _plain(part: Any) -> Any:
+def _as_hashable(part: Any) -> Any:
     """Return a serialization as something that hashes."""
     if isinstance(part, dict):
-        return tuple((key, _plain(value)) for key, value in part.items())
+        return tuple((key, _as_hashable(value)) for key, value in part.items())
     if type(part) in (list, tuple):
-        return tuple(_plain(value) for value in part)
+        return tuple(_as_hashable(value) for value in part)
     return part
 
 

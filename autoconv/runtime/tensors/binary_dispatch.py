@@ -18,7 +18,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor, is_tensor, to_array
 from autoconv.runtime.tensors.dispatch import NUMBERS, apply
 from autoconv.runtime.tensors.static_values import static_value
-from autoconv.runtime.tensors.symbolic import measure_by
+from autoconv.runtime.tensors.symbolic import set_size_function
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_methods import EXPRESSIONS
 
@@ -275,7 +275,7 @@ def dimension_of(x: object, axis: int) -> Any:
     return apply("python_cast", size, dtype=int64, weak=True)
 
 
-measure_by(dimension_of)
+set_size_function(dimension_of)
 
 
 def count_of(x: Any) -> Any:

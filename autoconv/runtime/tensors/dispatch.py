@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.config import SETTINGS
-from autoconv.config.placement import away, eager_device, task_of
+from autoconv.config.placement import eager_device, other_device_request, task_of
 from autoconv.errors import AutoconvError, InaccessibleTensorError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64, string
 from autoconv.graph.graph import Graph, Value
@@ -53,14 +53,14 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
     op = OPS[op_name]
     region = current_region()
     values = [_operand(x) for x in operands]
-    if any(isinstance(value, _Numbers) for value in values):
+    if any(isinstance(value, _NumberList) for value in values):
         values = _with_arrays(op, values)
     if op_name in _PYTHON_OPS and _all_python(values):
         op = OPS[_PYTHON_OPS[op_name]]
         if op_name in _ON_FLOATS:
             values = _long_as_floats(values)
     else:
-        values = _unified(op, values, region)
+        values = _unify_dtypes(op, values, region)
     if region is None:
         found = _run(op, values, attributes)
         if tape_recorders.active():
@@ -79,7 +79,7 @@ def _with_arrays(op: Op, values: list[Any]) -> list[Any]:
     unified = range(len(values)) if op.unify == "all" else op.unify
     found = list(values)
     for position, value in enumerate(values):
-        if isinstance(value, _Numbers):
+        if isinstance(value, _NumberList):
             others = [v for i, v in enumerate(values) if i != position and i in unified]
             found[position] = value.beside(others, position in unified)
     return found
@@ -159,14 +159,14 @@ def _operand(x: object) -> Any:
     if hasattr(x, "__autoconv_resource__") or isinstance(x, ListValue):
         return x
     if isinstance(x, (list, tuple)):
-        grown = getattr(x, "_items", None) is not None  # a list with symbolic items is empty for Python
-        return _Numbers(x) if not grown and _is_numbers(x) else convert_to_tensor(x)
+        is_in_graph = getattr(x, "_items", None) is not None  # such a list appears empty to Python
+        return _NumberList(x) if not is_in_graph and _is_numbers(x) else convert_to_tensor(x)
     if isinstance(x, (np.ndarray, np.generic)):
         return to_array(x)
     return constant(x)
 
 
-class _Numbers:
+class _NumberList:
     """A list of only Python numbers: like a single number, it adopts the dtype of the other operands."""
 
     __slots__ = ("values",)
@@ -186,7 +186,7 @@ class _Numbers:
             return to_array(self.values)
         typed = [_dtype_of(other) for other in others if _is_typed(other)]
         kinds = [weak_dtype(other) for other in others if isinstance(other, NUMBERS)]
-        kinds += [other.dtype for other in others if isinstance(other, _Numbers)]
+        kinds += [other.dtype for other in others if isinstance(other, _NumberList)]
         if typed:
             return to_array(self.values, typed[0] if weak_fits(own, typed[0]) else None)
         widest = max(kinds, key=weak_rank, default=own)
@@ -221,8 +221,8 @@ def _is_long(value: object) -> bool:
     return type(value) is int and not int64.min <= value <= int64.max
 
 
-def _unified(op: Op, values: list[Any], region: Region | None) -> list[Any]:
-    """Convert the operands that have to agree to one dtype; Python numbers adopt the dtype of typed operands."""
+def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]:
+    """Convert the operands that the op unifies to one dtype; Python numbers adopt the dtype of typed operands."""
     positions: Any = range(len(values)) if op.unify == "all" else op.unify
     chosen = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]
     target, weak = _common_dtype(op, [values[i] for i in chosen], region) if chosen else (None, False)
@@ -245,7 +245,7 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
         tensors = [v.dtype for v in values if isinstance(v, Tensor) and not v.weak]
         target = (tensors or typed)[0]
         for position, value in enumerate(values):
-            if _is_typed(value) and not _becomes(value, target):
+            if _is_typed(value) and not _is_convertible(value, target):
                 first = typed[0] if position else target
                 raise _mismatch(op, first, _dtype_of(value) if position else typed[-1], position or 1, region)
         return target, False
@@ -253,8 +253,8 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
     return max(weak, key=weak_rank), True
 
 
-def _becomes(value: object, target: DType) -> bool:
-    """Return whether an operand has a dtype or, an array, takes it: that of tensors or of the first array."""
+def _is_convertible(value: object, target: DType) -> bool:
+    """Return whether an operand has the dtype `target`, or is an array that can be converted to it."""
     own = _dtype_of(value)
     if own is target:
         return True
@@ -307,7 +307,7 @@ def _to_dtype(value: object, target: DType, weak: bool, region: Region | None, o
         if value.weak:
             if not weak and not weak_fits(value.type.dtype, target):
                 raise TypeError(
-                    f"{op.graphdef}: the Python {_kind(value.type.dtype)} does not fit the "
+                    f"{op.graphdef}: the Python {_kind_name(value.type.dtype)} does not fit the "
                     f"{target.name} tensor it meets; cast the tensor first."
                 )
             return apply("python_cast", value, dtype=target, weak=weak)
@@ -322,17 +322,17 @@ def _to_dtype(value: object, target: DType, weak: bool, region: Region | None, o
     return array if as_dtype(array.dtype) is target else array.astype(target.numpy)
 
 
-def _kind(dtype: DType) -> str:
+def _kind_name(dtype: DType) -> str:
     return ("bool", "int", "float", "complex")[weak_rank(dtype)]
 
 
 def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     assert op.kernel is not None
-    if away():
+    if other_device_request():
         found = _run_remotely(op, values, attributes)
         if found is not None:
             return found
-    arrays = [_concrete(v) for v in values]
+    arrays = [_as_array(v) for v in values]
     if any(isinstance(array, np.ndarray) and array.dtype.kind == "c" for array in arrays):
         _check_complex(op, values, arrays, attributes)
     try:
@@ -364,7 +364,7 @@ def _run_remotely(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> 
     graph.outputs = list(graph.add(op, inputs, attributes, span=current_span()).results)
     if not graph.outputs or not all(isinstance(value.type, TensorType) for value in graph.outputs):
         return None
-    given = [value.remote if isinstance(value, RemoteTensor) else _concrete(value) for value in values]
+    given = [value.remote if isinstance(value, RemoteTensor) else _as_array(value) for value in values]
     results = tuple(map(RemoteTensor, task.compile(graph)(given)))
     return results[0] if len(results) == 1 else results
 
@@ -385,7 +385,7 @@ def _type_of_operand(value: Any) -> Any:
     return value.type if hasattr(value, "type") else TensorType(as_dtype(value.dtype), np.shape(value))
 
 
-def _concrete(value: object) -> Any:
+def _as_array(value: object) -> Any:
     if isinstance(value, EagerTensor):
         return value._array
     if isinstance(value, SymbolicTensor):

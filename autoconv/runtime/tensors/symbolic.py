@@ -20,7 +20,13 @@ from autoconv.runtime.recording.value_names import defined_at, out_of_scope
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.operation import EVALUATE, TensorOperation
-from autoconv.runtime.tensors.tensor import ASSIGNING, BY_NUMPY, Tensor, of_origin, standalone_dtype
+from autoconv.runtime.tensors.tensor import (
+    BY_NUMPY,
+    VARIABLE_METHOD_PREFIXES,
+    Tensor,
+    standalone_dtype,
+    variable_method,
+)
 from autoconv.runtime.tensors.tensor_methods import refuse_as_dtype, refuse_to_iterate
 
 
@@ -43,9 +49,9 @@ class SymbolicTensor(Tensor):
 
     @property
     def dtype(self) -> DType:
-        """The dtype; for a Python number, the dtype with which it would leave the function.
+        """The dtype; for a Python number, the dtype of the result if the function returned it.
 
-        A program with NumPy's arrays gets NumPy's dtype.
+        Code that treats the tensor as a NumPy array gets NumPy's dtype.
         """
         type_ = self.type
         if type_.weak:
@@ -56,7 +62,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def shape(self) -> TensorShape:
-        """The shape. A program with NumPy's arrays gets a tuple, with a symbolic number for an unknown size."""
+        """The shape. Code that treats the tensor as a NumPy array gets a tuple, with symbolic unknown sizes."""
         dims = self.type.shape
         if self.weak:
             refuse_tensor_attribute(self.type, "shape", sys._getframe(1))
@@ -76,7 +82,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def graph(self) -> Any:
-        """The graph: that of a block `with graph.as_default():` as the block's own object."""
+        """The graph; in a block `with graph.as_default():`, the object `graph` of that block."""
         return self._value.graph.block or self._value.graph
 
     def __hash__(self) -> int:
@@ -113,7 +119,7 @@ class SymbolicTensor(Tensor):
         self._value.type = self.type.with_shape(merged)
 
     def _changed_in_place(self, other: object) -> Any:
-        """`x += y`: for an array under `compile` an update that all its references see; else the name is rebound."""
+        """Handle `x += y`: under `compile` an array changes in place, for all references; else a name is rebound."""
         region = current_region()
         is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
         if region is not None and region.trace.arrays and not is_number:
@@ -136,7 +142,7 @@ class SymbolicTensor(Tensor):
         return found
 
     def _shown(self) -> None:
-        """Leave the trace under `compile`: the text would be that of a number or array, which is not known yet."""
+        """Leave the trace under `compile`: the text of a number or array depends on its value, not known yet."""
         current_contract().before_write(self, "a value is converted to text")
 
     def _check_scope(self) -> None:
@@ -211,9 +217,9 @@ class SymbolicTensor(Tensor):
         self._check_scope()
         raise NotImplementedError(
             f"Cannot convert a symbolic autoconv.Tensor ({self.name}) to a numpy array. This error may indicate "
-            "that you're trying to pass a Tensor to a NumPy call, which is not supported. Use the op of that meaning "
-            "(autoconv.sin for numpy.sin), or autoconv.numpy_function to run NumPy code when the graph runs. "
-            f"Or: {BY_COMPILE}."
+            "that you're trying to pass a Tensor to a NumPy call, which is not supported. Use the equivalent function "
+            "of autoconv (autoconv.sin for numpy.sin), or autoconv.numpy_function to run NumPy code when the graph "
+            f"runs. Or: {BY_COMPILE}."
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -222,8 +228,8 @@ class SymbolicTensor(Tensor):
             return found
         if name == "eval" and self._value.graph.block is not None:
             return functools.partial(EVALUATE, self)
-        if name.startswith(ASSIGNING):
-            return of_origin(self, name)
+        if name.startswith(VARIABLE_METHOD_PREFIXES):
+            return variable_method(self, name)
         if name in BY_NUMPY and not self.weak:
             return BY_NUMPY[name](self)
         remedy = ""
@@ -254,7 +260,7 @@ class SymbolicTensor(Tensor):
 _IN_PLACE = frozenset({"partition", "put", "resize", "sort"})
 
 
-def measure_by(measure: Callable[[Any, int], Any]) -> None:
+def set_size_function(measure: Callable[[Any, int], Any]) -> None:
     """Register `measure(tensor, axis)`, which returns a symbolic size."""
     global size_of
     size_of = measure

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autoconv.config.placement import DEFAULT_DEVICE, away, eager_device, full_name, has_device
+from autoconv.config.placement import DEFAULT_DEVICE, eager_device, full_name, has_device, other_device_request
 from autoconv.errors import ItemAssignmentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.graph.types import TensorType
@@ -106,7 +106,7 @@ class EagerTensor(Interchange, Tensor):
     def __init__(self, array: Any, weak: bool = False) -> None:
         self._array = np.asarray(array)
         self._weak = weak
-        if away():
+        if other_device_request():
             self._device = eager_device()
 
     @property
@@ -118,7 +118,7 @@ class EagerTensor(Interchange, Tensor):
         return as_dtype(self._array.dtype)
 
     def __getattr__(self, name: str) -> Any:
-        return of_origin(self, name)
+        return variable_method(self, name)
 
     def set_shape(self, shape: ShapeLike) -> None:
         """Raise ValueError when the shape is not compatible with the tensor's."""
@@ -251,13 +251,13 @@ BY_NUMPY: dict[str, Callable[[Any], Any]] = {
 
 
 # Prefixes of the assigning methods of variables and their parts.
-ASSIGNING = ("assign", "scatter_")
+VARIABLE_METHOD_PREFIXES = ("assign", "scatter_")
 
 
-def of_origin(tensor: Tensor, name: str) -> Any:
+def variable_method(tensor: Tensor, name: str) -> Any:
     """Return an assigning method of the variable from which the tensor came."""
     remedy = ""
-    if name.startswith(ASSIGNING):
+    if name.startswith(VARIABLE_METHOD_PREFIXES):
         try:
             origin = object.__getattribute__(tensor, "_origin")
         except AttributeError:

@@ -110,7 +110,7 @@ def unpack(source: Source) -> types.FunctionType:
         namespace = vars(importlib.import_module(source.module))
     else:
         namespace = {"__builtins__": __builtins__, "__name__": source.module}
-        namespace.update({name: _found(value) for name, value in source.outer.items()})
+        namespace.update({name: _unpacked(value) for name, value in source.outer.items()})
     cells = tuple(map(_cell, source.cells))
     function = types.FunctionType(code, namespace, code.co_name, source.defaults, cells)
     function.__kwdefaults__ = source.keyword_defaults
@@ -162,10 +162,10 @@ def _content(cell: Any) -> Any:
 
 
 def _cell(value: Any) -> types.CellType:
-    return types.CellType() if isinstance(value, NoValue) else types.CellType(_found(value))
+    return types.CellType() if isinstance(value, NoValue) else types.CellType(_unpacked(value))
 
 
-def _found(value: Any) -> Any:
+def _unpacked(value: Any) -> Any:
     if isinstance(value, _Module):
         return importlib.import_module(value.name)
     return unpack(value) if isinstance(value, Source) else value

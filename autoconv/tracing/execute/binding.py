@@ -98,13 +98,13 @@ def _fit_leaf(key: Any, value: Any, aliases: dict[int, int]) -> Any:
         if tensor is None:
             tensor = _converted(key, value)
         if tensor is None or tensor.dtype is not key.type.dtype or not is_subtype(tensor.type, key.type):
-            raise _Misfit(f"Can not cast {_shown(value)} to {key}")
+            raise _Misfit(f"Can not cast {_as_text(value)} to {key}")
         return tensor
     if isinstance(key, VariableKey):
         if not isinstance(value, Variable) or value.storage.type != key.type:
-            raise _Misfit(f"Can not cast {_shown(value)} to {key}")
+            raise _Misfit(f"Can not cast {_as_text(value)} to {key}")
         if aliases.setdefault(id(value.storage), len(aliases)) != key.alias:
-            raise _Misfit(f"Can not cast {_shown(value)} to {key}: others were the same one when it was traced")
+            raise _Misfit(f"Can not cast {_as_text(value)} to {key}: others were the same one when it was traced")
         return value
     if isinstance(key, SpecKey):
         if not hasattr(type(value), "__autoconv_spec__") or value.__autoconv_spec__() != key.spec:
@@ -169,7 +169,7 @@ def _by_position(name: str, type_: FunctionType, args: Any, kwargs: Any) -> str:
     return f"{head}: the trace takes arguments of these types only."
 
 
-def _shown(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, (Tensor, Variable)):
         return repr(TensorSpec.from_tensor(value))
     if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):

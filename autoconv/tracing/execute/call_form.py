@@ -65,7 +65,7 @@ def call_form(
     if len(key.leaves) != len(key.templates) + spots or key.orders:
         return None
     result = _result_form(layout, iter(first_of) if first_of else itertools.count(), contract, arrays_out)
-    held = [_held(captured) for captured in captures]
+    held = [_captured_value(captured) for captured in captures]
     if result is None or not all(map(_is_plain, held)):
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
@@ -202,7 +202,7 @@ def _result_kind(type_: Any, contract: type[Contract], arrays_out: bool) -> str:
     return "number" if type_.weak else "array" if arrays_out else "tensor"
 
 
-def _held(captured: Any) -> Any:
+def _captured_value(captured: Any) -> Any:
     return captured._array if isinstance(captured, EagerTensor) else captured
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.autodiff.memory import functional
 from autoconv.backends.protocol import CompiledGraph
 from autoconv.config import SETTINGS
-from autoconv.config.placement import away, eager_device
+from autoconv.config.placement import eager_device, other_device_request
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.graph import Graph, Span, Value
 from autoconv.graph.types import ArrayType, ObjectType
@@ -259,7 +259,7 @@ class ConcreteFunction:
         values += [self._captured(capture) for capture in self.captures]
         give_away([leaves[i] for i in self._donated], self.function_name)
         self.float_errors.take_flags()  # of the program, or of tracing
-        results = (self._run if not away() else self._on(eager_device()))(values)
+        results = (self._run if not other_device_request() else self._on(eager_device()))(values)
         if self._gives_out_constants:  # copies, as the program may write to results
             results = [owned_result(found, value) for found, value in zip(results, self.optimised.outputs, strict=True)]
         if self._first_of:

@@ -38,7 +38,7 @@ def notes_fault(error: BaseException) -> bool:
     """Return whether the error is a fault; if so, store its place before frames are removed from its traceback."""
     if not is_fault(error):
         return False
-    error.__dict__["_autoconv_place"] = _place(error)
+    error.__dict__["_autoconv_place"] = _place_of_error(error)
     return True
 
 
@@ -74,10 +74,10 @@ def is_of_program(fault: BaseException, raised: BaseException | None) -> bool:
 def error_text(error: BaseException) -> str:
     """Return the error in one line, with its place in this package."""
     text = str(error).partition("\n")[0]
-    return f"{type(error).__name__}: {text}{getattr(error, '_autoconv_place', '') or _place(error)}"
+    return f"{type(error).__name__}: {text}{getattr(error, '_autoconv_place', '') or _place_of_error(error)}"
 
 
-def _place(error: BaseException) -> str:
+def _place_of_error(error: BaseException) -> str:
     trace, place = error.__traceback__, ""
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename

@@ -54,7 +54,7 @@ class PlacedGraph:
             ]
         values: dict[Value, Any] = dict(zip(self._graph.parameters, arguments, strict=True))
         for stage in self._stages:
-            jobs = [_Job(run, [_given(values[value], part) for value in part.inputs]) for part, run in stage]
+            jobs = [_Job(run, [_argument_for(values[value], part) for value in part.inputs]) for part, run in stage]
             for (part, _), found in zip(stage, _run_all(jobs), strict=True):
                 values.update(zip(part.outputs, found, strict=True))
         return [values[value] for value in self._graph.outputs]
@@ -90,7 +90,7 @@ def _can_be_sent(node: Node) -> bool:
     return all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)) and bool(node.results)
 
 
-def _given(value: Any, part: Part) -> Any:
+def _argument_for(value: Any, part: Part) -> Any:
     """Return an argument for a part: values of another process are fetched for a device of this one."""
     return value.fetch() if hasattr(value, "fetch") and task_of(part.place) is None else value
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.call_form import BY_COLUMNS
-from autoconv.config.placement import away
+from autoconv.config.placement import other_device_request
 from autoconv.errors import IntegerLimitError
 from autoconv.ops.elementwise.python_numbers import to_python_array
 from autoconv.runtime.objects.variable import Variable
@@ -23,7 +23,7 @@ _LARGEST_GAPS = 16  # maximum ratio of a copy's memory to its elements' size
 def run_value(leaf: Any, copies: bool = True) -> Any:
     """Return the run's input for a leaf; with `copies`, arrays are copied so that the program cannot change them."""
     if isinstance(leaf, EagerTensor):
-        return leaf.remote if isinstance(leaf, RemoteTensor) and away() else leaf._array
+        return leaf.remote if isinstance(leaf, RemoteTensor) and other_device_request() else leaf._array
     if isinstance(leaf, Variable):
         return leaf.storage
     own = getattr(type(leaf), "__autoconv_run_value__", None)

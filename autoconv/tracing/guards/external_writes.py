@@ -106,7 +106,7 @@ class WriteMonitor:
         if not isinstance(owner, (*_CHANGING, *COLLECTIONS, np.ndarray, SymbolicTensor)):
             self._run_plain(what)  # no kernel can undo the effects of a user class's methods
         for name, copy in self.copies.items():
-            if _holds(copy, owner):
+            if _contains_container(copy, owner):
                 raise RestartTrace(arguments=[name])
         holders = self._holders([owner])
         if holders:
@@ -170,7 +170,9 @@ class WriteMonitor:
     def _holders(self, owners: Sequence[Any], but: Sequence[Location] = ()) -> list[Location]:
         """Return all spots that reach one of the owners: a write through one name is read through another."""
         known = self.known.union(spot.key for spot in but)
-        found = {s.key: s for s in self.guards.holders() if any(_holds(s.read(), owner) for owner in owners)}
+        found = {
+            s.key: s for s in self.guards.holders() if any(_contains_container(s.read(), owner) for owner in owners)
+        }
         if any(not spot.kind for spot in found.values()):  # an argument itself, such as a list of a user's class
             self._run_plain("an argument is changed")
         return [spot for key, spot in found.items() if key not in known]
@@ -217,7 +219,7 @@ def _record_store(spot: Location, value: Any) -> None:
         apply_object("setitem", owner, spot.key[-1], value)
 
 
-def _holds(value: Any, owner: Any) -> bool:
+def _contains_container(value: Any, owner: Any) -> bool:
     """Return whether the value is, or contains, the container; for arrays, whether they may share memory."""
     if isinstance(value, np.ndarray) and isinstance(owner, np.ndarray):
         return np.may_share_memory(value, owner)

@@ -131,7 +131,7 @@ class Fingerprints:
             return (kind, parts) if kind in (list, tuple) else (kind, parts, "and", self._besides(value, name, depth))
         if isinstance(value, dict):
             pairs = list(held_items(value))  # at once, as other threads may change it meanwhile
-            items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{_shown(k)}]", depth)) for k, v in pairs)
+            items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{_key_text(k)}]", depth)) for k, v in pairs)
             return (kind, items) if kind is dict else (kind, items, "and", self._besides(value, name, depth))
         if isinstance(value, (set, frozenset)):  # in iteration order, which is visible in loops
             items = tuple(self.of(item, name, depth) for item in tuple(held_items(value)))
@@ -298,10 +298,10 @@ def is_large(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.nbytes > _LARGE and value.dtype.kind in "biufc"
 
 
-def _shown(key: Any) -> str:
+def _key_text(key: Any) -> str:
     """Return a dict's key for messages, without running a `__repr__` of the program."""
     if type(key) is tuple:
-        return f"({', '.join(map(_shown, key))})"
+        return f"({', '.join(map(_key_text, key))})"
     return repr(key) if type(key) in ATOMS else f"<{type(key).__name__}>"
 
 

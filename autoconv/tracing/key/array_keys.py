@@ -62,10 +62,12 @@ def needs_numpy(value: Any) -> bool:
     kind = type(value)
     if kind is not np.ndarray and (isinstance(value, np.ndarray) or kind.__module__ != "numpy"):
         return True
-    return value.dtype.kind in "SU" or not value.dtype.isnative or (value.nbytes > _MOST_COPIED and _repeats(value))
+    if value.dtype.kind in "SU" or not value.dtype.isnative:
+        return True
+    return value.nbytes > _MOST_COPIED and _has_repeated_memory(value)
 
 
-def _repeats(array: Any) -> bool:
+def _has_repeated_memory(array: Any) -> bool:
     """Return whether the elements take more bytes than the memory they span."""
     return not array.flags.forc and array.nbytes > sum(
         abs(step) * (size - 1) for step, size in zip(array.strides, array.shape, strict=True)

@@ -26,7 +26,7 @@ def opaque_names(arguments: Sequence[tuple[str, Any]], whole: frozenset[str]) ->
         return whole
     found = whole.union(name for name, value in containers if _count(value) >= MANY)
     others = [(name, value) for name, value in containers if name not in found]
-    if others and _meet([value for _, value in others], [value for name, value in arguments if name in found]):
+    if others and _share_parts([value for _, value in others], [value for name, value in arguments if name in found]):
         return found.union(name for name, value in others if _count(value) > 0)
     return found
 
@@ -52,7 +52,7 @@ def _count_of_item(item: Any, depth: int) -> int:
     return _count(item, depth - 1) if type(item) in _CONTAINERS and depth else 0
 
 
-def _meet(apart: Sequence[Any], whole: Sequence[Any]) -> bool:
+def _share_parts(apart: Sequence[Any], whole: Sequence[Any]) -> bool:
     """Return whether a list or dict is reached more than once, at least once through a value of `apart`."""
     parts = [id(part) for value in apart for part in mutable_parts(value)]
     known = {id(part) for value in whole for part in mutable_parts(value)} if whole and parts else set()

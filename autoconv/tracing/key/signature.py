@@ -70,7 +70,7 @@ class Signature:
         parameters = self.python.parameters.values()
         simple = input_signature is None and all(p.kind not in _COLLECTING for p in parameters)
         self.keys_items = True  # whether lists are keyed by their apparent items
-        # Further values that are not flattened.
+        # Return whether a structure is kept as one leaf, because flattening and rebuilding would lose part of it.
         self.is_leaf: Callable[[Any], bool] | None = loses_on_rebuild if contract.keeps_identity else None
         self._defaults = {p.name: p.default for p in parameters} if simple else None
         self._by_name = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
@@ -103,10 +103,10 @@ class Signature:
     ) -> Call:
         """Bind and flatten the arguments.
 
-        `literal` are the leaves that are part of the key by value although their kind would not be. `whole` are the
-        arguments that are not flattened, because the traced code changes them; large ones are not flattened either.
-        With `memory` arrays are keyed by their layout. Raises TypeError for arguments that do not fit the function or
-        the input signature, CannotFlatten for those that cannot be flattened.
+        `literal` holds the positions of further leaves that are keyed by value. `whole` names the arguments that are
+        not flattened, because the traced code changes them; large ones are not flattened either. With `memory`, arrays
+        are keyed by their layout. Raises TypeError for arguments that do not fit the function or the input signature,
+        CannotFlatten for those that cannot be flattened.
         """
         arguments, items = self._arguments(args, kwargs)
         written = whole

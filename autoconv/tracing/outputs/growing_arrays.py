@@ -18,13 +18,13 @@ def refuse_growing_arrays(graph: Graph) -> None:
     growing = []
     for node in graph.walk():
         if is_too_large(node):
-            raise RunPlain(f"an array{_place(node)} may be larger than memory")
+            raise RunPlain(f"an array{_line_text(node)} may be larger than memory")
         if may_outgrow(node) or is_too_large(node, MOST_UNREAD_BYTES):
             growing.append(node)
     read = _read_values(graph) if growing else set()
     for node in growing:
         if read.isdisjoint(node.results):
-            raise RunPlain(f"an array{_place(node)} that nothing reads may be larger than memory")
+            raise RunPlain(f"an array{_line_text(node)} that nothing reads may be larger than memory")
 
 
 def _read_values(graph: Graph) -> set[Value]:
@@ -37,5 +37,5 @@ def _read_values(graph: Graph) -> set[Value]:
     return found
 
 
-def _place(node: Node) -> str:
+def _line_text(node: Node) -> str:
     return "" if node.span is None else f" in line {node.span.line}"

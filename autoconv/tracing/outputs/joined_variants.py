@@ -31,7 +31,7 @@ def with_joined_variants(graph: Graph, layout: Layout) -> tuple[Graph, Layout]:
         return graph, layout
     made = Rewriter(graph, None).run()
     outputs: list[Value] = []
-    found = _joined(made, layout, iter(made.outputs), outputs)
+    found = _join_layout(made, layout, iter(made.outputs), outputs)
     made.outputs = outputs
     return made, found
 
@@ -40,10 +40,10 @@ def _has_arms(layout: Layout) -> bool:
     return isinstance(layout, Arms) or (isinstance(layout, (Parts, Instance)) and any(map(_has_arms, layout.parts)))
 
 
-def _joined(graph: Graph, layout: Layout, given: Iterator[Value], outputs: list[Value]) -> Layout:
+def _join_layout(graph: Graph, layout: Layout, given: Iterator[Value], outputs: list[Value]) -> Layout:
     """Take the values of a layout from `given`, and add those of the new one to `outputs`."""
     if isinstance(layout, (Parts, Instance)):
-        return replace(layout, parts=tuple(_joined(graph, part, given, outputs) for part in layout.parts))
+        return replace(layout, parts=tuple(_join_layout(graph, part, given, outputs) for part in layout.parts))
     values = [next(given) for _ in leaf_types(layout)]
     type_ = _common_type(layout.arms) if isinstance(layout, Arms) else None
     if type_ is None or not isinstance(layout, Arms):

@@ -100,7 +100,7 @@ def wider_key(key: Key, known: Iterable[Key]) -> Key:
         templates = _joined_templates(other, key)
         if templates is None or other == key or not _is_alike(replace(other, templates=key.templates), key):
             continue
-        leaves = [_common(mine, its) for mine, its in zip(key.leaves, other.leaves, strict=True)]
+        leaves = [_common_key(mine, its) for mine, its in zip(key.leaves, other.leaves, strict=True)]
         if all(leaf is not None for leaf in leaves):
             return replace(key, templates=templates, leaves=tuple(leaves))
     return key
@@ -125,7 +125,7 @@ def open_key(key: Key, known: Iterable[Key], never: Collection[Key]) -> Key:
     for other in known:
         if other == key or not _is_alike(other, key):
             continue
-        leaves = [_common(mine, its) for mine, its in zip(wide.leaves, other.leaves, strict=True)]
+        leaves = [_common_key(mine, its) for mine, its in zip(wide.leaves, other.leaves, strict=True)]
         if all(leaf is not None and _has_rank(leaf) for leaf in leaves):
             wide, count = replace(wide, leaves=tuple(leaves)), count + 1
     return wide if count >= OWN_TRACES and wide not in never else key
@@ -143,7 +143,7 @@ def _has_rank(leaf: LeafKey) -> bool:
     return not isinstance(leaf, TensorKey) or leaf.type.shape is not None
 
 
-def _common(mine: LeafKey, its: LeafKey) -> Any:
+def _common_key(mine: LeafKey, its: LeafKey) -> Any:
     """Return a key that accepts both leaves; None where there is none."""
     if mine == its:
         return mine

@@ -164,7 +164,7 @@ class Timing:
     def text(self) -> str:
         """Return the times as text for users."""
         graph, plain = self._compared()
-        return f"{_shown(graph)} as a graph, {_shown(plain)} as plain Python"
+        return f"{_as_microseconds(graph)} as a graph, {_as_microseconds(plain)} as plain Python"
 
 
 def _mean_of_most(times: list[float]) -> float:
@@ -275,7 +275,7 @@ def _is_number(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.type.shape == ()
 
 
-def _shown(seconds: float) -> str:
+def _as_microseconds(seconds: float) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"

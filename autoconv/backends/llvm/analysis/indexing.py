@@ -102,12 +102,12 @@ def shares_loop(node: Node) -> bool:
     A scatter of single elements is not vectorised, and neither would be the nodes that share its loop.
     """
     shape = part_shape(node)
-    side_by_side = shape[_lead(node) :]
+    side_by_side = shape[_leading_rank(node) :]
     count = math.prod(side_by_side) if is_known(side_by_side) else _SHORT
     return shape == sizes(updates(node).type) and count >= _SHORT and updates(node) not in positions(node)
 
 
-def _lead(node: Node) -> int:
+def _leading_rank(node: Node) -> int:
     """Return the number of dimensions of the part before the contiguous ones."""
     by = indexed_by(node)
     if by == "vectors":
@@ -128,7 +128,7 @@ def straight_dimensions(node: Node) -> frozenset[int]:
     if by == "along":
         return frozenset(range(rank)) - {_axis(node)}
     batch = int(node.attributes.get("batch_dims", 0))
-    return frozenset((*range(batch if by == "vectors" else _axis(node)), *range(_lead(node), rank)))
+    return frozenset((*range(batch if by == "vectors" else _axis(node)), *range(_leading_rank(node), rank)))
 
 
 def _axis(node: Node) -> int:

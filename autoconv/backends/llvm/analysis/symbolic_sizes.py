@@ -108,10 +108,10 @@ def dimension(out: FunctionText, size: Dimension) -> Position:
 
 def write_position(out: FunctionText, size: Dimension, held: Callable[[Symbol], Position]) -> Position:
     """Return a dimension or a position as a constant or a register; `held` gives the registers of its symbols."""
-    return _computed(out, size, held) if isinstance(size, Symbol) else size or 0
+    return _emit_polynomial(out, size, held) if isinstance(size, Symbol) else size or 0
 
 
-def _computed(out: FunctionText, symbol: Symbol, held: Callable[[Symbol], Position]) -> Position:
+def _emit_polynomial(out: FunctionText, symbol: Symbol, held: Callable[[Symbol], Position]) -> Position:
     if isinstance(symbol, Quotient):
         x, y = (write_position(out, size, held) for size in (symbol.dividend, symbol.divisor))
         towards_zero, rest = out.new(f"sdiv i64 {x}, {y}"), out.new(f"srem i64 {x}, {y}")

@@ -10,8 +10,8 @@ import numpy as np
 from autoconv.backends.llvm.analysis.contiguity import base_of
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, is_memory, is_open, is_scalar, sizes
 from autoconv.backends.llvm.codegen.frame import Body
-from autoconv.backends.llvm.codegen.memory.array_view import absent, of_array
-from autoconv.backends.llvm.codegen.memory.array_view import boxed as boxed_memory
+from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray as boxed_memory
+from autoconv.backends.llvm.codegen.memory.array_view import ndarray_memory, placeholder_memory
 from autoconv.backends.llvm.codegen.registry import BY_OP
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -46,7 +46,7 @@ class KernelCalls:
             self.set(node.results[0], Object(self.body.calls.object(None)(self.out)))
             return
         if name == "absent" and is_memory(node.results[0].type):
-            self.set(node.results[0], absent(self, node.results[0].type))  # type: ignore[arg-type]
+            self.set(node.results[0], placeholder_memory(self, node.results[0].type))  # type: ignore[arg-type]
             return
         held = self.body.calls.held(node)
         if held is not None:
@@ -188,7 +188,7 @@ class KernelCalls:
 
     def _held(self, value: Value, object_: Object) -> Native:
         if is_memory(value.type):
-            return of_array(self, object_, value.type)  # type: ignore[arg-type]
+            return ndarray_memory(self, object_, value.type)  # type: ignore[arg-type]
         if is_open(value.type):
             self._check_sizes(value, object_)
         if not is_scalar(value.type):

@@ -144,30 +144,30 @@ class Calls:
 
 def _finisher(results: Sequence[Value]) -> Callable[[Any], Any]:
     """Return the function that converts results of a kernel to the form of native code."""
-    forms = [_form(value) for value in results]
+    forms = [_result_conversion(value) for value in results]
     if len(forms) == 1:
         form = forms[0]
         return lambda found: form(found[0] if type(found) is tuple else found)
     return lambda found: tuple(form(one) for form, one in zip(forms, found or (), strict=True))
 
 
-def _form(value: Value) -> Callable[[Any], Any]:
+def _result_conversion(value: Value) -> Callable[[Any], Any]:
     type_: Any = value.type
     if value.node is not None and value.node.op.name == "numpy_read_only":
         return lambda found: found  # passed out unchanged
     if is_scalar(type_):
         dtype = type_.dtype.numpy
-        return lambda found: _plain(np.asarray(found, dtype), ())
+        return lambda found: _checked_result(np.asarray(found, dtype), ())
     if is_open(type_):
         dtype = type_.dtype.numpy
         return lambda found: _contiguous(np.asarray(found, dtype))
     if is_array(type_):
         dtype, shape = type_.dtype.numpy, sizes(type_)
-        return lambda found: _plain(np.asarray(found, dtype), shape)
+        return lambda found: _checked_result(np.asarray(found, dtype), shape)
     return lambda found: found
 
 
-def _plain(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def _checked_result(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     if array.shape != shape:
         raise AssertionError(f"a kernel returned the shape {array.shape}, its result rule has {shape}")
     return _contiguous(array)

@@ -165,7 +165,7 @@ class Region(KernelCalls):
             if isinstance(native, Object):
                 self.uses[value] -= 1
                 native = Object(self.take(value, self.uses[value] == 0))
-            found.append(array_view.taken(self, native) if isinstance(native, Memory) else native)
+            found.append(array_view.with_new_reference(self, native) if isinstance(native, Memory) else native)
         for slot, type_ in self._memory_slots:
             self.body.release_or_keep(slot, type_)
         return found
@@ -176,7 +176,7 @@ class Region(KernelCalls):
 
     def set(self, value: Value, native: Native) -> None:
         if isinstance(native, Object) and representation.is_memory(value.type):
-            native = array_view.of_array(self, native, value.type)  # type: ignore[arg-type]
+            native = array_view.ndarray_memory(self, native, value.type)  # type: ignore[arg-type]
         self._values[value] = native
         if isinstance(native, Element) and value in self.body.known_ranges:
             self.body.note_range(native, self.body.known_ranges[value])

@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.backends.call_form import ABSENT, DICT_COUNT, CallForm, CellGuard, InstanceParameter, ListParameter
 from autoconv.backends.llvm.analysis.representation import is_open, is_scalar, sizes
-from autoconv.backends.llvm.codegen.memory.array_view import ends, numbers_of
+from autoconv.backends.llvm.codegen.memory.array_view import byte_bounds, sizes_or_strides
 from autoconv.backends.llvm.codegen.object_table import Address, Calls
 from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.entry.results import ResultWriter
@@ -185,10 +185,10 @@ class EntryWriter:
         memories = [(given, type_) for given, type_ in self._memories if not type_.shared]
         for given, type_ in memories if len(memories) > 1 else ():
             pointer = self._field(given, abi.DATA, "ptr")
-            shape = numbers_of(self.out, given, type_.shape, abi.DIMENSIONS)
-            strides = numbers_of(self.out, given, type_.strides, abi.STRIDES)
+            shape = sizes_or_strides(self.out, given, type_.shape, abi.DIMENSIONS)
+            strides = sizes_or_strides(self.out, given, type_.strides, abi.STRIDES)
             taken = Memory(Object(given), pointer, shape, strides, "true")
-            found.append(ends(self.out, taken, type_.dtype.size))
+            found.append(byte_bounds(self.out, taken, type_.dtype.size))
         for i, (low, high) in enumerate(found):
             for other_low, other_high in found[:i]:
                 before = self.out.icmp("ule", high, other_low)

@@ -31,7 +31,7 @@ def write_given(body: Body, stack: Object, value: Value) -> Object:
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape, weak = element.dtype.numpy, sizes(element), element.weak
     held = body.own(stack.ir)
-    made = body.ask(lambda array: _given(array, dtype, shape, weak), stack.ir)
+    made = body.ask(lambda array: _result_list(array, dtype, shape, weak), stack.ir)
     body.release(held.slot)
     return Object(made)
 
@@ -49,7 +49,7 @@ def _borrowed(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) ->
     return header
 
 
-def _given(stack: np.ndarray, dtype: np.dtype[Any], shape: tuple[int, ...], weak: bool) -> ListValue:
+def _result_list(stack: np.ndarray, dtype: np.dtype[Any], shape: tuple[int, ...], weak: bool) -> ListValue:
     if isinstance(stack, _Borrowed):
         rows = stack.kept[: stack[0]]
     else:

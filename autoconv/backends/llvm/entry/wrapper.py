@@ -15,7 +15,7 @@ from autoconv.backends.llvm.analysis.list_stacks import stacks
 from autoconv.backends.llvm.analysis.ownership import made_outputs
 from autoconv.backends.llvm.analysis.representation import is_dense, is_memory, is_open, is_scalar, sizes
 from autoconv.backends.llvm.codegen.frame import Body
-from autoconv.backends.llvm.codegen.memory.array_view import boxed
+from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray
 from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.codegen.region import write_region
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
@@ -69,7 +69,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     for i, (native, value) in enumerate(zip(results, graph.outputs, strict=True)):
         if isinstance(native, Memory):
             held = body.own(native.owner.ir)
-            native = boxed(region, native, value.type)  # type: ignore[arg-type]
+            native = as_ndarray(region, native, value.type)  # type: ignore[arg-type]
             out.store("ptr", "null", native.slot)
             body.release(held.slot)
         elif value in body.stacks:

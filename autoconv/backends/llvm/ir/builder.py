@@ -1,4 +1,4 @@
-"""Typed instructions: what they yield has a type, and what they take is checked."""
+"""Typed instructions: results have types, and the types of operands are checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FOLDED = {"add nsw": int.__add__, "sub nsw": int.__sub__, "mul nsw": int.__mul_
 class Builder:
     """Append instructions to the lines of a function.
 
-    The type of an instruction on numbers is that of its operands, and i64 if none of them has a type.
+    An arithmetic instruction has the type of its operands; i64 if all of them are Python ints.
     """
 
     def __init__(self, module: ModuleText) -> None:
@@ -108,22 +108,22 @@ class Builder:
         self.line(f"store {type_} {checked(value, type_)}, ptr {checked(pointer, 'ptr')}{more}")
 
     def atomic_add(self, type_: str, pointer: object, value: object) -> Operand:
-        """Add to an integer in memory, and return what it was before."""
+        """Add to an integer in memory, and return its former value."""
         at, more = checked(pointer, "ptr"), checked(value, type_)
         return self._typed(type_, f"atomicrmw add ptr {at}, {type_} {more} monotonic")
 
     def gep(self, type_: str, pointer: object, index: object, inbounds: bool = True) -> Operand:
-        """Return the address `index` elements behind a pointer to elements of a type."""
+        """Return the address `index` elements of the type after a pointer."""
         word = "getelementptr inbounds" if inbounds else "getelementptr"
         return self._typed("ptr", f"{word} {type_}, ptr {checked(pointer, 'ptr')}, i64 {checked(index, 'i64')}")
 
     def field(self, struct: str, pointer: object, *numbers: int) -> Operand:
-        """Return the address of a field of a struct; of a field of that field, where several numbers are given."""
+        """Return the address of a field of a struct; further numbers select fields of nested structs."""
         pointer, steps = checked(pointer, "ptr"), ", ".join(f"i32 {number}" for number in (0, *numbers))
         return self._typed("ptr", f"getelementptr inbounds {struct}, ptr {pointer}, {steps}")
 
     def part(self, pair: object, number: int) -> Operand:
-        """Return a number of a pair such as `{ i64, i1 }`."""
+        """Return an element of a struct value such as `{ i64, i1 }`, by its number."""
         types = type_of(pair).strip("{ }").split(", ")
         return self._typed(types[number], f"extractvalue {type_of(pair)} {pair}, {number}")
 

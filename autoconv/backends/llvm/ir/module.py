@@ -115,7 +115,7 @@ class ModuleText:
         others = [one for one in self._functions.values() if one not in own]
         called = {name for one in others for name in one.names}
         hints: list[str] = []
-        body = "\n".join([one.text(_numbered(one.lines, hints), one.name in called) for one in own])
+        body = "\n".join([one.text(_number_loop_metadata(one.lines, hints), one.name in called) for one in own])
         names = {name for one in own for name in (one.name, *one.names)}
         constants = [text for name, text in self._constants.items() if name in names]
         names |= names_in("\n".join(constants))
@@ -130,7 +130,7 @@ class ModuleText:
         return text + "\n".join(f"!{i} = distinct !{{!{i}, {HINTS[one]}}}" for i, one in enumerate(hints, FIRST_LOOP))
 
 
-def _numbered(lines: Iterable[str], hints: list[str]) -> list[str]:
+def _number_loop_metadata(lines: Iterable[str], hints: list[str]) -> list[str]:
     """Return the lines with numbered metadata of loops, whose hints are appended to `hints`."""
     found = []
     for line in lines:

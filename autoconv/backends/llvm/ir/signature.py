@@ -42,7 +42,7 @@ class Parameter(NamedTuple):
 
 
 class Signature:
-    """Result, parameters and attributes of a function; a function without a fixed name gets one from the module."""
+    """Result, parameters and attributes of a function. The module names a function that has no fixed name."""
 
     __slots__ = ("attributes", "exported", "name", "parameters", "result")
 
@@ -84,7 +84,7 @@ class Function:
 
     signature: Signature
     lines: list[str]
-    touches_elements: bool = False  # in loops over an array, or of the program
+    touches_elements: bool = False  # it has a loop over elements of an array, or a loop of the program
     has_descending_index: bool = False  # an index may fall from one iteration to the next
     takes_wide_vectors: bool = False  # loops use the widest vector registers
     name: str = ""
@@ -102,7 +102,7 @@ class Function:
             self.lines = with_hidden_counts(self.lines)
 
     def text(self, lines: Iterable[str], exported: bool = False) -> str:
-        """Return the function with the given lines; `exported`: other texts call it."""
+        """Return the text of the function with the given lines. Other modules can call it if it is `exported`."""
         start = "define" if exported or self.signature.exported else "define internal"
         header = self.signature.text(start, self.name)
         if self.takes_wide_vectors and not self.signature.is_quick:

@@ -83,7 +83,7 @@ class _Server:
         while True:
             number, level, text = self._jobs.get()
             limit = self._seconds + len(text) / _CHARACTERS
-            self._running[_thread.get_ident()] = number, limit, _computed(_thread.get_ident()), time.monotonic()
+            self._running[_thread.get_ident()] = number, limit, _thread_seconds(_thread.get_ident()), time.monotonic()
             try:
                 kind, data = CODE, make(text.decode(), level)
             except (ImportError, MemoryError, OSError) as error:  # LLVM's library, which is loaded late, has no room
@@ -117,7 +117,7 @@ class _Server:
         if is_idle:
             self._leave()
         for thread, (number, limit, computed, since) in list(self._running.items()):
-            if _computed(thread) - computed > limit or time.monotonic() - since > _STUCK * limit:
+            if _thread_seconds(thread) - computed > limit or time.monotonic() - since > _STUCK * limit:
                 self.answer(number, OVER)
                 self._leave()
 
@@ -126,7 +126,7 @@ class _Server:
         os._exit(0)
 
 
-def _computed(thread: int) -> float:
+def _thread_seconds(thread: int) -> float:
     """Return the processor seconds of a thread; where the system does not report them, the wall clock."""
     clock = getattr(time, "pthread_getcpuclockid", None)
     return time.clock_gettime(clock(thread)) if clock is not None else time.monotonic()

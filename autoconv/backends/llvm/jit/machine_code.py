@@ -63,7 +63,7 @@ _OF_LOOPS = ("LoopV", "LoopI")  # options that are on at level 3 only
 _LONG = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
 
 
-def _once(make: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+def _cache_by_position(make: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Return a function that calls `make` once for given positional arguments, and returns the same result again."""
     found: dict[Any, _Result] = {}
 
@@ -96,7 +96,7 @@ class BadText(RuntimeError):
     is_fault = True
 
 
-@_once
+@_cache_by_position
 def binding() -> Any:
     """Return llvmlite's binding, imported and initialised on first use."""
     import llvmlite.binding as found  # slow to import
@@ -106,13 +106,13 @@ def binding() -> Any:
     return found
 
 
-@_once
+@_cache_by_position
 def linking_machine() -> Any:
     """Return the target machine of the binding's linker."""
     return _machine(3)
 
 
-@_once
+@_cache_by_position
 def known_library(apart: bool) -> Library | None:
     import llvmlite  # light: only for its version
 
@@ -227,7 +227,7 @@ class Library:
         return text
 
 
-@_once
+@_cache_by_position
 def _machine(level: int) -> Any:
     found = binding()
     target = found.Target.from_default_triple()
@@ -266,7 +266,7 @@ def by_binding(text: str, level: int) -> bytes:
     return code
 
 
-@_once
+@_cache_by_position
 def _options(level: int) -> Any:
     options = binding().create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.loop_interleaving = level > 2

@@ -90,7 +90,7 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             attributes = {"steps": steps, "op": total.op, "options": tuple(total.options.items())}
             types = [value.type for value in node.results]
             given = [parts.get(v) or values[v] for v in inputs]
-            given += _kept(inputs, parts, values)
+            given += _kept_alive(inputs, parts, values)
             made = copy.add(TOTAL, given, attributes, types=types, name=node.name, span=node.span)
             values[node.results[0]] = made.results[0]
             continue
@@ -112,21 +112,21 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
         inputs, steps = statement
         given = [parts.get(v) or values[v] for v in inputs]
         if node.op.name == "array_of":
-            target = values[node.results[0]] = _new(copy, node, given, steps)
+            target = values[node.results[0]] = _allocate_target(copy, node, given, steps)
         else:
             target = values[node.inputs[0]]
-        given += _kept(inputs, parts, values)
+        given += _kept_alive(inputs, parts, values)
         copy.add(ASSIGN, [target, *given], {"steps": steps}, types=(), name=node.name, span=node.span)
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
 
 
-def _kept(inputs: Sequence[Value], parts: Mapping[Value, Value], values: Mapping[Value, Value]) -> list[Value]:
+def _kept_alive(inputs: Sequence[Value], parts: Mapping[Value, Value], values: Mapping[Value, Value]) -> list[Value]:
     """Return the tensors that the parts are views of: as further inputs they stay alive while the node reads them."""
     return [values[v.node.inputs[0]] for v in inputs if v in parts and v.node is not None]
 
 
-def _new(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]) -> Value:
+def _allocate_target(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]) -> Value:
     """Allocate the array that a statement fills; its unknown sizes are those of the inputs."""
     type_: Any = node.results[0].type
     shape: list[Any] = []

@@ -221,7 +221,7 @@ def _sorted(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 
 @rule("reverse", "zeros_like", "ones_like", "real", "imag")
-def _same(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _shape_of_operand(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     return sizes.of_shape(node, inputs, shape_of(inputs[0])) if _are_dense(inputs) else None
 
 

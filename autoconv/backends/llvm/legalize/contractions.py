@@ -125,7 +125,9 @@ def _pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], si
     labels = batch + rows + columns
     if not inner or x.dtype.name not in ("float32", "float64"):
         over = tuple(range(len(labels), len(labels) + len(inner)))
-        products = b.multiply(*(_spread(b, value, own, labels + inner, size) for value, own in (first, second)))
+        products = b.multiply(
+            *(_expand_to_labels(b, value, own, labels + inner, size) for value, own in (first, second))
+        )
         return b.reduce_sum(products, axis=over, keepdims=False) if inner else products, labels
     transpose_a = bool(rows) and of_x == batch + inner + rows
     transpose_b = bool(columns) and of_y == batch + columns + inner
@@ -139,7 +141,7 @@ def _pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], si
     return reshaped(b, found, tuple(size[label] for label in labels)), labels
 
 
-def _spread(b: GraphBuilder, x: Any, own: str, labels: str, size: Sizes) -> Any:
+def _expand_to_labels(b: GraphBuilder, x: Any, own: str, labels: str, size: Sizes) -> Any:
     """Give the operand a dimension for each label, of size 1 where it has none."""
     x = _arranged(b, x, own, "".join(label for label in labels if label in own), size)
     return reshaped(b, x, tuple(size[label] if label in own else 1 for label in labels))

@@ -86,10 +86,10 @@ def _log_softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 def _norm(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if not node.inputs[0].dtype.is_floating:
         return None
-    return b.sqrt(b.reduce_sum(b.square(inputs[0]), **_over(node)))
+    return b.sqrt(b.reduce_sum(b.square(inputs[0]), **_reduction_attributes(node)))
 
 
-def _over(node: Node) -> dict[str, Any]:
+def _reduction_attributes(node: Node) -> dict[str, Any]:
     axis = node.attributes.get("axis")
     axes = (axis,) if isinstance(axis, int) else axis
     return {"axis": axes, "keepdims": node.attributes.get("keepdims", False)}
@@ -104,20 +104,20 @@ def _as_numpy(name: str) -> Rule:
             return None
         if x.dtype is not dtype:
             x = b.cast(x, dtype=dtype)
-        return getattr(b, name)(x, **_over(node))
+        return getattr(b, name)(x, **_reduction_attributes(node))
 
     return rule
 
 
-def _truth(name: str) -> Rule:
+def _on_truth_values(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,) = inputs
-        return getattr(b, name)(x if x.dtype is bool_ else b.cast(x, dtype=bool_), **_over(node))
+        return getattr(b, name)(x if x.dtype is bool_ else b.cast(x, dtype=bool_), **_reduction_attributes(node))
 
     return rule
 
 
-def _spread(root: bool) -> Rule:
+def _variance_rule(root: bool) -> Rule:
     """Return the rule of the variance, or its root: the mean of squared differences from the mean, as in NumPy."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -126,7 +126,7 @@ def _spread(root: bool) -> Rule:
             return None
         if x.dtype is not dtype:
             x = b.cast(x, dtype=dtype)
-        over = _over(node)
+        over = _reduction_attributes(node)
         shape = sizes(x.type)
         axes = range(len(shape)) if over["axis"] is None else over["axis"]
         total = b.reduce_sum(b.square(b.subtract(x, b.reduce_mean(x, axis=over["axis"], keepdims=True))), **over)
@@ -186,7 +186,7 @@ def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return tuple(b.get_item(x, spec=(*whole, At(i))) for i in range(count))
 
 
-def _like(number: int) -> Rule:
+def _constant_rule(number: int) -> Rule:
     """Return the rule that makes a scalar constant of the result's type."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -229,13 +229,15 @@ _BY_SYMBOLS = frozenset({
 })  # fmt: skip
 _RULES: dict[str, Rule] = {
     **COMPOSITES,
-    "ones_like": _like(1), "zeros_like": _like(0), "size": _size, "broadcast_to_shape_of": _spread_number,
+    "ones_like": _constant_rule(1), "zeros_like": _constant_rule(0), "size": _size,
+    "broadcast_to_shape_of": _spread_number,
     "broadcast_to": _spread_number, "expand_dims": _spread_number, "reshape": _spread_number,
     "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _norm, "stack": _stack,
     "unstack": _unstack, "rank": _rank,
     "numpy_sum": _as_numpy("reduce_sum"), "numpy_prod": _as_numpy("reduce_prod"),
     "numpy_mean": _as_numpy("reduce_mean"), "numpy_max": _as_numpy("reduce_max"),
-    "numpy_min": _as_numpy("reduce_min"), "numpy_any": _truth("reduce_any"), "numpy_all": _truth("reduce_all"),
-    "numpy_var": _spread(False), "numpy_std": _spread(True), "numpy_argmax": _index_of("argmax"),
+    "numpy_min": _as_numpy("reduce_min"), "numpy_any": _on_truth_values("reduce_any"),
+    "numpy_all": _on_truth_values("reduce_all"),
+    "numpy_var": _variance_rule(False), "numpy_std": _variance_rule(True), "numpy_argmax": _index_of("argmax"),
     "numpy_argmin": _index_of("argmin"), "numpy_copy": _astype,
 }  # fmt: skip

@@ -28,16 +28,16 @@ _MOST_ARRAYS, _MOST_NODES = 6, 40  # limits beyond which registers do not suffic
 
 def interchange(graph: Graph) -> Graph:
     """Return the graph, regions included, in which each such loop is split in two."""
-    if not any(node.op.traits.repeats and _fits(node) for node in graph.walk()):
+    if not any(node.op.traits.repeats and _is_interchangeable(node) for node in graph.walk()):
         return graph
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        return _in_two(copy, node, inputs) if node.op.traits.repeats and _fits(node) else None
+        return _in_two(copy, node, inputs) if node.op.traits.repeats and _is_interchangeable(node) else None
 
     return clone(graph, rewrite)
 
 
-def _fits(node: Node) -> bool:
+def _is_interchangeable(node: Node) -> bool:
     """Return whether a `while` over arrays of one shape has a scalar test and an elementwise body."""
     test, body = node.regions
     count = state_size(node)

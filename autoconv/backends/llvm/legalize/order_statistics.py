@@ -51,7 +51,7 @@ def select_order_statistics(graph: Graph) -> Graph:
             return None
         sort = inputs[0].node
         assert sort is not None
-        places = inputs[1] if len(inputs) > 1 else _place(copy, node)
+        places = inputs[1] if len(inputs) > 1 else _constant_position(copy, node)
         axis = normalised_axis(sort.attributes["axis"], len(sort.results[0].shape or ()))
         made = copy.add(
             ORDER_STATISTICS, [sort.inputs[0], places], {"axis": axis}, types=[node.results[0].type], span=node.span
@@ -111,7 +111,7 @@ def _is_within(index: Any, size: Any) -> bool:
     return not isinstance(size, int) or -size <= index < size
 
 
-def _place(copy: Graph, node: Node) -> Value:
+def _constant_position(copy: Graph, node: Node) -> Value:
     """Return the constant position that a node reads; a negative one counts from the end."""
     (entry,), (size,) = node.attributes["spec"], node.inputs[0].shape or (0,)
     index = entry.index + size if entry.index < 0 and isinstance(size, int) else entry.index

@@ -159,7 +159,7 @@ class _Frame:
                 graph = _graph_of(node)
                 _insert(graph, node, SET, (cells[graph], _number(graph, node, uses.type)))
             for reader in uses.readers:
-                got, graph = _got(reader), _graph_of(reader)
+                got, graph = _loading_node(reader), _graph_of(reader)
                 reader.inputs = (cells[graph], _number(graph, got, uses.type))
                 reader.op, reader.attributes, reader.effects = GET, {}, Effects.READ
         for node in (*uses.sets, *uses.gets):
@@ -190,7 +190,7 @@ def _graph_of(node: Node) -> Graph:
     return node.inputs[0].graph
 
 
-def _got(reader: Node) -> Node:
+def _loading_node(reader: Node) -> Node:
     """Return the node that loaded the object that `reader` unboxes."""
     node = reader.inputs[0].node
     assert node is not None

@@ -24,16 +24,16 @@ _LOOPS = frozenset({"element", "reduce"})
 
 def rotate(graph: Graph) -> Graph:
     """Return the graph, regions included, with such loops rotated."""
-    if not any(_fits(node) for node in graph.walk()):
+    if not any(_is_rotatable(node) for node in graph.walk()):
         return graph
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        return _turned(copy, node, inputs) if _fits(node) else None
+        return _rotated_loop(copy, node, inputs) if _is_rotatable(node) else None
 
     return clone(graph, rewrite)
 
 
-def _fits(node: Node) -> bool:
+def _is_rotatable(node: Node) -> bool:
     if not node.op.traits.repeats or leads_to_recursion(node):
         return False
     test, body = node.regions
@@ -44,7 +44,7 @@ def _fits(node: Node) -> bool:
     return same and given and is_scalar(test.outputs[0].type) and loops
 
 
-def _turned(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
+def _rotated_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
     test, body = node.regions
     count = state_size(node)
     (going,) = _written(copy, test, inputs)
@@ -69,8 +69,8 @@ def _written(copy: Graph, graph: Graph, arguments: Sequence[Value]) -> list[Valu
     values = dict(zip(graph.parameters, arguments, strict=True))
     for node in graph.nodes:
         inputs = [values[value] for value in node.inputs]
-        if _fits(node):
-            results = _turned(copy, node, inputs)
+        if _is_rotatable(node):
+            results = _rotated_loop(copy, node, inputs)
         else:
             results = copy_node(copy, node, inputs, copied_regions(node, {}, rotate)).results
         values.update(zip(node.results, results, strict=True))

@@ -26,25 +26,25 @@ def dimensions(x: Value) -> tuple[Dimension, ...]:
 
 def reshaped(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
     """Reshape to a shape with the same number of elements."""
-    return x if dimensions(x) == tuple(shape) else _made(b, "reshape", x, shape, {"shape": tuple(shape)})
+    return x if dimensions(x) == tuple(shape) else _add_node(b, "reshape", x, shape, {"shape": tuple(shape)})
 
 
 def broadcast(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
     """Broadcast to a shape."""
-    return x if dimensions(x) == tuple(shape) else _made(b, "broadcast_to", x, shape, {"shape": tuple(shape)})
+    return x if dimensions(x) == tuple(shape) else _add_node(b, "broadcast_to", x, shape, {"shape": tuple(shape)})
 
 
 def part(b: GraphBuilder, x: Value, axis: int, start: Dimension, stop: Dimension, size: Dimension) -> Value:
     """Slice the axis from `start` to `stop`, `size` elements."""
     whole = dimensions(x)
     spec = (*[_WHOLE] * axis, Slice(start, stop, None))
-    return _made(b, "get_item", x, (*whole[:axis], size, *whole[axis + 1 :]), {"spec": spec})
+    return _add_node(b, "get_item", x, (*whole[:axis], size, *whole[axis + 1 :]), {"spec": spec})
 
 
 def fill(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
     """Make zeros of the dtype of `x`."""
     zero = b.constant(value=np.zeros((), x.dtype.numpy))
-    return _made(b, "fill", zero, shape, {"shape": tuple(shape)})
+    return _add_node(b, "fill", zero, shape, {"shape": tuple(shape)})
 
 
 def joined(b: GraphBuilder, parts: Sequence[Value], axis: int, shape: Sequence[Dimension]) -> Value:
@@ -64,7 +64,7 @@ def count(b: GraphBuilder, x: Value, axes: Sequence[int], dtype: DType) -> Value
     return b.cast(found, dtype=dtype)  # type: ignore[no-any-return]
 
 
-def _made(b: GraphBuilder, name: str, x: Value, shape: Sequence[Dimension], attributes: dict[str, Any]) -> Value:
+def _add_node(b: GraphBuilder, name: str, x: Value, shape: Sequence[Dimension], attributes: dict[str, Any]) -> Value:
     assert isinstance(x.type, TensorType)
     types = [x.type.with_shape(tuple(shape))]
     return b.graph.add(OPS[name], (x,), attributes, types=types, span=b.span).results[0]

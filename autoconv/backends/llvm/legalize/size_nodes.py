@@ -70,14 +70,14 @@ def _reshape(x: np.ndarray, *numbers: Any, wanted: tuple[Any, ...], **_: Any) ->
     return ()
 
 
-def _nothing(*_: Any, **__: Any) -> tuple[()]:
+def _no_results(*_: Any, **__: Any) -> tuple[()]:
     return ()
 
 
 SIZES_OF = _op("sizes_of", lambda x, **_: np.ascontiguousarray(x), Traits(may_alias=True))
 SIZES_FORGOTTEN = _op("sizes_forgotten", lambda x: x, Traits(may_alias=True))
-SIZE_SUM = _op("size_sum", _nothing)
-SLICE_SIZES = _op("slice_sizes", _nothing)
+SIZE_SUM = _op("size_sum", _no_results)
+SLICE_SIZES = _op("slice_sizes", _no_results)
 RANGE_SIZE = _op("range_size", _run, effects=Effects.RAISE)
 RESHAPE_SIZES = _op("reshape_sizes", _reshape, Traits(shape_only=(0,)), Effects.RAISE)
 NUMBER_SIZES = _op("number_sizes", _fill, effects=Effects.RAISE)
@@ -86,7 +86,7 @@ SOME_ELEMENTS = _op("some_elements", _run, _OF_SHAPES, Effects.RAISE)
 STRETCHED = _op("stretched", lambda x, **_: x, Traits(may_alias=True))
 RESIZED = _op("resized", lambda x, **_: x, Traits(may_alias=True, same_order=True))
 RESHAPED = _op("reshaped", lambda x, **_: x, Traits(may_alias=True, same_order=True))
-COUNTED_RANGE = _op("counted_range", _nothing, Traits(generates=True))
+COUNTED_RANGE = _op("counted_range", _no_results, Traits(generates=True))
 
 __all__ = [
     "COMMON_SIZES", "COUNTED_RANGE", "NUMBER_SIZES", "RANGE_SIZE", "RESHAPED", "RESHAPE_SIZES", "RESIZED",

@@ -40,7 +40,7 @@ def split_components(graph: Graph) -> Graph:
 
     Only nodes whose results are read by such nodes and by reductions are split.
     """
-    chosen = {node for part in _graphs(graph) for node in _chosen(part)}
+    chosen = {node for part in _graphs(graph) for node in _unrollable_nodes(part)}
     if not chosen:
         return graph
     parts: dict[Value, list[Value]] = {}
@@ -69,7 +69,7 @@ def _graphs(graph: Graph) -> Iterator[Graph]:
     yield from dict.fromkeys(region for node in graph.walk() for region in node.regions)
 
 
-def _chosen(graph: Graph) -> set[Node]:
+def _unrollable_nodes(graph: Graph) -> set[Node]:
     """Return the elementwise nodes whose results are vectors that only such nodes and reductions read."""
     found = {node for node in graph.nodes if _is_of_vectors(node)}
     readers: dict[Value, list[Node]] = {}

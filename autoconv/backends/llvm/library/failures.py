@@ -95,11 +95,11 @@ def _reason(node: Node) -> tuple[Kind, str]:
         shown = getattr(kind, "__name__", "Exception")
         template = attributes.get("template")
         text = str(error) if isinstance(error, BaseException) else ""
-        text = _filled(template) if template is not None else text
+        text = _fill_template(template) if template is not None else text
         return (kind if isinstance(kind, type) else None), f"{shown}: {text}" if text else shown
     if name == "assert_true":
         message = attributes.get("message", "")
-        shown = message if isinstance(message, str) else _filled(message)
+        shown = message if isinstance(message, str) else _fill_template(message)
         return AssertionError, f"AssertionError: {shown}" if shown else "AssertionError"
     traits = node.op.traits
     if traits.indexing is not None or (traits.view and "spec" in attributes):
@@ -109,7 +109,7 @@ def _reason(node: Node) -> tuple[Kind, str]:
     return None, f"{name} fails for these values" + (", or exceeds 64 bits" if traits.limited else "")
 
 
-def _filled(template: Sequence[object]) -> str:
+def _fill_template(template: Sequence[object]) -> str:
     """Return the text of a message, with `{}` for what is computed at run time."""
     return "".join(part if isinstance(part, str) else "{}" for part in template)
 

@@ -35,7 +35,10 @@ _POOL: ContextVar[int] = ContextVar("pool", default=0)
 
 
 def pending(text: str, objects: Iterable[Any] = ()) -> dict[str, int]:
-    """Return the texts that `addresses` of that text and `resolved` of the objects still have to compile, by level."""
+    """Return the shared texts that a module with this text and these objects needs and that are not compiled yet.
+
+    Each text is mapped to its optimisation level.
+    """
     _AHEAD.clear()
     wanted = [*_parts(text), (_dispatch, call_dispatch.text, 0)]
     if any(item is HANDLER for item in objects):
@@ -91,7 +94,7 @@ def shared_address(name: str) -> int:
 
 @functools.cache
 def _dispatch() -> Code:
-    return _kept(Code({call_dispatch.text(): 0}, call_dispatch.FUNCTIONS, _references()))
+    return _keep_alive(Code({call_dispatch.text(): 0}, call_dispatch.FUNCTIONS, _references()))
 
 
 @functools.cache
@@ -115,13 +118,13 @@ def _parallel() -> dict[str, int]:
 
 @functools.cache
 def _pool(number: int) -> dict[str, int]:
-    """Load the code of pools once more: its globals are the pool."""
-    code = _kept(Code({thread_pool.text(): 0}, ["parallel", "workers"]))
+    """Load a copy of the code of thread pools: the globals of each copy are one pool."""
+    code = _keep_alive(Code({thread_pool.text(): 0}, ["parallel", "workers"]))
     ctypes.c_int64.from_address(code.address("workers")).value = this_machine().threads - 1
     return {"parallel": code.address("parallel")}
 
 
-# For each marker in the text of a graph's module: the loader of the part, its text, and its level.
+# For each marker in the text of a graph's module: the loader of the part, its text, and its optimisation level.
 _PARTS = {
     "": (_references, references.text, 0),
     '@"parallel"': (_parallel, thread_pool.text, 0),
@@ -135,7 +138,7 @@ def _parts(text: str) -> list[Any]:
 
 
 def _functions(text: str, level: int, names: Iterable[str], known: dict[str, int] | None = None) -> dict[str, int]:
-    code = _kept(Code({text: level}, [*names], known))
+    code = _keep_alive(Code({text: level}, [*names], known))
     return {name: code.address(name) for name in names}
 
 
@@ -148,6 +151,6 @@ _STARTED: list[bool] = []
 _KEPT: list[Code] = []
 
 
-def _kept(code: Code) -> Code:
+def _keep_alive(code: Code) -> Code:
     _KEPT.append(code)
     return code

@@ -121,39 +121,42 @@ def _guarded(name: str, arguments: str, known: dict[str, str], lines: Sequence[s
     return "\n".join([f"define {result} @{name}({', '.join(parameters)}) nounwind {{", *body, *end, ""])
 
 
-def _is(letter: str, classes: Any) -> dict[str, str]:
+def _class_test(letter: str, classes: Any) -> dict[str, str]:
     return {f"ptr %{letter}, i64 {classes}": "object_is"}
 
 
 _CHANGED = mask("list", "dict")
 _TRUTH, _DONE = "%found = call ptr @object_truth_of(i32 %answer)", "%found = call ptr @object_done(i32 %answer)"
 _GUARDED = "\n".join([
-    _guarded("object_unary", "abc", _is("a", "%c"), ["%found = call ptr %b(ptr %a)"]),
-    _guarded("object_binary", "abcde", {**_is("a", "%d"), **_is("b", "%e")}, ["%found = call ptr %c(ptr %a, ptr %b)"]),
-    _guarded("object_compare", "abc", {**_is("a", EVERY), **_is("b", EVERY)},
+    _guarded("object_unary", "abc", _class_test("a", "%c"), ["%found = call ptr %b(ptr %a)"]),
+    _guarded(
+        "object_binary", "abcde", {**_class_test("a", "%d"), **_class_test("b", "%e")},
+        ["%found = call ptr %c(ptr %a, ptr %b)"],
+    ),
+    _guarded("object_compare", "abc", {**_class_test("a", EVERY), **_class_test("b", EVERY)},
              ["%found = call ptr @PyObject_RichCompare(ptr %a, ptr %b, i32 %c)"]),
-    _guarded("object_contains", "ab", {**_is("a", _SIZED), **_is("b", EVERY)},
+    _guarded("object_contains", "ab", {**_class_test("a", _SIZED), **_class_test("b", EVERY)},
              ["%answer = call i32 @PySequence_Contains(ptr %a, ptr %b)", _TRUTH]),
-    _guarded("object_set_item", "abc", {**_is("a", _CHANGED), **_is("b", EVERY)},
+    _guarded("object_set_item", "abc", {**_class_test("a", _CHANGED), **_class_test("b", EVERY)},
              ["%answer = call i32 @PyObject_SetItem(ptr %a, ptr %b, ptr %c)", _DONE]),
-    _guarded("object_delete_item", "ab", {**_is("a", _CHANGED), **_is("b", EVERY)},
+    _guarded("object_delete_item", "ab", {**_class_test("a", _CHANGED), **_class_test("b", EVERY)},
              ["%answer = call i32 @PyObject_DelItem(ptr %a, ptr %b)", _DONE]),
-    _guarded("object_append", "ab", _is("a", mask("list")),
+    _guarded("object_append", "ab", _class_test("a", mask("list")),
              ["%answer = call i32 @PyList_Append(ptr %a, ptr %b)", _DONE]),
     _guarded("object_call", "abc", {"ptr %b, i64 %c": "object_are_known"},
              ["%found = call ptr @PyObject_Vectorcall(ptr %a, ptr %b, i64 %c, ptr null)"]),
     _guarded("object_call_method", "abcd", {"ptr %b, i64 %d": "object_first_is", "ptr %b, i64 %c": "object_are_known"},
              ["%found = call ptr @PyObject_VectorcallMethod(ptr %a, ptr %b, i64 %c, ptr null)"]),
-    _guarded("object_is_tuple", "ab", _is("a", mask("tuple")),
+    _guarded("object_is_tuple", "ab", _class_test("a", mask("tuple")),
              ["%length = call i64 @PyObject_Size(ptr %a)", "%found = icmp eq i64 %length, %b"], "false"),
-    _guarded("object_iterator", "a", _is("a", _SIZED), ["%found = call ptr @PyObject_GetIter(ptr %a)"]),
+    _guarded("object_iterator", "a", _class_test("a", _SIZED), ["%found = call ptr @PyObject_GetIter(ptr %a)"]),
     _guarded("object_attribute", "ab", {"ptr %a, ptr %b": "object_holds"},
              ["%found = call ptr @PyObject_GetAttr(ptr %a, ptr %b)"]),
     _guarded("object_put_attribute", "abc", {"ptr %a, ptr %b": "object_holds"},
              ["%answer = call i32 @PyObject_SetAttr(ptr %a, ptr %b, ptr %c)", _DONE]),
-    _guarded("object_length", "a", _is("a", _SIZED), ["%found = call i64 @PyObject_Size(ptr %a)"], "-1"),
-    _guarded("object_truth", "a", _is("a", EVERY), ["%found = call i32 @PyObject_IsTrue(ptr %a)"], "-1"),
-    _guarded("object_whole", "ab", _is("a", mask("int")),
+    _guarded("object_length", "a", _class_test("a", _SIZED), ["%found = call i64 @PyObject_Size(ptr %a)"], "-1"),
+    _guarded("object_truth", "a", _class_test("a", EVERY), ["%found = call i32 @PyObject_IsTrue(ptr %a)"], "-1"),
+    _guarded("object_whole", "ab", _class_test("a", mask("int")),
              ["%overflow = alloca i32", "%whole = call i64 @PyLong_AsLongLongAndOverflow(ptr %a, ptr %overflow)",
               "store i64 %whole, ptr %b", "%beyond = load i32, ptr %overflow", "%found = icmp eq i32 %beyond, 0"],
              "false"),

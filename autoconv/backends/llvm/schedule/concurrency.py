@@ -27,7 +27,7 @@ def run_concurrently(plan: Plan, items: Sequence[Item]) -> list[Item]:
     """Return the items in an equivalent order, with those that run concurrently as members of one item."""
     if not current_target().is_parallel:
         return list(items)
-    heavy = {item: work for item in items if (work := _work(plan, item)) >= _LEAST}
+    heavy = {item: work for item in items if (work := _work_of_item(plan, item)) >= _LEAST}
     return _scheduled(plan, items, heavy) if len(heavy) > 1 else list(items)
 
 
@@ -60,7 +60,7 @@ def _scheduled(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> lis
     return order if found else list(items)
 
 
-def _work(plan: Plan, item: Item) -> int:
+def _work_of_item(plan: Plan, item: Item) -> int:
     """Estimate the work of an item that runs on one thread, in units of 0.05 ns; 0 for other items."""
     if item.members or any(node.effects is not Effects.PURE for node in item.nodes):
         return 0

@@ -32,7 +32,9 @@ class Elimination:
         sign = w.expanded(w.constant(1, x.dtype), x.shape[:-2])
         state = [w.constant(0, int64), x, eye, sign]
         word = w.sure(w.word)
-        found = w.loop(lambda now, word: _go(w, now, word, size), lambda now, word: _turn(w, now, word), state, word)
+        found = w.loop(
+            lambda now, word: _has_next_column(w, now, word, size), lambda now, word: _turn(w, now, word), state, word
+        )
         w.word = found.pop()
         self.packed, self.rows, self.sign = found[1:]
         self.w = w
@@ -68,12 +70,12 @@ class Elimination:
             return [step + 1, w.chosen(*w.broadcast(here, value, found))]
 
         state = [w.constant(0, int64), y]
-        found = w.loop(lambda now, word: _go(w, now, word, size), turn, state, w.sure(w.word))
+        found = w.loop(lambda now, word: _has_next_column(w, now, word, size), turn, state, w.sure(w.word))
         w.word = found.pop()
         return found[1]
 
 
-def _go(w: Control, now: list[Term], word: Term, size: int) -> Term:
+def _has_next_column(w: Control, now: list[Term], word: Term, size: int) -> Term:
     w.word = word
     return now[0] < size
 
@@ -113,13 +115,13 @@ def _exchanged(w: Control, x: Term, down: Term, first: Term, second: Term) -> Te
     return w.chosen(*w.broadcast(w.compare("eq", down, first), b, found))
 
 
-def _fits(x: Term) -> bool:
+def _is_supported_matrix(x: Term) -> bool:
     return x.dtype in (float32, float64) and static_shape(x.shape) is not None and x.shape[-1] > 0
 
 
 @lowers("solve")
 def solve(w: Control, node: Node, x: Term, y: Term) -> Term | None:
-    if not _fits(x) or static_shape(y.shape) is None:
+    if not _is_supported_matrix(x) or static_shape(y.shape) is None:
         return None
     if node.attributes.get("adjoint"):
         x = w.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
@@ -131,7 +133,7 @@ def solve(w: Control, node: Node, x: Term, y: Term) -> Term | None:
 
 @lowers("inverse")
 def inverse(w: Control, node: Node, x: Term) -> Term | None:
-    if not _fits(x):
+    if not _is_supported_matrix(x):
         return None
     if node.attributes.get("adjoint"):
         x = w.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
@@ -142,7 +144,7 @@ def inverse(w: Control, node: Node, x: Term) -> Term | None:
 
 @lowers("determinant")
 def determinant(w: Control, node: Node, x: Term) -> Term | None:
-    if not _fits(x):
+    if not _is_supported_matrix(x):
         return None
     factors = Elimination(w, x)
     diagonal = factors.diagonal()
@@ -151,7 +153,7 @@ def determinant(w: Control, node: Node, x: Term) -> Term | None:
 
 @lowers("slogdet")
 def slogdet(w: Control, node: Node, x: Term) -> list[Any] | None:
-    if not _fits(x):
+    if not _is_supported_matrix(x):
         return None
     factors = Elimination(w, x)
     diagonal = factors.diagonal()

@@ -152,7 +152,7 @@ def segment_sum(w: Rules, node: Node, x: Term, segments: Term, *count: Term) -> 
     return scattered(w, base, [segments], x, "add")
 
 
-def _along(w: Rules, index: Term, axis: int, size: Any) -> list[Term]:
+def _positions_along(w: Rules, index: Term, axis: int, size: Any) -> list[Term]:
     """Return the positions of all dimensions, for an index along one."""
     index = checked(w, index, size, wrap=True)
     found = _axis_iotas(w, index, index.rank)
@@ -165,7 +165,7 @@ def take_along_axis(w: Rules, node: Node, x: Term, index: Term) -> Term | None:
     axis = whole(node.attributes["axis"], x.rank)
     if any(a != b for i, (a, b) in enumerate(zip(x.shape, index.shape, strict=True)) if i != axis):
         return None
-    return gathered(w, x, _along(w, index, axis, w.sizes(x)[axis]))
+    return gathered(w, x, _positions_along(w, index, axis, w.sizes(x)[axis]))
 
 
 @lowers("add_along_axis")
@@ -174,4 +174,4 @@ def add_along_axis(w: Rules, node: Node, x: Term, index: Term, like: Term) -> Te
     if any(a != b for i, (a, b) in enumerate(zip(like.shape, index.shape, strict=True)) if i != axis):
         return None
     base = w.filled_like(like, 0, x.dtype)
-    return scattered(w, base, _along(w, index, axis, w.sizes(like)[axis]), x, "add")
+    return scattered(w, base, _positions_along(w, index, axis, w.sizes(like)[axis]), x, "add")

@@ -12,7 +12,7 @@ from autoconv.backends.portable.writing import Rules
 from autoconv.graph.graph import Node
 
 
-def _turned(w: Rules, x: Term) -> Term:
+def _transpose_last_two(w: Rules, x: Term) -> Term:
     return w.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
 
 
@@ -30,8 +30,8 @@ def matmul_of(w: Rules, x: Term, y: Term) -> Term:
 def matmul(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
     if x.dtype.is_bool or x.dtype is not y.dtype:
         return None
-    x = _turned(w, x) if node.attributes.get("transpose_a") else x
-    y = _turned(w, y) if node.attributes.get("transpose_b") else y
+    x = _transpose_last_two(w, x) if node.attributes.get("transpose_a") else x
+    y = _transpose_last_two(w, y) if node.attributes.get("transpose_b") else y
     return matmul_of(w, x, y)
 
 

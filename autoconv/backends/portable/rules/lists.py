@@ -44,32 +44,32 @@ def length(w: Rules, node: Node, given: ListTerm) -> Term:
     return w.cast(given.length, node.results[0].dtype)
 
 
-def _put(w: Rules, given: ListTerm, at: Term, x: Term) -> Term:
+def _write_row(w: Rules, given: ListTerm, at: Term, x: Term) -> Term:
     zeros = [w.constant(0, int64)] * x.rank
     shaped = w.expanded(x, given.buffer.shape[1:])
     return w.dynamic_update(given.buffer, expanded_at(w, shaped, 0), [w.cast(at, int64), *zeros])
 
 
-def _taken(w: Rules, given: ListTerm, at: Term) -> Term:
+def _read_row(w: Rules, given: ListTerm, at: Term) -> Term:
     return dropped(w, w.dynamic_part(given.buffer, 0, w.cast(at, int64), 1), [0])
 
 
 @lowers("list_push")
 def push(w: Rules, node: Node, given: ListTerm, x: Term) -> ListTerm:
     w.fail(given.length >= w.capacity)
-    return ListTerm(_put(w, given, given.length, w.cast(x, given.buffer.dtype)), given.length + 1)
+    return ListTerm(_write_row(w, given, given.length, w.cast(x, given.buffer.dtype)), given.length + 1)
 
 
 @lowers("list_pop")
 def pop(w: Rules, node: Node, given: ListTerm) -> list[Any]:
     w.fail(given.length <= 0)
     last = given.length - 1
-    return [ListTerm(given.buffer, last), _taken(w, given, last)]
+    return [ListTerm(given.buffer, last), _read_row(w, given, last)]
 
 
 @lowers("list_get")
 def get(w: Rules, node: Node, given: ListTerm, index: Term) -> Term:
-    return _taken(w, given, checked(w, index, given.length, bool(node.attributes.get("wrap"))))
+    return _read_row(w, given, checked(w, index, given.length, bool(node.attributes.get("wrap"))))
 
 
 @lowers("list_set")
@@ -77,12 +77,12 @@ def set_(w: Rules, node: Node, given: ListTerm, index: Term, x: Term) -> ListTer
     x = w.cast(x, given.buffer.dtype)
     if not node.attributes.get("resize"):
         at = checked(w, index, given.length, bool(node.attributes.get("wrap")))
-        return ListTerm(_put(w, given, at, x), given.length)
+        return ListTerm(_write_row(w, given, at, x), given.length)
     at = w.cast(index, int32)
     w.fail((at < 0) | (at >= w.capacity))
     end = at + 1
     cleared = _cleared(w, given, given.length)
-    return ListTerm(_put(w, cleared, at, x), w.select(end > given.length, end, given.length))
+    return ListTerm(_write_row(w, cleared, at, x), w.select(end > given.length, end, given.length))
 
 
 def _cleared(w: Rules, given: ListTerm, start: Term) -> ListTerm:
@@ -117,7 +117,7 @@ def resize(w: Rules, node: Node, given: ListTerm, count: Term) -> ListTerm:
 @lowers("list_add_at")
 def add_at(w: Rules, node: Node, given: ListTerm, index: Term, x: Term) -> ListTerm:
     at = checked(w, index, given.length, bool(node.attributes.get("wrap")))
-    return ListTerm(_put(w, given, at, _taken(w, given, at) + x), given.length)
+    return ListTerm(_write_row(w, given, at, _read_row(w, given, at) + x), given.length)
 
 
 @lowers("list_from_tensor")

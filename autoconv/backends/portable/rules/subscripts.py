@@ -44,7 +44,7 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
                 if cut is None:
                     if later is not None or advanced or w.has_open_sizes:
                         return None
-                    later, cut = (axis, _known(entry, own)), x
+                    later, cut = (axis, _slice_parts(entry, own)), x
                 x = cut
                 kept.append(None)
                 axis += 1
@@ -100,7 +100,7 @@ def _single(w: Rules, x: Term, axis: int, at: Any) -> Term:
 def _sliced(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]) -> Term | None:
     if entry.is_whole:
         return x
-    size, given = x.shape[axis], _known(entry, operands)
+    size, given = x.shape[axis], _slice_parts(entry, operands)
     if isinstance(size, int) and all(part is None or isinstance(part, int) for part in given):
         start, stop, step = slice(*given).indices(size)
         count = len(range(start, stop, step))
@@ -122,7 +122,7 @@ def _window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], gone: Sequenc
     return Window(dropped(w, found.term, gone), axis - sum(one < axis for one in gone), found.length)
 
 
-def _known(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
+def _slice_parts(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
     """Return start, stop and step; a term whose value is known as a number."""
     return tuple(
         part.known if isinstance(part, Term) and part.known is not None else part for part in entry.filled(operands)
@@ -199,7 +199,7 @@ def _masked(w: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term]
             at = own[0] if own else w.constant(entry.index, int64)
             here: Term | None = place.same(checked(w, at, sizes[axis], wrap=True))
         else:
-            here = _in_slice(w, place, sizes[axis], _known(entry, own))
+            here = _in_slice(w, place, sizes[axis], _slice_parts(entry, own))
         if here is None:
             return None
         inside = here if inside is None else inside & here

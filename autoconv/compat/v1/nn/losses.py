@@ -58,7 +58,7 @@ def softmax_cross_entropy_with_logits(
     >>> found.numpy().round(4)
     array([0.6931], dtype=float32)
     """
-    _named("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    _check_names_given("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     return nn.softmax_cross_entropy_with_logits(stop_gradient(labels), logits, dim if axis is None else axis, name)
 
 
@@ -70,7 +70,7 @@ def sparse_softmax_cross_entropy_with_logits(
     >>> autoconv.compat.v1.nn.sparse_softmax_cross_entropy_with_logits(labels=[0], logits=[[0.0, 0.0]]).numpy().round(4)
     array([0.6931], dtype=float32)
     """
-    _named("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    _check_names_given("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     return nn.sparse_softmax_cross_entropy_with_logits(labels, logits, name)
 
 
@@ -82,7 +82,7 @@ def sigmoid_cross_entropy_with_logits(
     >>> autoconv.compat.v1.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0]).numpy().round(4)
     array([0.6931], dtype=float32)
     """
-    _named("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
+    _check_names_given("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
     return nn.sigmoid_cross_entropy_with_logits(labels, logits, name)
 
 
@@ -112,7 +112,7 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: Any, name: str | N
     return math.in_top_k(targets, predictions, k, name)
 
 
-def _named(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
+def _check_names_given(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
     if sentinel is not None:
         raise ValueError(f"Only call `{function}` with named arguments (labels=..., logits=..., ...)")
     if labels is None or logits is None:

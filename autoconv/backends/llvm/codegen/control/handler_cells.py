@@ -18,21 +18,21 @@ def write_cell(region: LoweringContext, node: Node) -> None:
     out, (result,) = region.out, node.results
     cell = out.alloca(_struct(node.attributes["type"]))
     region.set(result, Object(cell))
-    out.store("i1", "false", _filled(region, cell, node.attributes["type"]))
+    out.store("i1", "false", _flag_address(region, cell, node.attributes["type"]))
 
 
 @in_memory("cell_set", of_held=False)
 def write_set(region: LoweringContext, node: Node) -> None:
     cell, number = region.object(node.inputs[0]).ir, node.inputs[1]
     store(ElementWriter(region.out), region.number(number), cell, 0)
-    region.out.store("i1", "true", _filled(region, cell, number.type))
+    region.out.store("i1", "true", _flag_address(region, cell, number.type))
 
 
 @in_memory("cell_get", of_held=False)
 def write_get(region: LoweringContext, node: Node) -> None:
     b, cell, default = ElementWriter(region.out), region.object(node.inputs[0]).ir, region.number(node.inputs[1])
     found = load(b, default.dtype, cell, 0)
-    filled = b.wrap(bool_, region.out.load("i1", _filled(region, cell, node.inputs[1].type)))
+    filled = b.wrap(bool_, region.out.load("i1", _flag_address(region, cell, node.inputs[1].type)))
     region.set(node.results[0], b.select(filled, found, default))
 
 
@@ -40,6 +40,6 @@ def _struct(type_: Type) -> str:
     return f"{{ {memory(type_.dtype)}, i1 }}"  # type: ignore[union-attr]
 
 
-def _filled(region: LoweringContext, cell: str, type_: Type) -> str:
+def _flag_address(region: LoweringContext, cell: str, type_: Type) -> str:
     """Return the address of the flag that is set when a number is stored."""
     return region.out.new(f"getelementptr {_struct(type_)}, ptr {cell}, i64 0, i32 1")

@@ -19,7 +19,7 @@ from autoconv.graph.types import Type
 def new_cell(region: LoweringContext, type_: Type) -> str | Cells:
     """Return a cell for a value of the type: memory for a number, a slot for an object."""
     if representation.is_memory(type_):
-        return array_view.cells(region, type_)  # type: ignore[arg-type]
+        return array_view.new_cells(region, type_)  # type: ignore[arg-type]
     return region.out.alloca(memory(type_.dtype)) if is_scalar(type_) else region.out.slot()
 
 
@@ -34,7 +34,7 @@ def fill(
     for cell, value, output, native in zip(cells, results, outputs, natives, strict=True):
         if isinstance(cell, Cells):
             assert isinstance(native, Memory)
-            array_view.fill(region, cell, value.type, native)  # type: ignore[arg-type]
+            array_view.store_memory(region, cell, value.type, native)  # type: ignore[arg-type]
             continue
         native = converted(region, native, output.type, value.type)
         if isinstance(native, Element):
@@ -48,7 +48,7 @@ def fill(
 def read(region: LoweringContext, cell: str | Cells, type_: Type) -> Native:
     """Load the value of a cell; an object is owned by its slot."""
     if isinstance(cell, Cells):
-        return array_view.read(region, cell, type_)  # type: ignore[arg-type]
+        return array_view.load_memory(region, cell, type_)  # type: ignore[arg-type]
     if is_scalar(type_):
         return load(ElementWriter(region.out), type_.dtype, cell, 0)
     return Object(region.out.load("ptr", cell), cell)

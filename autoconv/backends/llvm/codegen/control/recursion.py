@@ -121,7 +121,7 @@ def _arguments(region: LoweringContext, node: Node) -> tuple[list[str], list[str
     for value in node.inputs:
         native = region.native(value)
         if isinstance(native, Memory):
-            native = array_view.boxed(region, native, value.type)  # type: ignore[arg-type]
+            native = array_view.as_ndarray(region, native, value.type)  # type: ignore[arg-type]
             boxes.append(native.slot or "")
         if isinstance(native, Element):
             found.append(f"{register(native.dtype)} {native.ir}")
@@ -181,7 +181,7 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
             continue
         if isinstance(native, Memory):
             held = body.own(native.owner.ir)
-            native = array_view.boxed(inner, native, value.type)  # type: ignore[arg-type]
+            native = array_view.as_ndarray(inner, native, value.type)  # type: ignore[arg-type]
             out.store("ptr", "null", native.slot)
             body.release(held.slot)
         out.store("ptr", native.ir, place)

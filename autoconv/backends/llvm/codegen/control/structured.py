@@ -26,7 +26,7 @@ from autoconv.graph.types import Type
 _SHORT = frozenset({"scalar", "pick", "view", "control", "memory"})  # roles of nodes that take a few nanoseconds
 
 
-def _lent(region: LoweringContext, node: Node, inputs: Sequence[Value]) -> list[Native]:
+def _owned_or_borrowed(region: LoweringContext, node: Node, inputs: Sequence[Value]) -> list[Native]:
     """Return the inputs as a region takes them: owned where this node is the last use, else borrowed."""
     lent: list[Native] = []
     for value in inputs:
@@ -45,7 +45,7 @@ def write_call(region: LoweringContext, node: Node) -> None:
         write_recursive_call(region, node)
         return
     owners = (node, *region.call_sites)
-    found = region.inner(node.regions[0], _lent(region, node, node.inputs), owners)
+    found = region.inner(node.regions[0], _owned_or_borrowed(region, node, node.inputs), owners)
     for value, output, native in zip(node.results, node.regions[0].outputs, found, strict=True):
         region.set(value, converted(region, native, output.type, value.type))
 
@@ -67,7 +67,7 @@ def write_cond(region: LoweringContext, node: Node) -> None:
         kind = register(index.dtype)
         cases = " ".join(f"{kind} {i}, label %{arm}" for i, arm in enumerate(arms[:-1]))
         out.line(f"switch {kind} {index.ir}, label %{arms[-1]} [ {cases} ]")
-    lent = _lent(region, node, node.inputs[1:])
+    lent = _owned_or_borrowed(region, node, node.inputs[1:])
     for graph, arm in zip(node.regions, arms, strict=True):
         out.begin(arm)
         fill(region, cells, node.results, graph.outputs, region.inner(graph, lent))
@@ -147,7 +147,7 @@ def _start_of(region: LoweringContext, node: Node, value: Value) -> Native:
     if isinstance(native, Object):
         last = node.inputs.count(value) == 1 and region.uses[value] == 1
         return Object(region.take(value, last))
-    return array_view.taken(region, native) if isinstance(native, Memory) else native
+    return array_view.with_new_reference(region, native) if isinstance(native, Memory) else native
 
 
 _CHUNK = 1 << 20  # iterations of a short loop between two polls for an interrupt

@@ -39,7 +39,7 @@ def _sizes_along(node: Node) -> list[int]:
     return [shape[axis] for axis in node.attributes.get("axes", (-1,))]
 
 
-def _fits(node: Node) -> bool:
+def _is_native_transform(node: Node) -> bool:
     shape = sizes(node.inputs[0].type)
     if 0 in shape or not shape:
         return False
@@ -51,7 +51,7 @@ def is_known(size: int, dtype: DType) -> bool:
     return 2 * (size if radices(size) is not None else _CHIRP_ROWS * size) * dtype.size <= _MOST
 
 
-@complex_native("fft", "ifft", fits=_fits, library=True)
+@complex_native("fft", "ifft", fits=_is_native_transform, library=True)
 def write_fft(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     inverse = node.op.name == "ifft"
@@ -61,7 +61,7 @@ def write_fft(region: LoweringContext, node: Node) -> None:
     if not axes:
         region.out.copy(region.address(made), source, math.prod(shape) * x.dtype.size)
     for axis in reversed(axes):
-        _along(region, x.type, axis, source, region.address(made), inverse, norm)
+        _transform_axis(region, x.type, axis, source, region.address(made), inverse, norm)
         source, last = region.address(made), made
         if axis != axes[0]:
             region.drop_later(last, result.type)
@@ -101,7 +101,7 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
     made, between = region.new_array(kind), region.new_array(half)
     scale = float(size) ** -{"backward": 0.0, "forward": 1.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
     if size > 2:
-        _along(region, half, len(rows), region.data(x), region.address(between), False, "backward")
+        _transform_axis(region, half, len(rows), region.data(x), region.address(between), False, "backward")
         source = region.address(between)
     else:
         source = region.data(x)
@@ -124,7 +124,7 @@ def write_irfft(region: LoweringContext, node: Node) -> None:
     target = region.address(between if size > 2 else made)
     _call_with_roots(region, name, region.data(x), target, size, 1, given.dtype)
     if size > 2:
-        _along(region, half, len(rows), target, region.address(made), True, "forward")
+        _transform_axis(region, half, len(rows), target, region.address(made), True, "forward")
     region.drop_later(between, half)
     region.set(result, made)
     _ask_for_numbers(region, node, [len(rows)])
@@ -151,7 +151,7 @@ def _rfft_as_complex(region: LoweringContext, node: Node) -> None:
 
     _copy_rows(region, whole, widen, region.data(x), region.address(between if size == 1 else given))
     if size > 1:
-        _along(region, whole, len(rows), region.address(given), region.address(between), False, norm)
+        _transform_axis(region, whole, len(rows), region.address(given), region.address(between), False, norm)
     _copy_rows(region, whole, cut, region.address(between), region.address(made))
     for one in (given, between):
         region.drop_later(one, whole)
@@ -258,7 +258,9 @@ def _merge_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float
         store(b, b.pair(found[0] * scale, found[1] * scale), y, plus(out, after, k))
 
 
-def _along(region: LoweringContext, type_: Any, axis: int, source: str, target: str, inverse: bool, norm: str) -> None:
+def _transform_axis(
+    region: LoweringContext, type_: Any, axis: int, source: str, target: str, inverse: bool, norm: str
+) -> None:
     shape, dtype = sizes(type_), type_.dtype
     size, inner = shape[axis], math.prod(shape[axis + 1 :])
     power = {"backward": float(inverse), "forward": float(not inverse), "ortho": 0.5}[norm]

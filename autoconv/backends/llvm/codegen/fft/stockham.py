@@ -164,7 +164,7 @@ def _subtract(x: Number, y: Number) -> Number:
     return x[0] - y[0], x[1] - y[1]
 
 
-def _turned(x: Number, sign: int) -> Number:
+def _times_i(x: Number, sign: int) -> Number:
     """Multiply by i, or by -i."""
     return (-x[1], x[0]) if sign > 0 else (x[1], -x[0])
 
@@ -178,7 +178,7 @@ def _butterfly(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]
         return [_add(*x), _subtract(*x)]
     if len(x) == 4:
         even, odd = _add(x[0], x[2]), _add(x[1], x[3])
-        first, second = _subtract(x[0], x[2]), _turned(_subtract(x[1], x[3]), sign)
+        first, second = _subtract(x[0], x[2]), _times_i(_subtract(x[1], x[3]), sign)
         return [_add(even, odd), _add(first, second), _subtract(even, odd), _subtract(first, second)]
     if len(x) == 8:
         return _of_eight(b, x, sign)
@@ -188,10 +188,10 @@ def _butterfly(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]
 def _of_eight(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
     even, odd = _butterfly(b, x[::2], sign), _butterfly(b, x[1::2], sign)
     half = math.sqrt(0.5)
-    turned = _turned(odd[1], sign), _turned(odd[3], sign)
+    turned = _times_i(odd[1], sign), _times_i(odd[3], sign)
     odd[1] = ((odd[1][0] + turned[0][0]) * half, (odd[1][1] + turned[0][1]) * half)
     odd[3] = ((turned[1][0] - odd[3][0]) * half, (turned[1][1] - odd[3][1]) * half)
-    odd[2] = _turned(odd[2], sign)
+    odd[2] = _times_i(odd[2], sign)
     pairs = list(zip(even, odd, strict=True))
     return [_add(*pair) for pair in pairs] + [_subtract(*pair) for pair in pairs]
 
@@ -212,6 +212,6 @@ def _of_odd(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
             along = b.fma(total[0], math.cos(angle), along[0]), b.fma(total[1], math.cos(angle), along[1])
             sine = sign * math.sin(angle)
             across = b.fma(gap[0], sine, across[0]), b.fma(gap[1], sine, across[1])
-        turned = _turned(across, 1)
+        turned = _times_i(across, 1)
         found[k], found[count - k] = _add(along, turned), _subtract(along, turned)
     return found

@@ -16,7 +16,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import is_dense, is_of_open, is_scalar, register_of, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.matmul.blas import alone
+from autoconv.backends.llvm.codegen.matmul.blas import single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transposed
 from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_parts, run_split
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions
@@ -294,7 +294,7 @@ class Batch:
         large = bool(self._sizes) or max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _SMALL
         if region.launches is not None:
             region.launches.is_single_threaded |= large
-        with alone(out, large and region.launches is None):
+        with single_threaded_blas(out, large and region.launches is None):
             self._call(body, given, split, bounds, count)
         if held is not None and held[1] is not None:
             region.body.release_or_keep(held[0].slot, held[1])

@@ -29,7 +29,7 @@ from autoconv.graph.types import Dimension
 _CALL, _IN_REGISTERS = 6000, 400
 
 
-def _fits(*names: str) -> Callable[[Node], bool]:
+def _lapack_predicate(*names: str) -> Callable[[Node], bool]:
     """Return the predicate of nodes over nonempty float32 or float64 matrices, where LAPACK has those routines."""
 
     def fits(node: Node) -> bool:
@@ -41,7 +41,7 @@ def _fits(*names: str) -> Callable[[Node], bool]:
 
 
 def _fits_open(*names: str) -> Callable[[Node], bool]:
-    """Return the predicate, as `_fits`, of nodes with open dimensions.
+    """Return the predicate, as `_lapack_predicate`, of nodes with open dimensions.
 
     By their symbols, matrices have to be square, have as many rows as the other operand, and broadcast to the batch.
     """
@@ -64,7 +64,7 @@ def _fits_open(*names: str) -> Callable[[Node], bool]:
 
 
 def _fits_complex(*names: str) -> Callable[[Node], bool]:
-    """Return the predicate, as `_fits`, of nodes over complex64 and complex128."""
+    """Return the predicate, as `_lapack_predicate`, of nodes over complex64 and complex128."""
 
     def fits(node: Node) -> bool:
         kinds: list[Any] = [value.type for value in node.inputs]
@@ -93,7 +93,7 @@ def _is_small(batch: Batch, *counts: Dimension) -> bool:
     return batch.wide is float64 and all(isinstance(count, int) and count <= LARGEST for count in counts)
 
 
-def _work(factor: int, *counts: Dimension, small: bool = False) -> Dimension:
+def _work_estimate(factor: int, *counts: Dimension, small: bool = False) -> Dimension:
     """Return the work of a call: a base cost, and `factor` times the product of the counts."""
     return plus(_IN_REGISTERS if small else _CALL, times(factor, product(counts)))
 
@@ -102,7 +102,14 @@ def _work(factor: int, *counts: Dimension, small: bool = False) -> Dimension:
 
 
 @complex_native("determinant", "slogdet", fits=_fits_complex("zgetrf"), library=True)
-@native("determinant", "slogdet", fits=_fits("dgetrf"), of_open=_fits_open("dgetrf"), work=_single(4), library=True)
+@native(
+    "determinant",
+    "slogdet",
+    fits=_lapack_predicate("dgetrf"),
+    of_open=_fits_open("dgetrf"),
+    work=_single(4),
+    library=True,
+)
 def write_determinant(region: LoweringContext, node: Node) -> None:
     """Compute the determinant from an LU decomposition: signs of the diagonal, and the sum of its logarithms."""
     n = _side(node)
@@ -138,7 +145,7 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
         signed = _unless(b, singular, load(b, batch.wide, sign, 0))
         size = b.select(singular, b.constant(-math.inf, float64), load(b, float64, total, 0))
         give(*([signed, size] if both else [signed * _number(b, b.libm("exp", size), batch.wide)]))
-    batch.run(_work(4, n, n, n, small=small))
+    batch.run(_work_estimate(4, n, n, n, small=small))
 
 
 def _number(b: ElementWriter, real: Any, dtype: DType) -> Element:
@@ -166,7 +173,7 @@ def _unless(b: ElementWriter, condition: Element, x: Element) -> Element:
 
 
 @complex_native("inverse", fits=_fits_complex("zgesv"), library=True)
-@native("inverse", fits=_fits("dgesv"), of_open=_fits_open("dgesv"), library=True)
+@native("inverse", fits=_lapack_predicate("dgesv"), of_open=_fits_open("dgesv"), library=True)
 def write_inverse(region: LoweringContext, node: Node) -> None:
     n = _side(node)
     batch = Batch(region, node, [2])
@@ -185,11 +192,11 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
             store(b, _number(b, 1.0, batch.wide), found, batch.place(i, plus(n, 1)))
         batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, n, matrix, n, pivots, found, n))
         batch.transpose(found, batch.results[0], n, n, back=True)
-    batch.run(_work(10, n, n, n, small=small))
+    batch.run(_work_estimate(10, n, n, n, small=small))
 
 
 @complex_native("solve", fits=_fits_complex("zgesv"), library=True)
-@native("solve", fits=_fits("dgesv"), of_open=_fits_open("dgesv"), library=True)
+@native("solve", fits=_lapack_predicate("dgesv"), of_open=_fits_open("dgesv"), library=True)
 def write_solve(region: LoweringContext, node: Node) -> None:
     n, columns = _side(node), _side(node, 1)
     batch = Batch(region, node, [2])
@@ -202,11 +209,11 @@ def write_solve(region: LoweringContext, node: Node) -> None:
         batch.transpose(batch.x[1], found, n, columns)
         batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, columns, matrix, n, pivots, found, n))
         batch.transpose(found, batch.results[0], columns, n, back=True)
-    batch.run(plus(_work(4, n, n, n, small=small), times(8, product((n, n, columns)))))
+    batch.run(plus(_work_estimate(4, n, n, n, small=small), times(8, product((n, n, columns)))))
 
 
 @complex_native("triangular_solve", fits=_fits_complex("ztrtrs"), library=True)
-@native("triangular_solve", fits=_fits("dtrtrs"), of_open=_fits_open("dtrtrs"), library=True)
+@native("triangular_solve", fits=_lapack_predicate("dtrtrs"), of_open=_fits_open("dtrtrs"), library=True)
 def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     """Solve by substitution: a row-major triangle is the opposite triangle of the column-major matrix."""
     n, columns = _side(node), _side(node, 1)
@@ -225,7 +232,7 @@ def write_triangular_solve(region: LoweringContext, node: Node) -> None:
         given = (triangle, turned, "N", n, columns, matrix, n, found, n)
         batch.fail_if(batch.lapack(batch.routine_of("dtrtrs"), *given))
         batch.transpose(found, batch.results[0], columns, n, back=True)
-    batch.run(_work(4, n, n, columns))
+    batch.run(_work_estimate(4, n, n, columns))
 
 
 def _solved(batch: Batch, adjoint: bool, right: Rows) -> AbstractContextManager[None]:
@@ -250,7 +257,7 @@ def _load(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -
 
 
 @complex_native("cholesky", fits=_fits_complex("zpotrf"), library=True)
-@native("cholesky", fits=_fits("dpotrf"), of_open=_fits_open("dpotrf"), library=True)
+@native("cholesky", fits=_lapack_predicate("dpotrf"), of_open=_fits_open("dpotrf"), library=True)
 def write_cholesky(region: LoweringContext, node: Node) -> None:
     """Decompose the symmetric part of the matrix, or the Hermitian part of a complex one."""
     n = _side(node)
@@ -278,7 +285,7 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
             beyond = b.wrap(bool_, out.icmp("sgt", j, i))
             factor = _unless(b, beyond, load(b, batch.wide, matrix, place(j, i)))
             store(b, batch.cast(factor, dtype), result, place(i, j))
-    batch.run(_work(2, n, n, n, small=small))
+    batch.run(_work_estimate(2, n, n, n, small=small))
 
 
 def _symmetric_part(b: ElementWriter, x: Element, mirrored: Element) -> Element:
@@ -293,7 +300,13 @@ def _dtype(node: Node) -> Any:
 
 
 @complex_native("qr", fits=_fits_complex("zgeqrf", "zungqr"), library=True)
-@native("qr", fits=_fits("dgeqrf", "dorgqr"), of_open=_fits_open("dgeqrf", "dorgqr"), work=_single(8), library=True)
+@native(
+    "qr",
+    fits=_lapack_predicate("dgeqrf", "dorgqr"),
+    of_open=_fits_open("dgeqrf", "dorgqr"),
+    work=_single(8),
+    library=True,
+)
 def write_qr(region: LoweringContext, node: Node) -> None:
     rows, columns = shape_of(node.inputs[0].type)[-2:]
     inner, fewer = shape_of(node.results[0].type)[-1], least(rows, columns)
@@ -315,11 +328,11 @@ def write_qr(region: LoweringContext, node: Node) -> None:
             store(b, batch.cast(found, batch.dtype), r, batch.place(i, columns, j))
         batch.lapack(expand, rows, inner, fewer, matrix, rows, scales, work, lengths[1])
         batch.transpose(matrix, q, inner, rows, back=True)
-    batch.run(plus(_CALL, _work(8, rows, columns, fewer)))
+    batch.run(plus(_CALL, _work_estimate(8, rows, columns, fewer)))
 
 
 @complex_native("eigh", fits=_fits_complex("zheevd"), library=True)
-@native("eigh", fits=_fits("dsyevd"), of_open=_fits_open("dsyevd"), work=_single(60), library=True)
+@native("eigh", fits=_lapack_predicate("dsyevd"), of_open=_fits_open("dsyevd"), work=_single(60), library=True)
 def write_eigh(region: LoweringContext, node: Node) -> None:
     n = _side(node)
     name, question = routine_of(_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
@@ -338,11 +351,11 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
         batch.fail_if(batch.lapack(name, "V", "L", n, matrix, n, found, work, numbers, *more, whole, integers))
         batch.copy_real(found, values, n)
         batch.transpose(matrix, vectors, n, n, back=True)
-    batch.run(plus(4 * _CALL, _work(60, n, n, n)))
+    batch.run(plus(4 * _CALL, _work_estimate(60, n, n, n)))
 
 
 @complex_native("svd", fits=_fits_complex("zgesdd"), library=True)
-@native("svd", fits=_fits("dgesdd"), of_open=_fits_open("dgesdd"), work=_single(80), library=True)
+@native("svd", fits=_lapack_predicate("dgesdd"), of_open=_fits_open("dgesdd"), work=_single(80), library=True)
 def write_svd(region: LoweringContext, node: Node) -> None:
     """The right vectors are stored as LAPACK leaves them: its rows are the columns here, or their conjugates."""
     rows, columns = shape_of(node.inputs[0].type)[-2:]
@@ -368,4 +381,4 @@ def write_svd(region: LoweringContext, node: Node) -> None:
         if vectors:
             batch.transpose(u, batch.results[1], left, rows, back=True)
             batch.copy(v, batch.results[2], times(right, columns), back=True, conjugate=True)
-    batch.run(plus(5 * _CALL, _work(80, rows, columns, fewer)))
+    batch.run(plus(5 * _CALL, _work_estimate(80, rows, columns, fewer)))

@@ -66,7 +66,7 @@ def put(out: FunctionText, start: str, index: Position, item: Element) -> None:
     out.store(kind, ir, place, _ITEMS)
 
 
-def _always(node: Node) -> bool:
+def _is_native(node: Node) -> bool:
     return True
 
 
@@ -91,7 +91,7 @@ def new_list(region: LoweringContext, size: str) -> Object:
     return region.body.own(made)
 
 
-@counted("typed_list_make", fits=_always)
+@counted("typed_list_make", fits=_is_native)
 def _write_make(region: LoweringContext, node: Node) -> None:
     dtype = dtype_of(node)
     made = new_list(region, str(dtype.size * len(node.inputs)))
@@ -102,7 +102,7 @@ def _write_make(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], made)
 
 
-@counted("typed_list_repeat", fits=_always)
+@counted("typed_list_repeat", fits=_is_native)
 def _write_repeat(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     count = RegisterWriter(region).cast(region.number(node.inputs[1]), int64)
@@ -115,12 +115,12 @@ def _write_repeat(region: LoweringContext, node: Node) -> None:
     region.refuse(node, out.or_(beyond, out.part(both, 1)))
     made = new_list(region, total)
     target = TypedList(out, made.ir, x.dtype).start()
-    routine = _filled(region, x.dtype)
+    routine = _repeat_routine(region, x.dtype)
     out.call(routine, target, x.start(), size, times)
     region.set(node.results[0], made)
 
 
-def _filled(region: LoweringContext, dtype: DType) -> str:
+def _repeat_routine(region: LoweringContext, dtype: DType) -> str:
     """Return a function that repeats items `%times` times."""
     routine = Routine(region, ["ptr noalias %target", "ptr noalias %source", "i64 %size", "i64 %times"])
     out = routine.out
@@ -139,28 +139,28 @@ def _filled(region: LoweringContext, dtype: DType) -> str:
     return routine.finish()
 
 
-@counted("typed_list_length", fits=_always)
+@counted("typed_list_length", fits=_is_native)
 def _write_length(region: LoweringContext, node: Node) -> None:
     length = RegisterWriter(region).wrap(int64, list_of(region, node).length())
     region.body.note_range(length, (0, 1 << 60))
     region.set(node.results[0], length)
 
 
-@counted("typed_list_get", fits=_always)
+@counted("typed_list_get", fits=_is_native)
 def _write_get(region: LoweringContext, node: Node) -> None:
     x = list_of(region, node)
     index = position_of(region, node, node.inputs[1], x.length())
     region.set(node.results[0], x.get(index))
 
 
-@counted("typed_list_set", fits=_always)
+@counted("typed_list_set", fits=_is_native)
 def _write_set(region: LoweringContext, node: Node) -> None:
     x = list_of(region, node)
     index = position_of(region, node, node.inputs[1], x.length())
     x.put(index, region.number(node.inputs[2]))
 
 
-@counted("typed_list_append", fits=_always)
+@counted("typed_list_append", fits=_is_native)
 def _write_append(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     size, step = x.size(), x.dtype.size
@@ -174,7 +174,7 @@ def _write_append(region: LoweringContext, node: Node) -> None:
     x.set_size(after)
 
 
-@counted("typed_list_pop", fits=_always)
+@counted("typed_list_pop", fits=_is_native)
 def _write_pop(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     size, step = x.size(), x.dtype.size
@@ -196,7 +196,7 @@ def _write_pop(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], found)
 
 
-@counted("typed_list_clear", fits=_always)
+@counted("typed_list_clear", fits=_is_native)
 def _write_clear(region: LoweringContext, node: Node) -> None:
     list_of(region, node).set_size("0")
 
@@ -204,14 +204,14 @@ def _write_clear(region: LoweringContext, node: Node) -> None:
 # ---- iteration: a cursor is a list of two numbers, the next position and the current item
 
 
-@counted("typed_list_cursor", fits=_always)
+@counted("typed_list_cursor", fits=_is_native)
 def _write_cursor(region: LoweringContext, node: Node) -> None:
     made = new_list(region, "16")
     put(region.out, TypedList(region.out, made.ir, int64).start(), "0", region.number(node.inputs[0]))
     region.set(node.results[0], made)
 
 
-@counted("typed_list_advance", fits=_always)
+@counted("typed_list_advance", fits=_is_native)
 def _write_advance(region: LoweringContext, node: Node) -> None:
     out, x, b = region.out, list_of(region, node), RegisterWriter(region)
     cell = TypedList(out, region.object(node.inputs[1]).ir, int64).start()
@@ -223,14 +223,14 @@ def _write_advance(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], more)
 
 
-@counted("typed_list_current", fits=_always)
+@counted("typed_list_current", fits=_is_native)
 def _write_current(region: LoweringContext, node: Node) -> None:
     out = region.out
     cell = TypedList(out, region.object(node.inputs[0]).ir, int64).start()
     region.set(node.results[0], get(out, out.gep("i8", cell, 8, inbounds=False), "0", dtype_of(node)))
 
 
-@counted("typed_list_position", fits=_always)
+@counted("typed_list_position", fits=_is_native)
 def _write_position(region: LoweringContext, node: Node) -> None:
     cell = TypedList(region.out, region.object(node.inputs[0]).ir, int64)
     position = cell.get("0") - 1
@@ -238,7 +238,7 @@ def _write_position(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], position)
 
 
-@counted("typed_list_row", fits=_always)
+@counted("typed_list_row", fits=_is_native)
 def _write_row(region: LoweringContext, node: Node) -> None:
     out, rows = region.out, region.object(node.inputs[0]).ir
     count, items = (

@@ -150,7 +150,7 @@ def _folded(region: LoweringContext, dtype: DType, function: str) -> str:
 def _write_find(region: LoweringContext, node: Node) -> None:
     out, x, b = region.out, list_of(region, node), RegisterWriter(region)
     item, method, length = region.number(node.inputs[1]), node.attributes["method"], x.length()
-    name = _counted(region, x.dtype) if method == "count" else _searched(region, x.dtype)
+    name = _count_routine(region, x.dtype) if method == "count" else _searched(region, x.dtype)
     found = b.wrap(int64, out.call(name, x.start(), length, item.ir))
     if method == "__contains__":
         region.set(node.results[0], b.wrap(bool_, out.icmp("ne", found.ir, length)))
@@ -167,14 +167,14 @@ def _searched(region: LoweringContext, dtype: DType) -> str:
     out, b = routine.out, routine.b
     with out.loop("0", "%count") as i:
         yes, no = out.label("found"), out.label("other")
-        out.branch_if(_is(b.wrap(dtype, "%item"), get(out, "%items", i, dtype)), yes, no)
+        out.branch_if(_is_equal(b.wrap(dtype, "%item"), get(out, "%items", i, dtype)), yes, no)
         out.begin(yes)
         out.ret(i)
         out.begin(no)
     return routine.finish("ret i64 %count")
 
 
-def _counted(region: LoweringContext, dtype: DType) -> str:
+def _count_routine(region: LoweringContext, dtype: DType) -> str:
     routine = Routine(region, ["ptr readonly %items", "i64 %count", f"{register(dtype)} %item"], "i64")
     out, b = routine.out, routine.b
     cell = out.alloca("i64", "0")
@@ -184,7 +184,7 @@ def _counted(region: LoweringContext, dtype: DType) -> str:
     return routine.finish(f"ret i64 {out.load('i64', cell)}")
 
 
-def _is(first: Element, second: Element) -> str:
+def _is_equal(first: Element, second: Element) -> str:
     return first.same(second).ir
 
 

@@ -34,7 +34,7 @@ def write_where(region: LoweringContext, node: Node) -> None:
     def write(i: str, place: str) -> None:
         store(b, b.wrap(int64, i), "%result", times(out, place, rank))
 
-    _each(routine, write)
+    _each_element(routine, write)
     if rank > 1:
         with out.loop("0", "%count") as row:
             start = times(out, row, rank)
@@ -77,7 +77,7 @@ def write_masked(region: LoweringContext, node: Node) -> None:
                     plus(out, product(out, place, size), j),
                 )
 
-    _each(routine, write)
+    _each_element(routine, write)
     given = *pointers(region, mask, x, made), f"i64 {count}"
     call(region, routine.finish(), *open_dimensions(region), *given)
     region.set(node.results[0], made)
@@ -94,7 +94,7 @@ def _count(region: LoweringContext, pointer: str, type_: Any) -> str:
     return region.out.new(f"call i64 @{name}({', '.join([*open_dimensions(region), f'ptr {pointer}'])})")
 
 
-def _each(routine: Routine, write: Callable[[str, str], None]) -> None:
+def _each_element(routine: Routine, write: Callable[[str, str], None]) -> None:
     """Run `write(i, place)` for each element up to the last true one; `place` is that of the next true element."""
     out, b = routine.out, routine.b
     place, position = out.alloca("i64", "0"), out.alloca("i64", "0")

@@ -28,7 +28,7 @@ _WORTHWHILE, _IN_LOOP, _PART = 400_000, 60_000, 15_000
 
 def write_blocks(region: LoweringContext, plan: Plan, whole: Item) -> bool:
     """Write the runs of an item; return False, with nothing written, if blocks are not worth it."""
-    work = sum(_work(plan, item) for item in whole.members)
+    work = sum(_work_of_item(plan, item) for item in whole.members)
     if work < (_IN_LOOP if region.body.loops else _WORTHWHILE) or not current_target().is_parallel:
         return False
     runs = [_Run(region, plan, members) for members in whole.runs]
@@ -88,7 +88,7 @@ class _Run:
                 width = math.prod(item.shape or ()) // self._rows if is_flat(self._plan, item) else 1
                 steps.append((self._loops[number].name, given, width))
         count = -(-self._rows // height)
-        parts = max(1, min(count, sum(_work(self._plan, item) for item in self._members) // _PART))
+        parts = max(1, min(count, sum(_work_of_item(self._plan, item) for item in self._members) // _PART))
         self.given = list(dict.fromkeys(argument for _, arguments, _ in steps for argument in arguments))
         self.name = _write_block(self._region, steps, self.given, self._rows, height)
         self.split = Split(None, count, -(-count // parts))
@@ -122,7 +122,7 @@ def _begin_part(region: LoweringContext, given: Sequence[str]) -> tuple[Function
     return FunctionText(region.body.module, Signature("i1", parameters)), names
 
 
-def _work(plan: Plan, item: Item) -> int:
+def _work_of_item(plan: Plan, item: Item) -> int:
     product = product_of(plan, item)
     return work_of(plan, item) if product is None else product.work // _MULTIPLICATIONS
 

@@ -68,7 +68,7 @@ def _reduces(region: LoweringContext, node: Node) -> str:
         return b.cast(load(b, dtype, "%x", place), wide)
 
     def join(cell: str, place: Position) -> None:
-        store(b, _joined(b, node, load(b, wide, cell, 0), at(place)), cell, 0)
+        store(b, _combine_pair(b, node, load(b, wide, cell, 0), at(place)), cell, 0)
 
     def reduce_lanes(start: str, length: str) -> None:
         for lane, cell in enumerate(cells):
@@ -81,7 +81,7 @@ def _reduces(region: LoweringContext, node: Node) -> str:
         step = _LANES // 2
         while step:
             for cell, other in zip(cells[:step], cells[step:], strict=False):
-                store(b, _joined(b, node, load(b, wide, cell, 0), load(b, wide, other, 0)), cell, 0)
+                store(b, _combine_pair(b, node, load(b, wide, cell, 0), load(b, wide, other, 0)), cell, 0)
             step //= 2
 
     def reduce_rest(begin: Position, end: Position) -> None:
@@ -103,7 +103,7 @@ def _reduces(region: LoweringContext, node: Node) -> str:
     return routine.finish()
 
 
-def _joined(b: Any, node: Node, x: Element, y: Element) -> Element:
+def _combine_pair(b: Any, node: Node, x: Element, y: Element) -> Element:
     """Return the reduction of two numbers; a nan is the extreme of both."""
     kind = _KINDS[node.attributes["function"]]
     if kind in ("add", "multiply"):

@@ -10,7 +10,7 @@ from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_o
 from autoconv.backends.llvm.analysis.representation import is_array, is_of_open, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul import integers
-from autoconv.backends.llvm.codegen.matmul.blas import alone, has_products
+from autoconv.backends.llvm.codegen.matmul.blas import has_products, single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.ops import call_product
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import ProductText
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transposed
@@ -75,7 +75,9 @@ def write_products(region: LoweringContext, node: Node) -> None:
     pointers = [region.data(value) for value in (*node.inputs, result)]
     if machine is not None and (product.suits_tiles() or not blas):
         plan = tiling(product.rows, product.columns, product.dtype, machine)
-        turned = _turned(region, node, product, machine.size // product.dtype.size) if product.flip_y else None
+        turned = (
+            _transpose_matrices(region, node, product, machine.size // product.dtype.size) if product.flip_y else None
+        )
         if turned is not None:
             pointers[1] = region.address(turned[0])
         steps = (product.width_x, 1) if product.flip_x else (1, product.width_x)
@@ -93,7 +95,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
     def by_blas(out: FunctionText, places: list[str], _: str) -> None:
         out.line(call_product(product, out.module, out, places))
 
-    with alone(region.out, product.work > _SHARE or not product.work):
+    with single_threaded_blas(region.out, product.work > _SHARE or not product.work):
         _run(region, node, product, 1, by_blas, pointers)
 
 
@@ -133,7 +135,7 @@ def _offset(out: FunctionText, value: Value, index: tuple[Position, ...]) -> Pos
     return index_arith.product(out, linear(out, place, batch), index_arith.product(out, rows, columns))
 
 
-def _turned(region: LoweringContext, node: Node, product: Product, lanes: int) -> Any:
+def _transpose_matrices(region: LoweringContext, node: Node, product: Product, lanes: int) -> Any:
     """Transpose the matrices of y; return the new array and its type."""
     y = node.inputs[1]
     several, each = sizes(y.type)[:-2], product.inner * product.columns

@@ -13,16 +13,16 @@ from autoconv.backends.llvm.ir.types import literal, register
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import DType, float32
 
-_BY_ROWS, _AS_IT_LIES, _TURNED = 101, 111, 112  # constants of the C interface
+_ROW_MAJOR, _NOT_TRANSPOSED, _TRANSPOSED = 101, 111, 112  # constants of the C interface
 
 
 @dataclasses.dataclass(frozen=True)
 class Matrix:
-    """A matrix in memory, with rows `width` elements apart; `turned` if it is transposed."""
+    """A matrix in memory, with rows `width` elements apart; BLAS reads it transposed if `transposed` is true."""
 
     pointer: str
     width: Position
-    turned: bool = False
+    transposed: bool = False
 
 
 def has_products(dtype: DType) -> bool:
@@ -36,21 +36,21 @@ def product_call(
 ) -> str:  # fmt: skip
     """Return the call that writes x, `rows` by `inner`, times y, `inner` by `columns`, to z.
 
-    A single row or column takes a third of the time as a vector. For vectors, BLAS leaves z unchanged if `inner` is 0,
-    so `some` states that it is not.
+    A product with a single row or column calls BLAS' routine for vectors, which takes a third of the time. That routine
+    leaves z unchanged if `inner` is 0; `some` states that `inner` is positive.
     """
     if some and f"cblas_{_letter(dtype)}gemv" in abi.symbols():
         if columns == 1:
             return _by_vector(module, dtype, x, y, z, rows, inner)
         if rows == 1:
-            return _by_vector(module, dtype, dataclasses.replace(y, turned=not y.turned), x, z, columns, inner)
+            return _by_vector(module, dtype, dataclasses.replace(y, transposed=not y.transposed), x, z, columns, inner)
     kind = register(dtype)
     name, sizes = f"cblas_{_letter(dtype)}gemm", "i32, i32, i32, i64, i64, i64"
     gemm = module.declare(name, "void", f"{sizes}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
     return (
-        f"call void {gemm}(i32 {_BY_ROWS}, i32 {_way(x)}, i32 {_way(y)}, i64 {rows}, i64 {columns}, i64 {inner}, "
-        f"{kind} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 {y.width}, "
-        f"{kind} {literal(0, dtype)}, ptr {z.pointer}, i64 {z.width})"
+        f"call void {gemm}(i32 {_ROW_MAJOR}, i32 {_transpose_flag(x)}, i32 {_transpose_flag(y)}, i64 {rows}, "
+        f"i64 {columns}, i64 {inner}, {kind} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, "
+        f"ptr {y.pointer}, i64 {y.width}, {kind} {literal(0, dtype)}, ptr {z.pointer}, i64 {z.width})"
     )
 
 
@@ -61,15 +61,16 @@ def _by_vector(
     kind = register(dtype)
     name, sizes = f"cblas_{_letter(dtype)}gemv", "i32, i32, i64, i64"
     gemv = module.declare(name, "void", f"{sizes}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
-    lines, columns = (inner, rows) if x.turned else (rows, inner)
+    lines, columns = (inner, rows) if x.transposed else (rows, inner)
     return (
-        f"call void {gemv}(i32 {_BY_ROWS}, i32 {_way(x)}, i64 {lines}, i64 {columns}, {kind} {literal(1, dtype)}, "
-        f"ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 1, {kind} {literal(0, dtype)}, ptr {z.pointer}, i64 1)"
+        f"call void {gemv}(i32 {_ROW_MAJOR}, i32 {_transpose_flag(x)}, i64 {lines}, i64 {columns}, "
+        f"{kind} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 1, "
+        f"{kind} {literal(0, dtype)}, ptr {z.pointer}, i64 1)"
     )
 
 
-def _way(matrix: Matrix) -> int:
-    return _TURNED if matrix.turned else _AS_IT_LIES
+def _transpose_flag(matrix: Matrix) -> int:
+    return _TRANSPOSED if matrix.transposed else _NOT_TRANSPOSED
 
 
 def _letter(dtype: DType) -> str:
@@ -77,8 +78,11 @@ def _letter(dtype: DType) -> str:
 
 
 @contextmanager
-def alone(out: FunctionText, large: bool = True) -> Iterator[None]:
-    """Switch off the threads of BLAS and LAPACK within the context, unless the work is too small for them."""
+def single_threaded_blas(out: FunctionText, large: bool = True) -> Iterator[None]:
+    """Set BLAS and LAPACK to one thread for the calls that the block writes.
+
+    Without `large`, the calls are left as they are: they are too small for BLAS to start threads.
+    """
     if not large or "blas_set_threads" not in abi.symbols():
         yield
         return

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.analysis.lent_loads import strides_of
 from autoconv.backends.llvm.analysis.representation import has_computed, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.matmul.blas import Matrix, alone, has_products, product_call
+from autoconv.backends.llvm.codegen.matmul.blas import Matrix, has_products, product_call, single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import ProductText
 from autoconv.backends.llvm.codegen.matmul.transposed_operand import turned
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
@@ -97,7 +97,7 @@ def tile_rows(region: LoweringContext, product: Product, unit: int = 0) -> tuple
         sums: Sequence[Sum] = [Sum(0, 0, tell(product.inner), step, product.columns)]
     else:
         x = patches.base
-        sums, lines, row = _places(patches, product.columns, lambda size: tell(dimension(out, size)))
+        sums, lines, row = _patch_offsets(patches, product.columns, lambda size: tell(dimension(out, size)))
     text = ProductText(
         region.body.module, plan, product.dtype, tuple(sums), row, product.columns, tuple(lines), tuple(told)
     )
@@ -143,7 +143,7 @@ def _write_blas(region: LoweringContext, product: Product) -> None:
     pointers = [_address(region, value) for value in (*product.node.inputs, *product.node.results)]
     product.width_x, product.width_y = (_width(region, value) for value in product.node.inputs)
     parts = min(product.work // _PART, 2 * current_target().threads, max(product.rows, product.columns) // _NARROWEST)
-    with alone(out):
+    with single_threaded_blas(out):
         if "blas_set_threads" in abi.symbols() and parts > 1 and current_target().has_pool:
             _write_parts(product, parts, module, out, pointers)
         else:
@@ -191,7 +191,7 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     given += [f"i64 {size}" for size in shape]
     given += [f"i64 {(strides_of(v)[0] or 0) // v.dtype.size}" for v in operands if region.is_lent(v)]
     name, out = body.finish("product"), region.out
-    with alone(out):
+    with single_threaded_blas(out):
         if current_target().is_parallel:
             split = Split(0, rows, None, shape, 1, _NARROWEST, _PART, 2 * _PART, 2 * current_target().threads)
             run_split(split, module, out, name, given, has_rare=False)
@@ -199,7 +199,7 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
             region.launch(name, [*given, "i64 0", "i64 0", f"i64 {rows}"])
 
 
-def _places(
+def _patch_offsets(
     patches: Patches, columns: int, tell: Callable[[Dimension], Position]
 ) -> tuple[Sequence[Sum], Sequence[tuple[Position, Position]], int]:
     """Return where the elements of patches lie: the sums of one, the lines, and the step between patches of a line."""

@@ -1,6 +1,6 @@
-"""Represent arrays with mutation: an address, and sizes and strides that are constants or registers.
+"""Represent mutable arrays in native code: an address, and sizes and strides that are constants or registers.
 
-The owner of the memory is kept alive while the region that made it runs.
+The owner of the memory is kept alive while the region that created the view runs.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ def moved(region: LoweringContext, pointer: str, offset: Position) -> str:
     return pointer if offset == 0 else region.out.new(f"getelementptr i8, ptr {pointer}, i64 {offset}")
 
 
-def held(region: LoweringContext, value: Value) -> Memory:
+def memory_of(region: LoweringContext, value: Value) -> Memory:
     """Return the address, sizes and strides of a value that is an array in memory."""
     found = region.native(value)
     assert isinstance(found, Memory), value
     return found
 
 
-def of_array(region: LoweringContext, object_: Object, type_: ArrayType) -> Memory:
+def ndarray_memory(region: LoweringContext, object_: Object, type_: ArrayType) -> Memory:
     """Return the address, sizes and strides of an ndarray object."""
     pointer = region.address(object_)
-    sizes = numbers_of(region.out, object_.ir, type_.shape, abi.DIMENSIONS)
-    strides = numbers_of(region.out, object_.ir, type_.strides, abi.STRIDES)
+    sizes = sizes_or_strides(region.out, object_.ir, type_.shape, abi.DIMENSIONS)
+    strides = sizes_or_strides(region.out, object_.ir, type_.strides, abi.STRIDES)
     return Memory(object_, pointer, sizes, strides, "true")
 
 
-def numbers_of(out: FunctionText, array: str, known: Sequence[Dimension], offset: int) -> tuple[Position, ...]:
+def sizes_or_strides(out: FunctionText, array: str, known: Sequence[Dimension], offset: int) -> tuple[Position, ...]:
     """Return the sizes or strides of an array; those that its type leaves open are loaded from it."""
     found = [_position(number) for number in known]
     if None in found:
@@ -56,7 +56,7 @@ def _position(number: Dimension) -> Position | None:
     return Size(register_of(number)) if isinstance(number, Symbol) else number
 
 
-def ends(out: FunctionText, x: Memory, width: int) -> tuple[str, str]:
+def byte_bounds(out: FunctionText, x: Memory, width: int) -> tuple[str, str]:
     """Return the addresses of an array's first byte and of the byte after its last; `width` is the element size."""
     low = high = out.new(f"ptrtoint ptr {x.pointer} to i64")
     if 0 in x.sizes:
@@ -74,39 +74,39 @@ def ends(out: FunctionText, x: Memory, width: int) -> tuple[str, str]:
 
 
 def as_tensor_type(type_: Type) -> Type:
-    """Return the tensor type of the contents, under which spare arrays are kept in loops (see values.Body)."""
+    """Return the tensor type of the contents. Loops keep arrays for reuse by this type (see values.Body)."""
     assert isinstance(type_, ArrayType)
     return TensorType(type_.dtype, type_.shape)
 
 
-def cells(region: LoweringContext, type_: ArrayType) -> Cells:
+def new_cells(region: LoweringContext, type_: ArrayType) -> Cells:
     out = region.out
     open_ = [number for number in (*type_.shape, *type_.strides) if number is None]
     return Cells(out.slot(), out.alloca("ptr"), out.alloca("i1"), tuple(out.alloca("i64") for _ in open_))
 
 
-def fill(region: LoweringContext, cells: Cells, type_: ArrayType, memory: Memory) -> None:
+def store_memory(region: LoweringContext, new_cells: Cells, type_: ArrayType, memory: Memory) -> None:
     """Store `memory` in the cells, which take over the reference to its owner."""
     out = region.out
-    out.line(f"store ptr {memory.owner.ir}, ptr {cells.owner}")
-    out.line(f"store ptr {memory.pointer}, ptr {cells.pointer}")
-    out.line(f"store i1 {memory.whole}, ptr {cells.whole}")
+    out.line(f"store ptr {memory.owner.ir}, ptr {new_cells.owner}")
+    out.line(f"store ptr {memory.pointer}, ptr {new_cells.pointer}")
+    out.line(f"store i1 {memory.whole}, ptr {new_cells.whole}")
     known = (*type_.shape, *type_.strides)
     values = (*memory.sizes, *memory.strides)
     open_ = [value for number, value in zip(known, values, strict=True) if number is None]
-    for cell, value in zip(cells.numbers, open_, strict=True):
+    for cell, value in zip(new_cells.numbers, open_, strict=True):
         out.line(f"store i64 {value}, ptr {cell}")
 
 
-def read(region: LoweringContext, cells: Cells, type_: ArrayType) -> Memory:
+def load_memory(region: LoweringContext, new_cells: Cells, type_: ArrayType) -> Memory:
     out = region.out
-    numbers = iter(cells.numbers)
+    numbers = iter(new_cells.numbers)
     found = map(_position, (*type_.shape, *type_.strides))
     values: list[Position] = [
         out.new(f"load i64, ptr {next(numbers)}") if number is None else number for number in found
     ]
-    owner = Object(out.new(f"load ptr, ptr {cells.owner}"), cells.owner)
-    pointer, whole = out.new(f"load ptr, ptr {cells.pointer}"), out.new(f"load i1, ptr {cells.whole}")
+    owner = Object(out.new(f"load ptr, ptr {new_cells.owner}"), new_cells.owner)
+    pointer, whole = out.new(f"load ptr, ptr {new_cells.pointer}"), out.new(f"load i1, ptr {new_cells.whole}")
     return Memory(owner, pointer, tuple(values[: type_.rank]), tuple(values[type_.rank :]), whole)
 
 
@@ -115,20 +115,20 @@ def borrowed_memory(memory: Memory) -> Memory:
     return replace(memory, owner=Object(memory.owner.ir))
 
 
-def taken(region: LoweringContext, memory: Memory) -> Memory:
+def with_new_reference(region: LoweringContext, memory: Memory) -> Memory:
     """Return the memory with a new reference to its owner."""
     region.out.line(f"call void @retain(ptr {memory.owner.ir})")
     return borrowed_memory(memory)
 
 
-def absent(region: LoweringContext, type_: ArrayType) -> Memory:
+def placeholder_memory(region: LoweringContext, type_: ArrayType) -> Memory:
     """Return a placeholder for a missing array; it is never read."""
     owner = Object(region.body.calls.object(None)(region.out))
     sizes, strides = (tuple(_position(n) or 0 for n in numbers) for numbers in (type_.shape, type_.strides))
     return Memory(owner, "null", sizes, strides, "true")
 
 
-def boxed(region: LoweringContext, memory: Memory, type_: ArrayType) -> Object:
+def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Object:
     """Return a new reference, in a slot, to the array itself or to a view of it."""
     out = region.out
     if memory.whole == "true":

@@ -12,7 +12,7 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import writable
 from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
-from autoconv.backends.llvm.codegen.memory.array_view import held, moved
+from autoconv.backends.llvm.codegen.memory.array_view import memory_of, moved
 from autoconv.backends.llvm.codegen.registry import class_lowering, in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import (
@@ -43,7 +43,7 @@ from autoconv.ops.numpy.shapes import UPDATE, core_dimensions
 @in_memory("array_view")
 def _write_view(region: LoweringContext, node: Node) -> None:
     out, (result,) = region.out, node.results
-    x = _whole(region, node.inputs[0])
+    x = _as_memory(region, node.inputs[0])
     given = iter(node.inputs[1:])
     found_sizes: list[Position] = []
     found_strides: list[Position] = []
@@ -67,10 +67,10 @@ def _write_view(region: LoweringContext, node: Node) -> None:
     region.set(result, Memory(Object(x.owner.ir), pointer, tuple(found_sizes), tuple(found_strides), "false"))
 
 
-def _whole(region: LoweringContext, value: Value) -> Memory:
+def _as_memory(region: LoweringContext, value: Value) -> Memory:
     """Return an array in memory, or a tensor as one."""
     if representation.is_memory(value.type):
-        return held(region, value)
+        return memory_of(region, value)
     shape = sizes(value.type)
     stride: Position = value.dtype.size
     strides: list[Position] = []
@@ -106,7 +106,7 @@ def position_of(region: LoweringContext, node: Node, index: Any, size: Position)
 
 @in_memory("array_size")
 def _write_size(region: LoweringContext, node: Node) -> None:
-    found = held(region, node.inputs[0]).sizes[node.attributes["axis"]]
+    found = memory_of(region, node.inputs[0]).sizes[node.attributes["axis"]]
     size = RegisterWriter(region).wrap(int64, str(found))
     region.body.note_range(size, (SMALLEST if isinstance(found, Size) else SIZES[0], SIZES[1]))
     region.set(node.results[0], size)
@@ -128,7 +128,7 @@ def _write_shapes(region: LoweringContext, node: Node) -> None:
 
 
 def _sizes_of(region: LoweringContext, value: Value) -> tuple[Position, ...]:
-    return held(region, value).sizes if representation.is_memory(value.type) else sizes(value.type)
+    return memory_of(region, value).sizes if representation.is_memory(value.type) else sizes(value.type)
 
 
 # ---- elements
@@ -147,7 +147,7 @@ def _nested_loops(region: LoweringContext, counts: Sequence[Position], write: Ca
 
 @in_memory("array_load")
 def _write_load(region: LoweringContext, node: Node) -> None:
-    x, (result,) = held(region, node.inputs[0]), node.results
+    x, (result,) = memory_of(region, node.inputs[0]), node.results
     type_: Any = result.type
     if is_scalar(type_):
         region.set(result, load(RegisterWriter(region), type_.dtype, x.pointer, 0))
@@ -163,7 +163,7 @@ def _write_load(region: LoweringContext, node: Node) -> None:
 @class_lowering("lent")
 def write_lent_load(region: LoweringContext, node: Node) -> None:
     """Let the readers read the array in place."""
-    x = held(region, node.inputs[0])
+    x = memory_of(region, node.inputs[0])
     region.set(node.results[0], replace(x, owner=Object(x.owner.ir)))
 
 
@@ -174,7 +174,7 @@ def _is_unchanging_argument(region: LoweringContext, node: Node) -> bool:
     """
     value = node.inputs[0]
     assert isinstance(value.type, ArrayType)
-    is_own = value.node is None and held(region, value).whole == "true" and value.type.is_dense
+    is_own = value.node is None and memory_of(region, value).whole == "true" and value.type.is_dense
     return is_own and region.body.recursion is None and region.body.writes.leave(value)
 
 
@@ -222,7 +222,7 @@ def _write_store(region: LoweringContext, node: Node) -> None:
         _write_fitting_store(region, node)
         return
     out, wrong = region.out, "false"
-    x, own = held(region, node.inputs[0]), sizes(node.inputs[1].type)
+    x, own = memory_of(region, node.inputs[0]), sizes(node.inputs[1].type)
     for size, target in zip(reversed(own), reversed(x.sizes), strict=False):
         if size != 1 and size != target:
             wrong = out.or_(wrong, out.icmp("ne", size, target))
@@ -234,7 +234,7 @@ def _store_by_kernel(region: LoweringContext, node: Node) -> None:
 
 
 def _write_fitting_store(region: LoweringContext, node: Node) -> None:
-    x, value = held(region, node.inputs[0]), node.inputs[1]
+    x, value = memory_of(region, node.inputs[0]), node.inputs[1]
     dtype = node.inputs[0].dtype
     b, out = RegisterWriter(region), region.out
     if is_scalar(value.type):
@@ -332,4 +332,4 @@ def _write_of(region: LoweringContext, node: Node) -> None:
         )
     else:
         made = writable(region, value, region.uses[value] == 1)
-    region.set(result, array_view.of_array(region, made, type_))
+    region.set(result, array_view.ndarray_memory(region, made, type_))

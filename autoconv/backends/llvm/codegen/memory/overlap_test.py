@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory import array_view
-from autoconv.backends.llvm.codegen.memory.array_view import held
+from autoconv.backends.llvm.codegen.memory.array_view import memory_of
 from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, plus, product
@@ -20,8 +20,8 @@ def may_overlap(region: LoweringContext, one: Value, other: Value) -> str:
     They have none if their byte ranges do not intersect, nor if they lie in different columns of one array.
     """
     out = region.out
-    low, high = array_view.ends(out, held(region, one), one.dtype.size)
-    other_low, other_high = array_view.ends(out, held(region, other), other.dtype.size)
+    low, high = array_view.byte_bounds(out, memory_of(region, one), one.dtype.size)
+    other_low, other_high = array_view.byte_bounds(out, memory_of(region, other), other.dtype.size)
     meet = out.and_(out.icmp("ult", low, other_high), out.icmp("ult", other_low, high))
     apart = _are_in_other_columns(region, one, other)
     return meet if apart is None else out.and_(meet, out.not_(apart))
@@ -34,10 +34,10 @@ def _are_in_other_columns(region: LoweringContext, one: Value, other: Value) -> 
     if base is not base_of(other) or len(strides) < 2 or not isinstance(strides[0], int) or strides[0] <= 0:
         return None
     row = strides[0]
-    start = out.cast("ptrtoint", Operand.of(held(region, base).pointer, "ptr"), "i64")
+    start = out.cast("ptrtoint", Operand.of(memory_of(region, base).pointer, "ptr"), "i64")
     columns: list[tuple[str, str]] = []
     for value in (one, other):
-        x = held(region, value)
+        x = memory_of(region, value)
         width = _width_in_row(out, x, row)
         if width is None:
             return None

@@ -18,7 +18,7 @@ def resolved(
     region: LoweringContext, node: Node, parts: Sequence[Position | None], size: Position
 ) -> tuple[Position, Position, Position]:
     """Return (start, length, step) of a slice of a dimension of that size; `parts` are start, stop and step."""
-    start, stop, step = map(_within, parts)
+    start, stop, step = map(_clamp_to_i64, parts)
     if isinstance(size, int) and not any(isinstance(part, str) for part in parts):
         first, last, width = slice(start, stop, step).indices(size)
         length = len(range(first, last, width))
@@ -41,7 +41,7 @@ def resolved(
     return begin.ir, steps.ir, b.select(steps > 1, step_number, _number(b, 1)).ir  # step times stride must not overflow
 
 
-def _within(part: Position | None) -> Position | None:
+def _clamp_to_i64(part: Position | None) -> Position | None:
     """Clamp a bound or step to the 64-bit range, which has the same meaning for any array."""
     return max(min(part, _INT64_MAX), -_INT64_MAX) if isinstance(part, int) else part
 

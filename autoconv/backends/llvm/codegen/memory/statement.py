@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.memory.array_view import held
+from autoconv.backends.llvm.codegen.memory.array_view import memory_of
 from autoconv.backends.llvm.codegen.memory.overlap_test import may_overlap
 from autoconv.backends.llvm.codegen.memory.step_loops import (
     CommonCaseWriter,
@@ -105,7 +105,7 @@ class _Statement(StepLoops):
     def __init__(self, region: LoweringContext, node: Node) -> None:
         super().__init__(region, node.inputs[1:], node.attributes["steps"])
         self.node = node
-        self.target = held(region, node.inputs[0])
+        self.target = memory_of(region, node.inputs[0])
         self.dtype: Any = node.inputs[0].dtype
 
     # ---- overlaps

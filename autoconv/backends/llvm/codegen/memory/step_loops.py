@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.element_probe import ElementProbe
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.memory.array_view import held
+from autoconv.backends.llvm.codegen.memory.array_view import memory_of
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.codegen.routine import PART
 from autoconv.backends.llvm.codegen.routine import Routine as NativeRoutine
@@ -46,7 +46,7 @@ class StepLoops:
             for count in reversed(shape[1:]):
                 strides.append(product(region.out, strides[-1], count))
             return Memory(Object("null"), region.data(value), shape, tuple(reversed(strides)), "false")
-        return held(region, value)
+        return memory_of(region, value)
 
     def sizes_of(self, step: Step, number: int) -> tuple[Position, ...]:
         """Return the sizes of an input; empty for a scalar."""

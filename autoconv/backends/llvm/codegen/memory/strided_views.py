@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.memory.array_view import held, moved
+from autoconv.backends.llvm.codegen.memory.array_view import memory_of, moved
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -15,7 +15,7 @@ from autoconv.graph.graph import Node
 
 @in_memory("array_strided", fits=lambda node: node.inputs[0].shape is not None)
 def _write_strided(region: LoweringContext, node: Node) -> None:
-    x, attributes = held(region, node.inputs[0]), node.attributes
+    x, attributes = memory_of(region, node.inputs[0]), node.attributes
     pointer = moved(region, x.pointer, attributes["offset"])
     found = Memory(Object(x.owner.ir), pointer, attributes["shape"], attributes["strides"], "false")
     region.set(node.results[0], found)
@@ -23,7 +23,7 @@ def _write_strided(region: LoweringContext, node: Node) -> None:
 
 @in_memory("array_transpose")
 def _write_transpose(region: LoweringContext, node: Node) -> None:
-    x, perm = held(region, node.inputs[0]), node.attributes["perm"]
+    x, perm = memory_of(region, node.inputs[0]), node.attributes["perm"]
     found = replace(
         x, owner=Object(x.owner.ir), whole="false", sizes=tuple(x.sizes[a] for a in perm),
         strides=tuple(x.strides[a] for a in perm),
@@ -34,7 +34,7 @@ def _write_transpose(region: LoweringContext, node: Node) -> None:
 @in_memory("array_windows")
 def _write_windows(region: LoweringContext, node: Node) -> None:
     """View windows, in which steps along a window are those along its axis."""
-    x, axes, lengths = held(region, node.inputs[0]), node.attributes["axes"], node.attributes["lengths"]
+    x, axes, lengths = memory_of(region, node.inputs[0]), node.attributes["axes"], node.attributes["lengths"]
     shape = list(x.sizes)
     for axis, length in zip(axes, lengths, strict=True):
         shape[axis] = plus(region.out, shape[axis], 1 - length)
@@ -47,7 +47,7 @@ def _write_windows(region: LoweringContext, node: Node) -> None:
 
 @in_memory("array_diagonal")
 def _write_diagonal(region: LoweringContext, node: Node) -> None:
-    x, out = held(region, node.inputs[0]), region.out
+    x, out = memory_of(region, node.inputs[0]), region.out
     right = node.attributes["offset"]
     (*outer, rows, columns), (*strides, down, across) = x.sizes, x.strides
     length = _extreme_size(out, "slt", plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
@@ -71,7 +71,7 @@ def _extreme_size(out: FunctionText, how: str, x: Position, y: Position) -> Posi
 @in_memory("array_part")
 def _write_part(region: LoweringContext, node: Node) -> None:
     """View the real or the imaginary parts in place."""
-    x, (result,) = held(region, node.inputs[0]), node.results
+    x, (result,) = memory_of(region, node.inputs[0]), node.results
     offset = result.dtype.size if node.attributes["which"] == "imag" else 0
     pointer = moved(region, x.pointer, offset)
     region.set(result, replace(x, owner=Object(x.owner.ir), whole="false", pointer=pointer))

@@ -201,7 +201,7 @@ def _length(op: Operation) -> None:
 
 
 @on_objects("object_truth")
-def _truth(op: Operation) -> None:
+def _lower_truth(op: Operation) -> None:
     found = op.call("object_truth", *op.operands())
     op.by_kernel_if(op.out.icmp("slt", found, 0), lambda: [op.out.icmp("ne", found, 0)])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.matmul.blas import alone
+from autoconv.backends.llvm.codegen.matmul.blas import single_threaded_blas
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.plan import Item
@@ -46,7 +46,7 @@ def write_concurrent(region: LoweringContext, whole: Item) -> None:
         if launches.cut is not None:
             ends.append((out.take(launches.cut), out.block))
             out.block = launches.block
-    with alone(out, launches.is_single_threaded):
+    with single_threaded_blas(out, launches.is_single_threaded):
         _run(out, launches.calls)
     for lines, block in ends:
         out.append_block(lines, block)

@@ -22,7 +22,7 @@ from autoconv.graph.graph import Node
 _NEXT_DOUBLE = 24  # offset in the interface, in bytes
 
 
-def _fits(node: Node) -> bool:
+def _is_float64_draw(node: Node) -> bool:
     """Return whether the draw is `random()` or `random(size)`, of float64."""
     attributes, type_ = node.attributes, node.results[0].type
     sized = {"size"}.issuperset(dict(attributes["keywords"])) and len(node.inputs) == 1
@@ -32,7 +32,7 @@ def _fits(node: Node) -> bool:
     return known and len(attributes["arguments"]) <= 1 and _interface() is not None
 
 
-@on_objects("generator_draw", fits=_fits)
+@on_objects("generator_draw", fits=_is_float64_draw)
 def _draw(op: Operation) -> None:
     (result,) = op.node.results
     (generator,), out = op.operands(), op.out

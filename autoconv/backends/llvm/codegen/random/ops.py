@@ -29,7 +29,7 @@ from autoconv.ops.random.bits import GLOBAL, RESERVED, seed_size, stream_name
 from autoconv.ops.random.philox import SEED_KEY
 
 
-def _known(node: Node) -> bool:
+def _is_native_draw(node: Node) -> bool:
     """Return whether the node is native: Philox, scalar bounds, and a shape given by the type.
 
     The operand that holds the shape is not read.
@@ -98,7 +98,7 @@ def _write(region: LoweringContext, node: Node, call: Callable[..., object]) -> 
         region.set(result, load(ElementWriter(region.out), type_.dtype, target, 0))
 
 
-def _plain(make: Callable[[Any, DType, Position], str]) -> Callable[[Any, Node], None]:
+def _uniform_writer(make: Callable[[Any, DType, Position], str]) -> Callable[[Any, Node], None]:
     def write(region: LoweringContext, node: Node) -> None:
         _write(
             region, node,
@@ -108,14 +108,18 @@ def _plain(make: Callable[[Any, DType, Position], str]) -> Callable[[Any, Node],
     return write
 
 
-native("random_uniform", "stateless_random_uniform", fits=_known, of_open=_known)(_plain(uniform))
-native("random_bits", "stateless_random_bits", fits=_known, of_open=_known)(_plain(bits))
+native("random_uniform", "stateless_random_uniform", fits=_is_native_draw, of_open=_is_native_draw)(
+    _uniform_writer(uniform)
+)
+native("random_bits", "stateless_random_bits", fits=_is_native_draw, of_open=_is_native_draw)(_uniform_writer(bits))
 
 
-native("random_normal", "stateless_random_normal", fits=_known, of_open=_known)(_plain(gaussian))
+native("random_normal", "stateless_random_normal", fits=_is_native_draw, of_open=_is_native_draw)(
+    _uniform_writer(gaussian)
+)
 
 
-@native("random_truncated_normal", "stateless_truncated_normal", fits=_known, of_open=_known)
+@native("random_truncated_normal", "stateless_truncated_normal", fits=_is_native_draw, of_open=_is_native_draw)
 def write_truncated_normal(region: LoweringContext, node: Node) -> None:
     def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
         size = group_size(dtype)
@@ -127,7 +131,7 @@ def write_truncated_normal(region: LoweringContext, node: Node) -> None:
     _write(region, node, call)
 
 
-@native("random_uniform_int", "stateless_random_uniform_int", fits=_known, of_open=_known)
+@native("random_uniform_int", "stateless_random_uniform_int", fits=_is_native_draw, of_open=_is_native_draw)
 def write_integers(region: LoweringContext, node: Node) -> None:
     """Draw integers; the kernel raises if the bounds are not in order."""
     low, high = (region.number(value) for value in _operands(node)[1])

@@ -33,7 +33,7 @@ _KEY_NAMES = ("%key", "%low", "%high")
 _MASK = (1 << 32) - 1
 
 
-def _long(*names: str) -> list[str]:
+def _i64_parameters(*names: str) -> list[str]:
     """Return parameters of 64 bits."""
     return [f"i64 {name}" for name in names]
 
@@ -43,7 +43,7 @@ def _long(*names: str) -> list[str]:
 
 def philox(module: ModuleText) -> str:
     """Return the name of the function that writes four words for each of `blocks` blocks from number `block` on."""
-    parameters = ["ptr noalias %bits", *_long("%block", "%blocks", *_KEY_NAMES)]
+    parameters = ["ptr noalias %bits", *_i64_parameters("%block", "%blocks", *_KEY_NAMES)]
     out = FunctionText(module, Signature("void", parameters))
     with out.loop("0", "%blocks") as i:
         counted = out.op("add", out.op("add", "%block", i), "%low")
@@ -88,7 +88,7 @@ class _Draw:
     """
 
     def __init__(self, region: LoweringContext, dtype: DType, each: int = 1, extra: Sequence[str] = ()) -> None:
-        self.parameters = ["ptr noalias %result", *_long("%count", *_KEY_NAMES, *extra)]
+        self.parameters = ["ptr noalias %result", *_i64_parameters("%count", *_KEY_NAMES, *extra)]
         self._region = region
         self._body = Routine(region, [*self.parameters, *PART], "i1")
         self.out = self._body.out
@@ -167,7 +167,7 @@ class _Draw:
         return whole.finish()
 
 
-def _each(out: FunctionText, start: str, length: str, write: Callable[[str, str], None]) -> None:
+def _each_number(out: FunctionText, start: str, length: str, write: Callable[[str, str], None]) -> None:
     """Run `write(i, place)` for each number of a chunk."""
     with out.loop("0", length) as i:
         write(i, out.add(start, i))
@@ -179,7 +179,7 @@ def uniform(region: LoweringContext, dtype: DType, count: Position) -> str:
 
     def chunk(start: str, length: str) -> None:
         bits = draw.bits(start)
-        _each(
+        _each_number(
             draw.out, start, length,
             lambda i, place: draw.put(draw.fraction(bits, draw.out.mul(i, draw.each), dtype), place),
         )  # fmt: skip
@@ -201,7 +201,7 @@ def gaussian(region: LoweringContext, dtype: DType, count: Position) -> str:
             place = out.mul(i, 2)
             for k, number in enumerate(draw.pair(bits, out.mul(place, draw.each))):
                 store(b, number, numbers, out.add(place, k))
-        _each(out, start, length, lambda i, place: draw.put(load(b, kind, numbers, i), place))
+        _each_number(out, start, length, lambda i, place: draw.put(load(b, kind, numbers, i), place))
 
     draw.chunks(chunk)
     return draw.finish(count)
@@ -231,7 +231,7 @@ def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
             write(remainder)
 
         def write(remainder: Callable[[Element], Element]) -> None:
-            _each(out, start, length, lambda i, place: draw.put(low + remainder(draw.long(bits, i)), place))
+            _each_number(out, start, length, lambda i, place: draw.put(low + remainder(draw.long(bits, i)), place))
 
         small = b.compare("lt", range_, 1 << 32) & b.compare("gt", range_, 1)
         out.either(small.ir, quick, lambda: write(lambda x: b.remainder(x, range_)))
@@ -245,7 +245,7 @@ def bits(region: LoweringContext, dtype: DType, count: Position) -> str:
 
     def chunk(start: str, length: str) -> None:
         words = draw.bits(start)
-        _each(draw.out, start, length, lambda i, place: draw.put(draw.long(words, i), place))
+        _each_number(draw.out, start, length, lambda i, place: draw.put(draw.long(words, i), place))
 
     draw.chunks(chunk)
     return draw.finish(count)
@@ -290,5 +290,5 @@ def truncated(region: LoweringContext, dtype: DType, groups: Position) -> str:
         out.either(inside.ir, lambda: draw.put(found, at.ir), lambda: None)
         out.store("i64", (have + b.cast(near, int64)).ir, filled)
 
-    draw.chunks(lambda start, length: _each(out, start, length, group))
+    draw.chunks(lambda start, length: _each_number(out, start, length, group))
     return draw.finish(groups)

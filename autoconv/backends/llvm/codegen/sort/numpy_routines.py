@@ -19,7 +19,7 @@ _SORTS = {None: 0, "quicksort": 0, "heapsort": 1}
 _SELECTIONS = ("partition", "argpartition")
 
 
-def _fits(node: Node) -> bool:
+def _has_routine(node: Node) -> bool:
     return is_reduced_at(node) or _orders(node)
 
 
@@ -29,7 +29,7 @@ def _orders(node: Node) -> bool:
         return False
     if len(node.results) != 1 or not is_dense(node.results[0].type):
         return False
-    function, given = node.attributes["function"], _given(node)
+    function, given = node.attributes["function"], _arguments_by_name(node)
     if given.get("a") != ("input", 0) or given.pop("axis", ("value", -1))[0] != "value":
         return False
     if function == "argsort":
@@ -41,7 +41,7 @@ def _orders(node: Node) -> bool:
     return type(place[1]) is int if place[0] == "value" else place[0] == "number" and node.inputs[1].dtype.is_integer
 
 
-def _given(node: Node) -> dict[str, Any]:
+def _arguments_by_name(node: Node) -> dict[str, Any]:
     """Return the arguments by name."""
     names = ("a", "axis", "kind") if node.attributes["function"] == "argsort" else ("a", "kth", "axis")
     arguments = node.attributes["arguments"]
@@ -50,14 +50,14 @@ def _given(node: Node) -> dict[str, Any]:
     return {**dict(zip(names, arguments, strict=False)), **dict(node.attributes.get("keywords", ()))}
 
 
-@native("numpy_call", fits=_fits, of_open=_fits)
+@native("numpy_call", fits=_has_routine, of_open=_has_routine)
 def write_numpy_routine(region: LoweringContext, node: Node) -> None:
     """Call the routine; its results are those of the function, in the order of equal elements as well."""
     if is_reduced_at(node):
         write_reduced_at(region, node)
         return
     out, (x, *_), (result,) = region.out, node.inputs, node.results
-    shape, given, function = sizes(x.type), _given(node), node.attributes["function"]
+    shape, given, function = sizes(x.type), _arguments_by_name(node), node.attributes["function"]
     axis = given.get("axis", ("value", -1))[1] % len(shape)
     array = None if function == "partition" else held_array(region, x)
     made = None
@@ -89,7 +89,7 @@ def held_array(region: LoweringContext, x: Value) -> Object | None:
 
 def _select(region: LoweringContext, node: Node, array: str, axis: int) -> Any:
     """Call the selection for one position; return what it returns, with the error that it raises."""
-    out, vector, place = region.out, TensorType(int64, (1,)), _given(node)["kth"]
+    out, vector, place = region.out, TensorType(int64, (1,)), _arguments_by_name(node)["kth"]
     wanted = region.new_array(vector)
     b = RegisterWriter(region)
     number = place[1] if place[0] == "value" else b.cast(region.number(node.inputs[1]), int64).ir

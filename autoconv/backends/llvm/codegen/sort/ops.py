@@ -137,7 +137,7 @@ def _is_vectorised(node: Node) -> bool:
     return not isinstance(size, int) or (size > _SHORT and type_.dtype.size >= 4)
 
 
-def _work(node: Node) -> int:
+def _single_thread_work(node: Node) -> int:
     """Estimate the work in a single thread; 0 where threads share short rows, or the halves of a single one."""
     shape, axis = sizes(node.inputs[0].type), node.attributes.get("axis", -1)
     alone = shape[axis] > ON_STACK and not _in_halves(node) and not _is_vectorised(node)
@@ -177,7 +177,7 @@ def _sort_in_halves(region: LoweringContext, node: Node, ordered: bool) -> None:
         call(region, routine.finish(), f"ptr {x}", f"ptr {found}")
 
 
-@native("sort", fits=_sorts, work=_work, of_open=_sorts_open)
+@native("sort", fits=_sorts, work=_single_thread_work, of_open=_sorts_open)
 def write_sort(region: LoweringContext, node: Node) -> None:
     """Sort by the keys alone; -0.0 and 0.0, which are equal, keep their order."""
     if _in_halves(node):
@@ -247,7 +247,7 @@ def _restore_zeros(
                 count_if(b.constant(True, bool_))
 
 
-@native("argsort", fits=_sorts, work=_work, of_open=_sorts_open)
+@native("argsort", fits=_sorts, work=_single_thread_work, of_open=_sorts_open)
 def write_argsort(region: LoweringContext, node: Node) -> None:
     """Return the stable order."""
     if _in_halves(node):

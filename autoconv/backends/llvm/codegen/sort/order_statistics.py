@@ -19,12 +19,12 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
 
-def _fits(node: Node) -> bool:
+def _is_native(node: Node) -> bool:
     x, places = (value.type for value in node.inputs)
     return is_dense(x) and not is_complex(x) and (is_scalar(places) or is_dense(places))
 
 
-@native("order_statistics", fits=_fits, of_open=_fits)
+@native("order_statistics", fits=_is_native, of_open=_is_native)
 def write_order_statistics(region: LoweringContext, node: Node) -> None:
     """Copy the rows, let NumPy move the elements at the positions to their places, and gather them.
 
@@ -44,7 +44,7 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
         target = region.data(result)
     pivot, name = out.alloca("i64"), _gathering(region, node, count)
     last = plus(out, shape[node.attributes["axis"]], -1)
-    for i, place in enumerate(_places(region, node, count)):
+    for i, place in enumerate(_checked_positions(region, node, count)):
         if i:
             before = out.load("i64", pivot)
             is_last = out.and_(out.icmp("eq", place, last), out.icmp("sge", place, before))
@@ -71,7 +71,7 @@ def _select(region: LoweringContext, node: Node, array: Any, place: str, pivot: 
     out.store("i64", place, pivot)
 
 
-def _places(region: LoweringContext, node: Node, count: int) -> list[str]:
+def _checked_positions(region: LoweringContext, node: Node, count: int) -> list[str]:
     """Return the positions, checked; a negative one counts from the end."""
     out, b, (x, places) = region.out, RegisterWriter(region), node.inputs
     size = sizes(x.type)[node.attributes["axis"]]

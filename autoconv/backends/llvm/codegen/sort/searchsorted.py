@@ -46,16 +46,16 @@ def write_searchsorted(region: LoweringContext, node: Node) -> None:
         name = in_parts(region, arguments, search.routine, rows * -(-each // lanes), work)
     else:
         out, dimensions = region.out, open_dimensions(region)
-        given += [f"i64 {_groups(out, _each(out, node))}", *dimensions]
+        given += [f"i64 {_groups(out, _searches_per_sequence(out, node))}", *dimensions]
         arguments += ["i64 %groups", *dimensions]
         search = _Search(Routine(region, [*arguments, *PART], "i1", short=True), node)
         counts: list[Position] = [*shape[:-1], "%groups"]
-        search.write_either(counts, _each(search.out, node))
+        search.write_either(counts, _searches_per_sequence(search.out, node))
         name = in_parts(region, arguments, search.routine, counts, _WORK * _STEPS, wanted)
     call(region, name, *given)
 
 
-def _each(out: FunctionText, node: Node) -> Position:
+def _searches_per_sequence(out: FunctionText, node: Node) -> Position:
     """Return how many numbers are searched in one sequence."""
     shape, wanted = (sizes(value.type) for value in node.inputs)
     return element_count(out, wanted if len(shape) == 1 else wanted[-1:])

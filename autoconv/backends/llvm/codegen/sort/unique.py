@@ -17,12 +17,12 @@ from autoconv.graph.types import TensorType
 _MULTIPLIER = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio (Knuth, The Art of Computer Programming 3, 6.4)
 
 
-def _fits(node: Node) -> bool:
+def _is_native(node: Node) -> bool:
     kind: Any = node.inputs[0].type
     return is_array(kind) and not kind.dtype.is_complex and 0 < sizes(kind)[0] < 2**30
 
 
-@counted("unique", fits=_fits)
+@counted("unique", fits=_is_native)
 def write_unique(region: LoweringContext, node: Node) -> None:
     """Lower `unique`: values in the order of first occurrence. Each nan is distinct; 0.0 and -0.0 are equal."""
     (x,), (values, indices, counts) = node.inputs, node.results

@@ -156,29 +156,29 @@ def prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
         return None
     total: Parts = (xr, xi)
     for axis in reversed(axes):
-        total = _along(b, total, axis, shape[axis])
+        total = _conjugate_symmetric(b, total, axis, shape[axis])
         if not node.attributes.get("keepdims"):
-            total = _cut(b, total, axis, At(0))
+            total = _slice_parts(b, total, axis, At(0))
     return total
 
 
-def _cut(b: GraphBuilder, x: Parts, axis: int, index: Entry) -> Parts:
+def _slice_parts(b: GraphBuilder, x: Parts, axis: int, index: Entry) -> Parts:
     spec = (*[Slice()] * axis, index)
     return b.get_item(x[0], spec=spec), b.get_item(x[1], spec=spec)
 
 
-def _along(b: GraphBuilder, x: Parts, axis: int, size: int) -> Parts:
+def _conjugate_symmetric(b: GraphBuilder, x: Parts, axis: int, size: int) -> Parts:
     if size <= 8:
-        rows = [_cut(b, x, axis, Slice(i, i + 1, None)) for i in range(size)]
+        rows = [_slice_parts(b, x, axis, Slice(i, i + 1, None)) for i in range(size)]
         total = rows[0]
         for row in rows[1:]:
             total = product(b, total, row)
         return total
     while size > 1:
         half = size // 2
-        paired = product(b, *(_cut(b, x, axis, Slice(at, at + half, None)) for at in (0, half)))
+        paired = product(b, *(_slice_parts(b, x, axis, Slice(at, at + half, None)) for at in (0, half)))
         if size % 2:
-            last = _cut(b, x, axis, Slice(size - 1, size, None))
+            last = _slice_parts(b, x, axis, Slice(size - 1, size, None))
             paired = tuple(b.concat(one, other, axis=axis) for one, other in zip(paired, last, strict=True))
         x, size = paired, half + size % 2
     return x

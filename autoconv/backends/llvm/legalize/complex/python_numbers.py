@@ -98,14 +98,14 @@ def _comparison(name: str, both: str) -> Rule:
     return rule
 
 
-def _truth(b: GraphBuilder, node: Node, x: Any) -> Any:
+def _is_nonzero(b: GraphBuilder, node: Node, x: Any) -> Any:
     return b.python_or(*(b.python_not_equal(part, _zero(b)) for part in x[0]))
 
 
 def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
     target, weak = node.attributes["dtype"], node.attributes.get("weak", False)
     if target is bool_:
-        return _truth(b, node, x)
+        return _is_nonzero(b, node, x)
     if not target.is_complex:
         return None
     parts = _pair(b, x[0]) if isinstance(x[0], tuple) or _dtype(x[0]) is not float64 else (x[0], _zero(b))
@@ -135,7 +135,7 @@ PYTHON: dict[str, Rule] = {
     "python_add": _by_part("python_add"), "python_subtract": _by_part("python_subtract"),
     "python_negative": _by_part("python_negative"), "python_multiply": _multiply, "python_divide": _checked("divide"),
     "python_abs": _checked("abs"), "python_power": _power, "python_equal": _comparison("python_equal", "python_and"),
-    "python_not_equal": _comparison("python_not_equal", "python_or"), "python_bool": _truth, "python_cast": _cast,
+    "python_not_equal": _comparison("python_not_equal", "python_or"), "python_bool": _is_nonzero, "python_cast": _cast,
     "python_cmath": _cmath,
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ Parts = tuple[Value, Value]
 Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
-def _spread(root: bool) -> Rule:
+def _variance_rule(root: bool) -> Rule:
     """Return the rule of the variance, the sum of the parts' variances, or of its root."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -78,7 +78,7 @@ def _position(largest: bool) -> Rule:
     return rule
 
 
-def _extreme(largest: bool) -> Rule:
+def _extreme_rule(largest: bool) -> Rule:
     """Return the rule that takes the first extreme, along the reduced axes joined to one."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -105,10 +105,10 @@ def _clip(b: GraphBuilder, node: Node, x: Any) -> Any:
     if not all(isinstance(one, tuple) for one in x):
         return None
     number, low, high = x
-    return _chosen(b, _chosen(b, number, low, "greater"), high, "less")
+    return _select_in_order(b, _select_in_order(b, number, low, "greater"), high, "less")
 
 
-def _chosen(b: GraphBuilder, x: Any, y: Any, order: str) -> Any:
+def _select_in_order(b: GraphBuilder, x: Any, y: Any, order: str) -> Any:
     known = b.logical_not(b.logical_or(b.is_nan(x[1]), b.is_nan(y[1])))
     before = b.logical_and(getattr(b, order)(x[0], y[0]), known)
     level = b.logical_and(b.equal(x[0], y[0]), getattr(b, f"{order}_equal")(x[1], y[1]))
@@ -155,10 +155,10 @@ def _of_complex(rule: Rule) -> Rule:
 REDUCTIONS: dict[str, Rule] = {
     name: _of_complex(rule)
     for name, rule in {
-        "numpy_var": _spread(False), "numpy_std": _spread(True), "reduce_euclidean_norm": _norm,
+        "numpy_var": _variance_rule(False), "numpy_std": _variance_rule(True), "reduce_euclidean_norm": _norm,
         "numpy_any": _quantifier("numpy_any"), "numpy_all": _quantifier("numpy_all"), "numpy_round": _rounded,
-        "numpy_argmax": _position(True), "numpy_argmin": _position(False), "numpy_max": _extreme(True),
-        "numpy_min": _extreme(False), "numpy_clip": _clip, "sort": _sort, "argsort": _argsort,
+        "numpy_argmax": _position(True), "numpy_argmin": _position(False), "numpy_max": _extreme_rule(True),
+        "numpy_min": _extreme_rule(False), "numpy_clip": _clip, "sort": _sort, "argsort": _argsort,
     }.items()
 }  # fmt: skip
 

@@ -62,17 +62,17 @@ def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
     return parts[0], b.zeros_like(parts[0]) if parts[1] is None else parts[1]
 
 
-def _truth(b: GraphBuilder, x: Any) -> Any:
+def _is_nonzero(b: GraphBuilder, x: Any) -> Any:
     return b.logical_or(b.not_equal(x[0], 0.0), b.not_equal(x[1], 0.0)) if isinstance(x, tuple) else x
 
 
 def _logical(name: str) -> Rule:
-    return lambda b, node, x: getattr(b, name)(*(_truth(b, one) for one in x))
+    return lambda b, node, x: getattr(b, name)(*(_is_nonzero(b, one) for one in x))
 
 
 def _select(b: GraphBuilder, node: Node, x: Any) -> Any:
     condition, first, second = x
-    return tuple(b.select(_truth(b, condition), *pair) for pair in zip(first, second, strict=True))
+    return tuple(b.select(_is_nonzero(b, condition), *pair) for pair in zip(first, second, strict=True))
 
 
 def _sign(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -308,7 +308,7 @@ def _write(name: str) -> Rule:
     return rule
 
 
-def _new(b: GraphBuilder, node: Node, operands: Any) -> Any:
+def _allocate_parts(b: GraphBuilder, node: Node, operands: Any) -> Any:
     fill = node.attributes.get("fill")
     made = b.array_new(*operands, **{**node.attributes, "fill": fill if fill is None or not fill else None})
     if fill:
@@ -319,7 +319,8 @@ def _new(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 MEMORY_RULES: dict[str, Rule] = {
-    "array_load": _load, "array_store": _write("array_store"), "array_set": _write("array_set"), "array_new": _new,
+    "array_load": _load, "array_store": _write("array_store"), "array_set": _write("array_set"),
+    "array_new": _allocate_parts,
 }  # fmt: skip
 
 __all__ = ["MEMORY_RULES", "OF_ANY_SIZE", "RULES", "Parts"]
