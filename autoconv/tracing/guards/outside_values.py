@@ -102,6 +102,9 @@ def _parts(value: Any, names: frozenset[str] | None, skip: frozenset[Any], seen:
         if is_user_code(value):
             yield from value.__defaults__ or ()
             yield from (value.__kwdefaults__ or {}).values()
+    elif type(value).__module__.partition(".")[0] == "autoconv":  # of a decorated function, not its traces and graphs
+        function = getattr(value, "__wrapped__", None) if hasattr(type(value), "__autoconv_function__") else None
+        yield from () if function is None else (function,)
     else:
         kind = value if issubclass(type(value), type) else type(value)  # `__class__` may run code
         if kind is not value and kind.__module__ not in ("numpy", "builtins"):
