@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.numpy.kernels import by_kernel, whole_call
-from autoconv.numpy.operands import NOTHING, cast, computes, given, refuse, refuse_options, tensor
+from autoconv.numpy.operands import NOTHING, cast, computes, given, is_compiled, refuse, refuse_options, tensor
 from autoconv.numpy.reductions import masked, reduced, total_of
 from autoconv.numpy.writes import write_into
 from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
@@ -56,6 +56,9 @@ def _nan_extreme(name: str, worst: float) -> Callable[..., Any]:
         if present is not None:
             some = reduced("any", present, axis, keepdims, None)
             found = apply("select", some, found, tensor(np.nan, found.dtype.numpy))
+            if is_compiled():  # an invalid value where NumPy warns of a row of nans
+                count = cast(some, found.dtype)
+                found = apply("multiply", found, apply("divide", count, count))
         return found if out is None else write_into(out, found)
 
     return run

@@ -18,6 +18,7 @@ from autoconv.numpy.operands import (
     computes,
     given,
     integer,
+    is_compiled,
     known_shape,
     numpy_dtype,
     numpy_dtype_of,
@@ -59,10 +60,21 @@ def reduced(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options:
     axis, kept = _checked_axes(name, x, axis, _flag(keepdims))
     if axis == ():
         return _over_nothing(name, x, out, options)
+    if name in ("mean", "var", "std") and is_compiled() and _is_of_nothing(x, axis):
+        refuse("warns of no elements")
     if kept:
         options["keepdims"] = True
     found = apply(f"numpy_{name}", x, axis=axis, **options)
     return found if out is None else write_into(out, found, casting="unsafe" if "arg" in name else "same_kind")
+
+
+def _is_of_nothing(x: Tensor, axis: Any) -> bool:
+    """Return whether an axis that is reduced is known to have no elements."""
+    shape = x.type.shape
+    if shape is None or not (axis is None or isinstance(axis, (int, tuple))):
+        return False
+    axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
+    return any(type(one) is int and -len(shape) <= one < len(shape) and shape[one] == 0 for one in axes)
 
 
 def _over_nothing(name: str, x: Tensor, out: OutLike, options: Any) -> Any:

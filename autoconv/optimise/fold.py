@@ -96,7 +96,7 @@ def _evaluate(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> list[np.ndarray] | None:
     """Return the results as arrays; None where the node cannot be folded, or its results are too large."""
-    kernel = node.op.kernel
+    kernel = getattr(node.op.kernel, "__wrapped__", node.op.kernel)  # with NumPy's warnings
     if kernel is None or node.regions or not node.results or node.op.name in _NOT_FOLDED:
         return None
     if node.effects & ~Effects.RAISE or not all(value in constants for value in inputs):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
+import autoconv
 from autoconv.backends import interpreter, llvm
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.graph.dtypes import as_dtype
@@ -170,3 +172,12 @@ def test_single_numbers_agree_with_the_kernel(name: str) -> None:
             np.testing.assert_allclose(found[0], expected[0], rtol=1e-15 if name.startswith("python") else 1e-14)
             signs = [np.signbit(np.asarray(x[0], float)) for x in (found, expected)]
             assert signs[0] == signs[1] or np.isnan(found[0])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "int64"])
+def test_floats_beyond_integers_are_cast_as_by_numpy(dtype):
+    x = np.array([300.0, -1, 40000, 70000, 3e9 + 1, -3e9 - 1, 5e9 + 1, 1e19, -1e20, np.nan, np.inf, 2.0**32 + 5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        expected, found = x.astype(dtype), autoconv.compile(lambda x: x.astype(dtype))(x)
+    np.testing.assert_array_equal(found, expected)

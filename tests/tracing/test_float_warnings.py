@@ -143,8 +143,8 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_side_effects_happen_once(change, capsys):
-    """Such a call does not run again, and is without a warning."""
-    states = []
+    """Such a call is undone and runs again, with its warning."""
+    states, told = [], []
     for decorate in (lambda function: function, autoconv.compile):
         counter, act = Counter(), CHANGES[change]
 
@@ -154,10 +154,78 @@ def test_side_effects_happen_once(change, capsys):
 
         called = decorate(function)
         for _ in range(3):
-            warned(called, np.array([1.0, 0]))
+            told.append({text for text, *_ in warned(called, np.array([1.0, 0]))[1]})
         state = {name: np.asarray(value).tolist() for name, value in vars(counter).items()}
         states.append((state, capsys.readouterr().out))
     assert states[0] == states[1]
+    assert told == [{"divide by zero encountered in divide"}] * 6
+
+
+def test_a_warning_after_many_calls_without_comes_one_call_late():
+    @autoconv.compile
+    def inverted(x):
+        x[:] = 1 / x
+
+    found = [len(warned(inverted, np.array([1.0, last]))[1]) for last in [1.0] * 20 + [0.0] * 3]
+    assert found == [0] * 21 + [1] * 2
+
+
+def last_of_sum(x):
+    total = x[0]
+    for i in range(1, len(x)):
+        total = total + x[i]
+    return total
+
+
+def stored(x):
+    found = np.zeros(len(x), int)
+    found[:] = x
+    return found
+
+
+INTEGERS = {
+    "floor_divide": (lambda x: x // 0, [1, 2], "int64"),
+    "remainder": (lambda x: x % x[::-1], [0, 3], "int32"),
+    "wraps": (lambda x: x // -1, [-128, 3], "int8"),
+    "divmod": (lambda x: divmod(x, x), [0, 3], "uint8"),
+    "scalar divide": (lambda x: x[1] // x[0], [0, 3], "int64"),
+    "scalar add": (lambda x: x[0] + x[1], [100, 100], "int8"),
+    "scalar subtract": (lambda x: x[0] - x[1], [1, 2], "uint8"),
+    "scalar multiply": (lambda x: x[0] * x[1], [2**62, 2], "int64"),
+    "scalar negative": (lambda x: -x[0], [-128, 2], "int8"),
+    "scalar absolute": (lambda x: abs(x[0]), [-128, 2], "int8"),
+    "sum": (last_of_sum, [2**62, 2**62, 5], "int64"),
+    "short sum": (last_of_sum, [2**30, 2**30, 5], "int32"),
+    "cast": (lambda x: x.astype(np.int8), [1e20, 2], "float64"),
+    "cast of nan": (lambda x: x.astype(np.int64), [np.nan, 2], "float32"),
+    "store": (stored, [1e20, 2], "float64"),
+    "maximum of nans": (lambda x: np.nanmax(x), [np.nan, np.nan], "float64"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", INTEGERS)
+def test_errors_of_integers(case):
+    function, row, dtype = INTEGERS[case]
+    x = np.array(row, dtype)
+    compiled = autoconv.compile(function)
+    for _ in range(3):
+        expected, found = warned(function, x), warned(compiled, x)
+        assert str(found[0]) == str(expected[0]) and found[1] == expected[1] != set()
+    harmless = np.array([3, 2, 1][: len(x)], dtype)
+    assert warned(compiled, harmless)[1] == warned(function, harmless)[1]
+    assert "1 trace" in compiled.explain()
+
+
+NEGATIVE = np.array([-1.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: x + np.sqrt(NEGATIVE), lambda x: x + NEGATIVE // 0, lambda x: np.log(NEGATIVE).sum()]
+)
+def test_errors_of_outer_arrays(function):
+    compiled = autoconv.compile(function)
+    for _ in range(3):
+        assert warned(compiled, np.ones(2))[1] == warned(function, np.ones(2))[1] != set()
 
 
 def test_errors_of_constants_are_at_the_users_line():

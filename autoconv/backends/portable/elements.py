@@ -163,6 +163,9 @@ class Elementwise(Arrays):
     def fail(self, condition: Term) -> None:
         self.fail_where(condition if not condition.shape else self.reduce_any(condition))
 
+    def warn(self, error: str, condition: Term) -> None:
+        """Ignore what NumPy warns of."""
+
     def reduce_any(self, x: Term) -> Term:
         """Return whether any element is true."""
         return self.reduce(x, range(x.rank), "or", False)

@@ -138,13 +138,7 @@ def _call_computing(
         return function(*args, **kwargs)
     if object in kinds:
         contract.before_call(UnknownArgument(function, _CALLING_BACK))
-    warned_of: Any = {error: "raise" for error, action in np.geterr().items() if action == "warn"}
-    try:
-        with np.errstate(**warned_of):
-            found = function(*args, **kwargs)
-    except FloatingPointError:
-        contract.before_write(function, f"NumPy warns of floating-point errors in {function.__name__} of constants")
-        raise
+    found = function(*args, **kwargs)
     made = _made_by(found)
     return found if made is None else _dimensioned(function, made, args, contract)
 

@@ -77,7 +77,8 @@ def nonzero_divisor(b: Elements, x: Any, y: Any) -> tuple[Any, Any]:
     zero = y.same(0)
     divisor = b.select(zero, 1, y)
     if not x.dtype.is_unsigned:
-        divisor = b.select(divisor.same(-1) & x.same(x.dtype.min), 1, divisor)
+        wraps = divisor.same(-1) & x.same(x.dtype.min)
+        divisor = b.select(wraps, 1, divisor)
     return divisor, zero
 
 
@@ -89,6 +90,9 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
     if x.dtype.is_floating:
         return _float_floor_divide(b, x, y)
     divisor, zero = nonzero_divisor(b, x, y)
+    b.warn("divide", zero)
+    if not x.dtype.is_unsigned:
+        b.warn("over", y.same(-1) & x.same(x.dtype.min))
     quotient = b.divide(x, divisor)
     if not x.dtype.is_unsigned:
         rest = x - quotient * divisor
@@ -104,6 +108,7 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
     if x.dtype.is_floating:
         return float_modulo(b, x, y)
     divisor, zero = nonzero_divisor(b, x, y)
+    b.warn("divide", zero)
     rest = b.remainder(x, divisor)
     if not x.dtype.is_unsigned:
         rest = b.select(rest.differs(0) & (rest ^ divisor).__lt__(0), rest + divisor, rest)

@@ -17,7 +17,11 @@ Rule = Callable[..., Any]
 
 
 class Elements(Protocol):
-    """Operations available to rules, besides the operators of the elements themselves."""
+    """Operations available to rules, besides the operators of the elements themselves.
+
+    `fail(condition)` is for operands of which the op raises, `warn(error, condition)` for those of which NumPy reports
+    a floating-point error, by its name in `np.errstate`, that the rule's own operations do not raise in the processor.
+    """
 
     def constant(self, number: Any, dtype: DType) -> Any: ...
     def compare(self, test: str, x: Any, y: Any) -> Any: ...
@@ -34,6 +38,7 @@ class Elements(Protocol):
     def is_nan(self, x: Any) -> Any: ...
     def checked(self, name: str, x: Any, y: Any) -> tuple[Any, Any]: ...
     def fail(self, condition: Any) -> None: ...
+    def warn(self, error: str, condition: Any) -> None: ...
 
 
 ELEMENTS: RuleTable[Rule] = RuleTable("element rule")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -32,9 +33,10 @@ def _binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any,
 def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Return the kernel without NumPy's warnings about overflow, division by zero and invalid values.
 
-    Shapes that do not broadcast at run time raise InvalidArgumentError.
+    Shapes that do not broadcast at run time raise InvalidArgumentError. The kernel itself is `__wrapped__`.
     """
 
+    @functools.wraps(kernel, assigned=(), updated=())
     def run(*inputs: Any, **attributes: Any) -> Any:
         try:
             with np.errstate(all="ignore"):

@@ -60,10 +60,10 @@ _MOST = 100_000  # logged changes, of a few hundred bytes each
 
 
 class _Active(threading.local):
-    log: _Log | None = None
+    log: Log | None = None
 
 
-class _Log:
+class Log:
     """The changes of a run in order, as undo functions.
 
     What a container or attribute held is logged once. Logged owners are kept alive, so that their ids stay unique.
@@ -100,7 +100,7 @@ class _Log:
         self.entries.clear()
 
 
-_ACTIVE = _Active()
+ACTIVE = _Active()
 
 
 def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
@@ -131,19 +131,19 @@ def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
     """
 
     def noted(*arguments: Any) -> Any:
-        outer, log = _ACTIVE.log, _Log(stops)
-        _ACTIVE.log = log
+        outer, log = ACTIVE.log, Log(stops)
+        ACTIVE.log = log
         try:
             return run(*arguments)
         except TAKEN_BACK as error:
             if not log.lost:
-                _ACTIVE.log = None
+                ACTIVE.log = None
                 log.undo()
                 error._autoconv_undone = True  # type: ignore[union-attr]
                 error._autoconv_printed = log.printed  # type: ignore[union-attr]
             raise
         finally:
-            _ACTIVE.log = outer
+            ACTIVE.log = outer
             if outer is not None:
                 outer.printed += log.printed
             if outer is not None and not outer.lost:
@@ -157,8 +157,8 @@ def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
 def write_output(text: str) -> None:
     """Write to the present sys.stdout."""
     sys.stdout.write(text)
-    if _ACTIVE.log is not None:
-        _ACTIVE.log.printed += len(text)
+    if ACTIVE.log is not None:
+        ACTIVE.log.printed += len(text)
 
 
 def changes(function: str) -> bool:
@@ -186,25 +186,25 @@ def is_noted(kind: type, name: str) -> bool:
 
 def owner_is_settled(owner: Any) -> bool:
     """Return whether no change of the object needs logging in the rest of the run."""
-    log = _ACTIVE.log
+    log = ACTIVE.log
     return log is None or log.lost or id(owner) in log.noted
 
 
 def length_is_settled(owner: Any) -> bool:
     """Return whether appends to the list need no logging."""
-    log = _ACTIVE.log
+    log = ACTIVE.log
     return owner_is_settled(owner) or (log is not None and (id(owner), "length") in log.noted)
 
 
 def attribute_is_settled(owner: Any, name: str) -> bool:
     """Return whether changes of the attribute need no logging."""
-    log = _ACTIVE.log
+    log = ACTIVE.log
     return log is None or log.lost or (id(owner), name) in log.noted
 
 
 def items_are_settled(owner: Any) -> bool:
     """Return whether writes to items of a list or dict need no logging; many writes log the whole object."""
-    log = _ACTIVE.log
+    log = ACTIVE.log
     if log is None or log.lost or id(owner) in log.noted:
         return True
     if type(owner) not in (list, dict):
@@ -218,7 +218,7 @@ def items_are_settled(owner: Any) -> bool:
 
 def note_apply(function: str, operands: tuple[Any, ...]) -> None:
     """Log the change before an operator or builtin of `objects.py` is applied."""
-    log = _ACTIVE.log
+    log = ACTIVE.log
     if log is None or log.lost:
         return
     if function in ("setitem", "delitem"):
@@ -233,28 +233,28 @@ def note_apply(function: str, operands: tuple[Any, ...]) -> None:
 
 def note_made(found: Any) -> None:
     """Register an iterator that an operator or builtin returned as made by the run."""
-    log = _ACTIVE.log
+    log = ACTIVE.log
     if log is not None and hasattr(found, "__next__"):
         log.iterators[id(found)] = found
         if len(log.iterators) > _MOST:
             log.lose()
 
 
-def _is_used_up(log: _Log, items: Any) -> bool:
+def _is_used_up(log: Log, items: Any) -> bool:
     """Return whether iteration would advance an iterator from before the run."""
     return hasattr(items, "__next__") and id(items) not in log.iterators
 
 
 def note_iteration(items: Any) -> None:
     """Discard the log before iteration over an iterator from outside, which cannot be restarted."""
-    log = _ACTIVE.log
+    log = ACTIVE.log
     if log is not None and _is_used_up(log, items):
         log.lose()
 
 
 def note_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
     """Log the change before a method call."""
-    log = _ACTIVE.log
+    log = ACTIVE.log
     if log is None or log.lost:
         return
     if any(_is_used_up(log, argument) for argument in arguments):
@@ -271,7 +271,7 @@ def note_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
 
 def note_attribute(owner: Any, name: str) -> None:
     """Log the change before an attribute is set or deleted."""
-    log = _ACTIVE.log
+    log = ACTIVE.log
     if log is None or log.lost:
         return
     key = id(owner), name
@@ -299,7 +299,7 @@ def note_attribute(owner: Any, name: str) -> None:
     log.add(owner, key, undo)
 
 
-def _note_item(log: _Log, function: str, owner: Any, key: Any) -> None:
+def _note_item(log: Log, function: str, owner: Any, key: Any) -> None:
     if id(owner) in log.noted:
         return
     if type(owner) is dict and function == "setitem":
@@ -312,7 +312,7 @@ def _note_item(log: _Log, function: str, owner: Any, key: Any) -> None:
         _note_whole(log, owner)
 
 
-def _note_entry(log: _Log, owner: dict[Any, Any], key: Any) -> None:
+def _note_entry(log: Log, owner: dict[Any, Any], key: Any) -> None:
     try:
         if (id(owner), key) in log.noted:
             return
@@ -323,7 +323,7 @@ def _note_entry(log: _Log, owner: dict[Any, Any], key: Any) -> None:
     log.add(owner, (id(owner), key), undo)
 
 
-def _note_position(log: _Log, owner: list[Any], key: int) -> None:
+def _note_position(log: Log, owner: list[Any], key: int) -> None:
     key += len(owner) * (key < 0)
     if not 0 <= key < len(owner) or (id(owner), key) in log.noted:
         return
@@ -331,13 +331,13 @@ def _note_position(log: _Log, owner: list[Any], key: int) -> None:
     log.add(owner, (id(owner), key), lambda: owner.__setitem__(key, before))
 
 
-def _note_length(log: _Log, owner: list[Any]) -> None:
+def _note_length(log: Log, owner: list[Any]) -> None:
     if id(owner) not in log.noted and (id(owner), "length") not in log.noted:
         length = len(owner)
         log.add(owner, (id(owner), "length"), lambda: owner.__delitem__(slice(length, None)))
 
 
-def _note_filled(log: _Log, owner: Any) -> None:
+def _note_filled(log: Log, owner: Any) -> None:
     """Log the change before a lookup in a dict that may insert the key."""
     if type(owner) in _ORDERED or (type(owner) is collections.defaultdict and owner.default_factory in _EMPTY):
         _note_whole(log, owner)
@@ -345,7 +345,7 @@ def _note_filled(log: _Log, owner: Any) -> None:
         log.lose()
 
 
-def _note_part(log: _Log, owner: np.ndarray, key: Any) -> None:
+def _note_part(log: Log, owner: np.ndarray, key: Any) -> None:
     if not owner.flags.writeable:
         return
     try:
@@ -359,7 +359,7 @@ def _note_part(log: _Log, owner: np.ndarray, key: Any) -> None:
         log.add(owner, (id(owner), len(log.entries)), lambda: owner.__setitem__(key, before))
 
 
-def _note_whole(log: _Log, owner: Any) -> None:
+def _note_whole(log: Log, owner: Any) -> None:
     """Log the whole contents of the owner."""
     if isinstance(owner, _CONSTANT) or id(owner) in log.noted:
         return
@@ -384,6 +384,8 @@ def _note_whole(log: _Log, owner: Any) -> None:
 
 
 __all__ = [
+    "ACTIVE",
+    "Log",
     "MAKING_ITERATORS",
     "changes",
     "is_noted",

@@ -85,6 +85,7 @@ class Trace:
     scope, device: the present name prefix and the requested device
     controls: the graph and the names of nodes that have to run before what is recorded into it
     around: the exception that was handled around the trace
+    warns_of_constants: True if NumPy warns of a floating-point error in what the trace computed of plain values.
     raises_in_handlers: True if operations in handlers may raise: what they raise has to have the handled exception as
         its context
     """
@@ -108,6 +109,7 @@ class Trace:
     refusal: BaseException | None = None
     around: BaseException | None = field(default_factory=lambda: sys.exc_info()[1])
     raises_in_handlers: bool = False
+    warns_of_constants: bool = False
     sources: list[tuple[Node, Any]] | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
     # The patched classes that objects from before the trace may have.

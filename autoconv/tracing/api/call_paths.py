@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from autoconv.config import DETOUR, SETTINGS
+from autoconv.ops.python.revocable_run import Revoked
 from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.tracebacks import present
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
@@ -112,10 +113,14 @@ class Dispatched(Generic[P, R]):
     def _warned(self, concrete: ConcreteFunction, found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result of a call that ran by this trace; see `float_warnings`."""
         flags = concrete.float_errors.take_flags()
+        if concrete.float_errors.careful:
+            self._is_settled = False
         return self._warned_of(flags, concrete, found, args, kwargs) if flags else found
 
     def _warned_of(self, flags: int, concrete: ConcreteFunction, found: Any, args: Any, kwargs: Any) -> Any:
         if BUSY.value or not concrete.float_errors.run_again(flags):  # a tape records the results of the trace
+            if concrete.float_errors.careful:  # later calls can be undone, and do not go directly to its entries
+                self._call_directly(*(pair for pair in self._direct if pair[0] is not concrete))
             return found
         self._is_settled = False  # the time of the call is not that of its graph
         return self.python_function(*args, **kwargs)
@@ -243,9 +248,14 @@ class Dispatched(Generic[P, R]):
                     if seconds < SHORT:
                         self._tiers.presumption.is_short(kind)
 
-    def _note_rerun(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Note that a graph gave up a call; where that happens often, calls of its kind run plain at once."""
-        if self._is_timed and not self._tiers.is_sampling():
+    def _note_rerun(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Note that a graph gave up a call; where that happens often, calls of its kind run plain at once.
+
+        Calls that are undone for their warnings alone are no such calls.
+        """
+        if isinstance(error, Revoked):
+            self._is_settled = False  # the time of the call is not that of its graph
+        elif self._is_timed and not self._tiers.is_sampling():
             kind = kind_of(args, kwargs)
             if self._tiers.timing(kind).reran(self._counter.value):
                 self._gate.open(0, GRAPH)
@@ -261,7 +271,7 @@ class Dispatched(Generic[P, R]):
 
     def _prefer(self, concrete: ConcreteFunction) -> None:
         """Try this trace first on the next call, if it has an entry."""
-        if concrete.guards.check_numerics or concrete.key.replica:
+        if concrete.guards.check_numerics or concrete.key.replica or concrete.float_errors.careful:
             return
         known = self._direct and self._direct[0][0] is concrete and self._asked == concrete.entries
         if concrete.entry is not None and not known:
@@ -276,7 +286,8 @@ class Dispatched(Generic[P, R]):
         self._gate.ask_variable(self._asks_state and is_of_numpy and VARIABLE is not None)
         native = [entry for concrete, _ in entries for entry in concrete.entries]
         self._straight = ()
-        if self._signature.has_only_positions and not any(concrete.checks_guards_in_python for concrete, _ in entries):
+        needs_python = any(one.checks_guards_in_python or one.float_errors.is_certain for one, _ in entries)
+        if self._signature.has_only_positions and not needs_python:
             self._straight = self._slot(native)
 
     def _slot(self, entries: Any) -> tuple[Any, ...]:

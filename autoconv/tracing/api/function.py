@@ -268,7 +268,7 @@ class Function(Dispatched[P, R], TraceMaker, Described, Pickled):
 
     def _beyond(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
         """Rerun as plain Python a call with values beyond the graph's representation, or an error in its own words."""
-        self._note_rerun(args, kwargs)
+        self._note_rerun(error, args, kwargs)
         if hasattr(error, "_autoconv_items"):  # from now on they are objects
             self._signature.keys_items = False
             self._call_directly()

@@ -259,7 +259,7 @@ class ConcreteFunction:
         values += [self._captured(capture) for capture in self.captures]
         give_away([leaves[i] for i in self._donated], self.function_name)
         self.float_errors.take_flags()  # of the program, or of tracing
-        results = (self._run if not other_device_request() else self._on(eager_device()))(values)
+        results = self.float_errors.run(self._on(eager_device()) if other_device_request() else self._run, values)
         if self._gives_out_constants:  # copies, as the program may write to results
             results = [owned_result(found, value) for found, value in zip(results, self.optimised.outputs, strict=True)]
         if self._first_of:

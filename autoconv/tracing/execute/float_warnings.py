@@ -1,51 +1,109 @@
 """NumPy's warnings about floating-point errors, which a graph does not give.
 
-The processor keeps flags of invalid values, divisions by zero and overflows. Where they are up after a call of a trace
-without side effects, the call runs once more, as plain Python, and the result is that of plain Python: NumPy itself
-warns then, or does not. Flags may also be up without reason, such as after a lane of a vector that a mask left out.
+The processor keeps flags of invalid values, divisions by zero and overflows. Where they are up after a call of a trace,
+the call runs once more, as plain Python, and the result is that of plain Python: NumPy itself warns then, or does not.
+Flags may also be up without reason, such as after a lane of a vector that a mask left out. Native code raises them as
+well for errors of integers, which raise none in the processor.
+
+A call that changes what was there before has to be undone first. Copying and logging that costs more than small graphs
+do. Hence such a trace is run with care in its first calls, and again for some calls after one with flags; the warnings
+of a call with the first flags after many without any are lost.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from autoconv.backends import backend_named
-from autoconv.graph.graph import Graph
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node
+from autoconv.graph.types import ArrayType
+from autoconv.ops.python.reversibility import can_undo
+from autoconv.ops.python.revocable_run import Revoked, revocable
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.tracing.execute.rollback import leaves_nothing
 from autoconv.tracing.execute.typed_numbers import computes_typed_numbers
 
 _EACH, _NEVER, _RARELY = "each", "never", "rarely"
 _FIRST = 4  # flagged calls that run once more where a warning is shown once a line
+_CAREFUL = 6  # calls that can be undone, at first and after one with flags
+_LARGEST = 1 << 26  # bytes of arrays that are copied before such a call
+_SOME = 1 << 12  # elements of constants that are looked at
+_ANY_FLAG = 16  # stands for an error of constants
 
 
 class FloatErrors:
     """The facts about floating-point errors of a trace.
 
-    `may_occur` says whether there may be some, for which NumPy's error state matters.
+    `may_occur` says whether there may be some, for which NumPy's error state matters; `is_certain` whether constants
+    alone have one, for which no flag is raised; `careful` is the number of further calls that can be undone.
     """
 
-    __slots__ = ("_calls", "_filters", "_flags", "_next", "_runs_again", "_share", "may_occur")
+    __slots__ = (
+        "_calls", "_can_undo", "_filters", "_flags", "_leaves_nothing", "_next", "_share", "_written", "careful",
+        "is_certain", "may_occur",
+    )  # fmt: skip
 
     def __init__(self, graph: Graph, contract: type[Contract], uses_tensors: bool) -> None:
         self.may_occur = any(map(computes_typed_numbers, graph.walk()))
-        self._runs_again = self.may_occur and contract.runs_plain and not uses_tensors and leaves_nothing(graph)
+        warns = self.may_occur and contract.runs_plain and not uses_tensors
+        self._leaves_nothing = warns and leaves_nothing(graph)
+        self._can_undo = warns and not self._leaves_nothing and can_undo(graph)
+        self._written = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
+        self.careful = _CAREFUL if self._can_undo else 0
+        self.is_certain = warns and any(map(_has_error_of_constants, graph.nodes))
         self._filters: list[Any] = []
         self._share, self._calls, self._flags, self._next = "", 0, 0, _FIRST
 
     def take_flags(self) -> int:
         """Return the flags that are up in this thread, and clear them; 0 where a call would not run once more."""
-        return backend_named().taken_float_errors() if self._runs_again else 0
+        if not (self._leaves_nothing or self._can_undo):
+            return 0
+        return backend_named().taken_float_errors() | (_ANY_FLAG if self.is_certain else 0)
 
     def run_again(self, flags: int) -> bool:
         """Count a call after which these flags are up; return whether it runs once more.
 
-        With filters that show a warning once a line these are the first ones, those with new flags, and every second,
-        fourth and so on of the others. With filters that show each warning, or raise it, these are all.
+        A call that left changes does not, but later ones can be undone.
         """
-        if not self._runs_again:
-            return False
+        if self._leaves_nothing:
+            return self._shows(flags)
+        if self._can_undo and self._shows(flags):
+            self.careful = _CAREFUL
+        return False
+
+    def run(self, run: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> Any:
+        """Run a graph, with care where that is due.
+
+        Where flags are up then and a warning may be shown, its changes are undone, and Revoked is raised.
+        """
+        if not self.careful:
+            return run(values)
+        self.careful -= 1
+        arrays = [values[i] for i in self._written if isinstance(values[i], np.ndarray)]
+        if sum(array.nbytes for array in arrays) > _LARGEST:
+            return run(values)
+
+        def is_wrong() -> bool:
+            flags = self.take_flags()
+            return bool(flags) and self._shows(flags)
+
+        try:
+            return revocable(run, values, arrays, is_wrong)
+        except Revoked:
+            self.careful = _CAREFUL
+            raise
+
+    def _shows(self, flags: int) -> bool:
+        """Count a call with these flags; return whether its warnings may be shown.
+
+        With filters that show a warning once a line that is so for the first ones, those with new flags, and every
+        second, fourth and so on of the others. With filters that show each warning, or raise it, it is for all.
+        """
         if self._filters != warnings.filters or not self._share:
             self._filters = list(warnings.filters)
             self._share, self._calls, self._flags, self._next = _share(self._filters), 0, 0, 2 * _FIRST
@@ -58,6 +116,27 @@ class FloatErrors:
             self._next *= 2
         self._flags |= flags
         return True
+
+
+def _has_error_of_constants(node: Node) -> bool:
+    """Return whether a node of constants has a floating-point error, for which it was not folded."""
+    kernel = getattr(node.op.kernel, "__wrapped__", node.op.kernel)
+    if kernel is None or node.regions or not node.inputs or node.effects & ~Effects.RAISE:
+        return False
+    given = [value.node for value in node.inputs]
+    if any(one is None or one.op.name != "constant" for one in given):
+        return False
+    values = [np.asarray(one.attributes["value"]) for one in given if one is not None]
+    if sum(value.size for value in values) > _SOME:
+        return False
+    try:
+        with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"):
+            kernel(*values, **node.attributes)
+    except FloatingPointError:
+        return True
+    except Exception:
+        return False
+    return False
 
 
 def _share(filters: list[Any]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.errors import AutoconvError, OpError
+from autoconv.ops.python.revocable_run import Revoked
 from autoconv.ops.python.undo_log import TAKEN_BACK
 from autoconv.tracing.outputs.printed_output import leaving_out
 
@@ -21,6 +22,8 @@ def is_for_python(concrete: Any, error: BaseException) -> bool:
 
     An error of an operation in a handler lacks its context.
     """
+    if isinstance(error, Revoked):
+        return True
     if not isinstance(error, BEYOND) and not (concrete.raises_in_handlers and isinstance(error, Exception)):
         return False
     if not concrete.contract.runs_plain or (isinstance(error, OpError) and error.plain is not None):

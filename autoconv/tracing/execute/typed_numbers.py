@@ -9,13 +9,13 @@ _MOVING = frozenset({"constant", "identity", "select", "array_load", "array_view
 
 
 def computes_typed_numbers(node: Node) -> bool:
-    """Return whether an op computes other numbers than Python's, or stores some with another floating dtype.
+    """Return whether an op computes other numbers than Python's, or stores some with another dtype, one of floats.
 
     False for an op that only moves or compares them.
     """
     if node.op.traits.stores_into is not None:
         dtypes = {value.dtype for value in node.inputs if isinstance(value.type, (ArrayType, TensorType))}
-        return len({dtype for dtype in dtypes if dtype.is_floating or dtype.is_complex}) > 1
+        return len(dtypes) > 1 and any(dtype.is_floating or dtype.is_complex for dtype in dtypes)
     return not node.regions and node.op.name not in _MOVING and any(map(_is_typed, node.results))
 
 

@@ -6,8 +6,12 @@ cheap.
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -17,6 +21,29 @@ VARIABLE: contextvars.ContextVar[Any] | None = _FOUND if isinstance(_FOUND, cont
 DEFAULT = contextvars.Context().run(VARIABLE.get) if VARIABLE is not None else None
 
 
+_PACKAGE = str(Path(__file__).parents[2])
+_OF_PROGRAMS = str(Path(_PACKAGE) / "operators")  # which compute what the program asks for
+_NUMPY = str(Path(np.__file__).parent)
+
+
+@contextlib.contextmanager
+def noting_errors_of_constants(note: Callable[[], None]) -> Iterator[None]:
+    """Call `note` where NumPy would warn of a floating-point error in what the program computes of plain values.
+
+    A trace computes these once; they are constants of its graph, which raises no flag for them.
+    """
+
+    def met(error: str, flag: int) -> None:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith((_OF_PROGRAMS, _NUMPY)):
+            frame = frame.f_back
+        if frame is None or not frame.f_code.co_filename.startswith(_PACKAGE):
+            note()
+
+    with np.errstate(**{error: "call" for error, action in np.geterr().items() if action == "warn"}, call=met):  # type: ignore[arg-type]
+        yield
+
+
 def acts_on_floats() -> bool:
     """Return whether NumPy is set to do more than warn about floating-point errors."""
     if VARIABLE is not None and VARIABLE.get() is DEFAULT:
@@ -24,4 +51,4 @@ def acts_on_floats() -> bool:
     return not {"raise", "call", "print", "log"}.isdisjoint(np.geterr().values())
 
 
-__all__ = ["DEFAULT", "VARIABLE", "acts_on_floats"]
+__all__ = ["DEFAULT", "VARIABLE", "acts_on_floats", "noting_errors_of_constants"]

@@ -34,6 +34,7 @@ from autoconv.runtime.recording.regions import (
 from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.guards.captured_arrays import make_inputs
+from autoconv.tracing.guards.float_errors import noting_errors_of_constants
 from autoconv.tracing.guards.list_facts import mark_list_facts
 from autoconv.tracing.key.argument_structure import structures_to_flatten
 from autoconv.tracing.key.call import Call
@@ -109,7 +110,7 @@ class TraceSession:
         with undone_in_children(undo):
             try:
                 self._prepare()
-                with LOCK, recording(self.trace.root), self._closing_generators():
+                with LOCK, recording(self.trace.root), self._closing_generators(), self._noting_float_errors():
                     result = self._run_converted()
                     layout = self._settle_outputs(result)
                 self._check()
@@ -133,6 +134,14 @@ class TraceSession:
                     if generator is not None:
                         generator.close()
             raise
+
+    def _noting_float_errors(self) -> contextlib.AbstractContextManager[None]:
+        """Note that NumPy warns of what the program computes of constants, under the contract of plain Python."""
+
+        def note() -> None:
+            self.trace.warns_of_constants = True
+
+        return noting_errors_of_constants(note) if self.what.contract.runs_plain else contextlib.nullcontext()
 
     def _prepare(self) -> None:
         """Make the arguments: placeholders for the leaves, in structures like the caller's."""
@@ -254,6 +263,7 @@ class TraceSession:
         concrete.seconds = time.perf_counter() - self._begin
         concrete.uses_tensors |= trace.uses_tensors
         concrete.raises_in_handlers = trace.raises_in_handlers
+        concrete.float_errors.is_certain |= trace.warns_of_constants
         return concrete
 
 

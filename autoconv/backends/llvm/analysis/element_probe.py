@@ -67,5 +67,7 @@ class ElementProbe:
     def fail(self, condition: Element) -> None:
         self.fails = True
 
+    def warn(self, error: str, condition: Element) -> None: ...
+
     def rare(self, condition: Element) -> None:
         self.is_rare = True

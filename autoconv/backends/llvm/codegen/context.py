@@ -68,6 +68,7 @@ class ValueContext(Protocol):
 class LoweringContext(ValueContext, Protocol):
     """A `ValueContext` with control flow, ownership and the way back to Python kernels."""
 
+    graph: Graph
     call_sites: tuple[Node, ...]  # call sites around the region, whose spans errors get
     checked_positions: dict[Node, list[Any]]  # checked positions of indexed views
     launches: Launches | None

@@ -16,8 +16,12 @@ from autoconv.backends.llvm.ir.element_rules import apply_rule
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, store
 from autoconv.backends.llvm.ir.types import register
+from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
+from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.value_range import Range, cast_range, is_inside, result_range
+
+_LARGE = (1 << 40) - 1  # up to here, sums of fewer than four million numbers fit into 64 bits
 
 
 @class_lowering("scalar")
@@ -42,6 +46,8 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
 
     b = RegisterWriter(region, fail)
     found = apply_rule(b, node, operands)
+    if known is None:
+        _warn_of_overflow(b, node, operands, found, _is_running_total(region, node))
     if not failing:
         _set_noted(region, node, operands, found, known)
         return
@@ -55,6 +61,42 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     out.begin(done)
     either = out.phi((Operand.of(found.ir, register(found.dtype)), fast), (slow.ir, after))
     region.set(node.results[0], b.wrap(found.dtype, either))
+
+
+def _warn_of_overflow(
+    b: RegisterWriter, node: Node, operands: Sequence[Element], found: Element, is_running: bool
+) -> None:
+    """Report where a number of NumPy's own integer types wraps, which its arrays do silently.
+
+    Sums that a loop carries stay reductions, which vectorise: of 64 bits they report numbers that may make them wrap.
+    """
+    (result,), name = node.results, node.op.name
+    type_ = result.type
+    if not isinstance(type_, TensorType) or not type_.dtype.is_integer or type_.weak:
+        return
+    x, y = operands[0], operands[-1]
+    if name == "multiply":
+        b.warn("over", b.checked("mul", x, y)[1])
+    elif name in ("negative", "abs"):
+        if not x.dtype.is_unsigned:
+            b.warn("over", x.same(x.dtype.min))
+        elif name == "negative":
+            b.warn("over", x.differs(0))
+    elif name not in ("add", "subtract"):
+        return
+    elif x.dtype.is_unsigned:
+        b.warn("over", found < x if name == "add" else x < y)
+    elif is_running and x.dtype is int64:
+        b.warn("over", _LARGE - (y ^ b.bits("ashr", y, 63)))
+    else:
+        b.warn("over", (x ^ found) & ((y ^ found) if name == "add" else (x ^ y)))
+
+
+def _is_running_total(region: LoweringContext, node: Node) -> bool:
+    """Return whether a node adds to a value that a loop carries from one iteration to the next."""
+    graph, (result,) = region.graph, node.results
+    carried = zip(graph.parameters, graph.outputs, strict=False)  # captures follow the state
+    return any(result is after and node.inputs[0] is before for before, after in carried)
 
 
 def _set_noted(

@@ -20,6 +20,10 @@ _SHORT = 15
 _MOST_LINES = 400  # lines of a loop after unrolling, inner loops unrolled too; larger loops stay rolled
 _WIDEST = 64  # most elements that one iteration of a vectorised loop covers
 _NOT_COMPILED = Signature("void", ())  # of instructions that are only looked at
+# Instructions that raise the flag of a floating-point error.
+_RAISING = {
+    "divide": ("fdiv", "1.0", "0.0"), "over": ("fmul", "1.0e+300", "1.0e+300"), "invalid": ("fdiv", "0.0", "0.0"),
+}  # fmt: skip
 
 
 class FunctionText(Builder):
@@ -31,6 +35,7 @@ class FunctionText(Builder):
         self._allocas: list[str] = []
         self._repeated = 0  # lines that unrolling will add
         self.slots = 0
+        self._errors: dict[tuple[str, str], str] = {}  # cells of `raise_at_end`, by error and type
         self.goes_over_elements = False  # in loops that are written as the program has them
         self.has_descending_index = False  # from one iteration to the next
         self._has_hints = False
@@ -62,6 +67,17 @@ class FunctionText(Builder):
         if start is not None:
             self._allocas.append(f"  store {kind} {start}, ptr {name}")
         return Operand.of(name, "ptr")
+
+    def raise_at_end(self, error: str, kind: str, condition: str) -> None:
+        """Have the function raise the processor's flag of an error as it returns, if the condition held at any time.
+
+        A condition that is an integer holds where it is negative: its bits are joined, which vectorises best.
+        """
+        key = error, kind
+        if key not in self._errors:
+            self._errors[key] = self.alloca(kind, "0")
+        cell = self._errors[key]
+        self.line(f"store {kind} {self.new(f'or {kind} {self.load(kind, cell)}, {condition}')}, ptr {cell}")
 
     def first(self, *lines: str) -> None:
         """Append lines to the entry block, after the allocas so far."""
@@ -224,7 +240,36 @@ class FunctionText(Builder):
             self.clear("%slots", current_target().pointer * self.slots)
             frame = [f"  %slots = alloca [{self.slots} x ptr]", *self._lines]
             self._lines = lines
-        lines = ["entry:", *frame, *self._allocas, *self._lines]
+        lines = ["entry:", *frame, *self._allocas, *(self._with_raised_errors() if self._errors else self._lines)]
         elements = self.goes_over_elements or self._has_hints
         wide = current_target().has_wide_vectors
         return self.module.add(Function(self.signature, lines, elements, self.has_descending_index, wide), stem)
+
+    def _with_raised_errors(self) -> list[str]:
+        """Return the lines with the flags of errors raised before each return."""
+        lines, self._lines = self._lines, []
+        for line in lines:
+            if line.startswith("  ret "):
+                for (error, kind), cell in self._errors.items():
+                    found = self.load(kind, cell)
+                    with self.unlikely(found if kind == "i1" else self.icmp("slt", found, 0)):
+                        self.line(f"call void {raising(self.module, error)}()")
+            self._lines.append(line)
+        return self._lines
+
+
+def raising(module: ModuleText, error: str) -> str:
+    """Return the name of a function that raises the processor's flag of an error; LLVM cannot compute it before."""
+    name, (instruction, x, y) = f"raise_{error}", _RAISING[error]
+    return module.constant(
+        name,
+        f"""define internal void @{name}() noinline nounwind cold {{
+  %cell = alloca double
+  store volatile double {y}, ptr %cell
+  %y = load volatile double, ptr %cell
+  %found = {instruction} double {x}, %y
+  store volatile double %found, ptr %cell
+  ret void
+}}""",
+        "void",
+    )

@@ -193,6 +193,10 @@ class ElementWriter:
         assert self.fails is not None
         self.fails(condition)
 
+    def warn(self, error: str, condition: Element) -> None:
+        """Raise the flag of a floating-point error when the function returns, if a bool held or an int was negative."""
+        self.out.raise_at_end(error, register(condition.dtype), condition.ir)
+
     # ---- functions
 
     def intrinsic(self, name: str, *operands: Element) -> Element:
@@ -333,14 +337,15 @@ class ElementWriter:
         return self._new(dtype, f"{name} {register(x.dtype)} {x.ir} to {register(dtype)}")
 
     def _float_to_integer(self, x: Element, dtype: DType) -> Element:
-        if dtype.size < 8 and dtype.name != "int32":
-            return self.cast(self._float_to_integer(x, int64), dtype)
+        if dtype.size < 8 and dtype.name != "int32":  # as C compilers do
+            return self.cast(self._float_to_integer(x, int64 if dtype.size == 4 else int32), dtype)
         if dtype.name == "uint64":
             large = self.compare("ge", x, 2.0**63)
             less = self._float_to_integer(self.select(large, x - 2.0**63, x), int64)
             return Element(self, dtype, self.select(large, self.bits("xor", less, -(2**63)), less).ir)
         limit = 2.0 ** (dtype.size * 8 - 1)
         inside = self.compare("ge", x, -limit) & self.compare("lt", x, limit)
+        self.warn("invalid", ~inside)
         found = self.convert("fptosi", self.select(inside, x, 0.0), dtype)
         return self.select(inside, found, int(-limit))
 

@@ -1,0 +1,59 @@
+"""Runs whose changes are undone after they are complete, so that the call can run as plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.ops.python.undo_log import ACTIVE, Log
+
+
+class Revoked(Exception):
+    """The changes of a run are undone, and its call has to run as plain Python, which warns.
+
+    `_autoconv_printed` is the number of characters that it printed.
+    """
+
+    _autoconv_printed = 0
+
+
+def revocable(
+    run: Callable[[Sequence[Any]], Any],
+    values: Sequence[Any],
+    arrays: Sequence[np.ndarray],
+    is_wrong: Callable[[], bool],
+) -> Any:
+    """Run with these values; where `is_wrong()` afterwards, undo the changes, also of the arrays, and raise Revoked.
+
+    The result stands if a change cannot be undone.
+    """
+    given = [array for array in arrays if array.flags.writeable]
+    copies = [array.copy() for array in given]
+    outer, log = ACTIVE.log, Log()
+    ACTIVE.log = log
+    revoked = False
+    try:
+        found = run(values)
+        revoked = is_wrong() and not log.lost
+        if not revoked:
+            return found
+        ACTIVE.log = None
+        log.undo()
+        for array, copy in zip(given, copies, strict=True):
+            array[...] = copy
+        error = Revoked()
+        error._autoconv_printed = log.printed
+        raise error
+    finally:
+        ACTIVE.log = outer
+        if outer is not None and not revoked:
+            outer.printed += log.printed
+            if not outer.lost:
+                outer.entries += log.entries
+                if log.lost:
+                    outer.lose()
+
+
+__all__ = ["Revoked", "revocable"]
