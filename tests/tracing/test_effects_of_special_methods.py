@@ -183,3 +183,32 @@ def test_another_order_of_the_keys_of_an_argument_is_a_change(kind):
         assert compiled(x, found) == reordered(x, wanted)
         assert list(found) == list(wanted)
         found["b"] = wanted["b"] = found.pop("b") and wanted.pop("b")
+
+
+class CountsKeys:
+    def keys(self):
+        bump()
+        return ["a"]
+
+    def __getitem__(self, name):
+        return 5
+
+
+MAPPINGS = {"k": CountsKeys()}
+
+
+@pytest.mark.parametrize("make", [dict, collections.OrderedDict, lambda found: {**found}])
+def test_keys_that_write_are_called_for_mappings_under_a_condition(make):
+    global N
+
+    def program(x):
+        found = {"a": 0}
+        if x < 2:
+            found = make(MAPPINGS["k"])
+        return found["a"], x
+
+    counts = []
+    for function in (program, autoconv.compile(program)):
+        N = 0
+        counts.append([(function(x), N) for x in (1.5, 2.5, -1.0)])
+    assert counts[0] == counts[1]

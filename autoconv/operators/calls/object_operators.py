@@ -42,6 +42,8 @@ _ITERATING = frozenset(
         "mapping", "iter", "reversed", "last", "last_of_each", "bytes",
     }
 )  # fmt: skip
+# Functions that call `keys` of an operand that has it.
+_OF_MAPPINGS = frozenset({"dict", "mapping", "collections.OrderedDict"})
 # Functions that compare items with another operand.
 _SEARCHES = frozenset({"contains", "index", "count", "remove", "min", "max"})
 _EQUATES = ("__eq__", "__ne__")
@@ -135,6 +137,7 @@ def _asked_of_objects(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
         names = (*_FIRST.get(function, (f"__{function}__",)), _SECOND.get(function, ""))
         names += _asked_of_items(op, attributes)
         names = (*names, *_ASKED_BY_OP["object_iterate"]) if function in _ITERATING else names
+        names = (*names, "keys", "__getitem__") if function in _OF_MAPPINGS else names
     return names
 
 
