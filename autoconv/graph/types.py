@@ -143,6 +143,14 @@ class ArrayType:
         return len(self.shape)
 
     @property
+    def is_contiguous(self) -> bool:
+        """Whether the array is known to be C-contiguous as NumPy means it, which ignores strides of dimensions of size 1."""
+        if not all(isinstance(size, int) for size in self.shape):
+            return self.is_dense
+        known = zip(self.shape, self.strides, dense_strides(self.shape, self.dtype), strict=True)
+        return 0 in self.shape or all(size == 1 or stride == dense for size, stride, dense in known)
+
+    @property
     def is_dense(self) -> bool:
         """True if the elements are known to be contiguous in C order."""
         return None not in self.strides and self.strides == dense_strides(self.shape, self.dtype)

@@ -209,3 +209,15 @@ def test_regions_that_run_by_themselves_see_views_of_one_array():
 
     for number in (1, 5):
         both(f, np.arange(6.0), number)
+
+
+def test_strides_of_dimensions_of_size_1_make_no_copy():
+    @autoconv.compile
+    def contiguous(y):
+        found = np.ascontiguousarray(y)
+        found[0] += 1
+        return found
+
+    for shape, strides in (((5, 2, 1), (16, 8, 64)), ((2, 3), (48, 8))):
+        given = np.lib.stride_tricks.as_strided(np.arange(40.0), shape, strides)
+        assert (contiguous(given) is given) == (np.ascontiguousarray(given) is given)

@@ -204,7 +204,7 @@ def _ascontiguous(value: object, dtype: DTypeLike | None = None, **options: Any)
     if type(value) is SymbolicArray and not value.type.is_dense:
         if None in value.type.shape or None in value.type.strides:
             raise StagingError("whether an array is contiguous is known only at run time", current_place())
-        return _array(value, dtype)
+        return _array(value, dtype, copy=not value.type.is_contiguous)
     return _array(value, dtype, copy=False, **options)
 
 
