@@ -9,6 +9,12 @@ import autoconv as tf
 Dataset = tf.data.Dataset
 
 
+@pytest.fixture(autouse=True)
+def _without_a_global_seed():
+    """The orders are those of a program that sets none."""
+    tf.random.set_seed(None)
+
+
 @pytest.mark.parametrize(
     ("made", "expected"),
     [

@@ -208,7 +208,7 @@ def test_texts_stay_plain():
         return np.array(out)
 
     compiled = check(texts, (40,))
-    assert "numpy.array is not converted" in compiled.explain()
+    assert "numpy.array is given an object that is known only at run time" in compiled.explain()
 
 
 def test_lists_as_indices():
