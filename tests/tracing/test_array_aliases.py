@@ -221,3 +221,16 @@ def test_strides_of_dimensions_of_size_1_make_no_copy():
     for shape, strides in (((5, 2, 1), (16, 8, 64)), ((2, 3), (48, 8))):
         given = np.lib.stride_tricks.as_strided(np.arange(40.0), shape, strides)
         assert (contiguous(given) is given) == (np.ascontiguousarray(given) is given)
+
+
+@pytest.mark.parametrize("bound", [np.float64(1.0), 1, "a"], ids=repr)
+def test_too_many_slices_are_refused_before_their_bounds(bound):
+    """NumPy counts the entries of an index before it looks at what slices hold."""
+
+    def f(y, k):
+        y[k:] += 1
+        return y
+
+    for function in (f, autoconv.compile(f)):
+        with pytest.raises(IndexError, match="array is 0-dimensional, but 1 were indexed"):
+            function(np.array(3.0), bound)
