@@ -144,7 +144,7 @@ class ArrayType:
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether the array is known to be C-contiguous; as in NumPy, strides of dimensions of size 1 do not matter."""
+        """True if the array is known to be C-contiguous; as in NumPy, strides of dimensions of size 1 do not matter."""
         if not all(isinstance(size, int) for size in self.shape):
             return self.is_dense
         known = zip(self.shape, self.strides, dense_strides(self.shape, self.dtype), strict=True)
