@@ -98,6 +98,13 @@ def _is_checked(value: object, dtype: DType) -> bool:
     return own.is_floating or (own.is_integer and not np.can_cast(own.numpy, dtype.numpy))
 
 
+def check_rank(covered: int, rank: int) -> None:
+    """Raise NumPy's error if an index covers more dimensions than the array has."""
+    if covered > rank:
+        words = f"array is {rank}-dimensional, but {covered} were indexed"
+        raise as_program_error(IndexError(f"too many indices for array: {words}"))
+
+
 def check_element(value: object, dtype: Any) -> None:
     """Raise NumPy's error if the value assigned to one element of the dtype has dimensions."""
     tensor = as_tensor(value)

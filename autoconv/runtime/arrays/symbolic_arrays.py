@@ -26,6 +26,7 @@ from autoconv.runtime.arrays.assigned_values import (
     check_broadcast,
     check_depth,
     check_element,
+    check_rank,
     check_types,
     elements_at,
     fits_exactly,
@@ -238,18 +239,12 @@ class SymbolicArray(TensorMethods):
             raise as_program_error(ValueError(f"{what} is read-only"))
 
     def _parsed(self, index: object) -> tuple[Spec, list[Any]]:
-        entries = index if isinstance(index, tuple) else (index,)
-        if all(isinstance(entry, (slice, int)) and not isinstance(entry, bool) for entry in entries):
-            self._check_rank(len(entries))  # before the bounds of slices are looked at, as in NumPy
+        check_rank(int(isinstance(index, slice)), self.ndim)  # before bounds of a slice are looked at, as in NumPy
         spec, operands = binary_dispatch.parsed_index(_indices(index))
         operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
-        self._check_rank(covered_dimensions(aligned(spec, self.ndim, operands, lambda mask: mask.ndim or 0)))
+        covered = covered_dimensions(aligned(spec, self.ndim, operands, lambda mask: mask.ndim or 0))
+        check_rank(covered, self.ndim)
         return spec, operands
-
-    def _check_rank(self, covered: int) -> None:
-        if covered > self.ndim:
-            words = f"array is {self.ndim}-dimensional, but {covered} were indexed"
-            raise as_program_error(IndexError(f"too many indices for array: {words}"))
 
     def _view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
         if is_basic(spec):
