@@ -55,7 +55,6 @@ from autoconv.api.initializers import Zeros as zeros_initializer
 from autoconv.api.matrices.factors import eig, eigvals
 from autoconv.api.matrices.linalg import einsum, matmul, tensordot
 from autoconv.api.nn.blocks import reverse_sequence
-from autoconv.api.nn.label_runs import approx_max_k as approx_top_k
 from autoconv.api.nn.space_batches import (
     batch_to_space,
     extract_volume_patches,
@@ -178,6 +177,7 @@ from autoconv.api.tensors.shaping import (
     transpose,
     unstack,
 )
+from autoconv.api.tensors.sorting import approx_max_k as approx_top_k
 from autoconv.api.tensors.sorting import argsort, searchsorted, sort, unique, unique_with_counts
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape, broadcast_static_shape, get_static_value
 from autoconv.api.tensors.trigonometry import (

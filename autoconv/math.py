@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 from autoconv.api.control.checks import is_non_decreasing, is_strictly_increasing
 from autoconv.api.counts import confusion_matrix
-from autoconv.api.nn.label_runs import approx_max_k, approx_min_k
 from autoconv.api.nn.layers import log_softmax, softmax, softsign
 from autoconv.api.tensors.arithmetic import (
     accumulate_n,
@@ -109,7 +108,7 @@ from autoconv.api.tensors.segments import (
     unsorted_segment_prod,
     unsorted_segment_sqrt_n,
 )
-from autoconv.api.tensors.sorting import in_top_k, top_k
+from autoconv.api.tensors.sorting import approx_max_k, approx_min_k, in_top_k, top_k
 from autoconv.api.tensors.special import (
     bessel_i0,
     bessel_i0e,

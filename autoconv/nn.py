@@ -12,20 +12,15 @@ from autoconv.api.nn.convolution import (
     depthwise_conv2d,
     separable_conv2d,
 )
+from autoconv.api.nn.convolution_gradients import depthwise_conv2d_backprop_filter, depthwise_conv2d_backprop_input
 from autoconv.api.nn.ctc import ctc_loss
+from autoconv.api.nn.isotonic import isotonic_regression
 from autoconv.api.nn.label_runs import (
-    approx_max_k,
-    approx_min_k,
-    atrous_conv2d_transpose,
-    batch_norm_with_global_normalization,
     collapse_repeated,
     ctc_unique_labels,
-    depthwise_conv2d_backprop_filter,
-    depthwise_conv2d_backprop_input,
-    general_dropout,
-    isotonic_regression,
 )
 from autoconv.api.nn.layers import (
+    batch_norm_with_global_normalization,
     batch_normalization,
     bias_add,
     elu,
@@ -49,8 +44,19 @@ from autoconv.api.nn.layers import (
     tanh,
     top_k,
 )
-from autoconv.api.nn.morphology import avg_pool3d, dilation2d, erosion2d, max_pool3d, max_pool_with_argmax
-from autoconv.api.nn.pooling import avg_pool, avg_pool1d, avg_pool2d, max_pool, max_pool1d, max_pool2d, pool
+from autoconv.api.nn.morphology import dilation2d, erosion2d
+from autoconv.api.nn.pooling import (
+    avg_pool,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    max_pool,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    max_pool_with_argmax,
+    pool,
+)
 from autoconv.api.nn.replica_losses import compute_average_loss, scale_regularization_loss
 from autoconv.api.nn.space_batches import space_to_batch, with_space_to_batch
 from autoconv.api.nn.statistics import (
@@ -64,12 +70,13 @@ from autoconv.api.nn.statistics import (
     weighted_moments,
 )
 from autoconv.api.nn.transposed_convolution import (
+    atrous_conv2d_transpose,
     conv1d_transpose,
     conv2d_transpose,
     conv3d_transpose,
     conv_transpose,
 )
-from autoconv.api.random.dropout import dropout, stateless_dropout
+from autoconv.api.random.dropout import dropout, general_dropout, stateless_dropout
 from autoconv.api.random.sampled_losses import (
     all_candidate_sampler,
     compute_accidental_hits,
@@ -83,6 +90,7 @@ from autoconv.api.sparse.embedding import embedding_lookup_sparse, safe_embeddin
 from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
 from autoconv.api.tensors.norms import l2_normalize
 from autoconv.api.tensors.reductions import zero_fraction
+from autoconv.api.tensors.sorting import approx_max_k, approx_min_k
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 experimental = SimpleNamespace(general_dropout=general_dropout, stateless_dropout=stateless_dropout)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from tests.api.figures import both, close, gradients
 
 G = ac.signal
 X = np.array([1.0, -2.0, 0.5, 3.0], np.float32)
@@ -33,23 +34,6 @@ FIGURES = {
     "irfft2d": [[[13.819, -1.6454, -0.1595, -0.1595, -1.6454], [-6.1438, 3.3129, -0.6923, 0.8778, -2.4592], [-6.1438,
         -2.4592, 0.8778, -0.6923, 3.3129]]],
 }  # fmt: skip
-
-def close(found, wanted, tolerance=2e-4):
-    np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-4, atol=tolerance)
-
-
-def both(function):
-    """The function as it is, and as a graph."""
-    return function, ac.function(function)
-
-
-def gradients(function, *values):
-    given = [ac.constant(value) for value in values]
-    with ac.GradientTape() as tape:
-        for value in given:
-            tape.watch(value)
-        found = ac.reduce_sum(function(*given) ** 2)
-    return tape.gradient(found, given)
 
 
 @pytest.mark.parametrize("kind", [1, 2, 3, 4])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from tests.api.figures import both, close, gradients
 
 L = ac.linalg
 A = np.array([[0.5, -0.5, 2.25], [2.75, 1.5, -1.0], [1.5, 3.25, 1.0]])
@@ -20,23 +21,6 @@ FIGURES = {
     "slope by right sides": [[-3.8347, 2.9752], [37.2231, -25.9835], [-22.2397, 15.686]],
     "product": [[7.0, 7.0], [4.5, 2.0], [7.5, 1.0]],
 }  # fmt: skip
-
-def close(found, wanted, tolerance=2e-4):
-    np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-4, atol=tolerance)
-
-
-def both(function):
-    """The function as it is, and as a graph."""
-    return function, ac.function(function)
-
-
-def gradients(function, *values):
-    given = [ac.constant(value) for value in values]
-    with ac.GradientTape() as tape:
-        for value in given:
-            tape.watch(value)
-        found = ac.reduce_sum(function(*given) ** 2)
-    return tape.gradient(found, given)
 
 
 def test_exponentials():

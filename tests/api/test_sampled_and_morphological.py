@@ -4,28 +4,11 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from tests.api.figures import both, close, gradients
 
 IMAGE = (np.arange(12.0) % 5).reshape(1, 3, 4, 1).astype(np.float32)
 KERNEL = np.array([[0.0, 1.0], [0.5, -1.0]], np.float32)[..., None]
 ONES = [1, 1, 1, 1]
-
-
-def close(found, wanted, tolerance=2e-4):
-    np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-4, atol=tolerance)
-
-
-def both(function):
-    """The function as it is, and as a graph."""
-    return function, ac.function(function)
-
-
-def gradients(function, *values):
-    given = [ac.constant(value) for value in values]
-    with ac.GradientTape() as tape:
-        for value in given:
-            tape.watch(value)
-        found = ac.reduce_sum(function(*given) ** 2)
-    return tape.gradient(found, given)
 
 
 def test_places_of_maxima():

@@ -264,3 +264,17 @@ def embedding_lookup(params: TensorLike, ids: Any, max_norm: float | None = None
     first = convert_to_tensor(ids).shape.rank or 0
     length = apply("reduce_euclidean_norm", rows, axis=tuple(range(first, rows.shape.rank)), keepdims=True)
     return apply("divide", apply("multiply", rows, max_norm), apply("maximum", length, max_norm))
+
+
+def batch_norm_with_global_normalization(
+    input: TensorLike, mean: TensorLike, variance: TensorLike, beta: TensorLike, gamma: TensorLike,
+    variance_epsilon: float, scale_after_normalization: bool, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`batch_normalization` of an image with given moments; `gamma` counts if `scale_after_normalization`.
+
+    >>> x = autoconv.ones([1, 1, 1, 2])
+    >>> autoconv.nn.batch_norm_with_global_normalization(x, 0.0, 1.0, 1.0, 2.0, 0.0, True).numpy().ravel()
+    array([3., 3.], dtype=float32)
+    """
+    scale, shift = gamma if scale_after_normalization else None, convert_to_tensor(beta)
+    return batch_normalization(input, mean, variance, shift, scale, variance_epsilon, name)

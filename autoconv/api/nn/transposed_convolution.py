@@ -139,3 +139,15 @@ def _with_one(sizes: Tensor, place: int, rank: int) -> list[Tensor]:
     one = convert_to_tensor([1], sizes.dtype)
     parts = [get_item(sizes, slice(0, place)), one]
     return parts if place == rank else [*parts, get_item(sizes, slice(place, None))]
+
+
+def atrous_conv2d_transpose(
+    value: TensorLike, filters: TensorLike, output_shape: ShapeLike, rate: int, padding: str, name: str | None = None
+) -> Tensor:
+    """The transpose of `atrous_conv2d`: a transposed convolution whose filter elements are `rate` apart.
+
+    >>> x, kernel = autoconv.ones([1, 2, 2, 1]), autoconv.ones([2, 2, 1, 1])
+    >>> autoconv.nn.atrous_conv2d_transpose(x, kernel, [1, 4, 4, 1], rate=2, padding="VALID").shape
+    TensorShape([1, 4, 4, 1])
+    """
+    return conv2d_transpose(value, filters, output_shape, 1, padding, dilations=rate, name=name)

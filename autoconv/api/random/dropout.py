@@ -8,6 +8,9 @@ from typing import Any
 from autoconv.api.random.stateful import op_seed
 from autoconv.api.random.stateless import stateless_uniform
 from autoconv.api.tensors.arguments import shape_argument
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.gather import where
+from autoconv.api.tensors.shaping import shape
 from autoconv.graph.dtypes import DType
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -63,3 +66,21 @@ def _dropped(x: TensorLike, rate: Any, noise_shape: Any, draw_of: Callable[..., 
     keep = apply("greater_equal", draw, chance)
     scaled = apply("divide", tensor, apply("subtract", 1.0, chance) if known is None else 1.0 - chance)
     return apply("select", keep, scaled, apply("zeros_like", scaled), name=name)
+
+
+def general_dropout(
+    x: TensorLike, rate: Any, uniform_sampler: Callable[..., Tensor], noise_shape: ShapeLike | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Dropout by `uniform_sampler(shape=, dtype=)`: elements with a number below `rate` become 0, others are scaled.
+
+    >>> def sampler(shape, dtype):
+    ...     return autoconv.constant([0.1, 0.9], dtype)
+    >>> autoconv.nn.experimental.general_dropout([1.0, 1.0], 0.5, sampler).numpy()
+    array([0., 2.], dtype=float32)
+    """
+    given: Any = convert_to_tensor(x)
+    drawn: Any = uniform_sampler(shape=shape(given) if noise_shape is None else noise_shape, dtype=given.dtype)
+    part = cast(convert_to_tensor(rate), given.dtype)
+    scaled = given / (1.0 - part)
+    return where(apply("greater_equal", drawn, part), scaled, apply("zeros_like", scaled))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.shaping import transpose
 from autoconv.graph.dtypes import as_dtype, int32
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -130,3 +131,34 @@ def searchsorted(
     if side not in ("left", "right"):
         raise ValueError(f"side has to be 'left' or 'right', found {side!r}")
     return apply("searchsorted", sorted_sequence, values, side=side, dtype=as_dtype(out_type), name=name)
+
+
+def approx_max_k(
+    operand: TensorLike, k: IntLike, reduction_dimension: int = -1, recall_target: float = 0.95,
+    reduction_input_size_override: int = -1, aggregate_to_topk: bool = True, name: str | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The `k` largest elements along a dimension, in descending order, and their places; they are exact here.
+
+    >>> values, places = autoconv.math.approx_max_k([1.0, 3.0, 2.0], 2)
+    >>> values.numpy(), places.numpy()
+    (array([3., 2.], dtype=float32), array([1, 2], dtype=int32))
+    """
+    x = convert_to_tensor(operand)
+    rank = len(x.shape)
+    order = [i for i in range(rank) if i != reduction_dimension % rank] + [reduction_dimension % rank]
+    back = [order.index(i) for i in range(rank)]
+    values, places = top_k(transpose(x, order), k)
+    return transpose(values, back), transpose(places, back)
+
+
+def approx_min_k(
+    operand: TensorLike, k: IntLike, reduction_dimension: int = -1, recall_target: float = 0.95,
+    reduction_input_size_override: int = -1, aggregate_to_topk: bool = True, name: str | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The `k` smallest elements along a dimension, in ascending order, and their places; they are exact here.
+
+    >>> autoconv.math.approx_min_k([1.0, 3.0, 2.0], 2)[0].numpy()
+    array([1., 2.], dtype=float32)
+    """
+    values, places = approx_max_k(apply("negative", convert_to_tensor(operand)), k, reduction_dimension)
+    return apply("negative", values), places

@@ -1,0 +1,69 @@
+"""Isotonic regression: the closest monotonous rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autoconv.api.gradients.callbacks import numpy_function
+from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.casts import cast, stop_gradient
+from autoconv.api.tensors.reductions import reduce_sum
+from autoconv.api.tensors.shaping import expand_dims, reshape, shape, transpose
+from autoconv.graph.attribute_text import attribute_class
+from autoconv.graph.dtypes import float64, int32
+from autoconv.runtime.annotations import IntLike, TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def isotonic_regression(
+    inputs: TensorLike, decreasing: bool = True, axis: IntLike = -1, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The nearest sequences, by squares, that never rise (or never fall), and the number of the step of each element.
+
+    >>> values, steps = autoconv.nn.isotonic_regression([3.0, 1.0, 2.0, 0.0])
+    >>> values.numpy(), steps.numpy()
+    (array([3. , 1.5, 1.5, 0. ], dtype=float32), array([0, 1, 1, 2], dtype=int32))
+    """
+    x = convert_to_tensor(inputs)
+    if not x.dtype.is_floating:
+        x = cast(x, float64)
+    rank, at = len(x.shape), static_int(axis, "axis")
+    order = [i for i in range(rank) if i != at % rank] + [at % rank]
+    back = [order.index(i) for i in range(rank)]
+    moved: Any = transpose(x, order)
+    found = numpy_function(IsotonicSteps(bool(decreasing)), [stop_gradient(moved)], int32)
+    steps = reshape(found, moved.shape if moved.shape.is_fully_defined() else shape(moved))
+    same = cast(apply("equal", expand_dims(steps, -1), expand_dims(steps, -2)), moved.dtype)
+    sums: Any = apply("squeeze", apply("matmul", same, expand_dims(moved, -1)), axis=(-1,))
+    return transpose(sums / reduce_sum(same, -1), back), transpose(steps, back)
+
+
+@attribute_class
+@dataclass(frozen=True)
+class IsotonicSteps:
+    """Find the steps of the nearest monotonous sequences along the last axis, by merging neighbours that violate it."""
+
+    graphdef: ClassVar = "IsotonicRegression"
+    decreasing: bool
+
+    def __call__(self, array: Any) -> Any:
+        given = np.asarray(array, np.float64) * (1.0 if self.decreasing else -1.0)
+        rows = given.reshape(-1, given.shape[-1])
+        found = np.zeros(rows.shape, np.int32)
+        for row, out in zip(rows, found, strict=True):
+            means: list[float] = []
+            counts: list[int] = []
+            for number in row.tolist():
+                means.append(number)
+                counts.append(1)
+                while len(means) > 1 and means[-1] >= means[-2]:
+                    mean, count = means.pop(), counts.pop()
+                    means[-1] = (means[-1] * counts[-1] + mean * count) / (counts[-1] + count)
+                    counts[-1] += count
+            out[:] = np.repeat(np.arange(len(counts)), counts)
+        return found.reshape(given.shape)
