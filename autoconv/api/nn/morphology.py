@@ -1,4 +1,4 @@
-"""Dilation and erosion of images, pools of volumes, and the places of maxima in windows."""
+"""Dilation and erosion of images."""
 
 from __future__ import annotations
 
