@@ -99,16 +99,16 @@ class CodeCache:
     def _facts(self) -> list[tuple[str, int, float]]:
         """Return `entries` with paths as strings: cheaper, since there may be thousands."""
         folder = self.folder()
-        found: list[tuple[str, int, float]] = []
+        result: list[tuple[str, int, float]] = []
         if not _is_trusted(folder):
-            return found
+            return result
         with contextlib.suppress(OSError), os.scandir(folder) as files:
             for file in files:
                 if file.name.endswith(".o"):
                     with contextlib.suppress(OSError):
                         facts = file.stat(follow_symlinks=False)
-                        found.append((file.path, facts.st_size, facts.st_mtime))
-        return found
+                        result.append((file.path, facts.st_size, facts.st_mtime))
+        return result
 
 
 NATIVE = CodeCache("native", "pieces of machine code", 256 << 20)

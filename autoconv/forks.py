@@ -48,11 +48,11 @@ IMPORT, DATASET, TRACE, CONVERSION, PARSE, COMPILATION = range(6)
 
 def new_lock(waited: int | None = None) -> Any:
     """Return a reentrant lock. `waited` is its position in the lock order: a fork waits until it is free."""
-    made = threading.RLock()  # reentrant, since a plain lock does not expose its owner
-    _LOCKS.add(made)
+    result = threading.RLock()  # reentrant, since a plain lock does not expose its owner
+    _LOCKS.add(result)
     if waited is not None:
-        _WAITED[made] = waited, next(_NUMBERS)
-    return made
+        _WAITED[result] = waited, next(_NUMBERS)
+    return result
 
 
 @contextmanager

@@ -131,9 +131,9 @@ def _difference(first: Any, second: Any, check_types: bool, expand: bool) -> tup
             return ValueError, f"the numbers of elements differ: {len(one)} and {len(other)}"
         pairs = list(zip(one, other, strict=True))
     for a, b in pairs:
-        found = _difference(a, b, check_types, expand)
-        if found is not None:
-            return found
+        result = _difference(a, b, check_types, expand)
+        if result is not None:
+            return result
     return None
 
 

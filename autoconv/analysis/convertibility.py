@@ -196,12 +196,12 @@ class _Finder:
         if not blocks:
             return pinned_by(node) if not isinstance(node, (gast.FunctionDef, gast.ClassDef)) else ""
         for part in _heads(node):
-            if found := pinned_by(part):
-                return found
+            if result := pinned_by(part):
+                return result
         for block in blocks:
             for statement in block:
-                if found := self.pin(statement):
-                    return found
+                if result := self.pin(statement):
+                    return result
         return ""
 
 
@@ -209,10 +209,10 @@ def _blocks(node: gast.AST) -> list[list[gast.AST]]:
     """Return the statement lists directly inside a compound statement (none for functions and classes)."""
     if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
         return []
-    found = [getattr(node, field) for field in ("body", "orelse", "finalbody") if hasattr(node, field)]
-    found = [block for block in found if isinstance(block, list)]
-    found += [part.body for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))]
-    return found
+    result = [getattr(node, field) for field in ("body", "orelse", "finalbody") if hasattr(node, field)]
+    result = [block for block in result if isinstance(block, list)]
+    result += [part.body for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))]
+    return result
 
 
 def _heads(node: gast.AST) -> list[gast.AST]:

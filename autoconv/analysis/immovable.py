@@ -23,9 +23,9 @@ _SUSPENDING = {
 def pinned_by(node: gast.AST) -> str:
     """Return the construct in the scope of `node` that ties it to its frame; "" if there is none."""
     for child in walk_scope(node):
-        found = _SUSPENDING.get(type(child))
-        if found:
-            return found
+        result = _SUSPENDING.get(type(child))
+        if result:
+            return result
         if (
             isinstance(child, gast.Call)
             and isinstance(child.func, gast.Name)

@@ -107,10 +107,10 @@ class Liveness:
             arms = [self._case(case) for case in node.cases]
             joined = _join([*arms, Activity()])
             return expression(node.subject).then(joined)
-        found = simple(node)
+        result = simple(node)
         if isinstance(node, _LEAVING) or (self._is_exit is not None and self._is_exit(node)):
-            found = found._replace(falls_through=False)
-        return found
+            result = result._replace(falls_through=False)
+        return result
 
     def either(self, *blocks: Sequence[gast.AST]) -> Activity:
         """Join the activities of alternative blocks."""

@@ -108,7 +108,7 @@ def _set(node: Any, arithmetic: Container[str]) -> bool:
 def arithmetic_names(function: Any) -> set[str]:
     """Return the names used in operations that sets lack: `2 * x`, `-x`, `x + 1`, `x -= 1` with a number."""
     body = function.body if isinstance(function.body, list) else [function.body]
-    found = number_names(function)
+    result = number_names(function)
     for node in [node for statement in body for node in walk(statement)]:
         sides: list[Any] = []
         if isinstance(node, gast.BinOp) and not isinstance(node.op, _OF_SETS):
@@ -122,8 +122,8 @@ def arithmetic_names(function: Any) -> set[str]:
             sides = [node.slice]
         elif isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in ("range", "abs"):
             sides = node.args
-        found.update(side.id for side in sides if isinstance(side, gast.Name))
-    return found
+        result.update(side.id for side in sides if isinstance(side, gast.Name))
+    return result
 
 
 _OF_NUMBERS = (
@@ -135,7 +135,7 @@ _OF_NUMBERS = (
 def numeric_names(function: Any) -> set[str]:
     """Return the names used in operations that text lacks: `x - y`, `-x`, `x + 1`, `x < 1`, `range(x)`."""
     body = function.body if isinstance(function.body, list) else [function.body]
-    found: set[str] = set()
+    result: set[str] = set()
     for node in [node for statement in body for node in walk(statement)]:
         sides: list[Any] = []
         if isinstance(node, (gast.BinOp, gast.AugAssign)):
@@ -151,8 +151,8 @@ def numeric_names(function: Any) -> set[str]:
             sides = node.args
         elif isinstance(node, gast.For) and _iterates_over_numbers(node.iter):
             sides = [node.target]
-        found.update(side.id for side in sides if isinstance(side, gast.Name))
-    return found
+        result.update(side.id for side in sides if isinstance(side, gast.Name))
+    return result
 
 
 def is_number(node: Any) -> bool:
@@ -277,7 +277,7 @@ _ORDERING = (gast.Eq, gast.NotEq, gast.Lt, gast.LtE, gast.Gt, gast.GtE)
 
 def _single_numbers(nodes: list[Any]) -> set[str]:
     """Return the names used as no array of two elements can be: `while n > 1`, `range(n)`, `x[:n]`."""
-    found: set[str] = set()
+    result: set[str] = set()
     for node in nodes:
         sides: list[Any] = []
         if isinstance(node, (gast.If, gast.While, gast.IfExp, gast.Assert)):
@@ -291,22 +291,22 @@ def _single_numbers(nodes: list[Any]) -> set[str]:
         while sides:
             side = sides.pop()
             if isinstance(side, gast.Name):
-                found.add(side.id)
+                result.add(side.id)
             elif isinstance(side, gast.BinOp):
                 sides += [side.left, side.right]
-    return found
+    return result
 
 
 def _compared(*conditions: Any) -> list[Any]:
     """Return the operands of the comparisons in conditions."""
-    found: list[Any] = []
+    result: list[Any] = []
     pending = [*conditions]
     while pending:
         part = pending.pop()
         if isinstance(part, gast.Compare) and isinstance(part.ops[0], _ORDERING):
-            found += [part.left, *part.comparators]
+            result += [part.left, *part.comparators]
         elif build.is_operation(part, "eq", "ne", "lt", "le", "gt", "ge"):
-            found += part.args
+            result += part.args
         elif isinstance(part, gast.BoolOp):
             pending += part.values
         elif isinstance(part, gast.UnaryOp) and isinstance(part.op, gast.Not):
@@ -315,18 +315,18 @@ def _compared(*conditions: Any) -> list[Any]:
             pending += part.args
         elif isinstance(part, gast.Lambda):
             pending.append(part.body)
-    return found
+    return result
 
 
 def computed_names(function: Any) -> set[str]:
     """Return the names used in operations that lists lack: `-x`, `x / 2`, `x - y`."""
     body = function.body if isinstance(function.body, list) else [function.body]
-    found = number_names(function)
+    result = number_names(function)
     for node in [node for statement in body for node in walk(statement)]:
         sides: list[Any] = []
         if isinstance(node, gast.BinOp) and not isinstance(node.op, (gast.Add, gast.Mult, gast.Mod)):
             sides = [node.left, node.right]
         elif isinstance(node, gast.UnaryOp) and not isinstance(node.op, gast.Not):
             sides = [node.operand]
-        found.update(side.id for side in sides if isinstance(side, gast.Name))
-    return found
+        result.update(side.id for side in sides if isinstance(side, gast.Name))
+    return result

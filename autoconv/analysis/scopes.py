@@ -69,9 +69,9 @@ def _scope_of(function: gast.AST, inlined: Container[int], known: _Known) -> Sco
 
 
 def parameter_names(arguments: gast.arguments) -> list[str]:
-    found = [a.id for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    found += [a.id for a in (arguments.vararg, arguments.kwarg) if a is not None]
-    return found
+    result = [a.id for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    result += [a.id for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return result
 
 
 def bindings(node: gast.AST) -> Iterator[str]:
@@ -121,10 +121,10 @@ def free_names_of_each(scopes: Iterable[gast.AST]) -> Iterator[set[str]]:
 
 
 def _free_names(scope: gast.AST, known: _Known) -> set[str]:
-    found = known.get(id(scope))
-    if found is None:
-        found = known[id(scope)] = _found_free(scope, known)
-    return found
+    result = known.get(id(scope))
+    if result is None:
+        result = known[id(scope)] = _found_free(scope, known)
+    return result
 
 
 def _found_free(scope: Any, known: _Known) -> set[str]:
@@ -145,43 +145,43 @@ def own_names(comprehension: Any) -> frozenset[str]:
 
 def _names_read(nodes: list[gast.AST], known: _Known) -> set[str]:
     """Return the names read (or declared nonlocal) below the nodes, including the free names of nested scopes."""
-    found: set[str] = set()
+    result: set[str] = set()
     for top in nodes:
         for node in walk_scope(top):
             if isinstance(node, gast.Name):
-                found.add(node.id)
+                result.add(node.id)
             elif isinstance(node, gast.Nonlocal):
-                found.update(node.names)
+                result.update(node.names)
             elif isinstance(node, SCOPES):
-                found |= _free_names(node, known)
-    return found
+                result |= _free_names(node, known)
+    return result
 
 
 def _captured_within(comprehension: gast.AST, inlined: Container[int], known: _Known) -> set[str]:
     """Return the names that lambdas and generators inside a comprehension capture."""
-    found: set[str] = set()
+    result: set[str] = set()
     pending = _inner_parts(comprehension)
     while pending:
         for node in walk_scope(pending.pop()):
             if isinstance(node, gast.Lambda) and id(node) in inlined:
                 pending.append(gast.Expr(node.body))
             elif isinstance(node, (*FUNCTIONS, gast.GeneratorExp)):
-                found |= _free_names(node, known)
+                result |= _free_names(node, known)
             elif isinstance(node, COMPREHENSIONS):
                 pending += _inner_parts(node)
-    return found
+    return result
 
 
 def _walrus_targets(comprehension: gast.AST) -> set[str]:
-    found: set[str] = set()
+    result: set[str] = set()
     pending = _inner_parts(comprehension)
     while pending:
         for node in walk_scope(pending.pop()):
             if isinstance(node, gast.NamedExpr):
-                found.add(node.target.id)
+                result.add(node.target.id)
             elif isinstance(node, COMPREHENSIONS):
                 pending += _inner_parts(node)
-    return found
+    return result
 
 
 def _inner_parts(comprehension: Any) -> list[gast.AST]:

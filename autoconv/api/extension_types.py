@@ -26,9 +26,9 @@ class _Constructing(type):
     """Freeze an object when its constructor is through: its fields are converted, and do not change any more."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = super().__call__(*args, **kwargs)
-        made._freeze()
-        return made
+        result = super().__call__(*args, **kwargs)
+        result._freeze()
+        return result
 
 
 class ExtensionType(CompositeTensor, metaclass=_Constructing):
@@ -129,9 +129,9 @@ class ExtensionTypeSpec(TypeSpec):
 
     @classmethod
     def _of_values(cls, values: dict[str, Any]) -> ExtensionTypeSpec:
-        made = cls.__new__(cls)
-        made._values = values
-        return made
+        result = cls.__new__(cls)
+        result._values = values
+        return result
 
     @classmethod
     def _deserialize(cls, serialization: tuple[Any, ...]) -> ExtensionTypeSpec:
@@ -160,11 +160,11 @@ class ExtensionTypeSpec(TypeSpec):
 
     def _from_components(self, components: Any) -> Any:
         waiting = iter(components)
-        made = self._of.__new__(self._of)
+        result = self._of.__new__(self._of)
         for name, spec in zip(_fields(self._of), self._serialize(), strict=True):
-            vars(made)[name] = _mapped(spec, lambda one: next(waiting))
-        vars(made)["_is_frozen"] = True
-        return made
+            vars(result)[name] = _mapped(spec, lambda one: next(waiting))
+        vars(result)["_is_frozen"] = True
+        return result
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={value!r}" for name, value in self._values.items())
@@ -351,9 +351,9 @@ def _mapped(spec: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def _specs_in(spec: Any) -> list[Any]:
-    found: list[Any] = []
-    _mapped(spec, found.append)
-    return found
+    result: list[Any] = []
+    _mapped(spec, result.append)
+    return result
 
 
 def _parts_in(spec: Any, value: Any) -> Iterator[Any]:

@@ -120,9 +120,9 @@ class RandomNormal(Initializer):
 
 
 def _checked(dtype: DTypeLike, numbers_only: bool = True) -> Any:
-    found = as_dtype(dtype)
-    if numbers_only and not found.is_floating:
-        raise ValueError(f"Expected float dtype, got {found}.")
-    if not numbers_only and not (found.is_numeric or found.is_bool):
-        raise ValueError(f"Expected numeric or boolean dtype, got {found}.")
-    return found
+    result = as_dtype(dtype)
+    if numbers_only and not result.is_floating:
+        raise ValueError(f"Expected float dtype, got {result}.")
+    if not numbers_only and not (result.is_numeric or result.is_bool):
+        raise ValueError(f"Expected numeric or boolean dtype, got {result}.")
+    return result

@@ -244,10 +244,10 @@ def _cumsum(
 
 @handles(arithmetic.add_n, kind=RaggedTensor)
 def _add_n(inputs: Any, name: str | None = None) -> Any:
-    found = inputs[0]
+    result = inputs[0]
     for one in inputs[1:]:
-        found = elementwise(arithmetic.add, found, one)
-    return found
+        result = elementwise(arithmetic.add, result, one)
+    return result
 
 
 _SEGMENTS = (

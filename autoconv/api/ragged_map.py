@@ -60,9 +60,9 @@ def _row(part: Any, number: Any) -> Any:
     if not isinstance(part, SparseTensor):
         return part[number]
     here = rows_of(part, true_rows(apply("equal", column(part.indices, 0), cast(number, int64))))
-    made = SparseTensor(here.indices[:, 1:], here.values, part.dense_shape[1:])
-    made.set_shape(part.shape[1:])
-    return made
+    result = SparseTensor(here.indices[:, 1:], here.values, part.dense_shape[1:])
+    result.set_shape(part.shape[1:])
+    return result
 
 
 def _stacked(signature: RaggedTensorSpec, rows: list[Any]) -> Any:

@@ -165,9 +165,9 @@ def timestamp(name: str | None = None) -> Tensor:
     >>> autoconv.timestamp().dtype
     autoconv.float64
     """
-    found = numpy_function(lambda: np.float64(time.time()), [], float64, name=name)
-    found.set_shape(()) if current_region() is not None else None
-    return found
+    result = numpy_function(lambda: np.float64(time.time()), [], float64, name=name)
+    result.set_shape(()) if current_region() is not None else None
+    return result
 
 
 __all__ = [

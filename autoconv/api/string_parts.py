@@ -178,14 +178,14 @@ def _padded_ngrams(
     for width in widths:
         count = width - 1 if most is None else min(width - 1, most)
         parts.append(_of_width(_between(rows, ends, count), width, separator))
-    found = parts[0] if len(parts) == 1 else ragged_concat(parts, 1)
+    result = parts[0] if len(parts) == 1 else ragged_concat(parts, 1)
     if not keeps:
-        return found
-    kept = cast((found.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
+        return result
+    kept = cast((result.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
     padded = _between(rows, ends, most or 0)
     whole = unsorted_segment_join(padded.values, padded.value_rowids(), padded.nrows(), separator)
     chosen = RaggedTensor.from_row_lengths(boolean_mask(whole, kept > 0), kept, validate=False)
-    return ragged_concat([found, chosen], 1)
+    return ragged_concat([result, chosen], 1)
 
 
 def _between(rows: RaggedTensor, ends: tuple[Any, Any], count: int) -> RaggedTensor:
@@ -207,13 +207,13 @@ def _parts(
     if not rank:
         return split_padded(texts)
     if rank > 1:
-        found = _parts(reshape(texts, [-1]), split_padded, lengths)
+        result = _parts(reshape(texts, [-1]), split_padded, lengths)
         sizes = shape(texts, int64)
         for axis in range(rank - 1, 0, -1):
             known = texts.shape[axis]
             size: Any = sizes[axis] if known is None else known
-            found = RaggedTensor.from_uniform_row_length(found, size, validate=False)
-        return found
+            result = RaggedTensor.from_uniform_row_length(result, size, validate=False)
+        return result
     return RaggedTensor.from_tensor(split_padded(texts), lengths=lengths(texts))
 
 

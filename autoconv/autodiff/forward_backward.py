@@ -58,20 +58,20 @@ class Level:
         """Return the backward graph's value for a value of the forward graph."""
         if value.graph is self.backward:
             return value
-        found = self._resolved.get(value)
-        if found is None:
-            found = self._resolved[value] = self._bring(value)
-        return found
+        result = self._resolved.get(value)
+        if result is None:
+            result = self._resolved[value] = self._bring(value)
+        return result
 
     def resolve_shape(self, value: Value) -> Value:
         """Resolve a value whose shape alone is read: an array of that shape without elements is stored."""
         if self.has(value) or isinstance(value.type, ResourceType):
             return self.resolve(value)
-        found = self._outlines.get(value)
-        if found is None:
+        result = self._outlines.get(value)
+        if result is None:
             node = self.forward.add(OPS["outline"], [value])
-            found = self._outlines[value] = self.resolve(node.results[0])
-        return found
+            result = self._outlines[value] = self.resolve(node.results[0])
+        return result
 
     def resolve_result(self, op: Op, value: Value, attributes: Mapping[str, Any]) -> Value:
         """Resolve the result of an op on the value, computed in the forward graph."""
@@ -188,38 +188,38 @@ class Region(Level):
         return super()._bring(value)
 
     def capture(self, outer: Value) -> Value:
-        found = self.captures.get(outer)
-        if found is None:
-            found = self.captures[outer] = self.backward.add_parameter(outer.type, outer.name)
-        return found
+        result = self.captures.get(outer)
+        if result is None:
+            result = self.captures[outer] = self.backward.add_parameter(outer.type, outer.name)
+        return result
 
     def _is_invariant(self, value: Value) -> bool:
-        found = self._invariant.get(value)
-        if found is None:
+        result = self._invariant.get(value)
+        if result is None:
             node = value.node
-            found = value in self.outer or (
+            result = value in self.outer or (
                 node is not None
                 and node.effects is Effects.PURE
                 and not node.regions
                 and all(map(self._is_invariant, node.inputs))
             )
-            self._invariant[value] = found
-        return found
+            self._invariant[value] = result
+        return result
 
     def _is_counted(self, value: Value) -> bool:
         """Return whether the value is a number that depends on counters and invariants alone."""
-        found = self._counted.get(value)
-        if found is None:
+        result = self._counted.get(value)
+        if result is None:
             node = value.node
-            found = value in self.counters or (
+            result = value in self.counters or (
                 node is not None
                 and node.effects is Effects.PURE
                 and not node.regions
                 and all(isinstance(v.type, TensorType) and v.shape == () for v in (value, *node.inputs))
                 and all(map(self._is_known, node.inputs))
             )
-            self._counted[value] = found
-        return found
+            self._counted[value] = result
+        return result
 
     def _is_known(self, value: Value) -> bool:
         return self._is_invariant(value) or self._is_counted(value)
@@ -236,9 +236,9 @@ class Region(Level):
         entry = self.forward.add_parameter(type_, "stack")
         pushed = GraphBuilder(self.forward).list_push(entry, value)
         top = self.backward.add_parameter(type_, "stack")
-        rest, found = self.builder.list_pop(top)
+        rest, result = self.builder.list_pop(top)
         self.stacks.append(Stack(type_, entry, pushed, top, rest))
-        return found  # type: ignore[no-any-return]
+        return result  # type: ignore[no-any-return]
 
 
 class Inner(Level):
@@ -267,10 +267,10 @@ class Inner(Level):
         outer = self.outer[value] if value in self.outer else self._give_out(value)
         if self.backward is self.around.backward:
             return self.around.resolve(outer)
-        found = self.captures.get(outer)
-        if found is None:
-            found = self.captures[outer] = self.backward.add_parameter(outer.type, outer.name)
-        return found
+        result = self.captures.get(outer)
+        if result is None:
+            result = self.captures[outer] = self.backward.add_parameter(outer.type, outer.name)
+        return result
 
 
 class ReverseBuilder(GraphBuilder):

@@ -125,12 +125,12 @@ def _reverse_body(
 
 def _counters(node: Node, child: Region, remaining: Value) -> dict[Value, Callable[[], Value]]:
     """Find induction variables with a constant step, each with a function that builds it in the backward graph."""
-    found: dict[Value, Callable[[], Value]] = {}
+    result: dict[Value, Callable[[], Value]] = {}
     for start, parameter, after in zip(node.inputs, child.forward.parameters, child.forward.outputs, strict=False):
         step = _step(parameter, after)
         if step:
-            found[parameter] = functools.partial(_iteration_count, child, start, step, remaining)
-    return found
+            result[parameter] = functools.partial(_iteration_count, child, start, step, remaining)
+    return result
 
 
 def _step(parameter: Value, after: Value) -> int:

@@ -133,10 +133,10 @@ class _Conversion:
 
     def _load(self, region: WrittenRegion, value: Value) -> Value:
         reference = region.references[value]
-        found = self._whole(region, reference)
+        result = self._whole(region, reference)
         for step in reference.steps:
-            found = read_view(region.b, found, step)
-        return found
+            result = read_view(region.b, result, step)
+        return result
 
     def _whole(self, region: WrittenRegion, reference: Reference) -> Value:
         held = [region.contents[root] for root in reference.roots]

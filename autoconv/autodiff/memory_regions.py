@@ -45,9 +45,9 @@ class Captures:
 
     def region(self, name: str) -> WrittenRegion:
         """Add a region to the node."""
-        made = _Lifting(Graph(name), self._outer)
-        self._inner.append((made, made.captured))
-        return made
+        result = _Lifting(Graph(name), self._outer)
+        self._inner.append((result, result.captured))
+        return result
 
     def enter(self, inner: WrittenRegion, parameter: Value, value: Value) -> None:
         """Bind a parameter of the old region to the outer value."""
@@ -90,10 +90,10 @@ class _Lifting(WrittenRegion):
         self.contents = _Contents(self, outer)
 
     def lift(self, value: Value) -> Value:
-        found = self.captured.get(value)
-        if found is None:
-            found = self.captured[value] = self.graph.add_parameter(value.type, value.name)
-        return found
+        result = self.captured.get(value)
+        if result is None:
+            result = self.captured[value] = self.graph.add_parameter(value.type, value.name)
+        return result
 
 
 class _Contents(dict[Value, Value]):
@@ -103,8 +103,8 @@ class _Contents(dict[Value, Value]):
         self._outer = outer
 
     def __missing__(self, root: Value) -> Value:
-        found = self[root] = self._inner.lift(self._outer.contents[root])
-        return found
+        result = self[root] = self._inner.lift(self._outer.contents[root])
+        return result
 
     def __contains__(self, root: object) -> bool:
         return dict.__contains__(self, root) or root in self._outer.contents

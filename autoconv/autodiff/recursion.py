@@ -98,13 +98,13 @@ def _value_before(level: Level, node: Node, value: Value) -> Value:
 
 def _without_variables(graph: Graph, level: Level, node: Node) -> Graph:
     """Return the graph with tensor parameters in place of the variables it reads; the graph itself if it reads none."""
-    found = level.without_variables.get(graph)
-    if found is None:
+    result = level.without_variables.get(graph)
+    if result is None:
         if not any(isinstance(value.type, ResourceType) for value in graph.parameters):
             return level.without_variables.setdefault(graph, graph)
-        found = _copy_by_value(graph, level.without_variables, node)
-        compute_effects(found)
-    return found
+        result = _copy_by_value(graph, level.without_variables, node)
+        compute_effects(result)
+    return result
 
 
 def _copy_by_value(graph: Graph, copies: dict[Graph, Graph], node: Node) -> Graph:

@@ -111,11 +111,11 @@ def outputs_of(form: ResultForm) -> dict[int, str]:
     """Map the positions of the outputs that a result uses to their kinds; a selecting output has the kind "tag"."""
     if isinstance(form, OutputResult):
         return {form.position: form.kind}
-    found = {form.tag: "tag"} if isinstance(form, SelectedResult) else {}
+    result = {form.tag: "tag"} if isinstance(form, SelectedResult) else {}
     inner = form.arms if isinstance(form, SelectedResult) else getattr(form, "parts", ())
     for part in inner:
-        found.update(outputs_of(part))
-    return found
+        result.update(outputs_of(part))
+    return result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

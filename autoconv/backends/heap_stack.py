@@ -181,11 +181,11 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
                     control = step
                     break
                 function, inputs, outputs = step
-                found = function(*[frame[slot] for slot in inputs])
+                result = function(*[frame[slot] for slot in inputs])
                 if len(outputs) == 1:
-                    frame[outputs[0]] = found[0] if type(found) is tuple else found
+                    frame[outputs[0]] = result[0] if type(result) is tuple else result
                 elif outputs:
-                    for slot, value in zip(outputs, found, strict=True):
+                    for slot, value in zip(outputs, result, strict=True):
                         frame[slot] = value
                 position += 1
             if control is not None:
@@ -195,11 +195,11 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
                     raise _too_deep(control)
                 start = control.start(frame)
             else:
-                found = [frame[slot] for slot in code.results]
+                result = [frame[slot] for slot in code.results]
                 if not waiting:
-                    return found
+                    return result
                 code, frame, position, control, state = waiting.pop()
-                start = control.resume(state, found)
+                start = control.resume(state, result)
         except BaseException as error:
             start = None
             while waiting:

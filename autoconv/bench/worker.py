@@ -106,10 +106,10 @@ class Bench:
         return {"f": self.function, "wait": self.wait}
 
     def _once(self, arguments: tuple[Any, ...]) -> Any:
-        found = self.function(*arguments)
+        result = self.function(*arguments)
         if self.wait is not None:
-            self.wait(found)
-        return found
+            self.wait(result)
+        return result
 
     def _kernels(self) -> list[str]:
         traces = getattr(self.function, "concrete_functions", ())
@@ -187,9 +187,9 @@ class Bench:
 def _module(name: str, file: str) -> Any:
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+    result = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(result)
+    return result
 
 
 class _Training:
@@ -209,12 +209,12 @@ class _Training:
             seconds, peak = time.perf_counter() - begin, _memory("VmHWM")
             return {"seconds": seconds, "memory": peak, "risen": max(peak - before, 0)}
 
-        found: dict[str, Any] = self._training.first(seed, measured)
-        return found
+        result: dict[str, Any] = self._training.first(seed, measured)
+        return result
 
     def round(self, seed: int, seconds: float) -> dict[str, Any]:
-        found: dict[str, Any] = self._training.round(seed, seconds)
-        return found
+        result: dict[str, Any] = self._training.round(seed, seconds)
+        return result
 
 
 def loaded(file: str, peer: str, tiny: bool) -> Any:

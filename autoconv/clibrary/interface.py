@@ -130,13 +130,13 @@ def _tree(
 
 def _unique(name: str, taken: set[str]) -> str:
     """Return a name in C that is not taken."""
-    found = re.sub(r"\W", "_", name, flags=re.ASCII)
-    found = f"_{found}" if found[:1].isdigit() or not found else found
-    found = f"{found}_" if found in _KEYWORDS else found
-    while found in taken:
-        found += "_"
-    taken.add(found)
-    return found
+    result = re.sub(r"\W", "_", name, flags=re.ASCII)
+    result = f"_{result}" if result[:1].isdigit() or not result else result
+    result = f"{result}_" if result in _KEYWORDS else result
+    while result in taken:
+        result += "_"
+    taken.add(result)
+    return result
 
 
 C_TYPES = {

@@ -38,13 +38,13 @@ def variants(trace: Trace, interface: Interface) -> list[Graph]:
             + (f": {error}" if str(error) else ""),
             remedy="one name for sizes that have to be equal, as in 'float64[n,3] float64[n]', or numbers",
         ) from None
-    found = [general]
+    result = [general]
     for sizes in itertools.islice(_special_sizes(general, symbols), _MOST):
         try:
-            found.append(_make_variant(graph, _types(graph, declared, sizes), contract))
+            result.append(_make_variant(graph, _types(graph, declared, sizes), contract))
         except (CannotSpecialise, ValueError, TypeError):  # the program refuses these sizes
             continue
-    return found
+    return result
 
 
 def _special_sizes(general: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[Symbol, int]]:
@@ -62,14 +62,14 @@ def _special_sizes(general: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[S
 def _types(
     graph: Graph, declared: Sequence[tuple[Dimension, ...] | None], sizes: dict[Symbol, int]
 ) -> list[Type]:
-    found: list[Type] = []
+    result: list[Type] = []
     for value, shape in zip(graph.parameters, declared, strict=True):
         type_ = value.type
         if shape is not None and isinstance(type_, (TensorType, ArrayType)):
             known = tuple(sizes.get(size, size) if isinstance(size, Symbol) else size for size in shape)
             type_ = replace(type_, shape=known)
-        found.append(type_)
-    return found
+        result.append(type_)
+    return result
 
 
 def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:

@@ -34,7 +34,7 @@ class RayTask:
         limit = time.monotonic() + _START
         while time.monotonic() < limit:
             try:
-                found = int(self.ray.get(self._actor.ready.remote(), timeout=limit - time.monotonic()))
+                result = int(self.ray.get(self._actor.ready.remote(), timeout=limit - time.monotonic()))
             except self.ray.exceptions.GetTimeoutError:
                 break
             except self.ray.exceptions.ActorUnavailableError:
@@ -43,7 +43,7 @@ class RayTask:
                 raise self.lost(error) from None
             else:
                 self._is_lost = False
-                return found
+                return result
         raise UnavailableError(f"the worker {self.name} did not start within {_START:.0f} seconds")
 
     def end(self) -> None:
@@ -115,9 +115,9 @@ class RayArray:
 
     def _of_program(self, error: Any) -> BaseException:
         """Return the error that the graph raised, with the user's line."""
-        found: Any = error.cause if isinstance(error.cause, BaseException) else error
-        if isinstance(found, (self._task.ray.exceptions.RayActorError, self._task.ray.exceptions.ObjectLostError)):
-            return self._task.lost(found)
-        if getattr(found, "place", False) is None:
-            found.place = self._place
-        return found  # type: ignore[no-any-return]
+        result: Any = error.cause if isinstance(error.cause, BaseException) else error
+        if isinstance(result, (self._task.ray.exceptions.RayActorError, self._task.ray.exceptions.ObjectLostError)):
+            return self._task.lost(result)
+        if getattr(result, "place", False) is None:
+            result.place = self._place
+        return result  # type: ignore[no-any-return]

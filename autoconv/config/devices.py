@@ -79,11 +79,11 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     if not _STARTED and _CPU not in _HIDDEN:
         count = len(_LOGICAL.get(_CPU, ())) or 1
         _STARTED.extend(LogicalDevice(f"/device:CPU:{number}", "CPU") for number in range(count))
-    found = [device for device in _STARTED if device_type in (None, device.device_type)]
+    result = [device for device in _STARTED if device_type in (None, device.device_type)]
     if device_type != "CPU":
         others = [device for device in list_physical_devices(device_type) if device not in (_CPU, *_HIDDEN)]
-        found += [LogicalDevice(one.name.replace("physical_", ""), one.device_type) for one in others]
-    return found
+        result += [LogicalDevice(one.name.replace("physical_", ""), one.device_type) for one in others]
+    return result
 
 
 def add_logical_device(name: str) -> None:

@@ -181,10 +181,10 @@ def _remote(spec: DeviceSpec) -> str:
 def task_of(name: str) -> Task | None:
     """Return the task of a cluster, or the accelerator, that a full name is of; None for this process."""
     spec = DeviceSpec.from_string(name)
-    found = TASKS.get((spec.job or "", spec.task or 0))
-    if found is None and spec.device_type not in (None, "CPU") and name in _local(spec.device_type):
-        found = ACCELERATOR(f"{spec.device_type}:{spec.device_index or 0}")
-    return found
+    result = TASKS.get((spec.job or "", spec.task or 0))
+    if result is None and spec.device_type not in (None, "CPU") and name in _local(spec.device_type):
+        result = ACCELERATOR(f"{spec.device_type}:{spec.device_index or 0}")
+    return result
 
 
 def pool_of(name: str) -> int:

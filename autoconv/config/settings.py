@@ -77,11 +77,11 @@ def _from_environment() -> Settings:
 
 def _one_of(variable: str, choices: Sequence[str]) -> str:
     """Return the value of an environment variable; the first choice where it is empty or no choice."""
-    found = os.environ.get(variable, "") or choices[0]
-    if found not in choices:
-        warnings.warn(f"{variable}: {found!r} is none of {', '.join(choices)}", stacklevel=2)
+    result = os.environ.get(variable, "") or choices[0]
+    if result not in choices:
+        warnings.warn(f"{variable}: {result!r} is none of {', '.join(choices)}", stacklevel=2)
         return choices[0]
-    return found
+    return result
 
 
 def _count_of_threads(text: str) -> int | None:

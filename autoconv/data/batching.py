@@ -64,15 +64,15 @@ class Batch(Node):
         return map_specs(lambda leaf: _with_rows(leaf, self.rows), spec)
 
     def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
-        columns, found, start = list(zip(*elements, strict=True)), [], 0
+        columns, result, start = list(zip(*elements, strict=True)), [], 0
         for component, (spec, count) in enumerate(groups(self.inputs[0].spec)):
             part, start = columns[start : start + count], start + count
             if is_composite_spec(spec):
                 rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
-                found += leaves_of(spec._stacked(rows))
+                result += leaves_of(spec._stacked(rows))
             else:
-                found.append(_stacked(component, part[0], self.place))
-        return found
+                result.append(_stacked(component, part[0], self.place))
+        return result
 
 
 class RaggedBatch(Batch):
@@ -90,16 +90,16 @@ class RaggedBatch(Batch):
         return super()._batched(self.spec_of_rows)
 
     def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
-        columns, found, start = list(zip(*elements, strict=True)), [], 0
+        columns, result, start = list(zip(*elements, strict=True)), [], 0
         wanted = flatten(self.spec_of_rows)[0]
         for component, ((spec, count), row) in enumerate(zip(groups(self.inputs[0].spec), wanted, strict=True)):
             part, start = columns[start : start + count], start + count
             if is_composite_spec(row):
                 rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
-                found += leaves_of(row._stacked(rows))
+                result += leaves_of(row._stacked(rows))
             else:
-                found.append(_stacked(component, part[0], self.place))
-        return found
+                result.append(_stacked(component, part[0], self.place))
+        return result
 
 
 def _ragged_spec(leaf: TypeSpec, splits_dtype: DTypeLike) -> Any:
@@ -250,12 +250,12 @@ def _checked_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
     entries = np.asarray(shape).tolist() if hasattr(shape, "numpy") else shape
     if isinstance(entries, (list, tuple)):
         entries = [None if d is not None and d == -1 else d for d in entries]
-    found = TensorShape(as_shape(entries))
-    if found.rank is not None and leaf.shape.rank is not None and found.rank != leaf.shape.rank:
+    result = TensorShape(as_shape(entries))
+    if result.rank is not None and leaf.shape.rank is not None and result.rank != leaf.shape.rank:
         raise ValueError(
-            f"The padded shape {found} is not compatible with the corresponding input component shape {leaf.shape}."
+            f"The padded shape {result} is not compatible with the corresponding input component shape {leaf.shape}."
         )
-    return found
+    return result
 
 
 def _padding(value: Any, leaf: TensorSpec) -> Any:

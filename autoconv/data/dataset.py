@@ -364,9 +364,9 @@ class Dataset(Iterable, DatasetV2):
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """transformation_func(self), which must return a dataset."""
-        found = transformation_func(self)
-        _node(found, "apply")
-        return found
+        result = transformation_func(self)
+        _node(result, "apply")
+        return result
 
     def with_options(self, options: Any, name: str | None = None) -> Dataset:
         """The same dataset: options have no effect here."""

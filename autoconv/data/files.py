@@ -109,17 +109,17 @@ class Records(FileNode):
 def matching(pattern: Any) -> list[str]:
     """Return the files that match one or more glob patterns, sorted; raises InvalidArgumentError if there are none."""
     patterns = [os.fsdecode(p) for p in np.ravel(np.asarray(_as_strings(pattern), object))]
-    found = sorted({path for one in patterns for path in glob.glob(one)})
-    if not found:
+    result = sorted({path for one in patterns for path in glob.glob(one)})
+    if not result:
         raise InvalidArgumentError(f"No files matched pattern: {', '.join(patterns)}")
-    return found
+    return result
 
 
 def text(value: bytes) -> Any:
     """Return a string scalar as an array."""
-    found = np.empty((), object)
-    found[()] = value
-    return found
+    result = np.empty((), object)
+    result[()] = value
+    return result
 
 
 def _names(filenames: Any) -> Slices:

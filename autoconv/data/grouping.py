@@ -51,10 +51,10 @@ class GroupByWindow(Node):
         key_of, reduce, size_of = (each.runner(bindings) for each in (self.key, self.reduce, self.size_of))
 
         def size(key: int) -> int:
-            found = int(np.asarray(size_of([np.int64(key)])[0]))
-            if found < 1:
-                raise ValueError(f"the window of key {key} has to be a positive number, found {found}")
-            return found
+            result = int(np.asarray(size_of([np.int64(key)])[0]))
+            if result < 1:
+                raise ValueError(f"the window of key {key} has to be a positive number, found {result}")
+            return result
 
         elements = self.inputs[0].iterate(bindings)
         for key, group in _full_groups(elements, lambda element: int(np.asarray(key_of(element)[0])), size):
@@ -112,10 +112,10 @@ class BucketByLength(Node):
     def _batched(self, source: Node, size: int, limit: int | None) -> Node:
         if self.padding is None:
             return Batch(source, size, self.drop_remainder)
-        made = PaddedBatch(source, size, self.padding.shapes, self.padding.values, self.drop_remainder)
+        result = PaddedBatch(source, size, self.padding.shapes, self.padding.values, self.drop_remainder)
         if limit is not None:
-            made.shapes = [_with_limit(shape, limit) for shape in made.shapes]
-        return made
+            result.shapes = [_with_limit(shape, limit) for shape in result.shapes]
+        return result
 
 
 def _full_groups(

@@ -127,8 +127,8 @@ class Iterable:
             return region.trace.capture(self._bound, type_, "dataset")
         if isinstance(self.node, Nested) and isinstance(self.node.value, Value):
             return self.node.value
-        found: Value = apply("iterable_make", *self.node.symbols, source=self.node, type=type_)
-        return found
+        result: Value = apply("iterable_make", *self.node.symbols, source=self.node, type=type_)
+        return result
 
     def __autoconv_graph_value__(self) -> Value:
         region = current_region()

@@ -111,14 +111,14 @@ class Bound:
 
     def length(self) -> int:
         """Return the number of elements; raises TypeError if it is infinite or unknown."""
-        found = self.count()
-        if found == INFINITE:
+        result = self.count()
+        if result == INFINITE:
             raise TypeError("The dataset is infinite: it has no len(). take(count) gives one that ends.")
-        if found == UNKNOWN:
+        if result == UNKNOWN:
             raise TypeError(
                 "The dataset length is unknown: counting takes going over it, by reduce(0, lambda n, _: n + 1)."
             )
-        return found
+        return result
 
 
 class Nested(Node):
@@ -131,12 +131,12 @@ class Nested(Node):
         self.value = value
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        found: Iterator[Element] = bindings.of(self.value).iterate()
-        return found
+        result: Iterator[Element] = bindings.of(self.value).iterate()
+        return result
 
     def count(self, bindings: Bindings) -> int:
-        found: int = bindings.of(self.value).count()
-        return found
+        result: int = bindings.of(self.value).count()
+        return result
 
 
 class RunningIterator:
@@ -163,8 +163,8 @@ class RunningIterator:
         return True
 
     def current(self) -> Element:
-        found: Element = self._here.element
-        return found
+        result: Element = self._here.element
+        return result
 
     def take(self) -> Element:
         """Return the next element; raises EndOfSequenceError if there is none."""
@@ -222,9 +222,9 @@ def _unwrapped(error: RuntimeError) -> Exception:
     inner = error.__cause__
     if not isinstance(inner, EndOfSequenceError):
         return error
-    found = OutOfRangeError(inner.message, inner.place)
-    found.__dict__.update({k: v for k, v in vars(inner).items() if k.startswith("_autoconv")})
-    return found
+    result = OutOfRangeError(inner.message, inner.place)
+    result.__dict__.update({k: v for k, v in vars(inner).items() if k.startswith("_autoconv")})
+    return result
 
 
 def number(value: Any) -> Any:

@@ -263,20 +263,20 @@ def signature_of(output_signature: Any, output_types: Any, output_shapes: Any) -
 
 def rows_of_file(path: Any, mmap_mode: str | None = "r") -> Any:
     """Return the array of a .npy file (memory-mapped, not read), or the arrays of a .npz by name."""
-    found = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)  # type: ignore[arg-type]
-    if isinstance(found, np.lib.npyio.NpzFile):
-        with found:
-            return {name: found[name] for name in found.files}
-    return found
+    result = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)  # type: ignore[arg-type]
+    if isinstance(result, np.lib.npyio.NpzFile):
+        with result:
+            return {name: result[name] for name in result.files}
+    return result
 
 
 def _shape_leaves(shapes: Any, template: Template) -> list[Any]:
     """Return the shapes of a structure: the entries at the positions of the dtypes."""
-    found: list[Any] = []
+    result: list[Any] = []
 
     def walk(shape: Any, like: Template | None) -> None:
         if like is None:
-            found.append(shape)
+            result.append(shape)
         elif like.keys is not None:
             for key, child in zip(like.keys, like.children, strict=True):
                 walk(shape[key] if isinstance(shape, dict) else getattr(shape, key), child)
@@ -287,7 +287,7 @@ def _shape_leaves(shapes: Any, template: Template) -> list[Any]:
                 walk(part, child)
 
     walk(shapes, template)
-    return found
+    return result
 
 
 def _parts(value: Any, template: Template | None) -> list[Any] | None:
@@ -307,13 +307,13 @@ def _parts(value: Any, template: Template | None) -> list[Any] | None:
         parts = list(value)
     else:
         return None
-    found: list[Any] = []
+    result: list[Any] = []
     for part, child in zip(parts, template.children, strict=True):
         inner = _parts(part, child)
         if inner is None:
             return None
-        found += inner
-    return found
+        result += inner
+    return result
 
 
 def _typed(value: Any) -> bool:
@@ -364,9 +364,9 @@ def _row(array: Any, position: int, copied: bool) -> Any:
 
 
 def _object_scalar(item: Any) -> np.ndarray:
-    found = np.empty((), object)
-    found[()] = item
-    return found
+    result = np.empty((), object)
+    result[()] = item
+    return result
 
 
 def _name(function: Any) -> str:

@@ -64,9 +64,9 @@ class FileCache(Node):
 
 def _head(spec: Any) -> np.ndarray:
     kinds = ";".join(str(leaf.type) for leaf in spec_leaves(spec))
-    found: np.ndarray = np.empty((), object)
-    found[()] = f"autoconv elements 1: {kinds}".encode()
-    return found
+    result: np.ndarray = np.empty((), object)
+    result[()] = f"autoconv elements 1: {kinds}".encode()
+    return result
 
 
 def _write(file: IO[bytes], leaf: Any) -> None:

@@ -169,10 +169,10 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
         raise TypeError("elements must be a list.")
     if not elements:
         raise ValueError("Empty `elements` cannot be a dataset.")
-    found = Dataset.from_tensors(elements[0])
+    result = Dataset.from_tensors(elements[0])
     for element in elements[1:]:
-        found = found.concatenate(Dataset.from_tensors(element))
-    return found
+        result = result.concatenate(Dataset.from_tensors(element))
+    return result
 
 
 def at(dataset: Dataset, index: IntLike) -> Any:

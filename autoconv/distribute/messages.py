@@ -55,14 +55,14 @@ def receive(link: socket.socket) -> tuple[Description, np.ndarray]:
 
 def read(link: socket.socket, size: int) -> bytearray:
     """Return so many bytes of a connection. Raises OSError, and EOFError where the connection ended."""
-    found = bytearray(size)
-    view, at = memoryview(found), 0
+    result = bytearray(size)
+    view, at = memoryview(result), 0
     while at < size:
         count = link.recv_into(view[at:])
         if not count:
             raise EOFError
         at += count
-    return found
+    return result
 
 
 __all__ = ["Damaged", "Description", "read", "receive", "send"]

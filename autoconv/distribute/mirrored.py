@@ -110,18 +110,18 @@ class Replicated(Strategy):
 
     def _reduced(self, op: ReduceOp, values: Sequence[Any]) -> list[Any]:
         """Reduce values over all replicas; those that processes exchange go together."""
-        found: list[Any] = [None] * len(values)
+        result: list[Any] = [None] * len(values)
         apart = []
         for i, value in enumerate(values):
             if isinstance(value, DistributedValues) or self.local_replicas == 1:
                 own = [getattr(one, "value", lambda one=one: one)() for one in self._values_of(value)]
-                found[i] = combined(op, own)
+                result[i] = combined(op, own)
                 apart.append(i)
             else:
-                found[i] = self._reduced_equal(op, value)
-        for i, value in zip(apart, self.across_processes(op, [found[i] for i in apart]), strict=True):
-            found[i] = value
-        return found
+                result[i] = self._reduced_equal(op, value)
+        for i, value in zip(apart, self.across_processes(op, [result[i] for i in apart]), strict=True):
+            result[i] = value
+        return result
 
     def _values_of(self, value: Any) -> tuple[Any, ...]:
         return value.values if isinstance(value, DistributedValues) else (value,)
@@ -184,18 +184,18 @@ class Replicated(Strategy):
 
 def here_now() -> Any:
     """Return the replica whose thread this is."""
-    found = current_replica()
-    if found is None:
+    result = current_replica()
+    if result is None:
         raise RuntimeError("a function that calls all_reduce was traced in a replica and is called outside of one")
-    return found
+    return result
 
 
 def _at_run_time(function: Callable[[Any], Any], value: Any) -> Any:
     """Record a call of a function of an eager tensor."""
     tensor = convert_to_tensor(value)
-    found = numpy_function(lambda array: function(EagerTensor(array)).numpy(), [tensor], tensor.dtype)
-    found.set_shape(tensor.shape)
-    return found
+    result = numpy_function(lambda array: function(EagerTensor(array)).numpy(), [tensor], tensor.dtype)
+    result.set_shape(tensor.shape)
+    return result
 
 
 class MirroredStrategy(Replicated):

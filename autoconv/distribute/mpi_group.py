@@ -55,11 +55,11 @@ class MpiGroup:
     def broadcast(self, array: np.ndarray) -> np.ndarray:
         """Return the array of the first process."""
         array = np.ascontiguousarray(array).reshape(np.shape(array))
-        found = array.copy() if self.rank == 0 else np.empty_like(array)
+        result = array.copy() if self.rank == 0 else np.empty_like(array)
         with self._lock:
             self._agree({"call": "broadcast", "dtype": array.dtype.name, "shape": list(array.shape)})
-            self._all.Bcast(_bytes(found), 0)
-        return found
+            self._all.Bcast(_bytes(result), 0)
+        return result
 
     def all_gather(self, array: np.ndarray, axis: int) -> np.ndarray:
         """Return the processes' arrays, joined along an axis in which their sizes may differ."""

@@ -89,11 +89,11 @@ class MultiWorkerMirroredStrategy(Replicated):
 
     def _gathered(self, value: Any, axis: int) -> Any:
         tensor = convert_to_tensor(value)
-        (found,) = self._at_run_time(lambda array: self._group.all_gather(array, axis), [tensor], keeps_shape=False)
+        (result,) = self._at_run_time(lambda array: self._group.all_gather(array, axis), [tensor], keeps_shape=False)
         sizes = tensor.shape.as_list()
         sizes[axis] = None
-        found.set_shape(sizes)
-        return found
+        result.set_shape(sizes)
+        return result
 
     def _at_run_time(
         self, function: Callable[..., Any], values: Sequence[Any], keeps_shape: bool = True

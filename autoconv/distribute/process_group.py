@@ -109,10 +109,10 @@ class ProcessGroup:
         if faults:
             self._tell_others(faults[0])
             raise faults[0]
-        found = combine(parts)
+        result = combine(parts)
         for rank in range(1, self.size):
-            self._send(rank, told, found)
-        return found
+            self._send(rank, told, result)
+        return result
 
     def _tell_others(self, error: Exception) -> None:
         for rank in self._links:
@@ -158,22 +158,22 @@ class ProcessGroup:
             server = socket.create_server((host if host in _OWN_HOSTS else "", int(port)))
         except OSError as error:
             raise UnavailableError(f"{self._place(0)} cannot listen there: {error}") from None
-        found: dict[int, socket.socket] = {}
+        result: dict[int, socket.socket] = {}
         limit = time.monotonic() + _START
         with server:
-            while len(found) < self.size - 1:
+            while len(result) < self.size - 1:
                 server.settimeout(max(limit - time.monotonic(), 0.001))
                 try:
                     link, _ = server.accept()
                 except TimeoutError:
-                    missing = [self._place(rank) for rank in range(1, self.size) if rank not in found]
+                    missing = [self._place(rank) for rank in range(1, self.size) if rank not in result]
                     raise UnavailableError(f"no connection came within {_START:.0f} s from {missing[0]}") from None
                 rank = self._greeted(link)
-                if rank is None or rank in found:
+                if rank is None or rank in result:
                     link.close()
                 else:
-                    found[rank] = link
-        return found
+                    result[rank] = link
+        return result
 
     def _greeted(self, link: socket.socket) -> int | None:
         """Return the number of the worker that connected; None for a stranger."""
@@ -261,9 +261,9 @@ def _new_block(name: str, size: int) -> shared_memory.SharedMemory:
 
 
 def _known_block(name: str) -> shared_memory.SharedMemory:
-    found = shared_memory.SharedMemory(name)
-    resource_tracker.unregister(found._name, "shared_memory")  # type: ignore[attr-defined]  # its maker removes it
-    return found
+    result = shared_memory.SharedMemory(name)
+    resource_tracker.unregister(result._name, "shared_memory")  # type: ignore[attr-defined]  # its maker removes it
+    return result
 
 
 def _added(parts: Sequence[np.ndarray]) -> np.ndarray:

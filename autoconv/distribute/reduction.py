@@ -25,10 +25,10 @@ class ReduceOp(enum.Enum):
     @staticmethod
     def from_variable_aggregation(aggregation: Any) -> ReduceOp:
         """Return the reduction of a variable's aggregation; raises ValueError for one that has none."""
-        found = {"SUM": ReduceOp.SUM, "MEAN": ReduceOp.MEAN}.get(getattr(aggregation, "name", ""))
-        if found is None:
+        result = {"SUM": ReduceOp.SUM, "MEAN": ReduceOp.MEAN}.get(getattr(aggregation, "name", ""))
+        if result is None:
             raise ValueError(f"the aggregation {aggregation} of variables has no ReduceOp")
-        return found
+        return result
 
 
 def reduce_op_of(given: Any) -> ReduceOp:

@@ -162,6 +162,6 @@ def distributed(strategy: Any, make: Callable[..., Variable], arguments: dict[st
             copies.append(make(**options))
     late = arguments.get("synchronization") is VariableSynchronization.ON_READ
     kind = SyncOnReadVariable if late else MirroredVariable
-    found = kind(copies, strategy, **{name: arguments.get(name) for name in ("synchronization", "aggregation")})
-    strategy.begin_equal(found)
-    return found
+    result = kind(copies, strategy, **{name: arguments.get(name) for name in ("synchronization", "aggregation")})
+    strategy.begin_equal(result)
+    return result

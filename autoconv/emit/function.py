@@ -219,14 +219,14 @@ def _statements_around(source: str, filename: str, line: int) -> ast.Module:
 @functools.lru_cache(maxsize=8)
 def _blocks(source: str, filename: str) -> list[tuple[int, int]]:
     """Return the first and last line of each of a module's statements; those that share a line are merged."""
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for node in parse_ast(source, filename).body:
         first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
         last = node.end_lineno or node.lineno
-        if found and first <= found[-1][1]:
-            first, last = found[-1][0], max(last, found.pop()[1])
-        found.append((first, last))
-    return found
+        if result and first <= result[-1][1]:
+            first, last = result[-1][0], max(last, result.pop()[1])
+        result.append((first, last))
+    return result
 
 
 def _definitions(node: ast.AST, class_name: str, line: int) -> Iterator[tuple[Any, str]]:

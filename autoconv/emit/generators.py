@@ -140,9 +140,9 @@ class _ConsumerCalls(Transformer):
 
     def _inside(self, node: Any, around: str) -> Any:
         before, self.around = self.around, around
-        found = self.generic(node)
+        result = self.generic(node)
         self.around = before
-        return found
+        return result
 
     def visit_FunctionDef(self, node: Any) -> Any:
         return node

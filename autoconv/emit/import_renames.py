@@ -80,13 +80,13 @@ def _aliases(alias: ast.alias, renames: Mapping[str, str], nodes: ModuleType) ->
     new = renamed(alias.name, renames)
     if new is None:
         return [alias]
-    made = [_alias(alias, new, alias.asname, nodes)]
+    result = [_alias(alias, new, alias.asname, nodes)]
     old_head, new_head = alias.name.partition(".")[0], new.partition(".")[0]
     if alias.asname is None and old_head != new_head:
         head = renames.get(old_head, new_head)
         bound = _alias(alias, head, old_head, nodes)
-        made = [bound] if head == new else [*made, bound]
-    return made
+        result = [bound] if head == new else [*result, bound]
+    return result
 
 
 def _alias(old: ast.AST, name: str, asname: str | None, nodes: ModuleType) -> Any:

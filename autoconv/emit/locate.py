@@ -43,18 +43,18 @@ def definitions(tree: ast.AST) -> dict[str, list[Definition]]:
 
     One name may be defined several times (for example in both branches of an `if`).
     """
-    found: dict[str, list[Definition]] = {}
+    result: dict[str, list[Definition]] = {}
     waiting: list[tuple[str, ast.AST]] = [("", tree)]
     while waiting:
         prefix, node = waiting.pop(0)
         for child in _statements(node):
             if isinstance(child, Definition):
                 name = prefix + child.name
-                found.setdefault(name, []).append(child)
+                result.setdefault(name, []).append(child)
                 waiting.append((f"{name}.", child))
             else:
                 waiting.append((prefix, child))
-    return found
+    return result
 
 
 def is_converted(source: str) -> bool:

@@ -293,7 +293,7 @@ def _as_construct(note: Any) -> Construct:
 def _outside_functions(source: str, context: Context) -> list[Construct]:
     """Return the ifs and loops of the module and of class bodies, which run once, at import."""
     kinds = {ast.If: "if", ast.While: "while", ast.For: "for"}
-    found: list[Construct] = []
+    result: list[Construct] = []
     stack: list[tuple[ast.AST, str]] = [(ast.parse(source), "")]
     while stack:
         node, where = stack.pop()
@@ -304,7 +304,7 @@ def _outside_functions(source: str, context: Context) -> list[Construct]:
             kind = kinds.get(type(child))
             if kind:
                 reason = "outside of functions: runs once, when the module is imported"
-                found.append(Construct(kind, context.place(child), where.rstrip("."), "plain", False, reason))
+                result.append(Construct(kind, context.place(child), where.rstrip("."), "plain", False, reason))
             if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
                 stack.append((child, inner))
-    return found
+    return result

@@ -63,10 +63,10 @@ def times(first: Dimension, second: Dimension) -> Dimension:
 
 
 def product(dimensions: Sequence[Dimension]) -> Dimension:
-    found: Dimension = 1
+    result: Dimension = 1
     for dimension in dimensions:
-        found = times(found, dimension)
-    return found
+        result = times(result, dimension)
+    return result
 
 
 def rounded_down(dividend: Dimension, divisor: Dimension) -> Dimension:
@@ -272,13 +272,13 @@ def _order(term: tuple[Monomial, int]) -> tuple[int, list[str]]:
 
 def _text(terms: Sequence[tuple[Monomial, int]]) -> str:
     """Return the text of a sum, such as `2*n*m+n-1`."""
-    found = ""
+    result = ""
     for monomial, count in terms:
         factors = [symbol.name for symbol in monomial]
         if abs(count) != 1 or not factors:
             factors.insert(0, str(abs(count)))
-        found += ("-" if count < 0 else "+" if found else "") + "*".join(factors)
-    return found
+        result += ("-" if count < 0 else "+" if result else "") + "*".join(factors)
+    return result
 
 
 def _name(symbol: Symbol) -> str:

@@ -20,8 +20,8 @@ class _Once(Generic[_Found]):
     def __get__(self, instance: Any, owner: Any = None) -> _Found:
         if instance is None:
             return self  # type: ignore[return-value]
-        found = instance.__dict__[self._find.__name__] = self._find(instance)
-        return found
+        result = instance.__dict__[self._find.__name__] = self._find(instance)
+        return result
 
 
 class DType:
@@ -181,9 +181,9 @@ def as_dtype(value: object) -> DType:
     """
     if isinstance(value, DType):
         return value
-    found = _BY_OBJECT.get(value) if isinstance(value, (str, type, np.dtype)) else None
-    if found is not None:
-        return found
+    result = _BY_OBJECT.get(value) if isinstance(value, (str, type, np.dtype)) else None
+    if result is not None:
+        return result
     if type(value) is int:
         numbered = next((dtype for dtype in DTYPES.values() if dtype.enum == value), None)
         if numbered is not None:

@@ -179,10 +179,10 @@ class Graph:
         if name not in self._names:
             self._names[name] = 0
             return name
-        found, number = self._next_name(name)
+        result, number = self._next_name(name)
         self._names[name] = number
-        self._names[found] = self._names.get(found, 0)
-        return found
+        self._names[result] = self._names.get(result, 0)
+        return result
 
     def next_name(self, name: str) -> str:
         """Return the next result of `unique_name`."""

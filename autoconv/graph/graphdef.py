@@ -72,15 +72,15 @@ def as_graph_def(graph: Graph) -> GraphDef:
 
 
 def _nodes(graph: Graph, bodies: dict[str, FunctionDef], shared: dict[Graph, str]) -> list[NodeDef]:
-    found = [NodeDef(p.name, "Placeholder", attr=_type_attributes("dtype", p)) for p in graph.parameters]
+    result = [NodeDef(p.name, "Placeholder", attr=_type_attributes("dtype", p)) for p in graph.parameters]
     previous: list[Node] = []
     for node in graph.nodes:
         inputs = [*map(_reference, node.inputs), *_controls(graph, node, previous)]
-        found.append(NodeDef(node.name, _op_name(node), inputs, node.device, _attributes(node)))
-        found[-1].attr.update(zip(_BODIES.get(node.op.name, ()), _bodies_of(node, bodies, shared), strict=False))
+        result.append(NodeDef(node.name, _op_name(node), inputs, node.device, _attributes(node)))
+        result[-1].attr.update(zip(_BODIES.get(node.op.name, ()), _bodies_of(node, bodies, shared), strict=False))
         if node.effects:
             previous.append(node)
-    return found
+    return result
 
 
 def _bodies_of(node: Node, bodies: dict[str, FunctionDef], shared: dict[Graph, str]) -> list[str]:

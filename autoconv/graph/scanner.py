@@ -95,9 +95,9 @@ class Scanner:
     def name_here(self, what: str) -> str:
         """Parse a name without space before it."""
         start = self.position
-        found = self.string(skip=False)
-        if found is None:
-            found = self.match(_BARE, skip=False)
-        if not isinstance(found, str):
+        result = self.string(skip=False)
+        if result is None:
+            result = self.match(_BARE, skip=False)
+        if not isinstance(result, str):
             self.fail(f"expected {what}, found {self.shown()}", start)
-        return found
+        return result

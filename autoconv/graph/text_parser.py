@@ -172,11 +172,11 @@ def _reference(scanner: Scanner, values: dict[tuple[str, int], Value]) -> Value:
     scanner.expect("%")
     name = scanner.name_here("a name")
     index = scanner.match(_INDEX, skip=False)
-    found = values.get((name, int(index[1:]) if index else 0))
-    if found is None:
+    result = values.get((name, int(index[1:]) if index else 0))
+    if result is None:
         shown = f"%{name}{index or ''}"
         scanner.fail(f"there is no value {shown} here: it has to be made before, in this graph", start)
-    return found
+    return result
 
 
 def _span(scanner: Scanner) -> Span:

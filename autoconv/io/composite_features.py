@@ -42,11 +42,11 @@ def composite_features(records: Tensor, features: Mapping[str, Any]) -> dict[str
 
 def _keys(features: Mapping[str, Any]) -> dict[str, DType]:
     """Return the keys to read with their dtypes; raises ValueError for a key of two dtypes."""
-    found: dict[str, DType] = {}
+    result: dict[str, DType] = {}
 
     def add(key: str, dtype: DTypeLike) -> None:
-        if found.setdefault(key, as_dtype(dtype)) is not as_dtype(dtype):
-            raise ValueError(f"Conflicting type {found[key].name} vs {as_dtype(dtype).name} for feature {key}.")
+        if result.setdefault(key, as_dtype(dtype)) is not as_dtype(dtype):
+            raise ValueError(f"Conflicting type {result[key].name} vs {as_dtype(dtype).name} for feature {key}.")
 
     for key, feature in features.items():
         if feature.dtype is None:
@@ -60,7 +60,7 @@ def _keys(features: Mapping[str, Any]) -> dict[str, DType]:
         for partition in getattr(feature, "partitions", ()):
             if not isinstance(partition, RaggedFeature.UniformRowLength):
                 add(partition.key, int64)
-    return found
+    return result
 
 
 def _index_keys(feature: SparseFeature) -> list[str]:
@@ -142,9 +142,9 @@ def _first(value: RaggedTensor | SparseTensor) -> Any:
     """Return the value of the only record."""
     if isinstance(value, RaggedTensor):
         return value[0]
-    made = SparseTensor(value.indices[:, 1:], value.values, value.dense_shape[1:])
-    made.set_shape(value.shape[1:])
-    return made
+    result = SparseTensor(value.indices[:, 1:], value.values, value.dense_shape[1:])
+    result.set_shape(value.shape[1:])
+    return result
 
 
 def dense_only(features: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -85,10 +85,10 @@ class _EachString:
 
     def __call__(self, texts: object) -> Any:
         given = np.asarray(texts, object)
-        found = np.empty(given.shape, object)
+        result = np.empty(given.shape, object)
         for place in np.ndindex(given.shape):
-            found[place] = self.convert(bytes(given[place]))
-        return found
+            result[place] = self.convert(bytes(given[place]))
+        return result
 
 
 @attribute_class
@@ -144,7 +144,7 @@ class MatchFiles:
     def __call__(self, patterns: object) -> Any:
         texts = [os.fsdecode(text) for text in np.asarray(patterns, object).ravel()]
         names = sorted({os.fsencode(path) for text in texts for path in glob.glob(text)})
-        found = np.empty(len(names), object)
-        found[:] = names
-        return found
+        result = np.empty(len(names), object)
+        result[:] = names
+        return result
 

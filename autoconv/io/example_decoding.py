@@ -43,10 +43,10 @@ class Wanted:
         """Return an array filled with the default."""
         empty = b"" if self.dtype.is_string else 0
         dtype = object if self.dtype.is_string else self.dtype.numpy
-        found = np.full(tuple(shape), self.default[0] if len(self.default) == 1 else empty, dtype)
+        result = np.full(tuple(shape), self.default[0] if len(self.default) == 1 else empty, dtype)
         if len(self.default) > 1:
-            found[...] = np.array(self.default, dtype).reshape(self.shape)
-        return found
+            result[...] = np.array(self.default, dtype).reshape(self.shape)
+        return result
 
 
 @attribute_class
@@ -145,14 +145,14 @@ def _parsed(kind: str, record: bytes, place: str) -> Any:
 
 def _join_feature(wanted: Wanted, features: list[Any], places: list[str], shape: tuple[int, ...]) -> np.ndarray:
     """Return the values of one feature of all records."""
-    rows = [_of_record(wanted, found, place) for found, place in zip(features, places, strict=True)]
+    rows = [_of_record(wanted, result, place) for result, place in zip(features, places, strict=True)]
     if wanted.varies:
         return _padded(wanted, rows, shape)
-    found = wanted.array((*shape, *wanted.shape))
-    flat = found.reshape(len(rows), *wanted.shape)
+    result = wanted.array((*shape, *wanted.shape))
+    flat = result.reshape(len(rows), *wanted.shape)
     for i, row in enumerate(rows):
         flat[i, ...] = row
-    return found
+    return result
 
 
 def _padded(wanted: Wanted, rows: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
@@ -208,10 +208,10 @@ def _of_steps(wanted: Wanted, lists: Any, place: str) -> np.ndarray:
         if values is None:
             raise InvalidArgumentError(f"{_prefix(where)}Feature list '{wanted.key}' has a step without values")
         rows.append(_shaped(one, values, where))
-    found = wanted.array((len(rows), *wanted.shape))
+    result = wanted.array((len(rows), *wanted.shape))
     for i, row in enumerate(rows):
-        found[i, ...] = row
-    return found
+        result[i, ...] = row
+    return result
 
 
 def _values(wanted: Wanted, feature: Any, place: str) -> np.ndarray | None:
@@ -227,9 +227,9 @@ def _values(wanted: Wanted, feature: Any, place: str) -> np.ndarray | None:
     values = getattr(feature, held).value
     if not wanted.dtype.is_string:
         return np.array(values, wanted.dtype.numpy)
-    found = np.empty(len(values), object)
-    found[:] = list(values)
-    return found
+    result = np.empty(len(values), object)
+    result[:] = list(values)
+    return result
 
 
 def _key(wanted: Wanted, place: str) -> str:

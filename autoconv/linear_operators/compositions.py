@@ -44,16 +44,16 @@ class LinearOperatorComposition(OfSeveral):
         return concat([self._lead(), stack(ends)], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        found = adjoint_of(x, adjoint_arg)
+        result = adjoint_of(x, adjoint_arg)
         for one in self._operators if adjoint else reversed(self._operators):
-            found = one.matmul(found, adjoint=adjoint)
-        return found
+            result = one.matmul(result, adjoint=adjoint)
+        return result
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        found = adjoint_of(rhs, adjoint_arg)
+        result = adjoint_of(rhs, adjoint_arg)
         for one in reversed(self._operators) if adjoint else self._operators:
-            found = one.solve(found, adjoint=adjoint)
-        return found
+            result = one.solve(result, adjoint=adjoint)
+        return result
 
     def _all_square(self) -> bool:
         return all(one.is_square for one in self._operators)
@@ -200,19 +200,19 @@ class LinearOperatorKronecker(OfSeveral):
         given = shape(x)
         lead, count = get_item(given, slice(None, -2)), get_item(given, -1)
         whole = broadcast_dynamic_shape(lead, self.batch_shape_tensor())
-        found = broadcast_to(x, concat([whole, get_item(given, slice(-2, None))], 0))
+        result = broadcast_to(x, concat([whole, get_item(given, slice(-2, None))], 0))
         batch = get_item(shape(whole), 0)
         for one in self._operators:
             size = one.range_dimension_tensor() if (method == "solve") != adjoint else one.domain_dimension_tensor()
-            folded = reshape(found, concat([whole, stack([size, -1])], 0))
+            folded = reshape(result, concat([whole, stack([size, -1])], 0))
             applied = getattr(one, method)(folded, adjoint=adjoint)
             rows = get_item(shape(applied), -2)
             # The columns [rest, count] move before the rows of the result, which become the last part of the rest.
             parts = reshape(applied, concat([whole, stack([rows, -1, count])], 0))
             rank = parts.shape.rank
             order = [*range(rank - 3), rank - 2, rank - 3, rank - 1] if rank is not None else _unknown_rank(batch)
-            found = reshape(transpose(parts, order), concat([whole, stack([-1, count])], 0))
-        return found
+            result = reshape(transpose(parts, order), concat([whole, stack([-1, count])], 0))
+        return result
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._applied(adjoint_of(x, adjoint_arg), "matmul", adjoint)
@@ -222,28 +222,28 @@ class LinearOperatorKronecker(OfSeveral):
 
     def _determinant(self) -> Any:
         size: Any = self.domain_dimension_tensor()
-        found: Any = 1.0
+        result: Any = 1.0
         for one in self._operators:
             power = cast(size // one.domain_dimension_tensor(), self.dtype)
-            found = apply("power", one.determinant(), power) * found
-        return found
+            result = apply("power", one.determinant(), power) * result
+        return result
 
     def _log_abs_determinant(self) -> Any:
         size: Any = self.domain_dimension_tensor()
-        found: Any = 0.0
+        result: Any = 0.0
         for one in self._operators:
             logarithm = one.log_abs_determinant()
             power = cast(size // one.domain_dimension_tensor(), logarithm.dtype)
-            found = logarithm * power + found
-        return found
+            result = logarithm * power + result
+        return result
 
     def _diag_part(self) -> Any:
-        found: Any = self._operators[0].diag_part()
+        result: Any = self._operators[0].diag_part()
         for one in self._operators[1:]:
             other: Any = one.diag_part()
-            grid = found[..., :, None] * other[..., None, :]
-            found = reshape(grid, concat([shape(grid)[:-2], [-1]], 0))
-        return found
+            grid = result[..., :, None] * other[..., None, :]
+            result = reshape(grid, concat([shape(grid)[:-2], [-1]], 0))
+        return result
 
     def _trace(self) -> Any:
         return math.prod(one.trace() for one in self._operators)

@@ -76,9 +76,9 @@ def _all(operators: Sequence[LinearOperator], name: str) -> Hint:
 
 def _checked(operators: Sequence[LinearOperator]) -> list[LinearOperator]:
     """Return operators as a list, of which there is at least one and all have one dtype."""
-    found = list(operators)
-    if not found:
+    result = list(operators)
+    if not result:
         raise ValueError("Expected a non-empty list of operators. Found: []")
-    if len({one.dtype for one in found}) > 1:
-        raise TypeError(f"Expected all operators to have the same dtype. Found {[(o.name, o.dtype) for o in found]}")
-    return found
+    if len({one.dtype for one in result}) > 1:
+        raise TypeError(f"Expected all operators to have the same dtype. Found {[(o.name, o.dtype) for o in result]}")
+    return result

@@ -113,10 +113,10 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return found if self._diag is None else found * reduce_prod(self._diag, axis=-1)
 
     def _log_abs_determinant(self) -> Any:
-        found = self._base.log_abs_determinant() + slogdet(self._capacitance())[1]
+        result = self._base.log_abs_determinant() + slogdet(self._capacitance())[1]
         if self._diag is None:
-            return found
-        return found + reduce_sum(apply("log", apply("abs", self._diag)), axis=-1)
+            return result
+        return result + reduce_sum(apply("log", apply("abs", self._diag)), axis=-1)
 
     def _diag_part(self) -> Any:
         products = convert_to_tensor(self._u) * conj(self._v)

@@ -35,12 +35,12 @@ def isclose(
     less, minus, size = np.less_equal, np.subtract, np.absolute
     bound = call_ufunc(np.add, atol, call_ufunc(np.multiply, rtol, call_ufunc(size, y)))
     near = call_ufunc(less, call_ufunc(size, call_ufunc(minus, x, y)), bound)
-    found = call_ufunc(np.logical_and, near, call_ufunc(np.isfinite, y))
-    found = call_ufunc(np.logical_or, found, call_ufunc(np.equal, x, y))
+    result = call_ufunc(np.logical_and, near, call_ufunc(np.isfinite, y))
+    result = call_ufunc(np.logical_or, result, call_ufunc(np.equal, x, y))
     if equal_nan:
         both = call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
-        found = call_ufunc(np.logical_or, found, both)
-    return found
+        result = call_ufunc(np.logical_or, result, both)
+    return result
 
 
 @computes("allclose")

@@ -70,9 +70,9 @@ def _of_shape(value: int) -> Callable[..., Tensor]:
         like: object = None,
     ) -> Tensor:  # fmt: skip
         check_order(order)
-        found = filled(shape, value, numpy_dtype(float if dtype is None else dtype))
-        refuse_column_major(order, found.type.rank)
-        return found
+        result = filled(shape, value, numpy_dtype(float if dtype is None else dtype))
+        refuse_column_major(order, result.type.rank)
+        return result
 
     return run
 
@@ -284,11 +284,11 @@ def _open_linspace(start: TensorLike, stop: TensorLike, num: Any, endpoint: bool
     steps, step = cast(places, wanted), apply("divide", delta, each)
     by_parts = apply("multiply", apply("divide", steps, each), delta)
     ramp = apply("select", apply("equal", step, tensor(0, wanted)), by_parts, apply("multiply", steps, step))
-    found = apply("add", ramp, first)
+    result = apply("add", ramp, first)
     if not endpoint:
-        return found
+        return result
     final = apply("select", apply("greater", parts, tensor(0, np.int64)), parts, tensor(-1, np.int64))
-    return apply("select", apply("equal", places, final), last, found)
+    return apply("select", apply("equal", places, final), last, result)
 
 
 def counted(count: IntLike) -> Tensor:

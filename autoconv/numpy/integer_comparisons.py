@@ -60,10 +60,10 @@ def _with_number(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | N
 
 def _with_outside(op: str, x: Tensor, nearest: Tensor, below: Any, above: Any) -> Tensor:
     """Compare elements in their own dtype, which is fastest, and correct the result for an int outside of its range."""
-    found = apply(op, x, nearest)
+    result = apply(op, x, nearest)
     for outside, answers in ((below, _BELOW), (above, _ABOVE)):
         if answers.get(op) is True:
-            found = apply("logical_or", found, tensor(outside, bool))
+            result = apply("logical_or", result, tensor(outside, bool))
         elif answers.get(op) is False:
-            found = apply("logical_and", found, apply("logical_not", tensor(outside, bool)))
-    return found  # type: ignore[no-any-return]
+            result = apply("logical_and", result, apply("logical_not", tensor(outside, bool)))
+    return result  # type: ignore[no-any-return]

@@ -197,13 +197,13 @@ def matrix_power(a: TensorLike, n: IntLike) -> Any:
         return tensor(np.broadcast_to(np.eye(known_shape(x)[-1], dtype=x.dtype.numpy), known_shape(x)).copy())
     if power < 0:
         x, power = inv(x), -power
-    found = None
+    result = None
     while power:
         if power & 1:
-            found = x if found is None else multiply(found, x)
+            result = x if result is None else multiply(result, x)
         power >>= 1
         x = multiply(x, x) if power else x
-    return found
+    return result
 
 
 @computes("linalg.norm")
@@ -280,10 +280,10 @@ def vector_norm(x: TensorLike, /, *, axis: Any = None, keepdims: bool = False, o
 def multi_dot(arrays: Any, *, out: OutLike | None = None) -> Any:
     refuse_options(out=out)
     parts = list(map(tensor, arrays))
-    found = parts[0]
+    result = parts[0]
     for part in parts[1:]:
-        found = dot(found, part)
-    return found
+        result = dot(result, part)
+    return result
 
 
 @computes("linalg.matmul")

@@ -185,10 +185,10 @@ def numpy_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """Return NumPy's dtype for a dtype specifier (Python's `float` means float64)."""
     if isinstance(dtype, DType):
         return dtype.numpy
-    found = np.dtype(dtype)
-    if found.kind not in "biufcV" or not found.isnative:
-        refuse(f"is given the dtype {found}")
-    return found
+    result = np.dtype(dtype)
+    if result.kind not in "biufcV" or not result.isnative:
+        refuse(f"is given the dtype {result}")
+    return result
 
 
 def numpy_dtype_of(x: TensorLike) -> np.dtype[Any]:

@@ -166,9 +166,9 @@ def einsum(
         left = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
         equation += "->" + ("..." if "." in equation else "") + left
     if len(given) == 2 and "." not in equation and all(None not in (x.type.shape or (None,)) for x in given):
-        found = _two_operands(equation, *given)
-        if found is not None:
-            return found
+        result = _two_operands(equation, *given)
+        if result is not None:
+            return result
     return apply("einsum", *given, equation=equation)
 
 

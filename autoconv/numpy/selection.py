@@ -120,13 +120,13 @@ def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
-    *choices, found = select_operands(*choicelist, default)
+    *choices, result = select_operands(*choicelist, default)
     for condition, choice in reversed(list(zip(condlist, choices, strict=True))):
         flags = tensor(condition)
         if not flags.dtype.is_bool:
             raise TypeError(f"invalid entry in condlist: should be boolean ndarray, found {flags.dtype.name}")
-        found = apply("select", flags, choice, found)
-    return found
+        result = apply("select", flags, choice, result)
+    return result
 
 
 @computes("clip")

@@ -347,10 +347,10 @@ def polyval(p: Any, x: TensorLike) -> Any:
             kind = common_dtype(*map(tensor, p))
             coefficients = [tensor(c, kind) for c in p]
     v = tensor(x)
-    found: Any = apply("zeros_like", v)
+    result: Any = apply("zeros_like", v)
     for coefficient in coefficients:
-        found = call_ufunc(np.add, call_ufunc(np.multiply, found, v), coefficient)
-    return found
+        result = call_ufunc(np.add, call_ufunc(np.multiply, result, v), coefficient)
+    return result
 
 
 by_kernel(

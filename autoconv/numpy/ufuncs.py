@@ -61,17 +61,17 @@ def call_ufunc(
     if isinstance(out, tuple):
         refuse("is given several arrays to write to")
     dtypes = loop_of(ufunc, inputs, dtype if signature is None else signature, casting)
-    found: Any = compared_exactly(ufunc.__name__, inputs[0], inputs[1], dtypes[0]) if ufunc in _COMPARING else None
-    if found is None:
+    result: Any = compared_exactly(ufunc.__name__, inputs[0], inputs[1], dtypes[0]) if ufunc in _COMPARING else None
+    if result is None:
         operands = [tensor(x, wanted) for x, wanted in zip(inputs, dtypes, strict=False)]
-        found = compute(ufunc, operands, dtypes)
+        result = compute(ufunc, operands, dtypes)
     if out is None and where is True:
-        return found
-    if isinstance(found, tuple):
+        return result
+    if isinstance(result, tuple):
         refuse("is given out or where, and has several results")
     if out is None:
         refuse("is given where without out")
-    return write_into(out, found, where, casting, broadcasts=True)
+    return write_into(out, result, where, casting, broadcasts=True)
 
 
 def loop_of(ufunc: Any, inputs: Sequence[Any], dtype: Any = None, casting: str = "same_kind") -> tuple[Any, ...]:

@@ -119,11 +119,11 @@ def _materialisation_points(graph: Graph) -> dict[Node | None, list[Value]]:
             stored.add(node.inputs[0])
         if _makes_array(node):
             points[node.results[0]] = None
-    found: dict[Node | None, list[Value]] = {}
+    result: dict[Node | None, list[Value]] = {}
     for array in points:
         if array in stored:
-            found.setdefault(points[array], []).append(array)
-    return found
+            result.setdefault(points[array], []).append(array)
+    return result
 
 
 def _makes_array(node: Node) -> bool:

@@ -64,10 +64,10 @@ def _inlined(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) 
 
 
 def _region(region: Graph, caller: Span | None) -> Graph:
-    found = clone(region, lambda copy, node, inputs: _inlined(copy, node, inputs, None))
-    for node in found.walk():
+    result = clone(region, lambda copy, node, inputs: _inlined(copy, node, inputs, None))
+    for node in result.walk():
         node.span = _called_from(node.span, caller)
-    return found
+    return result
 
 
 def _may_inline(node: Node, inputs: list[Value]) -> bool:

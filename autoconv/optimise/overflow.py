@@ -199,15 +199,15 @@ class _Ranges:
         """Return the state's ranges in the body, where a counter is less than its limit."""
         test = node.regions[0]
         decides = test.outputs[0].node
-        found = list(state)
+        result = list(state)
         if decides is None or decides.op.name != "python_less":
-            return found
+            return result
         first, limit = decides.inputs
         if first.node is None and first in test.parameters[: len(state)]:
             position = test.parameters.index(first)
-            low, high = found[position]
-            found[position] = low, max(low, min(high, self.of(limit)[1] - 1))
-        return found
+            low, high = result[position]
+            result[position] = low, max(low, min(high, self.of(limit)[1] - 1))
+        return result
 
 
 def _widened(before: Range, after: Range) -> Range:

@@ -114,15 +114,15 @@ class _Promotion(Rewriter[ReadOnly]):
         value = node.inputs[position]
         if value in self._arrays and not self.shared.is_read(node, position):
             return self._arrays[value]
-        found = self.values[value]
+        result = self.values[value]
         if node.op.traits.repeats and node.regions[1].parameters[position] in self.shared.values:
-            if not isinstance(found.type, ArrayType):
-                return found
-            if found.node is not None and found.node.op.name == "absent":  # an absent value has no contents
-                none = {"type": TensorType(found.dtype, found.shape)}
+            if not isinstance(result.type, ArrayType):
+                return result
+            if result.node is not None and result.node.op.name == "absent":  # an absent value has no contents
+                none = {"type": TensorType(result.dtype, result.shape)}
                 return copy.add(OPS["absent"], (), none, span=node.span).results[0]
-            return copy.add(OPS["array_load"], [found], span=node.span).results[0]
-        return found
+            return copy.add(OPS["array_load"], [result], span=node.span).results[0]
+        return result
 
     def _array_of(self, copy: Graph, result: Value, going: Value | None) -> Value:
         """Rebuild the array for a loop's result."""

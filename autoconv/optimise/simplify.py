@@ -197,10 +197,10 @@ def _select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
 def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Remove a cast to the present dtype, or back to the dtype before a lossless cast."""
     (x,) = inputs
-    found = _if_same_type(x, node) or _cast_of_choice(copy, node, inputs)
+    result = _if_same_type(x, node) or _cast_of_choice(copy, node, inputs)
     before = _made_by(x, "cast")
-    if found is not None or before is None or not isinstance(before.type, TensorType):
-        return found
+    if result is not None or before is None or not isinstance(before.type, TensorType):
+        return result
     assert isinstance(x.type, TensorType)
     first, middle = before.dtype, x.dtype
     if first.is_string or middle.is_string or not _represents_all(middle, first):
@@ -238,10 +238,10 @@ def _represents_all(wide: DType, narrow: DType) -> bool:
 
 def _reshape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Remove a reshape to the present shape; merge two reshapes."""
-    found = _if_same_type(inputs[0], node)
+    result = _if_same_type(inputs[0], node)
     before = _made_by(inputs[0], node.op.name)
-    if found is not None or before is None or len(inputs) != 1:
-        return found
+    if result is not None or before is None or len(inputs) != 1:
+        return result
     return _if_same_type(before, node) or _add(copy, node, "reshape", before, **node.attributes)
 
 

@@ -43,15 +43,15 @@ def _type_of_contents(value: Value, is_written: bool) -> Type:
 def written_variables(graph: Graph, seen: set[Graph]) -> set[Value]:
     """Return the parameters of a graph that it, or a region of it, assigns to."""
     seen.add(graph)
-    found: set[Value] = set()
+    result: set[Value] = set()
     for node in graph.nodes:
         if node.op.name.startswith("assign_"):
-            found.add(node.inputs[0])
+            result.add(node.inputs[0])
         for region in node.regions:
             inner = written_variables(region, seen) if region not in seen else set()
             pairs = zip(region.parameters, _trailing_inputs(node.inputs, region), strict=True)
-            found.update(value for parameter, value in pairs if parameter in inner)
-    return found
+            result.update(value for parameter, value in pairs if parameter in inner)
+    return result
 
 
 def _trailing_inputs(inputs: Sequence[Value], region: Graph) -> Sequence[Value]:

@@ -30,11 +30,11 @@ from autoconv.syntax.tree import INLINED, Transformer, body_start, walk, walk_sc
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
-    found: gast.AST = Lifting(context).visit(tree)
+    result: gast.AST = Lifting(context).visit(tree)
     if context.outer_names:
         names = set(context.outer_names)
-        found = _Reads((), names, _deleted_names(tree) & names, context.generated).visit(found)
-    return found
+        result = _Reads((), names, _deleted_names(tree) & names, context.generated).visit(result)
+    return result
 
 
 class Lifting(FunctionPass, statements_only=True):

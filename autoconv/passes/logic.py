@@ -30,10 +30,10 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 def comparison(node: Any, numbers: Container[str] = ()) -> str | None:
     """Return the operator for a comparison, None if it stays; `numbers` are names that hold no containers."""
-    found = _COMPARE.get(type(node.ops[0]))
-    if found is None and all(may_have_parts(side, numbers) for side in (node.left, *node.comparators)):
-        found = _COMPARE_PARTS[type(node.ops[0])]
-    return found
+    result = _COMPARE.get(type(node.ops[0]))
+    if result is None and all(may_have_parts(side, numbers) for side in (node.left, *node.comparators)):
+        result = _COMPARE_PARTS[type(node.ops[0])]
+    return result
 
 
 class Logic(FunctionPass):

@@ -88,10 +88,10 @@ class PlainWrites(Transformer, statements_only=True):
             gast.Starred(name, gast.Store()) if isinstance(item, gast.Starred) else name
             for item, name in zip(target.elts, names, strict=True)
         ]
-        found: list[Any] = [build.assign(type(target)(items, gast.Store()), value)]
+        result: list[Any] = [build.assign(type(target)(items, gast.Store()), value)]
         for item, name in zip(target.elts, names, strict=True):
-            found += self._store_target(item.value if isinstance(item, gast.Starred) else item, build.name(name.id))
-        return found
+            result += self._store_target(item.value if isinstance(item, gast.Starred) else item, build.name(name.id))
+        return result
 
     def _evaluate_item(self, target: Any, statements: list[Any]) -> tuple[Any, Any]:
         """Evaluate the container and the index of an item once, in Python's order, into fresh names.

@@ -136,9 +136,9 @@ class _Loading:
         return loaded
 
     def _object(self, node: Mapping[str, Any]) -> LoadedObject:
-        made = LoadedObject()
-        made.__dict__.update(_class_name=str(node["class"]), _parts={})
-        return made
+        result = LoadedObject()
+        result.__dict__.update(_class_name=str(node["class"]), _parts={})
+        return result
 
     def _asset(self, node: Mapping[str, Any]) -> Asset:
         return Asset(self._assets[node["asset"]])

@@ -208,9 +208,9 @@ def _concrete(trace: LoadedTrace) -> ConcreteFunction:
         leaves = flatten((args, kwargs))[0]
         return trace.run([leaf for leaf in leaves if is_tensor(leaf)])
 
-    found = function(replaying(call, trace.name), autograph=False).get_concrete_function(*trace.args, **trace.kwargs)
-    found.output_specs = _specs(found.symbolic_outputs, ())
-    return found
+    result = function(replaying(call, trace.name), autograph=False).get_concrete_function(*trace.args, **trace.kwargs)
+    result.output_specs = _specs(result.symbolic_outputs, ())
+    return result
 
 
 def _specs(value: Any, path: tuple[str, ...]) -> Any:

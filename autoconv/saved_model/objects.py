@@ -60,14 +60,14 @@ def functions_of(value: object) -> dict[str, Any]:
     if isinstance(value, (list, tuple, dict)):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         return {str(name): item for name, item in items if isinstance(item, FUNCTIONS)}
-    found = {}
+    result = {}
     for name in dir(value):
         if name.startswith(_OWN_PREFIX) or not _may_be_function(value, name):
             continue
         held = getattr(value, name, None)
         if isinstance(held, FUNCTIONS):
-            found[name] = held
-    return found
+            result[name] = held
+    return result
 
 
 def _may_be_function(value: object, name: str) -> bool:

@@ -28,15 +28,15 @@ def replacing_arrays(arrays: dict[str, np.ndarray]) -> Callable[[Node], Mapping[
     names: dict[int, str] = {}
 
     def attributes(node: Node) -> Mapping[str, Any]:
-        found = dict(node.attributes)
-        for key, value in found.items():
+        result = dict(node.attributes)
+        for key, value in result.items():
             if isinstance(value, np.ndarray) and value.size > LARGEST_IN_TEXT:
                 name = names.get(id(value))
                 if name is None:
                     name = names[id(value)] = f"constant/{len(arrays)}"
                     arrays[name] = value
-                found[key] = StoredArray(name)
-        return found
+                result[key] = StoredArray(name)
+        return result
 
     return attributes
 

@@ -48,11 +48,11 @@ class TraceWriter:
         Raises AutoconvError for what a file cannot hold: a Python function in the graph, or other objects among the
         arguments and results; and AssertionError for a variable that no saved object owns.
         """
-        found = self._written.get(id(concrete))
-        if found is None:
-            found = self._written[id(concrete)] = self._write(concrete)
+        result = self._written.get(id(concrete))
+        if result is None:
+            result = self._written[id(concrete)] = self._write(concrete)
             self._kept.append(concrete)
-        return found
+        return result
 
     def _write(self, concrete: ConcreteFunction) -> dict[str, Any]:
         name = concrete.recorded.name

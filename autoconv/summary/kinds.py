@@ -126,21 +126,21 @@ class Histogram:
 
     def __call__(self, data: np.ndarray) -> np.ndarray:
         values = np.asarray(data, np.float64).ravel()
-        found = np.zeros((self.buckets, 3))
+        result = np.zeros((self.buckets, 3))
         if not values.size or not self.buckets:
-            return found
+            return result
         if not np.isfinite(values).all():
             raise InvalidArgumentError("a histogram takes finite values only, found nan or inf")
         least, most = values.min(), values.max()
         if least == most:
-            found[:, :2] = least
-            found[-1, 2] = values.size
-            return found
+            result[:, :2] = least
+            result[-1, 2] = values.size
+            return result
         edges = np.linspace(least, most, self.buckets + 1)
         places = np.floor((values - least) / ((most - least) / self.buckets)).astype(np.int64)
-        found[:, 0], found[:, 1] = edges[:-1], edges[1:]
-        found[:, 2] = np.bincount(np.minimum(places, self.buckets - 1), minlength=self.buckets)
-        return found
+        result[:, 0], result[:, 1] = edges[:-1], edges[1:]
+        result[:, 2] = np.bincount(np.minimum(places, self.buckets - 1), minlength=self.buckets)
+        return result
 
 
 @attribute_class
@@ -157,6 +157,6 @@ class EncodeImages:
         encode = EncodeImage("PNG", -1, False, True)
         sizes = [str(images.shape[2]).encode(), str(images.shape[1]).encode()]
         texts = sizes + [encode(one) for one in images[: self.most]]
-        found = np.empty(len(texts), object)
-        found[:] = texts
-        return found
+        result = np.empty(len(texts), object)
+        result[:] = texts
+        return result

@@ -20,10 +20,10 @@ def messages(name: str) -> Any:
 
 def graph_messages() -> Any:
     """Return the module of messages of graphs; raises ImportError without tensorboard."""
-    found = protobuf_classes()
-    if found is None:
+    result = protobuf_classes()
+    if result is None:
         raise ImportError("GraphDefs need the package tensorboard: pip install 'autoconv[summary]'")
-    return found
+    return result
 
 
 def metadata_of(plugin: str, description: str | None, content: bytes = b"") -> Any:
@@ -36,6 +36,6 @@ def metadata_of(plugin: str, description: str | None, content: bytes = b"") -> A
 def tensor_message(array: Any) -> Any:
     """Return an array as a TensorProto."""
     dtype = string if array.dtype == object else as_dtype(array.dtype)
-    made = messages("summary").Summary.Value().tensor
-    made.ParseFromString(SerializeTensor(dtype)(array))
-    return made
+    result = messages("summary").Summary.Value().tensor
+    result.ParseFromString(SerializeTensor(dtype)(array))
+    return result

@@ -153,10 +153,10 @@ class _ToGast(Ast3ToGAst):  # type: ignore[misc]
             return rule(self, node)
         if new is None:
             return None
-        made = new(*[self._visit(getattr(node, field, None)) for field in fields])
+        result = new(*[self._visit(getattr(node, field, None)) for field in fields])
         for attribute in node._attributes:
-            setattr(made, attribute, getattr(node, attribute, None))
-        return made
+            setattr(result, attribute, getattr(node, attribute, None))
+        return result
 
     def _visit(self, value: Any) -> Any:
         if value.__class__ is list:
@@ -183,12 +183,12 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
         around = self._enclosing_position
         here = self._enclosing_position = _position(node, around)
         if rule is not None:
-            made = rule(self, node)
+            result = rule(self, node)
         else:
-            made = new(*[self._visit(getattr(node, field, None)) for field in fields])
+            result = new(*[self._visit(getattr(node, field, None)) for field in fields])
         self._enclosing_position = around
-        made.lineno, made.col_offset, made.end_lineno, made.end_col_offset = here
-        return made
+        result.lineno, result.col_offset, result.end_lineno, result.end_col_offset = here
+        return result
 
     def visit_Name(self, node: Any) -> Any:
         return ast.Name(node.id, self.visit(node.ctx))
@@ -203,10 +203,10 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
             return None
         around = self._enclosing_position
         here = self._enclosing_position = _position(node, around)
-        made = ast.arg(node.id, self._visit(node.annotation), node.type_comment)
+        result = ast.arg(node.id, self._visit(node.annotation), node.type_comment)
         self._enclosing_position = around
-        made.lineno, made.col_offset, made.end_lineno, made.end_col_offset = here
-        return made
+        result.lineno, result.col_offset, result.end_lineno, result.end_col_offset = here
+        return result
 
 
 def _position(node: Any, around: tuple[int, int, int, int]) -> tuple[int, int, int, int]:

@@ -46,14 +46,16 @@ _KINDS_WITHOUT_CHILDREN = (gast.Constant, gast.Global, gast.Nonlocal, gast.Match
 
 def children(node: gast.AST) -> list[gast.AST]:
     """Return the direct children, in source order."""
-    found: list[gast.AST] = []
+    result: list[gast.AST] = []
     for field in _FIELDS[type(node)]:
         value = getattr(node, field, None)
         if value.__class__ is list:
-            found += value if field not in _FIELDS_WITH_NONE else [item for item in value if isinstance(item, gast.AST)]
+            result += (
+                value if field not in _FIELDS_WITH_NONE else [item for item in value if isinstance(item, gast.AST)]
+            )
         elif isinstance(value, gast.AST):
-            found.append(value)
-    return found
+            result.append(value)
+    return result
 
 
 class _Fields(dict[type, tuple[str, ...]]):
@@ -124,9 +126,9 @@ def outer_parts(scope: gast.AST) -> list[gast.AST]:
         return [scope.generators[0].iter]
     if isinstance(scope, gast.ClassDef):
         return [*scope.decorator_list, *scope.bases, *scope.keywords]
-    found: list[gast.AST] = list(getattr(scope, "decorator_list", ()))
-    found += [d for d in (*scope.args.defaults, *scope.args.kw_defaults) if d is not None]
-    return found
+    result: list[gast.AST] = list(getattr(scope, "decorator_list", ()))
+    result += [d for d in (*scope.args.defaults, *scope.args.kw_defaults) if d is not None]
+    return result
 
 
 def inner_parts(comprehension: Any) -> list[gast.AST]:

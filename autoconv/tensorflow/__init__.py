@@ -20,11 +20,11 @@ __version__ = "2.21.0"  # the version whose behaviour is kept; libraries ask for
 
 def __getattr__(name: str) -> Any:
     """Return a module of this folder, or the public name of autoconv; it is looked up once."""
-    found = _find_name(name)
-    if found is _ABSENT:
+    result = _find_name(name)
+    if result is _ABSENT:
         raise AttributeError(f"{message('tensorflow', name)} (it is autoconv here)")
-    globals()[name] = found
-    return found
+    globals()[name] = result
+    return result
 
 
 _ABSENT = object()

@@ -134,11 +134,11 @@ class QueueBase:
             vals = [vals]
         if len(vals) != len(self._dtypes):
             raise ValueError(f"Expected {len(self._dtypes)} tensors for an element, found {len(vals)}")
-        found = [autoconv.convert_to_tensor(part, dtype) for part, dtype in zip(vals, self._dtypes, strict=True)]
-        for part, shape in zip(found, self._shapes, strict=True):
+        result = [autoconv.convert_to_tensor(part, dtype) for part, dtype in zip(vals, self._dtypes, strict=True)]
+        for part, shape in zip(result, self._shapes, strict=True):
             if not shape.is_compatible_with(part.shape[1:] if many else part.shape):
                 raise InvalidArgumentError(f"Shape mismatch in tuple component. Expected {shape}, got {part.shape}")
-        return found
+        return result
 
     def _least(self) -> int:
         """Return the number of elements that stay in the queue: -1 for one that may be found empty."""

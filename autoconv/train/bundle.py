@@ -162,12 +162,12 @@ def _object_nodes(message: bytes) -> list[ObjectNode]:
 
 def graph_message(nodes: Sequence[ObjectNode]) -> bytes:
     """Return the objects as a TrackableObjectGraph."""
-    found = b""
+    result = b""
     for node in nodes:
         children = [field(1, number) + field(2, name.encode()) for name, number in node.children.items()]
         values = [field(1, name.encode()) + field(3, key.encode()) for name, key in node.values.items()]
-        found += field(1, b"".join([*(field(1, part) for part in children), *(field(2, part) for part in values)]))
-    return found
+        result += field(1, b"".join([*(field(1, part) for part in children), *(field(2, part) for part in values)]))
+    return result
 
 
 def _one(fields: dict[int, list[Any]], number: int, default: Any) -> Any:

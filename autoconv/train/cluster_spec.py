@@ -53,11 +53,11 @@ class ClusterSpec:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the jobs: a list of addresses where no number is missing, else a dict."""
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for name, tasks in self._jobs.items():
             whole = sorted(tasks) == list(range(len(tasks)))
-            found[name] = [tasks[number] for number in sorted(tasks)] if whole else dict(tasks)
-        return found
+            result[name] = [tasks[number] for number in sorted(tasks)] if whole else dict(tasks)
+        return result
 
     def _tasks(self, job_name: str) -> dict[int, str]:
         if job_name not in self._jobs:

@@ -21,6 +21,6 @@ def __getattr__(name: str) -> SimpleNamespace:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     values = importlib.import_module("autoconv.distribute.values")  # not before it is needed
     variables = importlib.import_module("autoconv.distribute.variables")
-    found = SimpleNamespace(PerReplica=values.PerReplica, Mirrored=variables.MirroredVariable)
-    globals()[name] = found
-    return found
+    result = SimpleNamespace(PerReplica=values.PerReplica, Mirrored=variables.MirroredVariable)
+    globals()[name] = result
+    return result

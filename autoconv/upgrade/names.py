@@ -12,17 +12,17 @@ from autoconv.upgrade.report import Note
 
 def aliases_of(tree: ast.AST) -> dict[str, ast.Import | ast.ImportFrom]:
     """Return the names under which a program imports TensorFlow, each with its statement."""
-    found: dict[str, ast.Import | ast.ImportFrom] = {}
+    result: dict[str, ast.Import | ast.ImportFrom] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name in ("tensorflow", "tensorflow.compat.v1"):
-                    found[alias.asname or "tensorflow"] = node
+                    result[alias.asname or "tensorflow"] = node
         elif isinstance(node, ast.ImportFrom) and node.module in ("tensorflow.compat", "tensorflow"):
             for alias in node.names:
                 if alias.name in ("v1", "compat.v1"):
-                    found[alias.asname or alias.name] = node
-    return found
+                    result[alias.asname or alias.name] = node
+    return result
 
 
 def dotted(node: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) -> str | None:

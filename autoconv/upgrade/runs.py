@@ -42,19 +42,19 @@ def run_of(call: ast.Call, program: Program, aliases: Aliases) -> Run | None:
         fetched, fed = owner, call.args[0] if call.args else arguments.get("feed_dict")
     if fetched is None:
         raise CannotUpgrade(call, "a run without fetches")
-    made = _structure(call, _literal(fetched, program))
-    kept = [i for i, each in enumerate(made.fetches) if not _initialises(each, program, aliases)]
+    result = _structure(call, _literal(fetched, program))
+    kept = [i for i, each in enumerate(result.fetches) if not _initialises(each, program, aliases)]
     if not kept:
         return None
-    if len(kept) < len(made.fetches):
+    if len(kept) < len(result.fetches):
         raise CannotUpgrade(call, "a run that initialises variables and fetches others")
-    for each in made.fetches:
+    for each in result.fetches:
         if isinstance(each, ast.Constant | ast.Starred):
             raise CannotUpgrade(call, "a fetch by the name of a node")
-    made.operations = [_is_operation(each, program, aliases) for each in made.fetches]
+    result.operations = [_is_operation(each, program, aliases) for each in result.fetches]
     if fed is not None:
-        made.feeds, made.by_name = _feeds(call, fed, program)
-    return made
+        result.feeds, result.by_name = _feeds(call, fed, program)
+    return result
 
 
 def _literal(fetched: ast.expr, program: Program) -> ast.expr:

@@ -39,14 +39,14 @@ def needed(
 
 def _with_closures(names: Set[str], functions: Mapping[str, Set[str]]) -> set[str]:
     """Return names with those that the functions among them read, which may be given later than the function."""
-    found: set[str] = set()
+    result: set[str] = set()
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in result:
+            result.add(name)
             waiting += functions.get(name, ())
-    return found
+    return result
 
 
 def _is_rebound(plain: Statement, statements: Sequence[Statement]) -> bool:

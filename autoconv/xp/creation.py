@@ -55,12 +55,12 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
 
 
 def _of_numbers(obj: Any, dtype: Any) -> np.ndarray:
-    found = np.asarray(obj, dtype)
-    if found.dtype == object:
+    result = np.asarray(obj, dtype)
+    if result.dtype == object:
         raise OverflowError("a Python integer is too large for int64") if _has_numbers(obj) else TypeError(
             f"a {type(obj).__name__} is not made of numbers"
         )
-    return found
+    return result
 
 
 def _has_numbers(obj: object) -> bool:

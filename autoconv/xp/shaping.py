@@ -258,12 +258,12 @@ def _cumulative(name: str, x: TensorLike, axis: AxisLike, dtype: DTypeLike, incl
     if axis is None and rank_of(given) != 1:
         raise ValueError(f"{name} needs an axis for an array of other than one dimension")
     at = axis_of(0 if axis is None else axis, rank_of(given))
-    found = by_numpy(name)(given, at, dtype)
+    result = by_numpy(name)(given, at, dtype)
     if not include_initial:
-        return found
-    shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(found)))
-    first = apply("fill", tensor(name == "cumprod", found.dtype), shape=shape)
-    return apply("concat", first, found, axis=at)
+        return result
+    shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(result)))
+    first = apply("fill", tensor(name == "cumprod", result.dtype), shape=shape)
+    return apply("concat", first, result, axis=at)
 
 
 def diff(

@@ -80,10 +80,10 @@ class Graph(FuncGraph):
 
     def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
         """Return a copy of a collection; with a scope, the members whose names match it as a regular expression."""
-        found = list(self._collections.get(name, ()))
+        result = list(self._collections.get(name, ()))
         if not scope:
-            return found
-        return [member for member in found if re.match(scope, getattr(member, "name", None) or "")]
+            return result
+        return [member for member in result if re.match(scope, getattr(member, "name", None) or "")]
 
     def get_tensor_by_name(self, name: str) -> Any:
         """Return the tensor `operation:index`, imported ones by their names too; raises KeyError."""
@@ -149,8 +149,8 @@ class Graph(FuncGraph):
 def graph_being_built() -> Graph | None:
     """Return the graph of the block around, None where ops run at once or a function is traced."""
     region = current_region()
-    found: Graph | None = None if region is None else region.trace.root.graph.block
-    return found
+    result: Graph | None = None if region is None else region.trace.root.graph.block
+    return result
 
 
 class _GraphContract(Contract):

@@ -65,10 +65,10 @@ def assert_scalar(tensor: TensorLike, message: str | None = None, name: str | No
 
     >>> _ = autoconv.debugging.assert_scalar(3)
     """
-    found = convert_to_tensor(tensor)
-    if found.shape.rank not in (0, None):
-        raise ValueError(with_message(message, f"Expected scalar shape, saw shape: {found.shape}."))
-    return found
+    result = convert_to_tensor(tensor)
+    if result.shape.rank not in (0, None):
+        raise ValueError(with_message(message, f"Expected scalar shape, saw shape: {result.shape}."))
+    return result
 
 
 def assert_shapes(

@@ -85,7 +85,7 @@ def hessians(
     array([[ 6.,  0.],
            [ 0., 12.]], dtype=float32)
     """
-    found = []
+    result = []
     for source in flatten(xs)[0]:
         (slope,) = gradients(ys, source, unconnected_gradients=UnconnectedGradients.ZERO)
 
@@ -96,8 +96,8 @@ def hessians(
         shape = apply("shape", convert_to_tensor(source))
         static = tuple(d if isinstance(d, int) else None for d in source.type.shape) * 2
         vector = () if None not in static else (apply("concat", shape, shape, axis=0),)
-        found.append(apply("reshape", stacked, *vector, shape=static))
-    return found
+        result.append(apply("reshape", stacked, *vector, shape=static))
+    return result
 
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:

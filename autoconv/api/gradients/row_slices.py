@@ -32,9 +32,9 @@ def row_slices(region: Region, value: Value) -> IndexedSlices | None:
         widest = max((index.dtype for index in indices), key=lambda dtype: dtype.size)
         indices = [apply("concat", *(apply("cast", index, dtype=widest) for index in indices), axis=0)]
         rows = [apply("concat", *rows, axis=0)]
-    found = IndexedSlices(rows[0], indices[0], constant(np.array(shape, np.int32)))
-    object.__setattr__(found, "whole", SymbolicTensor(value))  # the dataclass is frozen
-    return found
+    result = IndexedSlices(rows[0], indices[0], constant(np.array(shape, np.int32)))
+    object.__setattr__(result, "whole", SymbolicTensor(value))  # the dataclass is frozen
+    return result
 
 
 def _parts(region: Region, value: Value, shape: Shape) -> list[tuple[Tensor, Tensor, Shape]] | None:

@@ -145,6 +145,6 @@ class TextFileInitializer(TableInitializer):
 
 
 def _array(items: list[Any], dtype: DType) -> np.ndarray:
-    found = np.empty(len(items), object if dtype.is_string else dtype.numpy)
-    found[:] = items
-    return found
+    result = np.empty(len(items), object if dtype.is_string else dtype.numpy)
+    result[:] = items
+    return result

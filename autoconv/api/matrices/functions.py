@@ -67,13 +67,13 @@ def _pade_parts(x: Any, orders: list[int]) -> list[tuple[Any, Any]]:
     powers = [one, square]
     while len(powers) <= (max(orders) - 1) // 2:
         powers.append(matmul(powers[-1], square))
-    found = []
+    result = []
     for order in orders:
         terms = _coefficients(order)
         even = sum(constant(term, x.dtype) * power for term, power in zip(terms[0::2], powers, strict=False))
         odd = matmul(x, sum(constant(term, x.dtype) * power for term, power in zip(terms[1::2], powers, strict=False)))
-        found.append((even + odd, even - odd))
-    return found
+        result.append((even + odd, even - odd))
+    return result
 
 
 def _coefficients(order: int) -> list[float]:

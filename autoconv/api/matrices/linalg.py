@@ -356,10 +356,10 @@ def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True
     >>> singular.numpy()
     array([3., 2.], dtype=float32)
     """
-    found = apply("svd", tensor, full_matrices=full_matrices, compute_uv=compute_uv, name=name)
+    result = apply("svd", tensor, full_matrices=full_matrices, compute_uv=compute_uv, name=name)
     if compute_uv:
-        return found
-    return found[0] if isinstance(found, (tuple, list)) else found
+        return result
+    return result[0] if isinstance(result, (tuple, list)) else result
 
 
 class Qr(NamedTuple):

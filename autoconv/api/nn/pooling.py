@@ -144,10 +144,10 @@ def _largest(image: Tensor, slide: _Slide) -> Tensor:
     kind = image.dtype.numpy
     least = -np.inf if image.dtype.is_floating else int(np.iinfo(kind).min)
     parts = slide(image).parts(least)
-    found = parts[0][1]
+    result = parts[0][1]
     for _, part in parts[1:]:
-        found = apply("maximum", found, part)
-    return found
+        result = apply("maximum", result, part)
+    return result
 
 
 def _mean(image: Tensor, slide: _Slide) -> Tensor:

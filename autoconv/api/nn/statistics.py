@@ -41,12 +41,12 @@ def log_poisson_loss(
     """
     c: Any = convert_to_tensor(log_input)
     z: Any = convert_to_tensor(targets, c.dtype)
-    found = apply("exp", c) - c * z
+    result = apply("exp", c) - c * z
     if not compute_full_loss:
-        return found
+        return result
     safe = where(z > 1, z, ones_like(z))
     stirling = safe * apply("log", safe) - safe + 0.5 * apply("log", 2.0 * math.pi * safe)
-    return found + where((z >= 0) & (z <= 1), apply("zeros_like", z), stirling)
+    return result + where((z >= 0) & (z <= 1), apply("zeros_like", z), stirling)
 
 
 def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:

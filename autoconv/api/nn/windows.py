@@ -102,11 +102,11 @@ class Windows:
         Those are an array of the batch, the sizes and the channels. The padding is `filler`.
         """
         image = _padded(self._image, self.around, filler)
-        found = []
+        result = []
         for at in itertools.product(*map(range, self._kernel)):
             places = [slice(None), *(self._slice(i, start) for i, start in enumerate(at))]
-            found.append((at, get_item(image, tuple(places))))
-        return found
+            result.append((at, get_item(image, tuple(places))))
+        return result
 
     def _slice(self, i: int, element: int) -> slice:
         start, size, step = element * self._gaps[i], self.sizes[i], self._steps[i]

@@ -119,17 +119,17 @@ def from_sparse(value: SparseTensor, dtype: DTypeLike) -> RaggedTensor:
     if value.shape.rank not in (2, None):
         raise ValueError(f"rank(st_input) must be 2, found the shape {value.shape}")
     rows = cast(get_item(value.indices, (slice(None), 0)), dtype)
-    made = RaggedTensor.from_value_rowids(
+    result = RaggedTensor.from_value_rowids(
         value.values, rows, cast(get_item(value.dense_shape, 0), dtype), validate=False
     )
     columns = cast(get_item(value.indices, (slice(None), 1)), dtype)
-    from_left = apply("equal", partitions.positions_in_rows(made), columns)
+    from_left = apply("equal", partitions.positions_in_rows(result), columns)
     partitions.require(reduce_all(from_left), "SparseTensor is not right-ragged: values have to begin their rows")
     known = value.shape[0] if value.shape.rank else None
-    if known is not None and made.row_splits.shape[0] is None and current_region() is not None:
-        made.row_splits.set_shape([known + 1])  # type: ignore[attr-defined]
-        return RaggedTensor(made.values, made.row_splits)
-    return made
+    if known is not None and result.row_splits.shape[0] is None and current_region() is not None:
+        result.row_splits.set_shape([known + 1])  # type: ignore[attr-defined]
+        return RaggedTensor(result.values, result.row_splits)
+    return result
 
 
 def uniform_lengths(rows: RaggedTensor, axis: int) -> Any:
@@ -257,9 +257,9 @@ def to_sparse(rows: RaggedTensor) -> SparseTensor:
         at = [gather(one, outer) for one in at]
         at += [get_item(numbers, (slice(None), axis)) for axis in range(1, rank)]
         values = reshape(values, [-1])
-    made = SparseTensor(stack(at, 1), values, cast(_sizes(rows), int64))
-    made.set_shape(rows.shape)
-    return made
+    result = SparseTensor(stack(at, 1), values, cast(_sizes(rows), int64))
+    result.set_shape(rows.shape)
+    return result
 
 
 def to_rank(value: Any, ragged_rank: int, dtype: DTypeLike) -> Any:

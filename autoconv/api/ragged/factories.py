@@ -152,7 +152,7 @@ class RaggedFactories:
 
 
 def _nested(flat_values: Values, parts: Sequence[Any], make: Callable[[Any, Any], Any]) -> Any:
-    found = partitions.values_of(flat_values)
+    result = partitions.values_of(flat_values)
     for part in reversed(parts):
-        found = make(found, part)
-    return found
+        result = make(result, part)
+    return result

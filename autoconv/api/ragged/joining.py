@@ -112,10 +112,10 @@ def ragged_expand_dims(value: RaggedLike, axis: AxisLike, name: str | None = Non
 
 def ragged_squeeze(value: RaggedLike, axes: Sequence[int]) -> Any:
     """Remove dimensions of size 1."""
-    found = value
+    result = value
     for axis in sorted(axes, reverse=True):
-        found = _squeezed(found, axis)
-    return found
+        result = _squeezed(result, axis)
+    return result
 
 
 def _squeezed(value: RaggedLike, axis: int) -> Any:
@@ -153,10 +153,10 @@ def _empty_rows(value: RaggedTensor) -> RaggedTensor:
 
 def ragged_reverse(value: Any, axes: Sequence[int]) -> Any:
     from_end = slice(None, None, -1)
-    found = value
+    result = value
     for axis in axes:
-        found = found[(*[slice(None)] * axis, from_end)]
-    return found
+        result = result[(*[slice(None)] * axis, from_end)]
+    return result
 
 
 def ragged_split(value: RaggedTensor, sizes: Any, axis: AxisLike) -> list[Any]:
@@ -171,8 +171,8 @@ def ragged_split(value: RaggedTensor, sizes: Any, axis: AxisLike) -> list[Any]:
         if length % int(known):  # type: ignore[operator]
             raise ValueError(f"{length} rows cannot be split into {int(known)} equal parts")
         known = [length // int(known)] * int(known)  # type: ignore[operator]
-    found, start = [], 0
+    result, start = [], 0
     for size in np.ravel(known).tolist():
-        found.append(value[(*[slice(None)] * at, slice(start, start + size))])
+        result.append(value[(*[slice(None)] * at, slice(start, start + size))])
         start += size
-    return found
+    return result

@@ -57,10 +57,10 @@ def ragged_reduce(
         quotient = float32 if value.dtype.size <= 2 else float64  # the dtype of a / b
         value = value.with_flat_values(cast(value.flat_values, quotient))
     if axis is None:
-        found = function(value.flat_values, None)
+        result = function(value.flat_values, None)
         if keepdims:
-            return apply("reshape", found, shape=(1,) * (value.shape.rank or 1))
-        return found
+            return apply("reshape", result, shape=(1,) * (value.shape.rank or 1))
+        return result
     chosen = static_axes(axis)
     rank = value.shape.rank
     if rank is None and any(one < 0 for one in chosen or ()):

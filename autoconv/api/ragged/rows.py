@@ -32,12 +32,14 @@ def gather_rows(params: RaggedLike, indices: RaggedLike) -> Any:
         rank = numbers.shape.rank
         if rank is None:
             raise ValueError("the rank of indices into a ragged tensor has to be known")
-        found = gather_rows(params, reshape(numbers, [-1]))
+        result = gather_rows(params, reshape(numbers, [-1]))
         sizes = shape(numbers, int64)
         for axis in range(rank - 1, 0, -1):
             known = numbers.shape[axis]
-            found = RaggedTensor.from_uniform_row_length(found, sizes[axis] if known is None else known, validate=False)
-        return found
+            result = RaggedTensor.from_uniform_row_length(
+                result, sizes[axis] if known is None else known, validate=False
+            )
+        return result
     begins, ends = gather(partitions.starts(params), numbers), gather(partitions.limits(params), numbers)
     return ranges(params.values, begins, ends)
 
@@ -72,13 +74,13 @@ def ranges(values: RaggedLike, begins: Tensor, ends: Tensor, step: int = 1) -> R
 
 def coordinates(rows: RaggedTensor) -> list[Tensor]:
     """Return the index of each flat value along the ragged dimensions and the dimension before them."""
-    found = [partitions.rowids(rows), partitions.positions_in_rows(rows)]
+    result = [partitions.rowids(rows), partitions.positions_in_rows(rows)]
     inner = rows.values
     while isinstance(inner, RaggedTensor):
         numbers = partitions.rowids(inner)
-        found = [gather(one, numbers) for one in found] + [partitions.positions_in_rows(inner)]
+        result = [gather(one, numbers) for one in result] + [partitions.positions_in_rows(inner)]
         inner = inner.values
-    return found
+    return result
 
 
 def of_one_splits_dtype(*values: RaggedLike) -> list[Any]:

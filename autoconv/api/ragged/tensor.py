@@ -191,10 +191,10 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
             return np.array([], values.dtype)
         if all(len(row) == len(rows[0]) for row in rows):
             return np.array(rows)
-        found = np.empty(len(rows), object)
+        result = np.empty(len(rows), object)
         for place, row in enumerate(rows):
-            found[place] = row
-        return found
+            result[place] = row
+        return result
 
     def _is_eager(self) -> bool:
         return all(hasattr(part, "numpy") for part in (self.flat_values, *self.nested_row_splits))
@@ -310,11 +310,11 @@ class RaggedTensorSpec(TypeSpec):
         return [value.flat_values, *value.nested_row_splits] if isinstance(value, RaggedTensor) else [value]
 
     def _from_components(self, components: Any) -> Any:
-        found = components[0]
+        result = components[0]
         for level in reversed(range(self._ragged_rank)):
             uniform = None if self._shape.rank is None else self._shape[level + 1]
-            found = _of_part(found, components[1 + level], uniform)
-        return found
+            result = _of_part(result, components[1 + level], uniform)
+        return result
 
 
     def _batch(self, batch_size: int | None) -> RaggedTensorSpec:
@@ -343,10 +343,10 @@ def _uniform(shape: TensorShape) -> int | None:
 
 def _of_part(values: RaggedLike, splits: Any, uniform: int | None) -> RaggedTensor:
     """Return the ragged tensor of components, which may also stand for tensors, as the gradients of them do."""
-    made = RaggedTensor.__new__(RaggedTensor)
-    made._values, made._row_splits, made._uniform = values, splits, uniform
-    made._nrows = _one_less(splits.shape[0]) if isinstance(splits, Tensor) and splits.shape.rank == 1 else None
-    return made
+    result = RaggedTensor.__new__(RaggedTensor)
+    result._values, result._row_splits, result._uniform = values, splits, uniform
+    result._nrows = _one_less(splits.shape[0]) if isinstance(splits, Tensor) and splits.shape.rank == 1 else None
+    return result
 
 
 def _one_less(size: int | None) -> int | None:

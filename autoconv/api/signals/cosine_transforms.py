@@ -158,10 +158,10 @@ def _ortho(size: int, first: float, others: float, dtype: Any) -> Tensor:
 def _second(x: Any, size: int, norm: str | None) -> Any:
     angles = -np.pi * np.arange(size) / (2 * size)
     spectrum: Any = get_item(rfft(x, 2 * size), (..., slice(None, size)))
-    found: Any = real(spectrum * _turns(angles, 2.0, x.dtype))
+    result: Any = real(spectrum * _turns(angles, 2.0, x.dtype))
     if norm == "ortho":
-        found = found * _ortho(size, 0.5 * np.sqrt(1 / size), np.sqrt(0.5 / size), x.dtype)
-    return found
+        result = result * _ortho(size, 0.5 * np.sqrt(1 / size), np.sqrt(0.5 / size), x.dtype)
+    return result
 
 
 def _third(x: Any, size: int, norm: str | None) -> Any:

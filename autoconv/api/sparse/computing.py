@@ -61,12 +61,12 @@ def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
         raise TypeError("At least one input should be SparseTensor; do you mean to use autoconv.add()?")
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
         _require_one_shape(a, b)
-        made, is_in_both = _combine_unions(a, b, lambda first, second: first + second)
+        result, is_in_both = _combine_unions(a, b, lambda first, second: first + second)
         if isinstance(threshold, (int, float)) and threshold == 0:
-            return made
-        sizes = magnitude(made.values)
+            return result
+        sizes = magnitude(result.values)
         large = sizes >= cast(convert_to_tensor(threshold), sizes.dtype)
-        return rows_of(made, true_rows(apply("logical_or", large, apply("logical_not", is_in_both))))
+        return rows_of(result, true_rows(apply("logical_or", large, apply("logical_not", is_in_both))))
     sparse, dense = (a, b) if isinstance(a, SparseTensor) else (b, a)
     return tensor_scatter_nd_add(convert_to_tensor(dense, sparse.dtype), sparse.indices, sparse.values)
 
@@ -321,11 +321,11 @@ def bincount(
     if weights is not None and binary_output:
         raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one.")
     rows, numbers, amounts, height = _count_inputs(values, weights, by_row=axis == -1)
-    found = _count(rows, numbers, amounts, height, minlength, maxlength, binary_output)
+    result = _count(rows, numbers, amounts, height, minlength, maxlength, binary_output)
     if weights is not None:
-        return found
+        return result
     wide = hasattr(values, "dtype") and as_dtype(values.dtype) is int64
-    return found.with_values(cast(found.values, int64 if wide else int32))
+    return result.with_values(cast(result.values, int64 if wide else int32))
 
 
 def _count_inputs(values: Any, weights: Any, by_row: bool) -> tuple[Any, Tensor, Any, Any]:

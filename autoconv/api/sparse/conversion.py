@@ -30,9 +30,9 @@ def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
     """
     dense = convert_to_tensor(tensor)
     indices = where(apply("not_equal", dense, zeros_like(dense)))
-    made = SparseTensor(indices, gather_nd(dense, indices), shape(dense, int64))
-    made.set_shape(dense.shape)
-    return made
+    result = SparseTensor(indices, gather_nd(dense, indices), shape(dense, int64))
+    result.set_shape(dense.shape)
+    return result
 
 
 def to_dense(

@@ -46,9 +46,9 @@ def in_order(made: SparseTensor) -> SparseTensor:
 
 def rows_of(given: SparseTensor, chosen: Tensor) -> SparseTensor:
     """Return a sparse tensor with only the chosen rows of coordinates and values."""
-    made = SparseTensor(gather(given.indices, chosen), gather(given.values, chosen), given.dense_shape)
-    made.set_shape(given.shape)
-    return made
+    result = SparseTensor(gather(given.indices, chosen), gather(given.values, chosen), given.dense_shape)
+    result.set_shape(given.shape)
+    return result
 
 
 def true_rows(chosen: TensorLike) -> Tensor:

@@ -119,9 +119,9 @@ class JoinedFeatures(Features):
         )
 
     def array(self, values: Sequence[Any]) -> np.ndarray:
-        made = np.empty(len(values), object)
-        made[:] = values
-        return made
+        result = np.empty(len(values), object)
+        result[:] = values
+        return result
 
 
 @attribute_class

@@ -172,21 +172,21 @@ class EditDistance:
         if len(shape) != len(true_shape):
             raise InvalidArgumentError(f"the ranks differ: {shape.tolist()} and {true_shape.tolist()}")
         given, wanted = _sequences(places, values), _sequences(true_places, truth)
-        found = np.zeros(np.maximum(shape, true_shape)[:-1], np.float32)
+        result = np.zeros(np.maximum(shape, true_shape)[:-1], np.float32)
         for group in {*given, *wanted}:
             first, second = given.get(group, []), wanted.get(group, [])
             distance = float(_distance(first, second))
             if self.normalize:
                 distance = distance / len(second) if second else math.inf
-            found[group] = distance
-        return found
+            result[group] = distance
+        return result
 
 
 def _sequences(places: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
-    found: dict[tuple[int, ...], list[Any]] = {}
+    result: dict[tuple[int, ...], list[Any]] = {}
     for place, value in zip(places.tolist(), values.tolist(), strict=True):
-        found.setdefault(tuple(place[:-1]), []).append(value)
-    return found
+        result.setdefault(tuple(place[:-1]), []).append(value)
+    return result
 
 
 def _distance(first: list[Any], second: list[Any]) -> int:

@@ -68,9 +68,9 @@ def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -
         static = _with_inferred_size(static, given.shape.num_elements() or 0, static_value(wanted))
     Assert(apply("equal", reduce_prod(sizes), total), ["Input to reshape has another number of elements:", total])
     places = positions(given.indices, given.dense_shape)
-    made = SparseTensor(coordinates(places, sizes), given.values, sizes)
-    made.set_shape(TensorShape(static))
-    return made
+    result = SparseTensor(coordinates(places, sizes), given.values, sizes)
+    result.set_shape(TensorShape(static))
+    return result
 
 
 def _with_inferred_size(sizes: tuple[int | None, ...], total: int, given: Any) -> tuple[int | None, ...]:
@@ -117,13 +117,13 @@ def expand_dims(sp_input: SparseTensor, axis: int | None = None, name: str | Non
     zeros_in = zeros(stack([row_count(given.indices), np.int64(1)]), int64)
     before, behind = (get_item(given.indices, (slice(None), part)) for part in (slice(None, at), slice(at, None)))
     sizes = get_item(given.dense_shape, slice(None, at)), get_item(given.dense_shape, slice(at, None))
-    made = SparseTensor(
+    result = SparseTensor(
         concatenated([before, zeros_in, behind], 1),
         given.values,
         concatenated([sizes[0], ones([1], int64), sizes[1]], 0),
     )
-    made.set_shape([*given.shape[:at], 1, *given.shape[at:]])
-    return made
+    result.set_shape([*given.shape[:at], 1, *given.shape[at:]])
+    return result
 
 
 def slice_(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None) -> SparseTensor:
@@ -138,12 +138,12 @@ def slice_(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: st
     sizes = apply("minimum", count, room)
     inside = apply("logical_and", given.indices >= first, given.indices < first + sizes)
     kept = rows_of(given, true_rows(reduce_all(inside, axis=1)))
-    made = SparseTensor(kept.indices - first, kept.values, sizes)
+    result = SparseTensor(kept.indices - first, kept.values, sizes)
     known = static_value(start), static_value(size)
     if given.shape.rank is not None and known[0] is not None and known[1] is not None:
         pairs = zip(np.ravel(known[0]).tolist(), np.ravel(known[1]).tolist(), given.shape, strict=True)
-        made.set_shape([None if d is None else max(min(n, d - s), 0) for s, n, d in pairs])
-    return made
+        result.set_shape([None if d is None else max(min(n, d - s), 0) for s, n, d in pairs])
+    return result
 
 
 def split(
@@ -163,7 +163,7 @@ def split(
         raise ValueError("the size along the axis of sparse.split has to be known")
     if parts > length:
         raise ValueError(f"num_split should be in the interval [1, {length}], found {parts}")
-    found, start = [], 0
+    result, start = [], 0
     for number in range(parts):
         count = length // parts + (number < length % parts)
         offset = np.zeros(static_rank(given), np.int64)
@@ -172,9 +172,9 @@ def split(
                  for i in range(static_rank(given))]  # fmt: skip
         part = slice_(given, offset, stack(sizes))
         part.set_shape([count if i == at else size for i, size in enumerate(given.shape)])
-        found.append(part)
+        result.append(part)
         start += count
-    return found
+    return result
 
 
 def concat(

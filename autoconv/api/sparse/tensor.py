@@ -188,10 +188,10 @@ def _with_shape(made: SparseTensor, shape: TensorShape) -> SparseTensor:
 
 
 def _without_checks(components: Any) -> SparseTensor:
-    made = SparseTensor.__new__(SparseTensor)
-    made._indices, made._values, made._dense_shape = components
-    made._shape = TensorShape(None)
-    return made
+    result = SparseTensor.__new__(SparseTensor)
+    result._indices, result._values, result._dense_shape = components
+    result._shape = TensorShape(None)
+    return result
 
 
 def _converted(value: TensorLike, dtype: DType) -> Tensor:

@@ -187,15 +187,15 @@ def linspace(
     first, last = _float_bounds(start, stop)
     count = static_value(num)
     extra = () if count is not None else (num,)
-    found = apply("linspace", first, last, *extra, num=None if count is None else int(count), name=name)
+    result = apply("linspace", first, last, *extra, num=None if count is None else int(count), name=name)
     if at == 0:
-        return found
-    rank = found.shape.rank
+        return result
+    rank = result.shape.rank
     if rank is None:
         raise ValueError("linspace along an axis needs bounds of known rank")
     at %= rank
     order = (*builtins.range(1, at + 1), 0, *builtins.range(at + 1, rank))
-    return apply("transpose", found, perm=order)
+    return apply("transpose", result, perm=order)
 
 
 def _float_bounds(start: TensorLike, stop: TensorLike) -> tuple[Any, Any]:

@@ -172,10 +172,10 @@ def polyval(coeffs: Sequence[Any], x: TensorLike, name: str | None = None) -> Te
     if not isinstance(coeffs, list):
         raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
     at: Any = convert_to_tensor(x)
-    found = apply("zeros_like", at)
+    result = apply("zeros_like", at)
     for coefficient in coeffs:
-        found = coefficient + found * at
-    return found
+        result = coefficient + result * at
+    return result
 
 
 def cumulative_logsumexp(

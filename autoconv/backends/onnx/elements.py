@@ -165,10 +165,10 @@ class ElementWriter(NodeWriter):
             return x
         if dtype.is_complex or dtype.is_string:
             raise GraphUnfit(dtype.name, "ONNX has no such elements")
-        found = self.emit("Cast", [x], dtype, x.shape, to=dtype)
+        result = self.emit("Cast", [x], dtype, x.shape, to=dtype)
         if dtype.is_integer and x.dtype.is_integer:
-            found.known = x.known
-        return found
+            result.known = x.known
+        return result
 
     def bitcast(self, x: Term, dtype: DType) -> Term:
         if x.dtype is dtype:

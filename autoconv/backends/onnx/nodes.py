@@ -80,10 +80,10 @@ class NodeWriter(Control):
     # ---- elements
 
     def constant(self, number: Any, dtype: DType) -> Term:
-        found = self.array(as_array(number, dtype), dtype)
+        result = self.array(as_array(number, dtype), dtype)
         if dtype.is_integer:
-            found.known = int(number)
-        return found
+            result.known = int(number)
+        return result
 
     def array(self, array: np.ndarray, dtype: DType) -> Term:
         if dtype.is_complex or dtype.is_string:

@@ -71,11 +71,11 @@ class Writer(ShapeWriter):
             return self.cast(self.reduce(self.converted(x, int32), axes, fold, 0 if fold == "maximum" else 1), bool_)
         if x.dtype in WIDE:
             return self.converted(self.reduce(self.converted(x, int64), axes, op, start), x.dtype)
-        found = self.emit(_FOLDS[op], [x, self.integers(list(axes))], x.dtype, shape, keepdims=0)
+        result = self.emit(_FOLDS[op], [x, self.integers(list(axes))], x.dtype, shape, keepdims=0)
         if op in ("maximum", "minimum") and x.dtype.is_floating:  # the runtime passes over nan
             absent = self.reduce(self.is_nan(x), axes, "or", False)
-            found = self.select(absent, math.nan, found)
-        return found
+            result = self.select(absent, math.nan, result)
+        return result
 
     def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
         if x.dtype is uint64:  # the order of int64, once the uppermost bit is turned

@@ -68,9 +68,9 @@ def stored_cells(node: Node, operands: Sequence[Item]) -> set[Cell]:
         frozenset(cells_of(item) if isinstance(item, View) else [item] if isinstance(item, Cell) else [])
         for item in operands
     ]
-    found: set[Cell] = set()
-    _note_stored(node, cells, found)
-    return found
+    result: set[Cell] = set()
+    _note_stored(node, cells, result)
+    return result
 
 
 def _note_stored(node: Node, cells: Sequence[frozenset[Cell]], found: set[Cell]) -> None:

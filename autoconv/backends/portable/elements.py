@@ -31,10 +31,10 @@ class Elementwise(Arrays):
     def binary(self, name: str, x: Any, y: Any) -> Term:
         fold = _FOLDED.get(name)
         first, second = (z.known if isinstance(z, Term) else z for z in (x, y))
-        found = self.paired(name, *self._together(x, y))
-        if fold is not None and isinstance(first, int) and isinstance(second, int) and found.dtype.is_integer:
-            found.known = fold(first, second)
-        return found
+        result = self.paired(name, *self._together(x, y))
+        if fold is not None and isinstance(first, int) and isinstance(second, int) and result.dtype.is_integer:
+            result.known = fold(first, second)
+        return result
 
     def compare(self, test: str, x: Any, y: Any) -> Term:
         return self.compared(test, *self._together(x, y))
@@ -55,9 +55,9 @@ class Elementwise(Arrays):
             return self.cast(self.unary("real", x), dtype)
         if x.dtype.is_floating and dtype.is_integer:
             return self._truncated(x, dtype)
-        found = self.converted(x, dtype)
-        found.known = x.known if dtype.is_integer else None
-        return found
+        result = self.converted(x, dtype)
+        result.known = x.known if dtype.is_integer else None
+        return result
 
     def _truncated(self, x: Term, dtype: DType) -> Term:
         """Convert floats to integers as the machine does: what does not fit 64 bits becomes the lowest number."""

@@ -75,10 +75,10 @@ class JoinedArrays:
     def _options(self, item: View) -> list[View]:
         if any(cell not in self._known for cell in cells_of(item)):
             raise GraphUnfit("cond", _DIFFERENT)
-        found = options_of(item)
-        if any(operands for option in found for _, operands in option.chain) and item not in self._captures:
+        result = options_of(item)
+        if any(operands for option in result for _, operands in option.chain) and item not in self._captures:
             raise GraphUnfit("cond", _DIFFERENT)  # the operands may be values of the arm
-        return found
+        return result
 
     def values(self, arm: int, contents: dict[Cell, Term]) -> list[Term]:
         """Return what an arm gives besides other results; `contents` are those of its cells at its end."""
@@ -117,10 +117,10 @@ class JoinedArrays:
                 assert inner is not None
                 tag = w.select(inner.same(i), w.constant(place, int32), tag)
             of_arms.append(tag)
-        *others, found = of_arms
+        *others, result = of_arms
         for arm, tag in reversed(list(enumerate(others))):
-            found = w.select(index if index.dtype.is_bool else index.same(arm), tag, found)
-        return found
+            result = w.select(index if index.dtype.is_bool else index.same(arm), tag, result)
+        return result
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,7 @@ def _origins(graph: Graph, value: Value) -> set[Value] | None:
     for node in graph.walk():
         for source, target in edges(node):
             sources.setdefault(target, []).append(source)
-    found: set[Value] = set()
+    result: set[Value] = set()
     seen: set[Value] = set()
     left: list[Value | None] = [value]
     while left:
@@ -196,11 +196,11 @@ def _origins(graph: Graph, value: Value) -> set[Value] | None:
         if one is None or (one not in sources and one not in graph.parameters):
             return None
         if one in graph.parameters:
-            found.add(one)
+            result.add(one)
         elif one not in seen:
             seen.add(one)
             left += sources[one]
-    return found
+    return result
 
 
 def _cells(positions: set[int], operands: Sequence[Item]) -> list[Cell]:

@@ -73,9 +73,9 @@ class Lowering(Memory):
     def _result(self, item: Item, in_place: bool = False) -> Term:
         if in_place and isinstance(item, View) and isinstance(item.cell, Choice):
             return item.cell.tag
-        found = self.load(item) if isinstance(item, View) else item
-        if isinstance(found, Term):
-            return found
+        result = self.load(item) if isinstance(item, View) else item
+        if isinstance(result, Term):
+            return result
         raise GraphUnfit("return", "a list, a variable or a slice whose bounds are values cannot be a result")
 
     def body(self, graph: Graph, items: Sequence[Item]) -> list[Item]:
@@ -244,14 +244,14 @@ class Lowering(Memory):
             outputs = self.body(body, items)
             if any(cell.moved and cell not in stale for cell in self.cells[: state.known]):
                 raise GraphUnfit("while", "the loop writes an array that has two names", node.span)
-            found = state.leave(items, firsts, outputs, terms)
+            result = state.leave(items, firsts, outputs, terms)
             for cell in exchanged:  # the next turn gives it other memory
                 cell.moved = False
-            return found
+            return result
 
-        found = self.w.loop(run_test, run_body, state.terms(), self.w.sure(self.w.word))
-        self.w.word = found.pop()
-        return state.results(found)[: len(node.results)]
+        result = self.w.loop(run_test, run_body, state.terms(), self.w.sure(self.w.word))
+        self.w.word = result.pop()
+        return state.results(result)[: len(node.results)]
 
     def refuse(self, node: Node, operands: list[Item]) -> None:
         raise GraphUnfit(node.op.name, "exceptions are not caught there", node.span)

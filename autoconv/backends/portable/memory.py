@@ -48,10 +48,10 @@ class Memory:
     def load(self, view: View) -> Any:
         """Return the present elements of an array."""
         if isinstance(view.cell, Choice):
-            *others, found = (self.load(option) for option in options_of(view))
+            *others, result = (self.load(option) for option in options_of(view))
             for i, other in reversed(list(enumerate(others))):
-                found = self._either(view.cell.tag.same(i), other, found)
-            return found
+                result = self._either(view.cell.tag.same(i), other, result)
+            return result
         if view.cell.moved:
             raise GraphUnfit("array", "an array is used by an old name after a loop or branch gave it another")
         return self._through(view, view.cell.term)
@@ -119,10 +119,10 @@ class Memory:
         cell.term = written_at(w, cell.term, value, places, None)
 
     def view(self, node: Node, base: View, *operands: Term) -> View:
-        found = View(base.cell, (*base.chain, (node, operands)))
+        result = View(base.cell, (*base.chain, (node, operands)))
         if node.effects & Effects.RAISE:  # an index out of range is an error, also where nothing is read
             check_positions(self.w, _identity_view(self.load(base)), node.attributes["spec"], operands)
-        return found
+        return result
 
     def array_load(self, node: Node, view: View) -> Term:
         return self.load(view)

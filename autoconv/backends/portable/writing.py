@@ -29,10 +29,10 @@ class Rules(Elementwise):
 
     def count(self, x: Term) -> Any:
         """Return the number of elements."""
-        found: Any = 1
+        result: Any = 1
         for size in self.sizes(x):
-            found = found * size
-        return found
+            result = result * size
+        return result
 
     def given_sizes(self, wanted: Sequence[Any], vector: Term | None) -> tuple[tuple[Any, ...], list[Any]]:
         """Return a shape, and its sizes: those that are not known are elements of a vector."""

@@ -114,10 +114,10 @@ class ArrayWriter(Control):
     # ---- elements
 
     def constant(self, number: Any, dtype: DType) -> Term:
-        found = self.array(as_array(number, dtype), dtype)
+        result = self.array(as_array(number, dtype), dtype)
         if dtype.is_integer:
-            found.known = int(number)
-        return found
+            result.known = int(number)
+        return result
 
     def array(self, array: np.ndarray, dtype: DType) -> Term:
         """Return a constant array; equal ones of a region are written once."""
@@ -125,10 +125,10 @@ class ArrayWriter(Control):
         for known in self._constants:
             if text in known:
                 return known[text]
-        made = self.made(dtype, array.shape)
-        self.line(f"{made.name} = stablehlo.constant {text}")
-        self._constants[-1][text] = made
-        return made
+        result = self.made(dtype, array.shape)
+        self.line(f"{result.name} = stablehlo.constant {text}")
+        self._constants[-1][text] = result
+        return result
 
     def integers(self, numbers: Sequence[int], dtype: DType = int64) -> Term:
         return self.array(np.array(numbers, dtype.numpy).reshape(len(numbers)), dtype)

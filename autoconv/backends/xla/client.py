@@ -34,10 +34,10 @@ def place(name: str = "") -> Place:
 
     Raises Unsupported where jaxlib is missing or another one, and after a fork: a child has none of the threads.
     """
-    found = _place_of_device(name, os.getpid())
-    if found is None:
+    result = _place_of_device(name, os.getpid())
+    if result is None:
         raise Unsupported("XLA was started before this process was forked")
-    return found
+    return result
 
 
 _STARTED: list[int] = []  # the process in which there are clients

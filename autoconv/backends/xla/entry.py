@@ -140,7 +140,7 @@ def _memory(type_: TensorType | ArrayType) -> Callable[[Any], Any]:
 def _checks(guard: Guard) -> list[Callable[[], bool]]:
     """Return the conditions of a guard."""
     value = guard.value
-    found: list[Callable[[], bool]] = []
+    result: list[Callable[[], bool]] = []
     if isinstance(guard, CellGuard):
         cell = guard.cell
 
@@ -150,16 +150,16 @@ def _checks(guard: Guard) -> list[Callable[[], bool]]:
             except ValueError:
                 return False
 
-        found.append(holds)
+        result.append(holds)
     else:
         read, name = guard.namespace.get, guard.name
-        found.append(lambda: read(name, ABSENT) is value)
+        result.append(lambda: read(name, ABSENT) is value)
     for offset, held in guard.words:
         word, wanted = ctypes.c_void_p.from_address(id(value) + offset), None if held is None else id(held)
-        found.append(lambda word=word, wanted=wanted: word.value == wanted)  # type: ignore[misc]
+        result.append(lambda word=word, wanted=wanted: word.value == wanted)  # type: ignore[misc]
     if guard.empty is not None:
-        found.append(lambda empty=guard.empty: not empty)  # type: ignore[misc]
-    return found
+        result.append(lambda empty=guard.empty: not empty)  # type: ignore[misc]
+    return result
 
 
 # ---- results

@@ -262,13 +262,13 @@ def _compiled(text: str | bytes, place: Place) -> Any:
             return place.client.deserialize_executable(stored, on, options)
         except (RuntimeError, TypeError):
             pass
-    made = place.client.compile_and_load(text, on, options)
+    result = place.client.compile_and_load(text, on, options)
     try:
-        data = made.serialize() if hasattr(made, "serialize") else place.client.serialize_executable(made)
+        data = result.serialize() if hasattr(result, "serialize") else place.client.serialize_executable(result)
     except (RuntimeError, AttributeError):  # a plug-in without this
-        return made
+        return result
     XLA.store(key, data)
-    return made
+    return result
 
 
 @cache

@@ -17,9 +17,9 @@ from autoconv.upgrade.version1 import MODULES, REMEDIES, RENAMES
 
 def __getattr__(name: str) -> Any:
     """Return a name at its first use: of this folder, of version 2, or a message of TensorBoard."""
-    found = _find_name(name)
-    globals()[name] = found
-    return found
+    result = _find_name(name)
+    globals()[name] = result
+    return result
 
 
 def _find_name(name: str) -> Any:
@@ -34,12 +34,12 @@ def _find_name(name: str) -> Any:
         return getattr(graph_messages(), name)
     if name in REMEDIES:
         raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}: {REMEDIES[name]}")
-    found = importlib.import_module("autoconv")
+    result = importlib.import_module("autoconv")
     for part in RENAMES.get(name, name).split("."):
-        found = getattr(found, part, _ABSENT)
-        if found is _ABSENT:
+        result = getattr(result, part, _ABSENT)
+        if result is _ABSENT:
             raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}")
-    return found
+    return result
 
 
 _ABSENT: Any = object()

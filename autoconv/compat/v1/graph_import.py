@@ -244,12 +244,12 @@ _OPS: dict[str, Callable[..., Any]] = {
 def _message(graph_def: Any) -> Any:
     if hasattr(graph_def, "node"):
         return graph_def
-    made = graph_messages().GraphDef()
+    result = graph_messages().GraphDef()
     try:
-        made.ParseFromString(bytes(graph_def))
+        result.ParseFromString(bytes(graph_def))
     except Exception as error:
         raise InvalidArgumentError(f"these bytes are no GraphDef: {error}") from None
-    return made
+    return result
 
 
 def _full(name: str) -> str:

@@ -30,7 +30,7 @@ def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
         if name not in kept:
             kept.add(name)
             waiting += [each.lstrip("^").partition(":")[0] for each in by_name[name].input]
-    made = type(graph_def)()
-    made.node.extend(node for node in graph_def.node if node.name in kept)
-    made.versions.CopyFrom(graph_def.versions)
-    return made
+    result = type(graph_def)()
+    result.node.extend(node for node in graph_def.node if node.name in kept)
+    result.versions.CopyFrom(graph_def.versions)
+    return result

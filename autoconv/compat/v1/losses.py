@@ -46,20 +46,20 @@ def compute_weighted_loss(
     total = math.reduce_sum(weighted)
     match reduction:
         case Reduction.NONE:
-            found = weighted
+            result = weighted
         case Reduction.SUM:
-            found = total
+            result = total
         case Reduction.MEAN:
-            found = math.divide_no_nan(total, math.reduce_sum(present))
+            result = math.divide_no_nan(total, math.reduce_sum(present))
         case Reduction.SUM_OVER_BATCH_SIZE:
-            found = math.divide_no_nan(total, math.reduce_sum(ones_like(each)))
+            result = math.divide_no_nan(total, math.reduce_sum(ones_like(each)))
         case Reduction.SUM_BY_NONZERO_WEIGHTS:
-            found = math.divide_no_nan(total, cast(math.count_nonzero(present), float32))
+            result = math.divide_no_nan(total, cast(math.count_nonzero(present), float32))
         case _:
             raise ValueError(f"Invalid Reduction Key {reduction}.")
     if loss_collection is not None:
-        add_to_collection(loss_collection, found)
-    return found
+        add_to_collection(loss_collection, result)
+    return result
 
 
 def mean_squared_error(

@@ -109,21 +109,21 @@ def as_operation(call: Callable[[], Any]) -> Any:
     if graph is None or region is None or region.graph is not graph.recorded:
         return call()
     mark = region.graph.mark()
-    found = call()
+    result = call()
     recorded: list[Node] = region.graph.since(mark)
-    if found is not None or not recorded:
-        return found
+    if result is not None or not recorded:
+        return result
     return Operation(graph.unique_name(f"{recorded[-1].name}/op"), graph, [recorded[-1].name])
 
 
 def _control_names(each: Any) -> Sequence[str]:
-    found: Sequence[str] | None = getattr(each, "control_names", None)
-    if found is None:
+    result: Sequence[str] | None = getattr(each, "control_names", None)
+    if result is None:
         operation = getattr(each, "op", None)
         if operation is None:
             raise TypeError(f"'inputs' should be zero or more (nested) operations or tensors, found {each!r}")
-        found = operation.control_names
-    return found
+        result = operation.control_names
+    return result
 
 
 def _controls() -> Sequence[str]:

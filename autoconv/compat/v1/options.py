@@ -20,9 +20,9 @@ class Options:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        made = Options()
-        setattr(self, name, made)
-        return made
+        result = Options()
+        setattr(self, name, result)
+        return result
 
     def __repr__(self) -> str:
         return f"Options({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"

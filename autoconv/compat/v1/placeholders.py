@@ -51,10 +51,10 @@ def sparse_placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = N
         sizes: Any = convert_to_tensor(list(known), as_dtype("int64"))
     else:
         sizes = placeholder("int64", [rank], f"{whole}/shape")
-    found = SparseTensor(indices, values, sizes)
+    result = SparseTensor(indices, values, sizes)
     if known is not None:
-        found.set_shape(known)
-    return found
+        result.set_shape(known)
+    return result
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:

@@ -161,10 +161,10 @@ class Session:
         return fed
 
     def _value(self, each: Any) -> Value:
-        found = self._part(each)
-        if not isinstance(found, Value):
+        result = self._part(each)
+        if not isinstance(result, Value):
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {each!r} is an operation")
-        return found
+        return result
 
     def _part(self, each: Any, fetched: bool = False) -> Value | tuple[str, ...]:
         """Return the value of a tensor or variable, or the names of the nodes of an operation.

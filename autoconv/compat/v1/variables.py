@@ -110,8 +110,8 @@ def _made_variables() -> dict[Any, Any]:
     """Return what belongs to the store of the block around, or else to the default graph."""
     if _STORE.made is not None and graph_being_built() is None:
         return _STORE.made
-    found: dict[Any, Any] = get_default_graph().made
-    return found
+    result: dict[Any, Any] = get_default_graph().made
+    return result
 
 
 class _AutoReuse:
@@ -173,8 +173,8 @@ def get_variable_scope() -> VariableScope:
     ...     autoconv.compat.v1.get_variable_scope().name
     ''
     """
-    found: VariableScope = _made_variables().setdefault("scope", VariableScope(False))
-    return found
+    result: VariableScope = _made_variables().setdefault("scope", VariableScope(False))
+    return result
 
 
 @contextmanager
@@ -264,24 +264,24 @@ def _variable(
     variables: dict[str, Any] = _made_variables().setdefault("by_name", {})
     stored = "store" in _made_variables()
     eager = graph_being_built() is None and not stored
-    found = None if eager else variables.get(name)
-    if found is not None:
+    result = None if eager else variables.get(name)
+    if result is not None:
         if not scope.reuse and not stored:
             raise ValueError(
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
                 "VarScope?"
             )
-        if shape is not None and not found.shape.is_compatible_with(as_shape(shape)):
+        if shape is not None and not result.shape.is_compatible_with(as_shape(shape)):
             raise ValueError(
                 f"Trying to share variable {name}, but specified shape {TensorShape(as_shape(shape))} and found shape "
-                f"{found.shape}."
+                f"{result.shape}."
             )
-        if dtype is not None and found.dtype is not wanted:
+        if dtype is not None and result.dtype is not wanted:
             raise ValueError(
                 f"Trying to share variable {name}, but specified dtype {wanted.name} and found dtype "
-                f"{found.dtype.name}."
+                f"{result.dtype.name}."
             )
-        return found
+        return result
     if scope.reuse is True and not eager and not stored:
         raise ValueError(
             f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "

@@ -296,16 +296,16 @@ def _constructor(cls: Any, make: Callable[..., Any], init: Any, contract: Contra
     is_generated = init is not None and contract is None
 
     def construct(*args: Any, **kwargs: Any) -> Any:
-        made: Any = make(cls, *args, **kwargs)
-        _register(made)
+        result: Any = make(cls, *args, **kwargs)
+        _register(result)
         if is_generated:
             kwargs = {**made_by_factories(cls, args, kwargs, call), **kwargs}
         if init is not None:
-            (init if contract is None else _function(init, contract))(made, *args, **kwargs)
+            (init if contract is None else _function(init, contract))(result, *args, **kwargs)
         if is_generated:
-            trace_defaults(made, args, kwargs)
-        move_eagerly(made)
-        return made
+            trace_defaults(result, args, kwargs)
+        move_eagerly(result)
+        return result
 
     return construct
 

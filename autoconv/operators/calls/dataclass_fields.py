@@ -17,16 +17,16 @@ def made_by_factories(
 
     Those for fields that the constructor does not take are made by the constructor itself: they must have no effects.
     """
-    made = {}
+    result = {}
     for field in _not_given(cls, args, kwargs):
         factory = field.default_factory
         if getattr(factory, "__module__", "") == "builtins":
             continue
         if field.init:
-            made[field.name] = call(factory)()
+            result[field.name] = call(factory)()
         elif (region := current_region()) is not None:
             region.contract.before_call(factory)
-    return made
+    return result
 
 
 def trace_defaults(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -78,9 +78,9 @@ def _grown(iterable: Any) -> Any:
         return iterable.copy()
     if not isinstance(iterable, (list, tuple)):
         return iterable
-    made = items.new(list(iterable))
-    made.grow()
-    return made
+    result = items.new(list(iterable))
+    result.grow()
+    return result
 
 
 def new(container: Any) -> Any:
@@ -137,13 +137,13 @@ def new_set(*parts: Any) -> Any:
 
 def _united(parts: tuple[Any, ...]) -> Any:
     """Return a set filled as Python fills it: item by item, and by whole sets and dicts."""
-    made = items.new(set())
+    result = items.new(set())
     for part in parts:
         if type(part) in (_Elements, Spread):
-            made.update(part.held)
+            result.update(part.held)
         else:
-            made.add(part)
-    return made
+            result.add(part)
+    return result
 
 
 def new_dict(*parts: Any) -> Any:
@@ -166,13 +166,13 @@ def new_dict(*parts: Any) -> Any:
 
 
 def _merged(keys: Any, values: Any) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
+    result: dict[Any, Any] = {}
     for key, value in zip(keys, values, strict=True):
         if key is SPREAD:
-            found.update({**value})
+            result.update({**value})
         else:
-            found[key] = value
-    return found
+            result[key] = value
+    return result
 
 
 def _merged_in_graph(keys: Any, values: Any) -> Any:

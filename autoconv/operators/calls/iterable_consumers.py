@@ -189,15 +189,15 @@ def _next(iterator: object, *default: Any) -> Any:
     if type(iterator) is not GeneratorExpression:
         return AS_STATEMENTS[builtins.next](iterator, *default)
     if iterator.is_generated:
-        found = _next_in_python(iterator, default)
-        if found is not _TENSOR_DECIDES:
-            return found
+        result = _next_in_python(iterator, default)
+        if result is not _TENSOR_DECIDES:
+            return result
     nothing = default[0] if default else Undefined("next")
     names = ("next", "its end")
-    found, code = for_source(iterator, lambda item, *_: (item, BREAK), (nothing, NORMAL), names, exit="its end")
+    result, code = for_source(iterator, lambda item, *_: (item, BREAK), (nothing, NORMAL), names, exit="its end")
     if not default:
         if_stmt(code == NORMAL, _stop)
-    return ld(found)
+    return ld(result)
 
 
 _TENSOR_DECIDES = object()  # result of `_next_in_python` if a tensor decides control flow before the next value
@@ -209,7 +209,7 @@ def _next_in_python(iterator: GeneratorExpression, default: tuple[Any, ...]) -> 
     trial = Attempt()
     refused = trial.region.trace.refusal
     try:
-        found = builtins.next(iterator, *default)
+        result = builtins.next(iterator, *default)
     except StagingError:
         if not begins:
             trial.keep()
@@ -222,7 +222,7 @@ def _next_in_python(iterator: GeneratorExpression, default: tuple[Any, ...]) -> 
         trial.keep()
         raise
     trial.keep()
-    return found
+    return result
 
 
 def _stop() -> NoReturn:

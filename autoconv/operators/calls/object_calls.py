@@ -59,9 +59,9 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
         if is_always_recorded:
             return graph_call(function, tuple(collected(x) if is_deferred(x) else x for x in args), kwargs)
         if isinstance(owner, _OWNERS) and (type(owner) not in PLAIN or isinstance(owner, list)):
-            found = _method_call(function, otherwise, args, kwargs)
-            if found is not NotImplemented:
-                return found
+            result = _method_call(function, otherwise, args, kwargs)
+            if result is not NotImplemented:
+                return result
         if function in BY_KEY and callable(kwargs.get("key")):
             return BY_KEY[function](*args, **kwargs)
         if type(owner) in PLAIN or _is_plain_call(function, args, kwargs, has_own_form=otherwise is not function):

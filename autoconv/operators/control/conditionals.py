@@ -113,8 +113,8 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     if not probe.region.graph.effects and not probe.spots and not probe.diverges:
         return dispatch.apply("select", (index < 0) & truth(test()), position, index)
     decided = lambda: (dispatch.apply("select", truth(test()), position, -1),)
-    (found,) = stage_arms(index < 0, [decided, lambda: (index,)], [], ("elif",))
-    return found
+    (result,) = stage_arms(index < 0, [decided, lambda: (index,)], [], ("elif",))
+    return result
 
 
 def _decided(value: object) -> Any:
@@ -180,10 +180,10 @@ def not_(value: object) -> Any:
 
 def python_truth(value: object) -> Any:
     """Return the truth of a value as a Python bool (weak under `compile`), also for a NumPy scalar."""
-    found, region = truth(value), current_region()
-    if region is None or not region.contract.python_numbers or not isinstance(found, SymbolicTensor) or found.weak:
-        return found
-    return dispatch.apply("python_cast", found, dtype=bool_, weak=True)
+    result, region = truth(value), current_region()
+    if region is None or not region.contract.python_numbers or not isinstance(result, SymbolicTensor) or result.weak:
+        return result
+    return dispatch.apply("python_cast", result, dtype=bool_, weak=True)
 
 
 def test(value: object, reason: str = "") -> Any:
@@ -238,10 +238,10 @@ def condition_value(value: object) -> Any:
 
 def length_of(value: object, own: Callable[[Any], Any]) -> Any:
     """Apply the checks of `len` to the result of a user-defined `__len__`."""
-    found = own(value)
-    if not is_staged(found):
-        return builtins.len(_OfLength(found))
-    negative = truth(found < 0)
+    result = own(value)
+    if not is_staged(result):
+        return builtins.len(_OfLength(result))
+    negative = truth(result < 0)
 
     def fails() -> tuple[()]:
         error = ValueError("__len__() should return >= 0")
@@ -249,7 +249,7 @@ def length_of(value: object, own: Callable[[Any], Any]) -> Any:
         raise error
 
     stage_arms(negative, [fails, lambda: ()], [], ())
-    return found
+    return result
 
 
 class _OfLength:
@@ -265,10 +265,10 @@ class _OfLength:
 def user_defined_method(value: object, name: str) -> Any:
     """Return a special method that is written in Python outside of this package; None if there is none."""
     kind = type(value)
-    found = getattr(kind, name, None)
-    if not isinstance(found, FunctionType) or kind.__module__.startswith("autoconv."):
+    result = getattr(kind, name, None)
+    if not isinstance(result, FunctionType) or kind.__module__.startswith("autoconv."):
         return None
-    return found
+    return result
 
 
 def is_staged(value: object) -> bool:

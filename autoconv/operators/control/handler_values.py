@@ -141,7 +141,7 @@ def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, 
 
 def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
     """Return the contents, known to Python, of lists and objects in a value that the region `body` created."""
-    found: list[tuple[Any, Any]] = []
+    result: list[tuple[Any, Any]] = []
     pending, seen = [value], set()
     while pending:
         part = pending.pop()
@@ -149,14 +149,14 @@ def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
             continue
         seen.add(id(part))
         if type(part) in PLAIN and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
-            found.append((part, contents(part)))
+            result.append((part, contents(part)))
         home = home_of(part, body)
         if home is not None and home.is_inside(body) and has_attributes(part) and graph_object(part) is None:
-            found.append((part, tuple(attributes_of(part).items())))
+            result.append((part, tuple(attributes_of(part).items())))
             pending += attributes_of(part).values()
         elif is_structure(part):
             pending += structure_parts(part)
-    return found
+    return result
 
 
 def is_changed(part: object, before: object) -> bool:

@@ -118,8 +118,8 @@ class StagedRange(Staged):
 
     def __autoconv_box__(self) -> SymbolicObject:
         """Return the range as a graph object."""
-        found: SymbolicObject = apply_object("range", self.start, self.stop, self.step)
-        return found
+        result: SymbolicObject = apply_object("range", self.start, self.stop, self.step)
+        return result
 
     def __eq__(self, other: object) -> Any:
         return self is other or apply_object("eq", self, other)
@@ -324,16 +324,16 @@ def as_staged(iterable: object) -> Staged | None:
 
 def required(iterable: object) -> Staged:
     """`as_staged` for an iterable that is combined with a staged one; raise StagingError where there is none."""
-    found = as_staged(iterable)
-    if found is None:
+    result = as_staged(iterable)
+    if result is None:
         raise StagingError(
             f"a {type(iterable).__name__} cannot be combined with a tensor in one loop",
             current_place(),
             "a tensor, or a list of numbers, in its place",
         )
-    if isinstance(found, StagedIterator):
-        found.begin()
-    return found
+    if isinstance(result, StagedIterator):
+        result.begin()
+    return result
 
 
 def is_staged_iterable(staged: Staged) -> bool:

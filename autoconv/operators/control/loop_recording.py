@@ -138,18 +138,18 @@ class LoopRecording:
     def widened(self) -> list[Layout]:
         """Return layouts that hold the state both before the loop and after the recorded iteration."""
         joined = self._joined_variables()
-        found = [joined[position] for position in range(self.count)]
+        result = [joined[position] for position in range(self.count)]
         contents = zip(self.spots.values(), self.layouts[self.count :], strict=True)
         for position, (spot, layout) in enumerate(contents, self.count):
             if position in joined:
-                found.append(joined[position])
+                result.append(joined[position])
                 continue
             before = self.initial[position]
             self.initial[position], self.after[position] = aligned(spot, [before, self.after[position]], self.parent)
             if self.initial[position] is not before:
                 layout = _with_keys(layout, state_layout(self.initial[position], self.parent))
-            found.append(_widened_contents(spot, layout, self.after[position], self.stepped.region))
-        return found
+            result.append(_widened_contents(spot, layout, self.after[position], self.stepped.region))
+        return result
 
     def _joined_variables(self) -> dict[int, Layout]:
         """Return the joined layouts of variables, and under `compile` of attributes and cells, by position.

@@ -110,11 +110,11 @@ def _computed_outside(limit: Any, region: Region) -> Any:
             )
         if value not in outer:
             assert node is not None
-            found = dispatch.apply(node.op.name, *map(lifted, node.inputs), **node.attributes)
-            outer[value] = found.value_in_graph if isinstance(found, SymbolicTensor) else found
-            return found
-        found = outer[value]
-        return SymbolicTensor(found) if isinstance(found, Value) else found
+            result = dispatch.apply(node.op.name, *map(lifted, node.inputs), **node.attributes)
+            outer[value] = result.value_in_graph if isinstance(result, SymbolicTensor) else result
+            return result
+        result = outer[value]
+        return SymbolicTensor(result) if isinstance(result, Value) else result
 
     return lifted(limit.value_in_graph)
 

@@ -78,7 +78,7 @@ def unrolled(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) ->
     try:
         if body.cells is not None:
             note_cells(body.cells)
-        found = _in_python(iterable, body, state)
+        result = _in_python(iterable, body, state)
     except _ChangedError:
         trial.undo()
         materialise(owner)
@@ -88,7 +88,7 @@ def unrolled(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) ->
         trial.keep()
         raise
     trial.keep()
-    return found
+    return result
 
 
 def _gone_over(iterable: object) -> tuple[Any, str]:
@@ -290,7 +290,7 @@ def _exhaust(iterator: Any) -> list[Any]:
 
 def _sources(iterable: Any) -> list[Any]:
     """Return the containers from which an iterable, or a chain of Python iterators, takes its items."""
-    found: list[Any] = []
+    result: list[Any] = []
     pending, known = [(iterable, 0)], set()
     while pending:
         value, depth = pending.pop()
@@ -301,14 +301,14 @@ def _sources(iterable: Any) -> list[Any]:
         if kind is HeldIterator:
             pending.append((value._iterator, depth))
         elif kind in PLAIN or kind in (list, dict, set):
-            found.append(value)
+            result.append(value)
         elif kind is GeneratorExpression:
             pending += [(part, depth + 1) for part in (value._iterator, getattr(value._source, "iterable", None))]
         elif kind is DictView:
-            found.append(value.owner)
+            result.append(value.owner)
         elif kind is tuple or issubclass(kind, (Iterator, types.FrameType)):
             pending += [(part, depth + 1) for part in gc.get_referents(value)]
-    return found
+    return result
 
 
 def _check_unchanged(iterable: object, sources: list[Any], before: list[Any]) -> None:

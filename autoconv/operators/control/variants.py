@@ -103,11 +103,11 @@ def one_number(variant: Variant, dtype: DType) -> Any:
         return known
     if not all(_is_number(value) for value in known.values):
         return None
-    found: Any = None
+    result: Any = None
     for index, value in enumerate(known.values):
         number = element_of(value, dtype)
-        found = number if found is None else dispatch.apply("select", known.tag == index, number, found)
-    return found
+        result = number if result is None else dispatch.apply("select", known.tag == index, number, result)
+    return result
 
 
 def _is_number(value: object) -> bool:
@@ -241,15 +241,15 @@ def payload(variant: Variant, operation: str) -> Any:
             return unbound(value.name)
         return TypeError(f"unsupported operand type(s) for {operation}: 'NoneType'")
 
-    found = without(variant, is_absent, error)
-    if isinstance(found, Variant):
+    result = without(variant, is_absent, error)
+    if isinstance(result, Variant):
         raise StagingError(
-            f"this value is one of several kinds depending on a tensor ({', '.join(map(_kind, found.values))}), and "
+            f"this value is one of several kinds depending on a tensor ({', '.join(map(_kind, result.values))}), and "
             f"{operation} needs one kind",
             current_place(),
             "values of one kind on every path",
         )
-    return found
+    return result
 
 
 def _kind(value: object) -> str:

@@ -123,9 +123,9 @@ def _call_computing(
         kwargs = {name: _to_call(value) for name, value in kwargs.items()}
     if SymbolicObject in kinds and contract is not None:
         args, kwargs = with_arrays(function, args, kwargs)
-        found = joined(function, args, kwargs)
-        if found is not None:
-            return found
+        result = joined(function, args, kwargs)
+        if result is not None:
+            return result
         kinds = _kinds((*args, *kwargs.values()))
     if SymbolicObject in kinds:
         if contract is not None:
@@ -138,9 +138,9 @@ def _call_computing(
         return function(*args, **kwargs)
     if object in kinds:
         contract.before_call(UnknownArgument(function, _CALLING_BACK))
-    found = function(*args, **kwargs)
-    made = _made_by(found)
-    return found if made is None else _dimensioned(function, made, args, contract)
+    result = function(*args, **kwargs)
+    made = _made_by(result)
+    return result if made is None else _dimensioned(function, made, args, contract)
 
 
 def _dimensioned(function: Any, found: Any, args: Any, contract: Contract | None, options: Any = None) -> Any:
@@ -198,21 +198,21 @@ def _made_by(found: Any) -> Any:
 
 def _kinds(values: Any) -> set[Any]:
     """Return the kinds among the values, at any depth of lists and tuples: tensors, arrays, graph objects, others."""
-    found: set[Any] = set()
+    result: set[Any] = set()
     for value in values:
         if items_of(value) is not None or heap_of(value) is not None:
-            found.add(SymbolicObject)
+            result.add(SymbolicObject)
         elif isinstance(value, (list, tuple)):
-            found |= _kinds(value)
+            result |= _kinds(value)
         elif type(value) is SymbolicObject:
-            found.add(SymbolicObject)
+            result.add(SymbolicObject)
         elif isinstance(value, np.ndarray):
-            found.add(np.ndarray)
+            result.add(np.ndarray)
         elif as_tensor(value) is not None:
-            found.add("tensor")
+            result.add("tensor")
         elif not isinstance(value, _PLAIN):
-            found.add(object)
-    return found
+            result.add(object)
+    return result
 
 
 __all__ = ["HARMLESS", "gives_array", "is_harmless", "numpy_call", "only_reading"]

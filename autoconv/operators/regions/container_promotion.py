@@ -56,12 +56,12 @@ def move_into_graph(
     for spot, column, layout in zip(spots, columns[count:], layouts[count:], strict=True):
         if spot.kind == "instance" or (type(spot.owner) in PLAIN and not _keeps_shape(column, layout)):
             moving.append(spot.owner)
-    found = False
+    result = False
     for container in moving:
         if not is_moved(container):
             box(container)
-            found = True
-    return found
+            result = True
+    return result
 
 
 def _containers(value: object) -> Iterator[Any]:
@@ -94,7 +94,7 @@ def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], han
     if not parent.contract.keeps_identity:
         return False
     seen: set[int] = set()
-    found = False
+    result = False
     for part in [part for value in values for part in mutable_parts(value)]:
         if id(part) in seen and type(part) in PLAIN and heap_of(part) is None:
             before = arm is None or parent.is_inside(part._home)
@@ -102,9 +102,9 @@ def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], han
                 continue
             with recording(parent if arm is None or before else arm.region):
                 materialise(part)
-            found |= before
+            result |= before
         seen.add(id(part))
-    return found
+    return result
 
 
 def is_another_name(column: Sequence[Any], parent: Region | None) -> bool:
@@ -128,7 +128,7 @@ def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
     """
     if not parent.contract.keeps_identity:
         return False
-    found = False
+    result = False
     for name, column in columns.items():
         held = [value for value in column if value is not NEVER]
         if name.startswith("retval_") or all(value is held[0] for value in held):
@@ -136,8 +136,8 @@ def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
         for part in [part for value in held if isinstance(value, tuple) for part in mutable_parts(value)]:
             if type(part) in PLAIN and heap_of(part) is None and parent.is_inside(part._home):
                 materialise(part)
-                found = True
-    return found
+                result = True
+    return result
 
 
 def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
@@ -147,14 +147,14 @@ def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
     """
     if not parent.contract.keeps_identity:
         return False
-    found = False
+    result = False
     for arm in arms:
         for key, spot in arm.spots.items() if arm.diverges else ():
             kept = type(spot.owner) in PLAIN or spot.kind == "instance"
             if kept and type(arm.written.get(key)) is SymbolicObject and not is_moved(spot.owner):
                 box(spot.owner)
-                found = True
-    return found
+                result = True
+    return result
 
 
 def move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Location]) -> bool:

@@ -46,9 +46,9 @@ from autoconv.runtime.support.type_spec import TypeSpec
 def join_layouts(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
     """Return the layout that holds both; raise StagingError, naming the variable, if there is none."""
     for rule in _RULES:
-        found = rule(first, second, name, contract)
-        if found is not None:
-            return found
+        result = rule(first, second, name, contract)
+        if result is not None:
+            return result
     return _join_parts(first, second, name, contract)
 
 
@@ -150,8 +150,8 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
 
 def _array_type(layout: Layout) -> Type:
     assert isinstance(layout, (Static, Leaf))
-    found: Type = layout.type if isinstance(layout, Leaf) else layout.value.type
-    return found
+    result: Type = layout.type if isinstance(layout, Leaf) else layout.value.type
+    return result
 
 
 def _go_together(first: Layout, second: Layout) -> bool:

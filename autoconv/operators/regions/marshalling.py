@@ -202,8 +202,8 @@ def _in_each_arm(variant: Variant, is_wanted: Sequence[bool], layout: Layout) ->
     def arm(value: object, wanted: bool) -> Any:
         return lambda: (_copy_in_layout(value, layout) if wanted else NEVER,)
 
-    (found,) = STAGE_ARMS(variant.tag, list(map(arm, variant.values, is_wanted)), [], ("value",))
-    return found
+    (result,) = STAGE_ARMS(variant.tag, list(map(arm, variant.values, is_wanted)), [], ("value",))
+    return result
 
 
 def _copy_in_layout(value: Any, layout: Layout) -> Any:
@@ -271,14 +271,14 @@ def _rebuilt_parts(layout: Parts, values: Iterator[Any]) -> Any:
     if layout.kind is dict and region is None and layout.keys is not None:
         return {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
     template = Template(layout.kind, layout.keys, (None,) * len(parts))
-    made: Any = pack(template, parts, initialise=region is None or not region.contract.keeps_identity)
+    result: Any = pack(template, parts, initialise=region is None or not region.contract.keeps_identity)
     if region is None:
-        return made
+        return result
     if any(type(part) is layout.kind for part in region.trace.rebuilt.values()):
-        note_rebuilt(region, [made])  # it may be one of the arguments
-    if is_dataclass(made):
-        region.trace.reassembled[id(made)] = made
-    return traced(made)
+        note_rebuilt(region, [result])  # it may be one of the arguments
+    if is_dataclass(result):
+        region.trace.reassembled[id(result)] = result
+    return traced(result)
 
 
 def _rebuilt_variant(layout: Arms, values: Iterator[Any]) -> Any:
@@ -294,25 +294,25 @@ def _rebuilt_instance(layout: Instance, values: Iterator[Any]) -> Any:
     region = current_region()
     if layout.keys == (HEAP,) and region is None:
         return parts[0]
-    made: Any = object.__new__(layout.kind)
+    result: Any = object.__new__(layout.kind)
     held = dict(zip(layout.keys, parts, strict=True))
     if layout.keys == (HEAP,):
-        object.__setattr__(made, "__dict__", GraphAttributes(held))
+        object.__setattr__(result, "__dict__", GraphAttributes(held))
     else:
-        give_attributes(made, held)
+        give_attributes(result, held)
     if region is not None and region.trace.owned is not None:
-        region.trace.owned[id(made)] = made, region
+        region.trace.owned[id(result)] = result, region
         if layout.shared and layout.keys != (HEAP,):
-            region.trace.frozen[id(made)] = made
-    return made
+            region.trace.frozen[id(result)] = result
+    return result
 
 
 def _rebuilt_list(layout: Grown, values: Iterator[Any]) -> Any:
     lists = [next(values) for _ in leaf_types(layout)]
     if current_region() is not None:
-        made = TracedList()
-        made._items = Items(layout.element, lists)
-        return made
+        result = TracedList()
+        result._items = Items(layout.element, lists)
+        return result
     types = list(leaf_types(layout.element))
     count = lists[0].length if types else int(lists[0])
     rows = [[EagerTensor(list_.get(i)) for list_ in lists] for i in range(count)] if types else [[]] * count

@@ -23,15 +23,15 @@ from autoconv.runtime.support.structure import is_structure, structure_parts
 
 def shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> dict[int, int]:
     """Return {column: earlier column} for columns that hold, in every region, the same object as an earlier one."""
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     firsts: dict[tuple[int, ...], int] = {}
     for position, column in enumerate(columns):
         held = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
         if held and all(_is_made(value, region) for value, region in held):
             key = tuple(map(id, column))
             if firsts.setdefault(key, position) != position:
-                found[position] = firsts[key]
-    return found
+                result[position] = firsts[key]
+    return result
 
 
 def frozen_where_shared(

@@ -34,9 +34,9 @@ def shared_lists(
     columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], recorded: Sequence[Recorded]
 ) -> SharedLists:
     """Find the new containers that several columns hold."""
-    found = SharedLists()
+    result = SharedLists()
     if recorded[0].region.contract.keeps_identity:
-        return found
+        return result
     holders: Counter[int] = Counter()
     for column in columns:
         for value, arm in zip(column, recorded, strict=True):
@@ -54,16 +54,16 @@ def shared_lists(
             if {key for _, key in held} <= shared:
                 first = firsts.setdefault(held, (position, number))
                 if first != (position, number):
-                    found.twins[position, number] = first
+                    result.twins[position, number] = first
         # Those inside of other values, and those whose slot is not that of a whole container.
         alone = shared - {key for held in slots.values() for _, key in held}
         if any(id(part) in alone for value in column for part in containers_in(value)):
-            found.frozen.add(position)
-    paired = {*found.twins, *found.twins.values()}
+            result.frozen.add(position)
+    paired = {*result.twins, *result.twins.values()}
     for held, slot in firsts.items():
         if slot not in paired and {key for _, key in held} & shared:
-            found.frozen.add(slot[0])
-    return found
+            result.frozen.add(slot[0])
+    return result
 
 
 def share(rebuilt: list[Any], layouts: Sequence[Layout], found: SharedLists, region: Region) -> None:

@@ -51,8 +51,8 @@ def stream_of(x: Any) -> Stream:
     region = current_region()
     if region is not None and region.contract.runs_plain:
         raise StagingError("a dataset is iterated, which `compile` leaves to Python", current_place())
-    found: Stream = type(x).__autoconv_stream__(x)
-    return found
+    result: Stream = type(x).__autoconv_stream__(x)
+    return result
 
 
 def by_class(function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:

@@ -26,8 +26,8 @@ def _found_in(code: types.CodeType, names: dict[str, Any]) -> str:
     if _BREAKPOINT in code.co_names and _reads_breakpoint(code, names):
         return _BREAKPOINT
     for constant in code.co_consts:
-        if isinstance(constant, types.CodeType) and (found := _found_in(constant, names)):
-            return found
+        if isinstance(constant, types.CodeType) and (result := _found_in(constant, names)):
+            return result
     return ""
 
 

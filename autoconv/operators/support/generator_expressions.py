@@ -65,8 +65,8 @@ class Generated:
         return False
 
     def values(self) -> Iterator[Any]:
-        found: Iterator[Any] = self.function(*self.args, **self.kwargs)
-        return found
+        result: Iterator[Any] = self.function(*self.args, **self.kwargs)
+        return result
 
 
 def _one_tuple(item: object) -> tuple[Any]:

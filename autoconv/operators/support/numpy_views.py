@@ -87,14 +87,14 @@ def _no_view(function: Callable[..., Any]) -> NoReturn:
 
 def _functions_by_name(*names: str) -> list[Any]:
     """Functions of the numpy module, as far as the installed version has them."""
-    found = []
+    result = []
     for name in names:
         function: Any = np
         for part in name.split("."):
             function = getattr(function, part, None)
         if function is not None:
-            found.append(function)
-    return found
+            result.append(function)
+    return result
 
 
 def _diagonal_of(array: SymbolicArray, k: IntLike) -> Any:

@@ -123,11 +123,11 @@ def _functions_run_by(found: Any) -> list[tuple[Any, bool]]:
 
 
 def _cells(function: FunctionType) -> dict[str, Any]:
-    found = {}
+    result = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):  # an empty cell
-            found[name] = cell.cell_contents
-    return found
+            result[name] = cell.cell_contents
+    return result
 
 
 @lru_cache(maxsize=1024)

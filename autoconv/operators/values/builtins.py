@@ -48,11 +48,11 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 def override_for(function: Callable[..., Any]) -> Callable[..., Any] | None:
     try:
-        found = OVERRIDES.get(function)
+        result = OVERRIDES.get(function)
     except TypeError:  # unhashable
         return None
-    if found is not None:
-        return found
+    if result is not None:
+        return result
     return math_override(function)
 
 
@@ -139,10 +139,10 @@ def _bool(x: object = False) -> Any:
     x = condition_value(x)
     if not is_staged(x):
         return builtins.bool(x)
-    found = truth(x)
-    if isinstance(found, SymbolicTensor) and not found.weak and is_array(found):
-        return dispatch.apply("python_cast", found, dtype=bool_, weak=True)
-    return found
+    result = truth(x)
+    if isinstance(result, SymbolicTensor) and not result.weak and is_array(result):
+        return dispatch.apply("python_cast", result, dtype=bool_, weak=True)
+    return result
 
 
 def is_array(x: object) -> bool:
@@ -303,14 +303,14 @@ def _enumerate(iterable: Any, start: Any = 0) -> Any:
 def _zip(*iterables: Any, strict: bool = False) -> Any:
     if not _by_position(*iterables):
         return builtins.zip(*iterables, strict=strict)
-    found = StagedZip(*iterables)
+    result = StagedZip(*iterables)
     if strict:
-        lengths = [part.length() for part in found.parts]
+        lengths = [part.length() for part in result.parts]
         if any(isinstance(length, Tensor) for length in lengths):
-            found.be_strict()
+            result.be_strict()
         elif len(set(lengths)) > 1:
             return builtins.zip(*map(iterate, iterables), strict=True)
-    return found
+    return result
 
 
 @overrides(builtins.reversed)

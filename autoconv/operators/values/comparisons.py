@@ -87,16 +87,16 @@ def _ordering(name: str) -> Callable[[Any, Any], Any]:
             return native(x, y)
         if type(x) is Variant or type(y) is Variant:
             return distribute(compare, x, y)
-        found = _of_dtypes(name, x, y)
-        if found is not NotImplemented:
-            return found
+        result = _of_dtypes(name, x, y)
+        if result is not NotImplemented:
+            return result
         if type(x) is SymbolicTensor or type(y) is SymbolicTensor:
             refuse_as_python(native, x, y)
             if type(y) is SymbolicObject and type(x) is SymbolicTensor and x.weak:
                 return apply_object(name, x, y)  # native code would call the object's mirrored operator
             return native(x, y)
-        found = _of_parts(name, x, y)
-        return native(x, y) if found is NotImplemented else found
+        result = _of_parts(name, x, y)
+        return native(x, y) if result is NotImplemented else result
 
     compare.__name__ = name
     return compare
@@ -146,9 +146,9 @@ def _of_parts(name: str, x: Any, y: Any) -> Any:
         return NotImplemented
     if type(x) is Variant or type(y) is Variant:
         return distribute(_COMPARISONS[name], x, y)
-    found = _of_dtypes(name, x, y)
-    if found is not NotImplemented:
-        return found
+    result = _of_dtypes(name, x, y)
+    if result is not NotImplemented:
+        return result
     if isinstance(x, (tuple, list)) and isinstance(y, (tuple, list)):
         for kind in (tuple, list):
             if _is_plain(x, kind, name) and _is_plain(y, kind, name):

@@ -34,9 +34,9 @@ _SPECIAL = tuple(f"__{name}__" for name in _NAMES.split())
 
 def make_in_graph(value: object) -> SymbolicObject:
     """Move an instance of a user-defined class into the graph, at the current point of the region being recorded."""
-    found = graph_object(value)
-    if found is not None:
-        return found
+    result = graph_object(value)
+    if result is not None:
+        return result
     region = current_region()
     assert region is not None
     _check(type(value))
@@ -116,11 +116,11 @@ def instance_spot(value: object, trace: Trace) -> Location:
 
 def stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
     """Create Python's stand-in for an instance of that class in the graph."""
-    made: Any = object.__new__(kind)
-    _restore_attributes(made, GraphAttributes({HEAP: heap}))
+    result: Any = object.__new__(kind)
+    _restore_attributes(result, GraphAttributes({HEAP: heap}))
     assert region.trace.owned is not None
-    region.trace.owned[id(made)] = made, region
-    return made
+    region.trace.owned[id(result)] = result, region
+    return result
 
 
 class InstanceMethod(BoundSymbolicMethod):

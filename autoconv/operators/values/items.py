@@ -119,9 +119,9 @@ def _item_of(x: Any, index: SymbolicTensor) -> Any:
     items = list(x)
     if index.weak and index.type.dtype.is_bool:
         index = dispatch.apply("python_int", index)
-    found = _item_of_array(x, items, index)
-    if found is not None:
-        return found
+    result = _item_of_array(x, items, index)
+    if result is not None:
+        return result
     region = current_region()
     if any(map(is_only_an_arm, items)):
         return picked_item(x, items, index)

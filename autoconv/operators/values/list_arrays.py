@@ -102,8 +102,8 @@ def joined(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     except (TypeError, ValueError):  # includes numpy.exceptions.AxisError
         return None
     attributes = {"dtype": guess.dtype, "shape": (None,) * rank, "given": False, "function": name, "axis": axis}
-    found: SymbolicTensor = record_object(OF_OBJECTS, [boxed], **attributes)
-    return found
+    result: SymbolicTensor = record_object(OF_OBJECTS, [boxed], **attributes)
+    return result
 
 
 def index_array(index: object) -> Any:
@@ -152,8 +152,8 @@ def _list_as_array(value: object, dtype: DTypeLike | None = None, is_index: bool
     if is_index and guess.dtype is int64:
         named = int64
     attributes = {"dtype": named or guess.dtype, "shape": guess.shape, "given": named is not None}
-    found: SymbolicTensor = record_object(OF_OBJECTS, [boxed], **attributes)
-    return found
+    result: SymbolicTensor = record_object(OF_OBJECTS, [boxed], **attributes)
+    return result
 
 
 def _array_dtype(dtype: Any) -> DType | None:

@@ -86,17 +86,17 @@ def _list_extend(owner: TracedList, values: object) -> None:
 
 @_method
 def _list_copy(owner: TracedList) -> TracedList:
-    made = TracedList()
-    made._items = items_of(owner)
-    return made
+    result = TracedList()
+    result._items = items_of(owner)
+    return result
 
 
 def _sum(owner: TracedList, other: object) -> Any:
     if not isinstance(other, list):
         raise TypeError(f'can only concatenate list (not "{type(other).__name__}") to list')
-    made = _list_copy(owner)
-    _list_extend(made, other)
-    return made
+    result = _list_copy(owner)
+    _list_extend(result, other)
+    return result
 
 
 def _changed_sum(owner: TracedList, values: object) -> TracedList:
@@ -110,10 +110,10 @@ _METHODS["__add__"], _METHODS["__iadd__"] = _sum, _changed_sum
 def _product(owner: TracedList, count: object) -> TracedList:
     """Append the items `count` times, one by one: no list is copied."""
     again = _list_copy(owner)
-    made = _list_copy(owner)
-    _list_clear(made)
-    for_stmt(StagedRange(count), doing(lambda _: for_stmt(as_staged(again), doing(made.append))))
-    return made
+    result = _list_copy(owner)
+    _list_clear(result)
+    for_stmt(StagedRange(count), doing(lambda _: for_stmt(as_staged(again), doing(result.append))))
+    return result
 
 
 def _changed_product(owner: TracedList, count: object) -> TracedList:
@@ -130,9 +130,9 @@ def _list_pop(owner: TracedList, position: int = -1) -> Any:
     items = items_of(owner)
     size = length(items)
     raise_if(size == 0, IndexError("pop from empty list"))
-    found = item(items, position)
+    result = item(items, position)
     _remove_at(owner, position, size)
-    return found
+    return result
 
 
 @_method
@@ -255,16 +255,16 @@ def _list___setitem__(owner: TracedList, position: int, value: object) -> None:
 def _part(owner: TracedList, start: Any, stop: Any) -> TracedList:
     """Return the items from `start` to `stop`, with the semantics of Python's slices."""
     items = items_of(owner)
-    made = TracedList()
+    result = TracedList()
     if has_lists(items):
         bounds = index_in_graph(start), index_in_graph(stop)
-        made._items = Items(items.element, [_list_op("list_slice", list_, *bounds) for list_ in items.values])
+        result._items = Items(items.element, [_list_op("list_slice", list_, *bounds) for list_ in items.values])
     else:
         size = length(items)
         first, last = (_clipped(bound, size) for bound in (start, stop))
         count = dispatch.apply("select", last > first, last - first, 0)
-        made._items = Items(items.element, [count.value_in_graph])
-    return made
+        result._items = Items(items.element, [count.value_in_graph])
+    return result
 
 
 def _clipped(bound: Any, size: Any) -> Any:

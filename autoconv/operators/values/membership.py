@@ -42,9 +42,9 @@ def in_(item: Any, container: Any) -> Any:
     if type(item) is Variant or type(container) is Variant:
         return distribute(in_, item, container)
     if region.contract.objects_in_graph:
-        found = _in_object(item, container)
-        if found is not None:
-            return found
+        result = _in_object(item, container)
+        if result is not None:
+            return result
         if user_defined_method(container, "__iter__") is not None and not hasattr(type(container), "__contains__"):
             container = tuple(container)
     if items_of(container) is not None:
@@ -53,13 +53,13 @@ def in_(item: Any, container: Any) -> Any:
         return has(container, item)
     own = user_defined_method(container, "__contains__")
     if own is not None:
-        found = own(container, item)
-        return truth(found) if is_staged(found) or region.contract.python_numbers else bool(found)
+        result = own(container, item)
+        return truth(result) if is_staged(result) or region.contract.python_numbers else bool(result)
     refuse_number(container, "argument of type {!r} is not iterable")
     if as_tensor(container) is not None:
         equal = binary_dispatch.binary("equal", container, item)
-        found = dispatch.apply("reduce_any", equal, axis=None, keepdims=False)
-        return python_truth(found) if _is_symbolic(item) or _is_symbolic(container) else bool(found)
+        result = dispatch.apply("reduce_any", equal, axis=None, keepdims=False)
+        return python_truth(result) if _is_symbolic(item) or _is_symbolic(container) else bool(result)
     if isinstance(container, (list, tuple)) and (may_be_late((item,)) or may_be_late(plain_items(container))):
         return _is_member(item, plain_items(container), 0)
     if isinstance(container, (set, frozenset, range, dict)) and _is_symbolic(item):

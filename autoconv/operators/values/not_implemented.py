@@ -47,10 +47,10 @@ def deciding(name: str, method: FunctionType, run: Callable[..., Any], of_object
 
     @functools.wraps(run)
     def method_of_two(made: Any, other: object) -> Any:
-        found = run(made, other)
-        if found is NotImplemented:
-            return found  # independent of tensors: Python itself tries the next method
-        return settled(found, lambda: _after_not_implemented(name.strip("_"), made, other, of_objects))
+        result = run(made, other)
+        if result is NotImplemented:
+            return result  # independent of tensors: Python itself tries the next method
+        return settled(result, lambda: _after_not_implemented(name.strip("_"), made, other, of_objects))
 
     method_of_two.__autoconv_unsettled__ = run  # type: ignore[attr-defined]
     return method_of_two

@@ -125,11 +125,11 @@ def _as_one(items: Items, op: str, axis: int, more: int) -> Any:
 
 def mapped(owner: TracedList, function: Callable[[Any], Any]) -> TracedList:
     """Return a new list of `function(item)`."""
-    made = TracedList()
-    _each_item(items_of(owner), lambda value: made.append(function(value)))
-    if items_of(made) is None:
-        grow(made)
-    return made
+    result = TracedList()
+    _each_item(items_of(owner), lambda value: result.append(function(value)))
+    if items_of(result) is None:
+        grow(result)
+    return result
 
 
 def mapped_items(items: Items, function: Callable[[Any], Any]) -> Items:

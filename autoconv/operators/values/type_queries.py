@@ -92,9 +92,9 @@ def _isscalar(x: object) -> bool:
 
 @overrides(builtins.hasattr)
 def _hasattr(x: object, name: str) -> Any:
-    found = has_attribute(x, name)
-    if found is not NotImplemented:
-        return found
+    result = has_attribute(x, name)
+    if result is not NotImplemented:
+        return result
     held = maybe_missing(x, name)
     if held is not None:
         missing = is_arm(held, MISSING)

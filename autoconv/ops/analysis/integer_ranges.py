@@ -301,15 +301,15 @@ def _widened(before: Range | None, after: Range | None) -> Range | None:
 
 def _refined(values: Sequence[Value], given: Ranges, facts: dict[Value, Range]) -> Ranges | None:
     """Return the ranges with the facts; None where they contradict each other."""
-    found: Ranges = []
+    result: Ranges = []
     for value, range_ in zip(values, given, strict=True):
         fact = facts.get(value)
         if fact is not None and range_ is not None:
             range_ = narrowed(range_, fact)
             if range_ is None:
                 return None
-        found.append(range_)
-    return found
+        result.append(range_)
+    return result
 
 
 __all__ = ["integer_ranges"]

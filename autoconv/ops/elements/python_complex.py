@@ -80,9 +80,9 @@ def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
 def magnitude(b: Elements, x: Any, y: Any) -> Any:
     """Return C's hypot; a magnitude that overflows a float raises."""
-    found = b.libm("hypot", x, y)
-    b.fail(found.same(_INFINITY) & _is_finite(b, x) & _is_finite(b, y))
-    return found
+    result = b.libm("hypot", x, y)
+    b.fail(result.same(_INFINITY) & _is_finite(b, x) & _is_finite(b, y))
+    return result
 
 
 def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, _: Any) -> Pair:
@@ -91,20 +91,20 @@ def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, _: Any) -> Pair:
     b.fail(b.compare("gt", size, 100.0))
     whole = b.cast(size, int64)
     one, zero = b.constant(1.0, float64), b.constant(0.0, float64)
-    found: Pair = (one, zero)
+    result: Pair = (one, zero)
     square: Pair = (xr, xi)
     for bit in (1, 2, 4, 8, 16, 32, 64):
         taken = b.bits("and", whole, bit).differs(0)
-        product = multiply(b, *found, *square)
-        found = select_pair(b, taken, product, found)
+        product = multiply(b, *result, *square)
+        result = select_pair(b, taken, product, result)
         square = multiply(b, *square, *square)
     positive = b.compare("gt", n, 0.0)
-    none = found[0].same(0.0) & found[1].same(0.0)
+    none = result[0].same(0.0) & result[1].same(0.0)
     b.fail(none & ~positive)
-    found = select_pair(b, positive, found, _quotient(b, one, zero, *found))
-    for part in found:
+    result = select_pair(b, positive, result, _quotient(b, one, zero, *result))
+    for part in result:
         b.fail(b.intrinsic("fabs", part).same(_INFINITY))
-    return found
+    return result
 
 
 def select_pair(b: Elements, condition: Any, x: Pair, y: Pair) -> Pair:
@@ -200,9 +200,9 @@ def by_rotation(rule: Callable[..., Pair]) -> Callable[..., Pair]:
 
 def phase(b: Elements, x: Any, y: Any) -> Any:
     """cmath.phase: it raises for a subnormal angle, unlike cmath.polar."""
-    found = angle(b, x, y)
-    b.fail(b.compare("lt", b.intrinsic("fabs", found), sys.float_info.min) & y.differs(0.0))
-    return found
+    result = angle(b, x, y)
+    b.fail(b.compare("lt", b.intrinsic("fabs", result), sys.float_info.min) & y.differs(0.0))
+    return result
 
 
 def angle(b: Elements, x: Any, y: Any) -> Any:

@@ -96,10 +96,10 @@ def _angle_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _complex_dtype(real: DType) -> DType:
-    found = {"float32": complex64, "float64": complex128}.get(real.name)
-    if found is None:
+    result = {"float32": complex64, "float64": complex128}.get(real.name)
+    if result is None:
         raise TypeError(f"complex takes float32 or float64 parts, found {real.name}")
-    return found
+    return result
 
 
 def _complex_type(real: TensorType, imag: TensorType, **_: Any) -> TensorType:

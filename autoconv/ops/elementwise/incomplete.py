@@ -154,7 +154,7 @@ def _beta(a: Any, b: Any, x: Any, precision: float) -> Any:
 
 def _beta_fraction(a: Any, b: Any, x: Any, precision: float) -> Any:
     """Evaluate the continued fraction by Lentz' method."""
-    found, going = np.ones_like(x), np.arange(x.size)
+    result, going = np.ones_like(x), np.arange(x.size)
     upper = np.ones_like(x)
     lower = 1.0 / _not_zero(1.0 - (a + b) * x / (a + 1.0))
     value = lower.copy()
@@ -167,14 +167,14 @@ def _beta_fraction(a: Any, b: Any, x: Any, precision: float) -> Any:
             upper = _not_zero(1.0 + factor / upper)
             change = lower * upper
             value = value * change
-        found[going] = value
+        result[going] = value
         more = np.abs(change - 1.0) > precision
         if not more.any():
             break
         if not more.all():
             going, value, lower, upper = going[more], value[more], lower[more], upper[more]
             a, b, x = a[more], b[more], x[more]
-    return found
+    return result
 
 
 def _not_zero(x: Any) -> Any:

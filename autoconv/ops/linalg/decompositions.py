@@ -51,7 +51,7 @@ def matrix_kernel(
         dtype = np.asarray(inputs[0]).dtype
         half = dtype.itemsize < 4
         try:
-            found = function(*(np.asarray(x, np.float32) if half else x for x in inputs), **attributes)
+            result = function(*(np.asarray(x, np.float32) if half else x for x in inputs), **attributes)
         except np.linalg.LinAlgError as error:
             refused = InvalidArgumentError(failure or f"{op}: {error}")
             raise refused.in_place_of(error.with_traceback(None)) from None
@@ -60,9 +60,9 @@ def matrix_kernel(
             refused = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
             raise refused.in_place_of(error.with_traceback(None)) from None
         if half:  # results that are no floats, such as positions, have dtypes of their own
-            narrow = [x.astype(dtype) if x.dtype == np.float32 else x for x in _results(found)]
-            return tuple(narrow) if isinstance(found, tuple) else narrow[0]
-        return found
+            narrow = [x.astype(dtype) if x.dtype == np.float32 else x for x in _results(result)]
+            return tuple(narrow) if isinstance(result, tuple) else narrow[0]
+        return result
 
     return quiet(run)
 

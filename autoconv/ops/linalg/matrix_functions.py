@@ -94,9 +94,9 @@ def _sqrtm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _log(matrix: Any) -> Any:
-    found = _by_eigenvectors(matrix, np.log)
-    if found is not None:
-        return found
+    result = _by_eigenvectors(matrix, np.log)
+    if result is not None:
+        return result
     one, halvings = np.eye(len(matrix), dtype=matrix.dtype), 0
     while np.linalg.norm(matrix - one, 1) > 0.25 and halvings < _ROOTS:
         matrix, halvings = _root_by_iteration(matrix), halvings + 1
@@ -122,43 +122,45 @@ def _tridiagonal_type(
 
 def _tridiagonal_solve(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivoting: bool = True) -> Any:
     """Gaussian elimination of a batch; with `pivoting`, a row and the next one are exchanged as LAPACK's gtsv does."""
-    found = np.array(rhs)
-    size = found.shape[-2]
+    result = np.array(rhs)
+    size = result.shape[-2]
     if size == 0:
-        return found
-    low, main, high = (np.array(np.broadcast_to(x, (*found.shape[:-2], x.shape[-1]))) for x in (lower, diagonal, upper))
+        return result
+    low, main, high = (
+        np.array(np.broadcast_to(x, (*result.shape[:-2], x.shape[-1]))) for x in (lower, diagonal, upper)
+    )
     second = np.zeros_like(high)  # the diagonal above the upper one, which exchanges fill
     for i in range(size - 1):
         if pivoting:
             swap = np.abs(low[..., i]) > np.abs(main[..., i])
-            first = main[..., i].copy(), high[..., i].copy(), np.zeros_like(high[..., i]), found[..., i, :].copy()
+            first = main[..., i].copy(), high[..., i].copy(), np.zeros_like(high[..., i]), result[..., i, :].copy()
             after = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
-            other = low[..., i].copy(), main[..., i + 1].copy(), after.copy(), found[..., i + 1, :].copy()
+            other = low[..., i].copy(), main[..., i + 1].copy(), after.copy(), result[..., i + 1, :].copy()
             main[..., i], high[..., i], second[..., i] = (
                 np.where(swap, b, a) for a, b in zip(first[:3], other[:3], strict=True)
             )
             below = [np.where(swap, a, b) for a, b in zip(first[:3], other[:3], strict=True)]
-            found[..., i, :] = np.where(swap[..., None], other[3], first[3])
+            result[..., i, :] = np.where(swap[..., None], other[3], first[3])
             rest = np.where(swap[..., None], first[3], other[3])
         else:
             after = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
-            below, rest = [low[..., i], main[..., i + 1], after], found[..., i + 1, :]
+            below, rest = [low[..., i], main[..., i + 1], after], result[..., i + 1, :]
         if not np.all(main[..., i]):
             raise np.linalg.LinAlgError
         factor = below[0] / main[..., i]
         main[..., i + 1] = below[1] - factor * high[..., i]
         if i + 2 < size:
             high[..., i + 1] = below[2] - factor * second[..., i]
-        found[..., i + 1, :] = rest - factor[..., None] * found[..., i, :]
+        result[..., i + 1, :] = rest - factor[..., None] * result[..., i, :]
     if not np.all(main[..., -1]):
         raise np.linalg.LinAlgError
     for i in range(size - 1, -1, -1):
         if i + 1 < size:
-            found[..., i, :] -= high[..., i, None] * found[..., i + 1, :]
+            result[..., i, :] -= high[..., i, None] * result[..., i + 1, :]
         if i + 2 < size:
-            found[..., i, :] -= second[..., i, None] * found[..., i + 2, :]
-        found[..., i, :] /= main[..., i, None]
-    return found
+            result[..., i, :] -= second[..., i, None] * result[..., i + 2, :]
+        result[..., i, :] /= main[..., i, None]
+    return result
 
 
 def _tridiagonal_kernel(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivoting: bool = True) -> Any:

@@ -109,9 +109,9 @@ def _pop(x: bytearray, *index: Any, element: TensorType) -> np.ndarray:
     if not x:
         raise IndexError("pop from empty list")
     place = _item_bytes(x, index[0] if index else -1, element, "pop index out of range")
-    found = _number(x, place, element)
+    result = _number(x, place, element)
     del x[place]
-    return found
+    return result
 
 
 def _part(parts: tuple[Any, ...], given: tuple[bool, ...]) -> slice:

@@ -48,13 +48,13 @@ def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
 
 def entries_of(rank: int, spec: Spec) -> list[tuple[Entry, int]]:
     """Return the entries of a basic index with their dimensions, with whole slices for omitted ones."""
-    found: list[tuple[Entry, int]] = []
+    result: list[tuple[Entry, int]] = []
     for entry, _, axis, count in aligned(spec, rank):
         if isinstance(entry, Rest):
-            found += [(Slice(), axis + i) for i in range(count)]
+            result += [(Slice(), axis + i) for i in range(count)]
         else:
-            found.append((entry, axis))
-    return found
+            result.append((entry, axis))
+    return result
 
 
 def basic_index(operands: Sequence[Any], spec: Spec) -> tuple[Any, ...]:
@@ -248,9 +248,9 @@ def _of_type(x: TensorType, *, read_only: bool = False) -> ArrayType:
 
 
 def _array_of(x: Any, *, read_only: bool = False) -> np.ndarray:
-    found = np.array(x, order="C")
-    found.flags.writeable = not read_only
-    return found
+    result = np.array(x, order="C")
+    result.flags.writeable = not read_only
+    return result
 
 
 define(

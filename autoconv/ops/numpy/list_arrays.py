@@ -48,8 +48,8 @@ def _array(
 
 def join_items(x: Any, function: str, axis: int | None) -> np.ndarray:
     """Call NumPy's named function on the items of a list, with the axis if the function takes one."""
-    found: np.ndarray = getattr(np, function)(x, **({"axis": axis} if function in WITH_AXIS else {}))
-    return found
+    result: np.ndarray = getattr(np, function)(x, **({"axis": axis} if function in WITH_AXIS else {}))
+    return result
 
 
 def _expected(found: np.ndarray, dtype: DType, shape: Sequence[int | None]) -> np.ndarray:

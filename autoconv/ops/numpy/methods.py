@@ -206,9 +206,9 @@ define(
     ),
 )  # fmt: skip
 def _read_only(x: Any) -> Any:
-    found = np.array(x, order="C")  # a copy, as native code uses arrays that own their memory without copying
-    found.flags.writeable = False
-    return found
+    result = np.array(x, order="C")  # a copy, as native code uses arrays that own their memory without copying
+    result.flags.writeable = False
+    return result
 
 
 define(

@@ -34,10 +34,10 @@ class Cursor:
 def _iterate_from(items: Any, start: int) -> Iterator[Any]:
     """Iterate over a list from position `start`, items appended meanwhile included."""
     note_iteration(items)
-    found = iter(items)
+    result = iter(items)
     if start:
-        found.__setstate__(start)  # type: ignore[attr-defined]
-    return found
+        result.__setstate__(start)  # type: ignore[attr-defined]
+    return result
 
 
 define(

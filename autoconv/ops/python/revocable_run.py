@@ -35,10 +35,10 @@ def revocable(
     ACTIVE.log = log
     revoked = False
     try:
-        found = run(values)
+        result = run(values)
         revoked = is_wrong() and not log.lost
         if not revoked:
-            return found
+            return result
         ACTIVE.log = None
         log.undo()
         for array, copy in zip(given, copies, strict=True):

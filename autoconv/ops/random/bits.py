@@ -89,18 +89,18 @@ class GlobalGenerator:
         pair: tuple[int, int] | None
         with self._lock:
             if isinstance(op_seed, tuple):
-                found, pair = self._streams.get(op_seed), op_seed[:2]
+                result, pair = self._streams.get(op_seed), op_seed[:2]
             elif op_seed is None and self.seed is not None:
                 pair = self.pair(self._seeds.randint(0, _MOST_SEED), lambda: 0)
                 return _state(*(pair or (0, 0)))
             else:
                 pair = self.pair(op_seed, lambda: 0)
                 op_seed = None if pair is None else (kind, *pair)
-                found = self._streams.get(op_seed)
-            if found is None:
+                result = self._streams.get(op_seed)
+            if result is None:
                 entropy = tuple(int.from_bytes(os.urandom(8), "little") for _ in range(2))
-                found = self._streams[op_seed] = _state(*(pair or entropy))
-            return found
+                result = self._streams[op_seed] = _state(*(pair or entropy))
+            return result
 
     def next(self, kind: str, count: int, op_seed: Any = None) -> Philox:
         """Return the words for one draw of so many numbers, shared with no other draw."""

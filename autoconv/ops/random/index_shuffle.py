@@ -52,14 +52,14 @@ def _position(index: int, key: tuple[int, ...], most: int, rounds: int) -> int:
 
 def _schedule(key: tuple[int, ...], width: int, rounds: int) -> list[int]:
     mask = (1 << width) - 1
-    found = [word & 0xFFFFFFFF & mask for word in key]
+    result = [word & 0xFFFFFFFF & mask for word in key]
     for i in range(3, rounds):
-        last = found[-1]
+        last = result[-1]
         bit = _SEQUENCE >> (i - 3) & 1
-        found.append(
-            (_CONSTANT ^ bit ^ found[i - 3] ^ _right(last, 3, width) ^ _right(last, 4, width)) & mask
+        result.append(
+            (_CONSTANT ^ bit ^ result[i - 3] ^ _right(last, 3, width) ^ _right(last, 4, width)) & mask
         )
-    return found
+    return result
 
 
 def _encrypted(block: int, schedule: list[int], width: int) -> int:

@@ -47,16 +47,16 @@ class Philox:
 
     def blocks(self, numbers: np.ndarray) -> np.ndarray:
         """Return the blocks of these numbers, uint64 [n], counted from the first: uint32 [n, 4]."""
-        found = np.empty((numbers.size, 4), np.uint32)
+        result = np.empty((numbers.size, 4), np.uint32)
         with np.errstate(over="ignore"):  # sums wrap around
             for start in range(0, numbers.size, _AT_ONCE):
                 part = slice(start, start + _AT_ONCE)
                 low = numbers[part] + np.uint64(self.low)
-                found[part] = philox4x32(self.key, low, self.high)
+                result[part] = philox4x32(self.key, low, self.high)
                 wrapped = low < np.uint64(self.low)
                 if wrapped.any():
-                    found[part][wrapped] = philox4x32(self.key, low[wrapped], (self.high + 1) % _LONG)
-        return found
+                    result[part][wrapped] = philox4x32(self.key, low[wrapped], (self.high + 1) % _LONG)
+        return result
 
     def words(self, count: int) -> np.ndarray:
         """Return the next `count` words, from the next block on."""

@@ -116,11 +116,11 @@ def _recurrence_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
 
 
 def _recurrence_type(coefficient: TensorType, addend: TensorType, *, axis: int, **_: Any) -> TensorType:
-    found = _axis_rule("linear_recurrence")(coefficient, addend, axis=axis)
+    result = _axis_rule("linear_recurrence")(coefficient, addend, axis=axis)
     ranks = {x.rank for x in (coefficient, addend) if x.rank is not None}
     if len(ranks) > 1:
         raise ValueError("linear_recurrence takes coefficients and addends of one shape")
-    return found
+    return result
 
 
 _SCANS = (

@@ -23,8 +23,8 @@ def fingerprint(data: bytes) -> int:
 
 
 def _word(data: bytes, at: int) -> int:
-    found: int = struct.unpack_from("<Q", data, at)[0]
-    return found
+    result: int = struct.unpack_from("<Q", data, at)[0]
+    return result
 
 
 def _rotated(x: int, by: int) -> int:

@@ -54,15 +54,15 @@ def _fingerprints(data: Any) -> Any:
     """Return the hash of each row's bytes; strings of a row are hashed first where a row has several."""
     given = np.asarray(data)
     rows = given.reshape(len(given), -1) if given.size else given.reshape(len(given), 0)
-    found = np.empty((len(given), 8), np.uint8)
-    for row, out in zip(rows, found, strict=True):
+    result = np.empty((len(given), 8), np.uint8)
+    for row, out in zip(rows, result, strict=True):
         if given.dtype == object:
             hashes = [fingerprint(bytes(text)).to_bytes(8, "little") for text in row]
             number = hashes[0] if given.ndim == 1 else fingerprint(b"".join(hashes)).to_bytes(8, "little")
         else:
             number = fingerprint(np.ascontiguousarray(row).tobytes()).to_bytes(8, "little")
         out[:] = np.frombuffer(number, np.uint8)
-    return found
+    return result
 
 
 string_segment_join = define(

@@ -20,13 +20,13 @@ ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be
 def characters_of(item: bytes, encoding: str, errors: str, replacement: int) -> str:
     """Decode bytes; `errors` is "replace" (by `replacement`), "ignore", or "strict"."""
     try:
-        found = item.decode(ENCODINGS[encoding], errors)
+        result = item.decode(ENCODINGS[encoding], errors)
     except UnicodeDecodeError as error:
         raise InvalidArgumentError(f"Invalid formatting on input string {item!r}: {error}") from None
     # Python's decoders insert U+FFFD, which valid text may contain as well: only then the slow path is needed.
-    if errors == "replace" and replacement != 0xFFFD and "\ufffd" in found:
-        found = _decoded_with(item, ENCODINGS[encoding], chr(replacement))
-    return found
+    if errors == "replace" and replacement != 0xFFFD and "\ufffd" in result:
+        result = _decoded_with(item, ENCODINGS[encoding], chr(replacement))
+    return result
 
 
 def _decoded_with(item: bytes, encoding: str, replacement: str) -> str:

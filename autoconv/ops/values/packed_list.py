@@ -50,10 +50,10 @@ def rows_of(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) -> n
     rows = list_._rows if isinstance(list_, PackedList) else None
     if rows is not None and rows.dtype == dtype and rows.shape[1:] == shape:
         return rows
-    found = np.empty((len(list_), *shape), dtype)
+    result = np.empty((len(list_), *shape), dtype)
     for i, element in enumerate(list_):
-        found[i] = element
-    return found
+        result[i] = element
+    return result
 
 
 __all__ = ["PackedList", "rows_of"]

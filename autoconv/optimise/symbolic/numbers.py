@@ -66,13 +66,13 @@ def _of_parts(sizes: Sizes, node: Node) -> Numbers | None:
 
 def _numbers_of_first(sizes: Sizes, node: Node) -> Numbers | None:
     """Rule for ops that keep the numbers of their first operand but may change its integer dtype or shape."""
-    found = sizes.numbers.get(node.inputs[0])
+    result = sizes.numbers.get(node.inputs[0])
     rank = len(shape_of(node.results[0]) or ())
-    if found is None or isinstance(found, tuple) == (rank == 1):
-        return found
+    if result is None or isinstance(result, tuple) == (rank == 1):
+        return result
     if rank:
-        return (found,)  # type: ignore[return-value]
-    return found[0] if isinstance(found, tuple) and len(found) == 1 else None
+        return (result,)  # type: ignore[return-value]
+    return result[0] if isinstance(result, tuple) and len(result) == 1 else None
 
 
 def _arithmetic(compute: Callable[[Dimension, Dimension], Dimension]) -> Callable[[Sizes, Node], Numbers | None]:

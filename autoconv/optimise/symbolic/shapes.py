@@ -43,10 +43,10 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
 
 def _sliced(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
     needs: list[Dimension] = []
-    found = slice_length(size, bounds, needs)
+    result = slice_length(size, bounds, needs)
     for need in needs:
         sizes.need(need)
-    return found
+    return result
 
 
 def _new_array(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:

@@ -8,7 +8,7 @@ from autoconv.ops.python.reversibility import is_irreversible
 
 def late_nodes(graph: Graph) -> set[Node]:
     """Return the nodes that may run after an irreversible side effect: there a call cannot rerun as plain Python."""
-    found: set[Node] = set()
+    result: set[Node] = set()
     entered: set[tuple[Graph, bool]] = set()  # bodies of recursive functions
 
     def visit(region: Graph, late: bool) -> bool:
@@ -25,13 +25,13 @@ def late_nodes(graph: Graph) -> set[Node]:
                     visit(*known)
                 continue
             if inner and not node.regions:
-                found.add(node)
+                result.add(node)
             after = [visit(part, inner) for part in node.regions]
             late = any(after) or late or is_irreversible(node)
         return late
 
     visit(graph, False)
-    return found
+    return result
 
 
 __all__ = ["late_nodes"]

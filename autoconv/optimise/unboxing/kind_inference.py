@@ -317,12 +317,12 @@ def _holds_numbers(cell: Cell) -> bool:
 
 
 def _used_values(graph: Graph) -> set[Value]:
-    found = set(graph.outputs)
+    result = set(graph.outputs)
     for node in graph.walk():
-        found.update(node.inputs)
+        result.update(node.inputs)
         for region in node.regions:
-            found.update(region.outputs)
-    return found
+            result.update(region.outputs)
+    return result
 
 
 def root(cell: Cell) -> Cell:

@@ -147,8 +147,8 @@ class Writer:
         return self.values[value]
 
     def number(self, value: Value) -> Value:
-        (found,) = self.values[value]
-        return found
+        (result,) = self.values[value]
+        return result
 
     def object(self, value: Value, node: Node | None) -> Value:
         """Return the value as an object: a number is boxed, a typed list converted; other values stay as they are."""

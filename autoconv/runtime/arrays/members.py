@@ -51,10 +51,10 @@ def member(array: SymbolicArray, name: str) -> Any:
         return ArrayMember(name, lambda *args, **kwargs: _OWN[name](array, *args, **kwargs))
     if name in ARRAY_MUTATORS or name == "flat":
         raise StagingError(f"the method {name!r} changes an array in place", current_place())
-    found = attribute_of(array.load(), name)
-    if not callable(found):
-        return found
-    return ArrayMember(name, lambda *args, **kwargs: fresh(found(*map(_loaded, args), **kwargs)))
+    result = attribute_of(array.load(), name)
+    if not callable(result):
+        return result
+    return ArrayMember(name, lambda *args, **kwargs: fresh(result(*map(_loaded, args), **kwargs)))
 
 
 class ArrayMember(BoundSymbolicMethod):

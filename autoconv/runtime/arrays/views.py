@@ -46,8 +46,8 @@ def _looks_at(view: np.ndarray, array: np.ndarray) -> bool:
 
 
 def _address(array: np.ndarray) -> int:
-    found: int = array.__array_interface__["data"][0]
-    return found
+    result: int = array.__array_interface__["data"][0]
+    return result
 
 
 __all__ = ["view_layouts"]

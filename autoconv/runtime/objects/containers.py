@@ -169,13 +169,13 @@ def traced_argument(value: Any) -> Any:
     """Rebuild a flattened argument with traced containers."""
     kind = type(value)
     if kind is dict:
-        made: Any = TracedDict({key: traced_argument(item) for key, item in value.items()})
+        result: Any = TracedDict({key: traced_argument(item) for key, item in value.items()})
     elif kind is list:
-        made = TracedList(map(traced_argument, value))
+        result = TracedList(map(traced_argument, value))
     else:
         return tuple(map(traced_argument, value)) if kind is tuple else value
-    made._outside = True
-    return made
+    result._outside = True
+    return result
 
 
 def untraced_copy(value: Any) -> Any:
@@ -276,9 +276,9 @@ class SetContents(frozenset):  # type: ignore[type-arg]
     made_of: Any
 
     def __new__(cls, elements: set[Any]) -> SetContents:
-        made = super().__new__(cls, elements)
-        made.made_of = _in_order(elements)
-        return made
+        result = super().__new__(cls, elements)
+        result.made_of = _in_order(elements)
+        return result
 
 
 def contents(container: Any) -> Any:
@@ -286,9 +286,9 @@ def contents(container: Any) -> Any:
     if type(container) in PLAIN and container._heap is not None:
         return container._heap
     if isinstance(container, list):
-        found = items_of(container)
-        if found is not None:
-            return found
+        result = items_of(container)
+        if result is not None:
+            return result
         return tuple(list.__iter__(container))
     return tuple(dict.items(container)) if isinstance(container, dict) else SetContents(container)
 

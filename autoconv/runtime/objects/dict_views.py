@@ -32,8 +32,8 @@ class DictView:
     @property
     def heap(self) -> SymbolicObject | None:
         """The graph's object for the dict, or None."""
-        found: SymbolicObject | None = self.owner._heap
-        return found
+        result: SymbolicObject | None = self.owner._heap
+        return result
 
     def now(self) -> Any:
         """Return Python's own view, or the graph's object where the dict is in the graph."""
@@ -41,8 +41,8 @@ class DictView:
         return getattr(dict, self.name)(self.owner) if type(found) is DictView else found
 
     def __autoconv_box__(self) -> SymbolicObject:
-        made: SymbolicObject = record_object("object_method", [self.owner], name=self.name, keywords=())
-        return made
+        result: SymbolicObject = record_object("object_method", [self.owner], name=self.name, keywords=())
+        return result
 
     def __autoconv_made_in__(self, region: Any) -> bool:
         """Return whether the dict belongs to the region; at its end the view becomes an object of the graph."""

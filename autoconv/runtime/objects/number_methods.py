@@ -25,14 +25,14 @@ _RESULTS = {
 def number_attribute(x: SymbolicTensor, name: str) -> Any:
     """Return `x.name` of a Python number; raise Python's AttributeError where it has no such name."""
     sample = np.zeros((), x.type.dtype.numpy).item()
-    found = getattr(sample, name)
-    if callable(found):
+    result = getattr(sample, name)
+    if callable(result):
         return NumberMethod(x, name)
     if x.type.dtype.is_complex and name in ("real", "imag"):
         return dispatch.apply(name, x)
     if name in ("real", "numerator"):
         return _as_number(x)
-    return found  # a constant of the type: the imaginary part of a real number, the denominator of an int
+    return result  # a constant of the type: the imaginary part of a real number, the denominator of an int
 
 
 def part_of_complex(x: SymbolicTensor, name: str) -> Any:

@@ -25,11 +25,11 @@ def insertion_order(elements: set[Any], *, one_by_one: bool = False) -> list[Any
         copied = frozenset(elements)
         if _iterates_as(set(copied), order, size):
             return copied
-    found: list[Any] | None = _searched(order, size, set)
-    if found is not None:
-        return found
-    found = _searched(order, size, lambda tried: set(frozenset(tried)))
-    return None if found is None else frozenset(found)
+    result: list[Any] | None = _searched(order, size, set)
+    if result is not None:
+        return result
+    result = _searched(order, size, lambda tried: set(frozenset(tried)))
+    return None if result is None else frozenset(result)
 
 
 def _searched(order: list[Any], size: int, make: Callable[[list[Any]], set[Any]]) -> list[Any] | None:

@@ -96,9 +96,9 @@ class SymbolicObject(RunTimeObject):
             _refuse(f"asked for its {name}")
         if name.startswith("__") and name.endswith("__") and name not in DATA_DUNDERS:
             raise AttributeError(name)
-        found = _own_attribute(self, name)
-        if found is not NotImplemented:
-            return found
+        result = _own_attribute(self, name)
+        if result is not NotImplemented:
+            return result
         if is_method_name(name):
             return ObjectMethod(self, name)
         return record_object("object_get_attribute", [self], name=name)
@@ -202,9 +202,9 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
 
 def box_named_tuple(value: object) -> SymbolicObject:
     """Box a value of any class, under a name that is kept from one region to the next."""
-    made = box(value)
-    _operation("name", [made], {})
-    return made
+    result = box(value)
+    _operation("name", [result], {})
+    return result
 
 
 def record_raw(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
@@ -255,10 +255,10 @@ def box(value: Any) -> SymbolicObject:
     _refuse_graph_value_or_iterator(value)
     if type(value).__name__ == "Undefined":
         value = NotAssigned(value.name)
-    made = constant_object(value)
+    result = constant_object(value)
     if region.contract.keeps_identity and is_of_call(value):
-        region.trace.hidden[made.value_in_graph] = hides_symbols(value)
-    return made
+        region.trace.hidden[result.value_in_graph] = hides_symbols(value)
+    return result
 
 
 def _refuse_container(value: Any) -> None:
@@ -288,12 +288,12 @@ def _boxed_exception(error: BaseException) -> SymbolicObject:
     if hasattr(error, "_autoconv_tensors") or isinstance(type(error).__init__, FunctionType) or vars(error):
         kind = type(error).__name__
         raise StagingError(f"a {kind} made of values known only at run time is stored", current_place())
-    made: SymbolicObject = record_object("object_exception", list(error.args), kind=type(error))
+    result: SymbolicObject = record_object("object_exception", list(error.args), kind=type(error))
     for name in ("__cause__", "__context__"):
         if getattr(error, name) is not None:
-            record_object("object_set_attribute", [made, getattr(error, name)], name=name)
-    record_object("object_set_attribute", [made, error.__suppress_context__], name="__suppress_context__")
-    return made
+            record_object("object_set_attribute", [result, getattr(error, name)], name=name)
+    record_object("object_set_attribute", [result, error.__suppress_context__], name="__suppress_context__")
+    return result
 
 
 def box_array(value: object) -> SymbolicObject:

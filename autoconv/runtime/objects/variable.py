@@ -133,13 +133,13 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     @classmethod
     def of_storage(cls, storage: Storage) -> Variable:
         """Return the variable of the storage, or a new one for the same storage if it was garbage-collected."""
-        found = storage.variable()
-        if found is None:
-            found = cls.__new__(cls)
-            found.__dict__.update(_storage=storage, _trainable=True, constraint=None)
-            found.__dict__.update(synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE)
-            storage.variable = weakref.ref(found)
-        return found
+        result = storage.variable()
+        if result is None:
+            result = cls.__new__(cls)
+            result.__dict__.update(_storage=storage, _trainable=True, constraint=None)
+            result.__dict__.update(synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE)
+            storage.variable = weakref.ref(result)
+        return result
 
     @property
     def name(self) -> str:
@@ -264,18 +264,18 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
             )
         if tape_recorders.active():
             tape_recorders.note_variable(self)
-        found = apply(op, self._storage, tensor)
+        result = apply(op, self._storage, tensor)
         if not read_value:
             return None
-        self._on_its_device(found)
-        found._origin = self  # assigning methods of the result assign to this variable
-        return found
+        self._on_its_device(result)
+        result._origin = self  # assigning methods of the result assign to this variable
+        return result
 
     def __getitem__(self, index: object) -> Tensor:
         """Return a part of the present value; `variable[index].assign(value)` assigns to it."""
-        found: Tensor = get_item(self.value(), index)
-        found._origin = Part(self, index)
-        return found
+        result: Tensor = get_item(self.value(), index)
+        result._origin = Part(self, index)
+        return result
 
     def ref(self) -> TensorReference:
         return TensorReference(self)

@@ -209,20 +209,20 @@ class Region:
         """Return the region's own value for an enclosing region's; raise InaccessibleTensorError if out of scope."""
         if value.graph is self.graph:
             return value
-        found = self.captures.get(value)
-        if found is not None:
-            return found
+        result = self.captures.get(value)
+        if result is not None:
+            return result
         if self.parent is None:
             error = InaccessibleTensorError(out_of_scope(value, self.graph))
             error.graph = value.graph
             raise error
         outer = self.parent.lift(value)
-        found = self.captures.get(outer)
-        if found is None:
-            found = self.graph.add_parameter(outer.type, outer.name)
-            self.captures[outer] = found
-        self.captures[value] = found
-        return found
+        result = self.captures.get(outer)
+        if result is None:
+            result = self.graph.add_parameter(outer.type, outer.name)
+            self.captures[outer] = result
+        self.captures[value] = result
+        return result
 
     def captured(self) -> dict[Value, Value]:
         """Return the captures whose outer value belongs to the parent region, in order of first use."""
@@ -317,9 +317,9 @@ def new_trace(name: str, contract: Contract = EAGER, converts: bool = True) -> T
 
 def subregion(parent: Region, name: str) -> Region:
     """Create an empty region inside `parent`."""
-    made = Region(Graph(name), parent, _trace=parent.trace)
-    parent.trace.regions.append(made)
-    return made
+    result = Region(Graph(name), parent, _trace=parent.trace)
+    parent.trace.regions.append(result)
+    return result
 
 
 def is_in_scope(value: Value) -> bool:

@@ -85,11 +85,11 @@ def present_functions(names: dict[str, Any]) -> None:
 
 
 def _with_name(function: Callable[..., Any], module: str, name: str) -> Any:
-    found = _present_once(function)
-    if found is not function:
-        found.__module__, found.__qualname__ = module, name
-        found.__signature__ = inspect.signature(function)
-    return found
+    result = _present_once(function)
+    if result is not function:
+        result.__module__, result.__qualname__ = module, name
+        result.__signature__ = inspect.signature(function)
+    return result
 
 
 def presented_methods(cls: Class) -> Class:

@@ -40,12 +40,12 @@ def hooked_class(values: Iterable[Any], most: int = MOST_EXAMINED) -> type | Non
 
 def hooks_attributes(kind: type) -> bool:
     """Return whether a `__getattribute__` written in Python reads the attributes of the objects of this class."""
-    found = _HOOKED.get(kind)
-    if found is None:
+    result = _HOOKED.get(kind)
+    if result is None:
         bases = type.__getattribute__(kind, "__mro__")
         hooks = (type.__getattribute__(base, "__dict__").get("__getattribute__") for base in bases)
-        found = _HOOKED[kind] = any(type(hook) is types.FunctionType for hook in hooks)
-    return found
+        result = _HOOKED[kind] = any(type(hook) is types.FunctionType for hook in hooks)
+    return result
 
 
 _HOOKED: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
@@ -82,14 +82,14 @@ def _attribute_values(value: Any, kind: type) -> Iterator[Any]:
 
 def _slots_of(kind: type) -> tuple[Any, ...]:
     """Return the slots of a class, with that of the `__dict__` of its objects."""
-    found = _PLACES.get(kind)
-    if found is None:
+    result = _PLACES.get(kind)
+    if result is None:
         bases = [type.__getattribute__(base, "__dict__") for base in type.__getattribute__(kind, "__mro__")]
         slots = [slot for base in bases if "__slots__" in base for slot in base.values()]
         slots = [slot for slot in slots if type(slot) is types.MemberDescriptorType]
         slots += [base["__dict__"] for base in bases if type(base.get("__dict__")) is types.GetSetDescriptorType]
-        found = _PLACES[kind] = tuple(slots)
-    return found
+        result = _PLACES[kind] = tuple(slots)
+    return result
 
 
 _PLACES: weakref.WeakKeyDictionary[type, tuple[Any, ...]] = weakref.WeakKeyDictionary()

@@ -36,11 +36,11 @@ def held_by(value: object) -> dict[str, Any]:
 
 def attributes_of(value: object) -> dict[str, Any]:
     """Return the instance attributes as `held_by` does, with those held in slots."""
-    found = held_by(value)
+    result = held_by(value)
     for name, slot in slots_of(type(value)):
         with contextlib.suppress(AttributeError):  # the slot is empty
-            found[name] = slot.__get__(value)
-    return found
+            result[name] = slot.__get__(value)
+    return result
 
 
 def has_attributes(value: object) -> bool:

@@ -24,9 +24,9 @@ class TensorShape(tuple):  # type: ignore[type-arg]
 
     def __new__(cls, dims: object = None) -> TensorShape:
         shape = as_shape(dims)
-        made = super().__new__(cls, (d if isinstance(d, int) else None for d in shape or ()))
-        made.dims_tuple = shape
-        return made
+        result = super().__new__(cls, (d if isinstance(d, int) else None for d in shape or ()))
+        result.dims_tuple = shape
+        return result
 
     @property
     def rank(self) -> int | None:

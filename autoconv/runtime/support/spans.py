@@ -137,16 +137,16 @@ def is_own_file(filename: str) -> bool:
 
 def user_frames(codes: Sequence[CodeType]) -> list[bool]:
     """Return which frames, outermost first, are the user's: not of this package, nor of a library called by it."""
-    found: list[bool] = []
+    result: list[bool] = []
     hidden, before = False, ""
     for code in codes:
         file = code.co_filename
         kind = _KINDS.get(file) or _KINDS.setdefault(file, _kind(file))
         thunk = code.co_name == "<lambda>" and before in _CALL_THUNKS and not is_region(code)
         hidden = kind == "own" or thunk or (hidden and kind == "library")
-        found.append(not hidden)
+        result.append(not hidden)
         before = file
-    return found
+    return result
 
 
 _KINDS: dict[str, str] = {}

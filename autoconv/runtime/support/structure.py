@@ -302,10 +302,10 @@ def _pack(template: Template | None, leaves: Any, initialise: bool) -> Any:
         return kind(zip(template.keys, children, strict=True))
     fields = dict(zip(template.keys, children, strict=True))
     if not initialise:
-        made: Any = object.__new__(kind)
-        give_attributes(made, fields)
-        return made
-    made = kind(**fields)
+        result: Any = object.__new__(kind)
+        give_attributes(result, fields)
+        return result
+    result = kind(**fields)
     for name, child in fields.items():  # `__init__` may have stored something else
-        object.__setattr__(made, name, child)
-    return made
+        object.__setattr__(result, name, child)
+    return result

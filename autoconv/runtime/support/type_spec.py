@@ -87,10 +87,10 @@ class TypeSpec:
 
     def most_specific_compatible_type(self, other: object) -> TypeSpec:
         """Return the narrowest spec of the values of both; raises ValueError where there is none."""
-        found = self.most_specific_common_supertype([other])
-        if found is None:
+        result = self.most_specific_common_supertype([other])
+        if result is None:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
-        return found
+        return result
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and _as_hashable(self._serialize()) == _as_hashable(other._serialize())  # type: ignore[attr-defined]
@@ -181,10 +181,10 @@ def _join_parts(mine: Any, its: Any) -> Any:
     if hasattr(mine, "most_specific_compatible_shape"):
         return mine.most_specific_compatible_shape(its)
     if isinstance(mine, TypeSpec):
-        found = mine.most_specific_common_supertype([its])
-        if found is None:
+        result = mine.most_specific_common_supertype([its])
+        if result is None:
             raise _Differs
-        return found
+        return result
     if isinstance(mine, dict):
         if mine.keys() != its.keys():
             raise _Differs

@@ -279,11 +279,11 @@ def _is_taped(values: Any) -> bool:
 def _dtype_inside(values: object) -> DType | None:
     """Return the dtype of the first tensor or variable in a nested list; weak tensors are skipped."""
     for value in values if isinstance(values, (list, tuple)) else ():
-        found = _dtype_inside(value)
-        if found is None and is_tensor(value) and not getattr(value, "weak", False):
-            found = as_dtype(value.dtype)
-        if found is not None:
-            return found
+        result = _dtype_inside(value)
+        if result is None and is_tensor(value) and not getattr(value, "weak", False):
+            result = as_dtype(value.dtype)
+        if result is not None:
+            return result
     return None
 
 

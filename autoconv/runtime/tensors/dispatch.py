@@ -77,12 +77,12 @@ APPLY.set(apply)
 def _with_arrays(op: Op, values: list[Any]) -> list[Any]:
     """Convert lists of numbers among the operands to arrays."""
     unified = range(len(values)) if op.unify == "all" else op.unify
-    found = list(values)
+    result = list(values)
     for position, value in enumerate(values):
         if isinstance(value, _NumberList):
             others = [v for i, v in enumerate(values) if i != position and i in unified]
-            found[position] = value.beside(others, position in unified)
-    return found
+            result[position] = value.beside(others, position in unified)
+    return result
 
 
 def _with_checked_numerics(op: Op, found: object) -> Any:

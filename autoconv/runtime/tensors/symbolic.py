@@ -135,11 +135,11 @@ class SymbolicTensor(Tensor):
             error = TypeError(f"{type(self.type.dtype.numpy.type(1).item()).__name__!r} object is not subscriptable")
             error._autoconv_run_time = True  # type: ignore[attr-defined]
             raise error
-        found = super().__getitem__(index)
+        result = super().__getitem__(index)
         by_ellipsis = index is Ellipsis or (type(index) is tuple and any(part is Ellipsis for part in index))
-        if by_ellipsis and found.type.shape == () and region is not None and region.trace.arrays:
-            return region.contract.without_dimensions(found)  # NumPy gives a view here, not a scalar
-        return found
+        if by_ellipsis and result.type.shape == () and region is not None and region.trace.arrays:
+            return region.contract.without_dimensions(result)  # NumPy gives a view here, not a scalar
+        return result
 
     def _shown(self) -> None:
         """Leave the trace under `compile`: the text of a number or array depends on its value, not known yet."""
@@ -223,9 +223,9 @@ class SymbolicTensor(Tensor):
         )
 
     def __getattr__(self, name: str) -> Any:
-        found = NotImplemented if name.startswith("__") else current_contract().attribute(self, name)
-        if found is not NotImplemented:
-            return found
+        result = NotImplemented if name.startswith("__") else current_contract().attribute(self, name)
+        if result is not NotImplemented:
+            return result
         if name == "eval" and self._value.graph.block is not None:
             return functools.partial(EVALUATE, self)
         if name.startswith(VARIABLE_METHOD_PREFIXES):

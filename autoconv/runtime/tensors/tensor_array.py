@@ -129,11 +129,13 @@ class TensorArray:
         if isinstance(self._elements, Value):
             return self._elements
         kind = self._kind
-        found = apply("list_reserve", len(self._elements), dtype=kind.dtype, shape=None if kind.written else kind.shape)
+        result = apply(
+            "list_reserve", len(self._elements), dtype=kind.dtype, shape=None if kind.written else kind.shape
+        )
         for index, element in enumerate(self._elements):
             if element is not None:
-                found = apply("list_set", found, index, element)
-        return found
+                result = apply("list_set", result, index, element)
+        return result
 
     def __autoconv_wrap__(self) -> Kind:
         return self._kind
@@ -313,15 +315,15 @@ class TensorArray:
         return self._kind.shape if self._kind.written else None
 
     def _with(self, elements: Any) -> TensorArray:
-        made = TensorArray.__new__(TensorArray)
-        made._begin(self._kind, elements, self._known)
-        return made
+        result = TensorArray.__new__(TensorArray)
+        result._begin(self._kind, elements, self._known)
+        return result
 
     def _element(self, position: int) -> EagerTensor:
-        found = self._items[position]
-        if found is None:
-            found = self._items[position] = EagerTensor(self._as_list().get(position))
-        return found
+        result = self._items[position]
+        if result is None:
+            result = self._items[position] = EagerTensor(self._as_list().get(position))
+        return result
 
     def _as_list(self) -> ListValue:
         items = [None if item is None else item._array for item in self._items]

@@ -180,12 +180,12 @@ def _comparison(op: str) -> Callable[[Any, Any], Any]:
         if other is None:
             return EXPRESSIONS().with_none(op, self)
         try:
-            found = EXPRESSIONS().binary(op, self, other)
-            if found is NotImplemented and isinstance(other, np.dtype):  # which would take the dtype of this
+            result = EXPRESSIONS().binary(op, self, other)
+            if result is NotImplemented and isinstance(other, np.dtype):  # which would take the dtype of this
                 raise StagingError("a number known only at run time is combined with a dtype", current_place())
-            if found is NotImplemented and op in ("equal", "not_equal"):
+            if result is NotImplemented and op in ("equal", "not_equal"):
                 EXPRESSIONS().refuse_elements(self, other, f"a {type(other).__name__}")
-            return found
+            return result
         except BaseException as error:
             present(error)
             raise

@@ -33,12 +33,12 @@ _OF_VALUES = ("iinfo", "issubdtype", "promote_types", "result_type", "isscalar",
 
 def __getattr__(name: str) -> Any:
     """Return NumPy's function or dtype of that name over tensors."""
-    found = getattr(np, name, None)
-    if found is None:
+    result = getattr(np, name, None)
+    if result is None:
         raise AttributeError(f"module 'autoconv.experimental.numpy' has no attribute {name!r}")
-    if name in _OF_VALUES or inspect.isclass(found) or not callable(found):
-        return found
-    return _over_tensors(name, found)
+    if name in _OF_VALUES or inspect.isclass(result) or not callable(result):
+        return result
+    return _over_tensors(name, result)
 
 
 @functools.cache

@@ -179,16 +179,16 @@ class Dispatched(Generic[P, R]):
         if form == PLAIN:
             self._pass(FOREVER, PLAIN)  # for recursive calls of the function
             try:
-                found = self._tiers.sample(self.python_function, args, kwargs, timing)
+                result = self._tiers.sample(self.python_function, args, kwargs, timing)
             finally:
                 self._gate.open(0, GRAPH)
                 self._settle(timing, kind)
         else:
             try:
-                found = self._time_graph(timing, kind, args, kwargs)
+                result = self._time_graph(timing, kind, args, kwargs)
             finally:
                 self._settle(timing, kind)
-        return found
+        return result
 
     def _run_presumed(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call of a kind that is presumed to be faster as plain Python, and note its time."""
@@ -222,17 +222,17 @@ class Dispatched(Generic[P, R]):
             for entry in entries:
                 failure: BaseException | None = None
                 try:
-                    found = entry(*args)
+                    result = entry(*args)
                 except BaseException as error:
                     failure = error
                 if failure is not None:
                     return self._failed(entry, failure, *args)
-                if found is not NotImplemented:
+                if result is not NotImplemented:
                     self._is_settled = True
                     for concrete in (concrete for concrete, _ in self._direct if entry in concrete.entries):
                         self._cache.used(concrete)
-                        found = self._warned(concrete, found, args, kwargs)
-                    return found
+                        result = self._warned(concrete, result, args, kwargs)
+                    return result
             start = clock()
             return self._run_graph(args, kwargs)
         finally:

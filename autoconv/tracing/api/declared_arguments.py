@@ -66,31 +66,31 @@ class Trace:
     @property
     def types(self) -> list[Type]:
         """The parameters' types, with the declared sizes: those of one name are equal."""
-        found = [value.type for value in self.graph.parameters]
+        result = [value.type for value in self.graph.parameters]
         declared = [one for one in self.arguments if isinstance(one, OpenArgument)]
-        if len(declared) + len(self.concrete.captures) != len(found):
-            return found
+        if len(declared) + len(self.concrete.captures) != len(result):
+            return result
         for i, one in enumerate(declared):
-            type_ = found[i]
+            type_ = result[i]
             if isinstance(type_, (TensorType, ArrayType)) and type_.shape is not None:
-                found[i] = replace(type_, shape=one.shape)
-        return found
+                result[i] = replace(type_, shape=one.shape)
+        return result
 
 
 def arguments_of(specs: Sequence[Any]) -> list[Any]:
     """Return the arguments: OpenArguments and plain values; each size without a name gets one."""
     fresh = (Symbol(f"n{i}") for i in itertools.count())
-    found: list[Any] = []
+    result: list[Any] = []
     for spec in specs:
         for one in parse_types(spec) if isinstance(spec, str) else [spec]:
             if not isinstance(one, (TensorSpec, TensorType)):
-                found.append(one)
+                result.append(one)
                 continue
             shape = one.shape if isinstance(one, TensorType) else _sizes(one)
             if shape is None:
                 raise TargetError(f"{one} has no rank; what is written is for arguments of known ranks")
-            found.append(OpenArgument(one.dtype, tuple(next(fresh) if size is None else size for size in shape)))
-    return found
+            result.append(OpenArgument(one.dtype, tuple(next(fresh) if size is None else size for size in shape)))
+    return result
 
 
 def _sizes(spec: TensorSpec) -> tuple[Dimension, ...] | None:

@@ -230,13 +230,13 @@ class Function(Dispatched[P, R], TraceMaker, Described, Pickled):
     def _run_after_fault(self, fault: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as plain Python, to find out whether the program itself raises the error that its trace met."""
         try:
-            found = self.python_function(*args, **kwargs)
+            result = self.python_function(*args, **kwargs)
         except Exception as raised:
             if not is_of_program(fault, raised):
                 meets_fault(self._explanation, fault)
             raise
         meets_fault(self._explanation, fault)
-        return found
+        return result
 
     def _is_for_object(self, key: Key) -> bool:
         """Return whether a trace serves particular objects alone: for a bound method, or arguments by identity."""

@@ -88,14 +88,14 @@ def pack(function: types.FunctionType) -> Source:
             remedy="a function at the top of a module",
         )
     module = function.__module__ or "__main__"
-    found = Source(code.co_filename, "".join(lines), code.co_qualname, code.co_firstlineno, _column(code), module)
-    found.attributes = dict(function.__dict__)
-    found.defaults, found.keyword_defaults = function.__defaults__, function.__kwdefaults__
-    found.cells = tuple(map(_content, function.__closure__ or ()))
+    result = Source(code.co_filename, "".join(lines), code.co_qualname, code.co_firstlineno, _column(code), module)
+    result.attributes = dict(function.__dict__)
+    result.defaults, result.keyword_defaults = function.__defaults__, function.__kwdefaults__
+    result.cells = tuple(map(_content, function.__closure__ or ()))
     if module in ("__main__", "__mp_main__") or not _has_globals(module, function):
         used = sorted(set(names_in(code)) & function.__globals__.keys())
-        found.outer = {name: _by_name(function.__globals__[name]) for name in used}
-    return found
+        result.outer = {name: _by_name(function.__globals__[name]) for name in used}
+    return result
 
 
 def unpack(source: Source) -> types.FunctionType:

@@ -43,17 +43,17 @@ def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool 
     """
     target = function if isinstance(function, Function) else Function(function, _CONTRACTS[contract])
     concrete = target.get_concrete_function(*parse_specs(specs))
-    found: list[Stage] = []
+    result: list[Stage] = []
 
     def keep(name: str, text: str) -> None:
-        found.append(Stage(name=name, text=text, changed=not found or found[-1].text != text))
+        result.append(Stage(name=name, text=text, changed=not result or result[-1].text != text))
 
     def dump(name: str, graph: Graph) -> None:
         keep(name, to_text(graph, spans))
 
     optimised = optimise(concrete.recorded, contract=target.contract, dump=dump)
     keep(NATIVE, "\n".join(backend_named(target.backend).describe(optimised)) + "\n")
-    return found
+    return result
 
 
 def parse_specs(text: str) -> list[Any]:
@@ -63,16 +63,16 @@ def parse_specs(text: str) -> list[Any]:
 
 def parse_types(text: str) -> list[Any]:
     """Parse types of tensors, whose sizes may be names, and Python values; raises TargetError."""
-    found: list[Any] = []
+    result: list[Any] = []
     for word in _words(text):
         try:
-            found.append(_type_or_value(word))
+            result.append(_type_or_value(word))
         except (GraphSyntaxError, ValueError, SyntaxError):
             raise TargetError(
                 f"{word!r} is neither a type, such as float32[2,3], float32[?,3] or int32[], nor a literal of Python, "
                 "such as 2.5"
             ) from None
-    return found
+    return result
 
 
 def _type_or_value(word: str) -> Any:

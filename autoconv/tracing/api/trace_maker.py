@@ -75,15 +75,15 @@ class TraceMaker:
         if not self._admits(call):
             return None
         with LOCK:
-            found: ConcreteFunction | State = State.LOOK
-            while isinstance(found, State):
-                if found is State.LOOK:
-                    found = self._cache.find(call.key) or (State.TRACE if self._admits(call) else State.PLAIN)
-                elif found is State.TRACE:
-                    found = self._attempt(call)
+            result: ConcreteFunction | State = State.LOOK
+            while isinstance(result, State):
+                if result is State.LOOK:
+                    result = self._cache.find(call.key) or (State.TRACE if self._admits(call) else State.PLAIN)
+                elif result is State.TRACE:
+                    result = self._attempt(call)
                 else:
                     return None
-            return found
+            return result
 
     def _admits(self, call: Call) -> bool:
         """Return whether a call without a trace gets one."""

@@ -55,10 +55,10 @@ def concrete_leaves(name: str, traced_name: str, type_: FunctionType, args: Any,
 
 def _parameters(type_: FunctionType) -> list[inspect.Parameter]:
     """Return Python's parameters. The only one may be given by position even where it is declared for keywords."""
-    found = [_parameter(parameter) for parameter in type_.parameters]
-    if len(found) == 1:
-        return [found[0].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    return found
+    result = [_parameter(parameter) for parameter in type_.parameters]
+    if len(result) == 1:
+        return [result[0].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    return result
 
 
 def _parameter(parameter: Parameter) -> inspect.Parameter:

@@ -94,10 +94,10 @@ class Derivable:
     def parts(self, wrt: tuple[int, ...]) -> Parts:
         """Return the forward graph, with stored values, and the backward graph to the inputs at these positions."""
         every = next((r.recompute_every for r in tape_recorders.active() if r.recompute_every is not None), None)
-        found = self._parts.get((wrt, every))
-        if found is None:
-            found = self._parts[wrt, every] = Parts(split(self.graph, wrt, recompute_every=every), self)
-        return found
+        result = self._parts.get((wrt, every))
+        if result is None:
+            result = self._parts[wrt, every] = Parts(split(self.graph, wrt, recompute_every=every), self)
+        return result
 
     def _again(
         self, watched: tuple[int, ...], inputs: Sequence[Any], held: Sequence[Any], given: Sequence[Any],

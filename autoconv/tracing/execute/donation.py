@@ -25,11 +25,11 @@ def donated_names(donate: Donate, parameters: Mapping[str, inspect.Parameter], f
 
 def donated_leaves(key: Key, names: Iterable[str]) -> list[int]:
     """Return the positions of the leaves of these arguments."""
-    found: list[int] = []
+    result: list[int] = []
     position = 0
     for name, template in key.templates:
         count = 1 if template is None else template.leaf_count
         if name in names:
-            found += range(position, position + count)
+            result += range(position, position + count)
         position += count
-    return found
+    return result

@@ -23,6 +23,6 @@ def start_collection() -> None:
 def end_collection() -> list[Any]:
     """Return the traces that ran since the start, in the order of their first runs, and keep no more."""
     SETTINGS.collect_graphs = False
-    found = list(_COLLECTED.values())
+    result = list(_COLLECTED.values())
     _COLLECTED.clear()
-    return found
+    return result

@@ -107,13 +107,13 @@ def _innermost(error: BaseException) -> tuple[Any, int] | None:
     while trace is not None:
         entries.append((trace.tb_frame.f_code, trace.tb_lasti))
         trace = trace.tb_next
-    found = None
+    result = None
     for (code, at), is_users in zip(entries, user_frames([code for code, _ in entries]), strict=True):
         if is_users:
-            found = None
+            result = None
         elif is_own_file(code.co_filename):
-            found = code, at
-    return found
+            result = code, at
+    return result
 
 
 _PARENT_FOLDER = os.path.dirname(os.path.dirname(PACKAGE))  # contains the package

@@ -119,9 +119,9 @@ class ByShape:
     def entry(self, *arguments: Any) -> Any:
         """Run a user's call by the code for any size, or for one of the last few shapes; else return NotImplemented."""
         for entry in self.entries:
-            found = entry(*arguments)
-            if found is not NotImplemented:
-                return found
+            result = entry(*arguments)
+            if result is not NotImplemented:
+                return result
         return NotImplemented
 
     @property
@@ -137,19 +137,19 @@ class ByShape:
     @property
     def notes(self) -> list[str]:
         """A description of the code that there is."""
-        found = []
+        result = []
         for pattern, general in tuple(self._general.items()):
             text = ", ".join(f"({', '.join(map(str, shape))})" for shape in pattern)
             if general is not None and not general.lost:
-                found.append(f"one compilation for all sizes: {text}")
+                result.append(f"one compilation for all sizes: {text}")
             else:
                 why = f": {', '.join(sorted(set(general.lost)))} by kernels" if general is not None else ""
-                found.append(f"no compilation for all sizes: {text}{why}")
+                result.append(f"no compilation for all sizes: {text}{why}")
         if self._runs:
-            found.append(f"{len(self._runs)} compilations, one for each shape")
+            result.append(f"{len(self._runs)} compilations, one for each shape")
         runs = [*self._runs.values(), *(general.run for general in tuple(self._general.values()) if general)]
-        found += [note for run in runs for note in run.notes]
-        return found
+        result += [note for run in runs for note in run.notes]
+        return result
 
     # ---- any size
 

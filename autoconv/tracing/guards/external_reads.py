@@ -73,10 +73,10 @@ class Mentions:
 
 
 def mentions(code: types.CodeType) -> Mentions:
-    found = _MENTIONS.get(code)
-    if found is None:
-        found = _MENTIONS[code] = _mentions(code)
-    return found
+    result = _MENTIONS.get(code)
+    if result is None:
+        result = _MENTIONS[code] = _mentions(code)
+    return result
 
 
 _MENTIONS: weakref.WeakKeyDictionary[types.CodeType, Mentions] = weakref.WeakKeyDictionary()

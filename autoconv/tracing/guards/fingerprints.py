@@ -101,10 +101,10 @@ class Fingerprints:
         # What is reached again, in a cycle or not, is identified by its number in visiting order: parts that are
         # shared are compared once, and not along every path.
         self._met[id(value)] = "met", len(self._met)
-        found = self._parts(value, name, depth - 1)
+        result = self._parts(value, name, depth - 1)
         if isinstance(value, (tuple, frozenset, range)):  # whether equal ones are one object makes no difference
-            self._met[id(value)] = found
-        return found
+            self._met[id(value)] = result
+        return result
 
     def _parts(self, value: Any, name: str, depth: int) -> Any:
         if isinstance(value, types.FunctionType):

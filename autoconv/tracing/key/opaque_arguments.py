@@ -24,11 +24,11 @@ def opaque_names(arguments: Sequence[tuple[str, Any]], whole: frozenset[str]) ->
     containers = [(name, value) for name, value in arguments if type(value) in _CONTAINERS and name not in whole]
     if not containers:
         return whole
-    found = whole.union(name for name, value in containers if _count(value) >= MANY)
-    others = [(name, value) for name, value in containers if name not in found]
-    if others and _share_parts([value for _, value in others], [value for name, value in arguments if name in found]):
-        return found.union(name for name, value in others if _count(value) > 0)
-    return found
+    result = whole.union(name for name, value in containers if _count(value) >= MANY)
+    others = [(name, value) for name, value in containers if name not in result]
+    if others and _share_parts([value for _, value in others], [value for name, value in arguments if name in result]):
+        return result.union(name for name, value in others if _count(value) > 0)
+    return result
 
 
 def _count(value: Any, depth: int = 4) -> int:

@@ -122,15 +122,15 @@ def _takes_parts(node: Node) -> bool:
 
 def _through_regions(node: Node, inputs: tuple[Value, ...], aliases: set[Value], state: int) -> set[int]:
     """Return the results by which a region may return its captures or, for a loop, its state."""
-    found = {position for position in range(state) if inputs[position] in aliases}
+    result = {position for position in range(state) if inputs[position] in aliases}
     while True:
-        before = set(found)
+        before = set(result)
         for region in node.regions if not state else node.regions[1:]:
             inner = {p for p, outer in zip(region.parameters, inputs, strict=True) if outer in aliases}
-            inner |= {region.parameters[position] for position in found if state}
-            found |= aliased_outputs(region, inner)
-        if found == before:
-            return found
+            inner |= {region.parameters[position] for position in result if state}
+            result |= aliased_outputs(region, inner)
+        if result == before:
+            return result
 
 
 def _has_elements(value: Value) -> bool:

@@ -29,12 +29,12 @@ def refuse_growing_arrays(graph: Graph) -> None:
 
 def _read_values(graph: Graph) -> set[Value]:
     """Return the values whose elements the program may use."""
-    found, unused = set(graph.outputs), set(unused_nodes(graph, "compile"))
+    result, unused = set(graph.outputs), set(unused_nodes(graph, "compile"))
     for node in reversed(list(graph.walk())):
-        if node not in unused and not (node.op.traits.allocates and found.isdisjoint(node.results)):
-            found.update(node.inputs if node.regions else read_inputs(node))
-            found.update(value for region in node.regions for value in region.outputs)
-    return found
+        if node not in unused and not (node.op.traits.allocates and result.isdisjoint(node.results)):
+            result.update(node.inputs if node.regions else read_inputs(node))
+            result.update(value for region in node.regions for value in region.outputs)
+    return result
 
 
 def _line_text(node: Node) -> str:

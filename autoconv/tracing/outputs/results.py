@@ -97,10 +97,10 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     whole = functools.partial(_stays_whole, trace) if trace.contract.keeps_identity else None
     if is_structure(value) and not (whole is not None and whole(value)):
         leaves, template = flatten(value, whole)
-        made = pack(template, [_standalone(leaf, trace, function) for leaf in leaves], initialise=whole is None)
-        put_together = (part for part in mutable_parts(made) if is_dataclass(part) and not _is_owned(trace, part))
+        result = pack(template, [_standalone(leaf, trace, function) for leaf in leaves], initialise=whole is None)
+        put_together = (part for part in mutable_parts(result) if is_dataclass(part) and not _is_owned(trace, part))
         trace.reassembled.update((id(part), part) for part in put_together)
-        return made
+        return result
     if isinstance(value, Variant):
         return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
     return _python_result(value, trace) if trace.contract.python_numbers else _tensor_result(value, trace, function)
@@ -186,12 +186,12 @@ def _kind(value: Any) -> str:
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
     """Return the converted arms of a result; Python's own values are unchanged under `compile` only."""
     kept = trace.contract.python_numbers
-    found = []
+    result = []
     for layout, v in zip(value.layouts, value.values, strict=True):
         absent = v is MISSING or isinstance(v, Undefined)
         own = isinstance(layout, Static) and (absent or (kept and not is_container(layout)))
-        found.append(v if own else _standalone(v, trace, function))
-    return found
+        result.append(v if own else _standalone(v, trace, function))
+    return result
 
 
 def _symbolic(tensor: Tensor, trace: Trace) -> Any:

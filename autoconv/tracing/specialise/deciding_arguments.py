@@ -63,12 +63,12 @@ class DecidingArguments:
         return value
 
     def _joined(self, parts: Iterable[frozenset[int] | None]) -> frozenset[int] | None:
-        found: frozenset[int] = frozenset()
+        result: frozenset[int] = frozenset()
         for part in parts:
             if part is None:
                 return None
-            found |= part
-        return found
+            result |= part
+        return result
 
 
 def _is_integer(value: Value) -> bool:

@@ -182,10 +182,10 @@ class Tiers:
         self.presumption = PlainPresumption()
 
     def timing(self, kind: Any) -> Timing:
-        found = self._timings.get(kind)
-        if found is None:
-            found = self._timings[kind] = Timing()
-        return found
+        result = self._timings.get(kind)
+        if result is None:
+            result = self._timings[kind] = Timing()
+        return result
 
     def is_sampling(self) -> bool:
         """Return whether this thread runs a timed call of the plain function, which may call itself."""

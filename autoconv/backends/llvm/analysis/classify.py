@@ -249,9 +249,9 @@ def reduces(node: Node) -> bool:
 
 def reduction_of(node: Node) -> Reduction:
     """Return how the node folds elements."""
-    found = node.op.traits.reduction
-    assert found is not None
-    return found
+    result = node.op.traits.reduction
+    assert result is not None
+    return result
 
 
 def _is_inside(node: Node) -> bool:

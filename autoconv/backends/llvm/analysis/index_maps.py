@@ -80,10 +80,10 @@ def _shape(b: Any, node: Node, index: Index) -> Place:
     (position,) = index
     if isinstance(position, int):
         return numbers[position]  # type: ignore[no-any-return]
-    found = numbers[0]
+    result = numbers[0]
     for i, number in enumerate(numbers[1:], 1):
-        found = b.select(b.wrap(int64, position).same(i), number, found)
-    return found  # type: ignore[no-any-return]
+        result = b.select(b.wrap(int64, position).same(i), number, result)
+    return result  # type: ignore[no-any-return]
 
 
 def _real(found: Element) -> Element:

@@ -76,9 +76,9 @@ def is_ranked_complex(type_: Type) -> bool:
 def sizes(type_: Type) -> tuple[int, ...]:
     """Return the dimensions of a scalar or dense type; open dimensions are Sizes, which name registers."""
     assert isinstance(type_, TensorType) and type_.shape is not None
-    found = tuple(d for d in type_.shape if isinstance(d, int))
-    if len(found) == len(type_.shape):
-        return found
+    result = tuple(d for d in type_.shape if isinstance(d, int))
+    if len(result) == len(type_.shape):
+        return result
     return tuple(size_of(d) if isinstance(d, Symbol) else d for d in type_.shape if d is not None)  # type: ignore[misc]
 
 

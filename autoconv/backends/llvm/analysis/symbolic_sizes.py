@@ -68,8 +68,8 @@ def _types(graph: Graph) -> Iterator[Type]:
 
 def defined_sizes(node: Node) -> Sequence[ComputedSize]:
     """Return the sizes that the node computes."""
-    found: Sequence[ComputedSize] = node.attributes.get("defines", ())
-    return found
+    result: Sequence[ComputedSize] = node.attributes.get("defines", ())
+    return result
 
 
 def computed_sizes(node: Node) -> Iterator[ComputedSize]:

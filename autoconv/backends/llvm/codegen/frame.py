@@ -180,9 +180,9 @@ class Body:
         out = self.out
         called, place = self.calls.object(function)(out), out.alloca("ptr")
         out.store("ptr", argument, place)
-        found = out.call("call_python", called, place, 1)
-        self.check(out.is_null(found))
-        return found
+        result = out.call("call_python", called, place, 1)
+        self.check(out.is_null(result))
+        return result
 
     def range_of(self, number: Element) -> tuple[int, int]:
         """Return the range (least, greatest) of an integer."""

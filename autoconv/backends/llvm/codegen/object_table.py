@@ -89,11 +89,11 @@ class Calls:
 
     def match(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
         """Return the number of the first clause that catches the error, or the number of clauses if none does."""
-        found = str(len(clauses))
+        result = str(len(clauses))
         for number, kinds in reversed(list(enumerate(clauses))):
             taken = out.call_c("PyErr_GivenExceptionMatches", "i32", "ptr, ptr", error, self.object(kinds)(out))
-            found = out.select(out.icmp("ne", taken, 0), number, found)
-        return found
+            result = out.select(out.icmp("ne", taken, 0), number, result)
+        return result
 
     def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
         """Return the function that runs a recursive call on an explicit stack.

@@ -91,14 +91,14 @@ class Region(KernelCalls):
     # ---- values and their references
 
     def number(self, value: Value) -> Element:
-        found = self._values[value]
-        assert isinstance(found, Element), value
-        return found
+        result = self._values[value]
+        assert isinstance(result, Element), value
+        return result
 
     def object(self, value: Value) -> Object:
-        found = self._values[value]
-        assert isinstance(found, Object), value
-        return found
+        result = self._values[value]
+        assert isinstance(result, Object), value
+        return result
 
     def data(self, value: Value) -> str:
         """Return the address of an array's first element; for a contiguous view, its address in the source."""
@@ -118,9 +118,9 @@ class Region(KernelCalls):
 
     def lent(self, value: Value) -> Memory:
         """Return the array in memory from which a value is read in place."""
-        found = self._values[value]
-        assert isinstance(found, Memory), value
-        return found
+        result = self._values[value]
+        assert isinstance(result, Memory), value
+        return result
 
     def holder(self, value: Value) -> Object:
         """Return the object that owns the memory of an array or view."""

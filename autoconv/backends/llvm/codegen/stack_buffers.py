@@ -23,14 +23,14 @@ class Locals:
         size = size_in_bytes(type_)
         free = self._free.get(size)
         if free:
-            found = free.pop()
+            result = free.pop()
         elif self.size_in_bytes + size > _MOST:
             return None
         else:
             self.size_in_bytes += size
-            found = self._out.alloca(f"[{size} x i8], align 64")
-        self._taken[found] = size
-        return found
+            result = self._out.alloca(f"[{size} x i8], align 64")
+        self._taken[result] = size
+        return result
 
     def give(self, memory: str) -> None:
         size = self._taken.pop(memory, None)

@@ -129,12 +129,12 @@ class EntryWriter:
         out = self.out
         kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, value.dtype.numpy))
         array = given, kind, descriptor, len(sizes(value.type))
-        made = out.call("turned_view", *array) if by_columns else out.call("plain_copy", *array, value.dtype.size)
-        self.copies.append(self.result_writer.held(made))
+        result = out.call("turned_view", *array) if by_columns else out.call("plain_copy", *array, value.dtype.size)
+        self.copies.append(self.result_writer.held(result))
         if by_columns:
-            self._check(out.icmp("ne", made, NULL))
-            return made
-        return out.select(out.is_null(made), given, made)
+            self._check(out.icmp("ne", result, NULL))
+            return result
+        return out.select(out.is_null(result), given, result)
 
     def check_rows(self, arrays: Sequence[str]) -> None:
         """Check that not all of the arrays lie in Fortran order: for such arguments there is a trace of its own."""
@@ -243,9 +243,9 @@ class EntryWriter:
         if kind is float:
             return self._field(given, abi.FLOAT_VALUE, "double")
         overflow = out.alloca("i32", "0")
-        found = out.call_c("PyLong_AsLongLongAndOverflow", "i64", "ptr, ptr", given, overflow)
+        result = out.call_c("PyLong_AsLongLongAndOverflow", "i64", "ptr, ptr", given, overflow)
         self._check(out.icmp("eq", out.load("i32", overflow), 0))
-        return found
+        return result
 
     # ---- results
 

@@ -197,10 +197,10 @@ class ResultWriter:
         """Return the number as an array of rank 0."""
         out = self._out
         descriptor = self._calls.object(element.dtype.numpy)(out)
-        made = self._checked(out.call("new_array", 0, "null", descriptor))
-        place = out.gep("i8", made, abi.DATA)
+        result = self._checked(out.call("new_array", 0, "null", descriptor))
+        place = out.gep("i8", result, abi.DATA)
         store(ElementWriter(out), element, out.load("ptr", place), 0)
-        return made
+        return result
 
     def _given(self, native: Element | Object, kind: str) -> str:
         """Convert an output to the form in which the user gets it."""

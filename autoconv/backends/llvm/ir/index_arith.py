@@ -44,10 +44,10 @@ def is_known(shape: Iterable[Position]) -> bool:
 
 def element_count(out: FunctionText, shape: Iterable[Position]) -> Position:
     """Return the number of elements."""
-    found: Position = 1
+    result: Position = 1
     for size in shape:
-        found = product(out, found, size)
-    return found
+        result = product(out, result, size)
+    return result
 
 
 def plus(out: FunctionText, x: Position, y: Position) -> Position:
@@ -57,11 +57,11 @@ def plus(out: FunctionText, x: Position, y: Position) -> Position:
         return y
     if y == 0:
         return x
-    found = out.new(f"add nsw i64 {x}, {y}")
+    result = out.new(f"add nsw i64 {x}, {y}")
     line, by = (out.lines.get(x), y) if isinstance(x, str) else (out.lines.get(str(y)), x)
     if line is not None and isinstance(by, int):
-        out.lines[found] = (line[0], line[1], line[2] + by)
-    return found
+        out.lines[result] = (line[0], line[1], line[2] + by)
+    return result
 
 
 def times(out: FunctionText, x: Position, factor: int) -> Position:
@@ -69,12 +69,12 @@ def times(out: FunctionText, x: Position, factor: int) -> Position:
         return x * factor
     if factor in (0, 1):
         return x if factor else 0
-    found = out.new(f"mul nsw i64 {x}, {factor}")
+    result = out.new(f"mul nsw i64 {x}, {factor}")
     out.has_descending_index |= factor < 0
     line = out.lines.get(x)
     if line is not None:
-        out.lines[found] = (line[0], line[1] * factor, line[2] * factor)
-    return found
+        out.lines[result] = (line[0], line[1] * factor, line[2] * factor)
+    return result
 
 
 def count(out: FunctionText, counter: str, low: int, high: int) -> None:
@@ -110,18 +110,18 @@ def product(out: FunctionText, x: Position, y: Position) -> Position:
 
 def linear(out: FunctionText, index: Index, shape: Sequence[Position]) -> Position:
     """Return the row-major offset of an element, in elements."""
-    found: Position = 0
+    result: Position = 0
     for position, size in zip(index, shape, strict=True):
-        found = plus(out, product(out, found, size), position)
-    return found
+        result = plus(out, product(out, result, size), position)
+    return result
 
 
 def byte_offset(out: FunctionText, index: Index, strides: Sequence[Position]) -> Position:
     """Return the offset of an element in bytes."""
-    found: Position = 0
+    result: Position = 0
     for position, stride in zip(index, strides, strict=True):
-        found = plus(out, found, product(out, position, stride))
-    return found
+        result = plus(out, result, product(out, position, stride))
+    return result
 
 
 def unravelled(out: FunctionText, offset: Position, shape: Sequence[Position]) -> Index:

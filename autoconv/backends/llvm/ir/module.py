@@ -98,11 +98,11 @@ class ModuleText:
         for function in sorted(thorough, key=lambda function: -sizes[function]):
             min(shares, key=lambda share: sum(sizes[one] for one in share)).append(function)
         parts = [([one for one in thorough if one in share], 3) for share in shares]
-        found = {}
+        result = {}
         for part, level in [*parts, (brief, 1), (quick, 0)]:
             if part or not level:
-                found[self._text(part, variables=part is quick)] = level
-        return found
+                result[self._text(part, variables=part is quick)] = level
+        return result
 
     def whole(self) -> str:
         """Return all functions as one text, which defines no variable of the module."""
@@ -132,10 +132,10 @@ class ModuleText:
 
 def _number_loop_metadata(lines: Iterable[str], hints: list[str]) -> list[str]:
     """Return the lines with numbered metadata of loops, whose hints are appended to `hints`."""
-    found = []
+    result = []
     for line in lines:
         if isinstance(line, LoopBranch):
             hints.append(line.hints)
             line = line.numbered(FIRST_LOOP + len(hints) - 1)
-        found.append(line)
-    return found
+        result.append(line)
+    return result

@@ -17,10 +17,10 @@ def object_file(text: str, level: int) -> bytes:
 
     Raises machine_code.BadText for text that is no valid module.
     """
-    (found,) = object_files([(text, level)])
-    if isinstance(found, BaseException):
-        raise found
-    return found
+    (result,) = object_files([(text, level)])
+    if isinstance(result, BaseException):
+        raise result
+    return result
 
 
 def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
@@ -29,7 +29,7 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
     Not reentrant. An error takes the place of the file that it prevents. Without modules, LLVM is only loaded.
     """
     make = machine_code.maker()
-    found: list[bytes | BaseException] = [b""] * len(modules)
+    result: list[bytes | BaseException] = [b""] * len(modules)
     waiting = longest_last(modules)
 
     def work() -> None:
@@ -39,9 +39,9 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
             except IndexError:
                 return
             try:
-                found[i] = make(*modules[i])
+                result[i] = make(*modules[i])
             except BaseException as error:
-                found[i] = error
+                result[i] = error
 
     count = min(len(modules), this_machine().threads) if machine_code.is_for_threads() else 1
     helpers = [threading.Thread(target=work) for _ in range(count - 1)]
@@ -53,7 +53,7 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
     work()
     for helper in started:
         helper.join()
-    return found
+    return result
 
 
 def longest_last(modules: Sequence[tuple[str, int]]) -> list[int]:

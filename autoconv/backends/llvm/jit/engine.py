@@ -101,10 +101,10 @@ def make_ready(texts: Mapping[str, int]) -> None:
 def _with_less(text: str, level: int, ended: helper.HelperEnded, key: str) -> bytes | BaseException:
     """Compile a text over which LLVM ended at a lower level."""
     for lower in _LOWER[level][-1:] if ended.is_late else _LOWER[level]:
-        (made,) = _object_files([(text, lower)])
-        if not isinstance(made, helper.HelperEnded):
+        (result,) = _object_files([(text, lower)])
+        if not isinstance(result, helper.HelperEnded):
             _LESS[text] = f"compiled at level {lower}, not {level}: {ended}"
-            return made
+            return result
     _NONE[key] = str(ended)
     return NoMachineCode(str(ended))
 

@@ -169,9 +169,9 @@ def _above_standard_streams(descriptor: int) -> int:
         return descriptor
     import fcntl
 
-    found = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    result = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
     os.close(descriptor)
-    return found
+    return result
 
 
 def _spawn(program: str, arguments: list[str], connection: int, stderr: int) -> int:

@@ -263,16 +263,16 @@ class _Statements:
 
     def _tree(self, values: Sequence[Value], users: set[Node], last: Node) -> set[Node]:
         """Return the nodes that compute the values elementwise, and only for `users`."""
-        found: set[Node] = set()
+        result: set[Node] = set()
         wanted = {value.node for value in values}
         for node in reversed(self._graph.nodes[: self._positions[last]]):
             if node not in wanted or getattr(node.results[0].type, "shape", ()) == ():
                 continue
             fuses = is_element(node) or (is_gather(node) and self._is_undisturbed(node, last))
-            if fuses and self._is_used_by(node, found | users):
-                found.add(node)
+            if fuses and self._is_used_by(node, result | users):
+                result.add(node)
                 wanted |= {value.node for value in node.inputs}
-        return found
+        return result
 
     def _step(
         self,

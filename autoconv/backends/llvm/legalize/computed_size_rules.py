@@ -339,13 +339,13 @@ def _elements(vector: Value) -> list[Value] | None:
         return [node.inputs[0]]
     if node.op.name != "concat":
         return None
-    found: list[Value] = []
+    result: list[Value] = []
     for part in node.inputs:
         elements = _elements(part)
         if elements is None:
             return None
-        found += elements
-    return found
+        result += elements
+    return result
 
 
 # ---- arrays in memory

@@ -201,10 +201,10 @@ class NamedSizes(Rewriter[_Shared]):
         """Return the symbol of a polynomial of sizes, clamped to 0."""
         if not isinstance(size, Symbol) or not is_computed(size) or isinstance(size, ComputedSize):
             return size
-        (found,) = self.size(
+        (result,) = self.size(
             ("sum", size), lambda symbols: self.add(SIZE_SUM, [], {"total": size, "defines": symbols, "needs": (size,)})
         )
-        return found  # type: ignore[no-any-return]
+        return result  # type: ignore[no-any-return]
 
     def require_elements(self, node: Node, inputs: Sequence[Value], sizes: Sequence[Dimension]) -> None:
         """Append a check that no size is 0; if one is, the kernel of the node runs, which raises."""
@@ -311,13 +311,13 @@ class NamedSizes(Rewriter[_Shared]):
             self.add(COMMON_SIZES, inputs, {**_op_and_options(node), **attributes})
 
         (common,) = self.size(("equal", sizes), define)
-        found = []
+        result = []
         for value, axis in zip(inputs, axes, strict=True):
             shape, type_ = list(shape_of(value)), value.type
             shape[axis] = common
             assert isinstance(type_, TensorType)
-            found.append(self.add(RESIZED, [value], {}, [type_.with_shape(tuple(shape))]))
-        return found
+            result.append(self.add(RESIZED, [value], {}, [type_.with_shape(tuple(shape))]))
+        return result
 
 
 def _members(groups: Sequence[Any]) -> tuple[Dimension, ...]:

@@ -38,13 +38,13 @@ def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if node.attributes.get("mode", "CONSTANT") != "CONSTANT" or len(inputs) > 1:
         return None
-    (found,) = inputs
+    (result,) = inputs
     for axis, (before, after) in enumerate(node.attributes["paddings"]):
-        size = dimensions(found)[axis]
+        size = dimensions(result)[axis]
         if before or after:
             stop = plus(size, times(after, -1)) if isinstance(after, Symbol) else -after or None
-            found = part(b, found, axis, before, stop, plus(size, times(plus(before, after), -1)))
-    return found
+            result = part(b, result, axis, before, stop, plus(size, times(plus(before, after), -1)))
+    return result
 
 
 def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:

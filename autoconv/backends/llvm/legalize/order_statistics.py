@@ -65,10 +65,10 @@ def select_order_statistics(graph: Graph) -> Graph:
 
 
 def _graphs(graph: Graph) -> list[Graph]:
-    found = [graph]
+    result = [graph]
     for node in graph.walk():
-        found += [region for region in node.regions if region not in found]
-    return found
+        result += [region for region in node.regions if region not in result]
+    return result
 
 
 def _is_selected(value: Value, readers: Counter[Value], picks: Counter[Value]) -> bool:

@@ -71,19 +71,19 @@ def _graphs(graph: Graph) -> Iterator[Graph]:
 
 def _unrollable_nodes(graph: Graph) -> set[Node]:
     """Return the elementwise nodes whose results are vectors that only such nodes and reductions read."""
-    found = {node for node in graph.nodes if _is_of_vectors(node)}
+    result = {node for node in graph.nodes if _is_of_vectors(node)}
     readers: dict[Value, list[Node]] = {}
     for node in graph.nodes:
         for value in node.inputs:
             readers.setdefault(value, []).append(node)
     outputs = set(graph.outputs)
     for node in reversed(graph.nodes):
-        if node in found:
+        if node in result:
             (value,) = node.results
             by = readers.get(value, ())
-            if value in outputs or not by or not all(reader in found or _can_reduce(reader) for reader in by):
-                found.discard(node)
-    return found
+            if value in outputs or not by or not all(reader in result or _can_reduce(reader) for reader in by):
+                result.discard(node)
+    return result
 
 
 def _is_of_vectors(node: Node) -> bool:

@@ -46,7 +46,7 @@ def capsule(functions: Sequence[int], code: Any) -> Any:
     made = _Handler(b"autoconv", 1, None, *functions)
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    found = new(ctypes.addressof(made), _NAME, None)
-    for item in (made, found, code):
+    result = new(ctypes.addressof(made), _NAME, None)
+    for item in (made, result, code):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
-    return found
+    return result

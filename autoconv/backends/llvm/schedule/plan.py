@@ -88,11 +88,11 @@ class Plan:
         self.items: list[Item] = []
 
     def _found_consumers(self) -> dict[Value, list[Node]]:
-        found: dict[Value, list[Node]] = {}
+        result: dict[Value, list[Node]] = {}
         for node in self.classes:
             for value in self.inputs(node):
-                found.setdefault(value, []).append(node)
-        return found
+                result.setdefault(value, []).append(node)
+        return result
 
     def _choose_patches(self) -> None:
         """Drop nodes that extract patches where a matrix product reads the patches in place."""

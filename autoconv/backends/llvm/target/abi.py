@@ -104,17 +104,17 @@ GETTER, SETTER = (_offset(getattr(ctypes.pythonapi, f"PyObject_Generic{word}Attr
 def symbols() -> dict[str, int]:
     """Map the external symbols of native code to addresses; raises UnknownLayout."""
     _check_layout()
-    found = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
-    found |= {place: id(getattr(types if name == "NoneType" else builtins, name)) for name, place in CLASSES.items()}
-    found |= {place: id(getattr(np, name)) for name, place in SCALARS.items()}
-    found |= {place: id(value) for place, value in SINGLETONS.items()}
+    result = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
+    result |= {place: id(getattr(types if name == "NoneType" else builtins, name)) for name, place in CLASSES.items()}
+    result |= {place: id(getattr(np, name)) for name, place in SCALARS.items()}
+    result |= {place: id(value) for place, value in SINGLETONS.items()}
     table = _numpy_table()
-    found |= {name: table[position] for name, position in _NUMPY.items()}
-    found |= _blas()
+    result |= {name: table[position] for name, position in _NUMPY.items()}
+    result |= _blas()
     libm = ctypes.CDLL(None)
     for name in ("fmod", "fmodf", "log", "exp"):
-        found[name] = _address(getattr(libm, name))
-    return found
+        result[name] = _address(getattr(libm, name))
+    return result
 
 
 @functools.cache

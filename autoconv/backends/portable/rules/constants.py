@@ -242,7 +242,7 @@ def python_power(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
     x, y = w.broadcast(w.cast(x, float64), w.cast(y, float64))
     whole = w.unary("floor", y).same(y)
     w.fail((x.same(0.0) & (y < 0.0)) | ((x < 0.0) & ~whole))
-    found = w.libm("pow", x, y)
+    result = w.libm("pow", x, y)
     finite = (w.unary("abs", x) < math.inf) & (w.unary("abs", y) < math.inf)
-    w.fail(finite & w.unary("abs", found).same(math.inf))
-    return found
+    w.fail(finite & w.unary("abs", result).same(math.inf))
+    return result

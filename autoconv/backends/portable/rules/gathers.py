@@ -32,11 +32,11 @@ def gathered(w: Rules, x: Term, positions: Sequence[Term]) -> Term:
 def _axis_iotas(w: Rules, x: Term, count: int) -> list[Term]:
     """Return the positions along each of the first dimensions, shaped to broadcast against one another."""
     sizes = w.sizes(x)
-    found = []
+    result = []
     for axis in range(count):
         shape = [x.shape[axis] if a == axis else 1 for a in range(count)]
-        found.append(w.iota(shape, axis, int64, [sizes[axis] if a == axis else 1 for a in range(count)]))
-    return found
+        result.append(w.iota(shape, axis, int64, [sizes[axis] if a == axis else 1 for a in range(count)]))
+    return result
 
 
 def moved(w: Rules, x: Term, source: Sequence[int], target: Sequence[int]) -> Term:
@@ -49,12 +49,12 @@ def moved(w: Rules, x: Term, source: Sequence[int], target: Sequence[int]) -> Te
 
 def _batch_positions(w: Rules, index: Term, batch: int) -> list[Term]:
     """Return the positions of the batch dimensions, with the index's number of dimensions."""
-    found = []
+    result = []
     for axis, iota in enumerate(_axis_iotas(w, index, batch)):
         sizes = [index.shape[axis] if a == axis else 1 for a in range(index.rank)]
         values = w.sizes(index)
-        found.append(w.reshape(iota, sizes, [values[axis] if a == axis else 1 for a in range(index.rank)]))
-    return found
+        result.append(w.reshape(iota, sizes, [values[axis] if a == axis else 1 for a in range(index.rank)]))
+    return result
 
 
 @lowers("gather")
@@ -155,9 +155,9 @@ def segment_sum(w: Rules, node: Node, x: Term, segments: Term, *count: Term) -> 
 def _positions_along(w: Rules, index: Term, axis: int, size: Any) -> list[Term]:
     """Return the positions of all dimensions, for an index along one."""
     index = checked(w, index, size, wrap=True)
-    found = _axis_iotas(w, index, index.rank)
-    found[axis] = index
-    return found
+    result = _axis_iotas(w, index, index.rank)
+    result[axis] = index
+    return result
 
 
 @lowers("take_along_axis")

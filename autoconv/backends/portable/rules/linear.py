@@ -115,9 +115,9 @@ def _contract(w: Rules, x: Term, a: str, y: Term, b: str, later: set[str]) -> tu
 
 @lowers("cholesky")
 def cholesky(w: Rules, node: Node, x: Term) -> Term:
-    found = w.cholesky(x)
-    w.fail(w.is_nan(found))
-    return found
+    result = w.cholesky(x)
+    w.fail(w.is_nan(result))
+    return result
 
 
 @lowers("triangular_solve")
@@ -144,12 +144,12 @@ def fft(w: Rules, node: Node, x: Term) -> Term | None:
         x = w.part(x, x.rank - 1, 0, min(half, x.shape[-1]))
         if x.shape[-1] < half:
             x = w.pad(x, w.constant(0, x.dtype), [0] * x.rank, [*[0] * (x.rank - 1), half - x.shape[-1]])
-    found = w.fft(x, name, axes, sizes)
+    result = w.fft(x, name, axes, sizes)
     total = float(np.prod(sizes))
     forward = name in ("fft", "rfft")
     factor = {
         "backward": 1.0, "ortho": total**-0.5 if forward else total**0.5, "forward": 1 / total if forward else total,
     }[scale]  # fmt: skip
     if factor == 1.0:
-        return found
-    return found * w.constant(factor, found.dtype)
+        return result
+    return result * w.constant(factor, result.dtype)

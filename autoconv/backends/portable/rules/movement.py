@@ -122,14 +122,14 @@ def split(w: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
 @lowers("split_like")
 def split_like(w: Rules, node: Node, x: Term, *like: Term) -> list[Term] | None:
     axis = whole(node.attributes["axis"], x.rank)
-    found, start = [], 0
+    result, start = [], 0
     for other in like:
         size = other.shape[axis]
         if not isinstance(size, int):
             return None
-        found.append(w.part(x, axis, start, start + size))
+        result.append(w.part(x, axis, start, start + size))
         start += size
-    return found
+    return result
 
 
 @lowers("unstack")

@@ -81,11 +81,11 @@ def _gathered_at(w: Rules, x: Term, kept: Sequence[Any]) -> Term:
     axes = [axis for axis, at in enumerate(kept) if at is not None]
     sizes = w.sizes(x)
     positions = [checked(w, kept[axis], sizes[axis], wrap=True) for axis in axes]
-    found = gathered(w, moved(w, x, axes, range(len(axes))), positions)
+    result = gathered(w, moved(w, x, axes, range(len(axes))), positions)
     width = max(position.rank for position in positions)
     if axes == list(range(axes[0], axes[0] + len(axes))) and axes[0]:
-        return moved(w, found, range(width), range(axes[0], axes[0] + width))
-    return found
+        return moved(w, result, range(width), range(axes[0], axes[0] + width))
+    return result
 
 
 def _single(w: Rules, x: Term, axis: int, at: Any) -> Term:
@@ -116,10 +116,10 @@ def _sliced(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]
 def _window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], gone: Sequence[int]) -> Window | None:
     """Return a slice of step 1 whose size is open, without the dimensions that are gone."""
     start, stop, step = bounds
-    found = windowed(w, x, axis, start, stop) if step in (None, 1) else None
-    if found is None or not gone:
-        return found
-    return Window(dropped(w, found.term, gone), axis - sum(one < axis for one in gone), found.length)
+    result = windowed(w, x, axis, start, stop) if step in (None, 1) else None
+    if result is None or not gone:
+        return result
+    return Window(dropped(w, result.term, gone), axis - sum(one < axis for one in gone), result.length)
 
 
 def _slice_parts(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
@@ -226,10 +226,10 @@ def _in_slice(w: Rules, place: Term, size: Any, bounds: tuple[Any, ...]) -> Term
         return w.select(bound < 0, 0, bound)
 
     first = clipped(start, 0)
-    found = (place >= first) & (place < clipped(stop, size))
+    result = (place >= first) & (place < clipped(stop, size))
     if step in (None, 1):
-        return found
-    return found & w.remainder(place - first, step).same(0)
+        return result
+    return result & w.remainder(place - first, step).same(0)
 
 
 def _wrapped(w: Rules, start: Term, size: Any) -> Term:
@@ -262,9 +262,9 @@ def _scattered_at(
     """Write to the places that the subscript takes of the array's positions."""
     places = subscript(w, positions_of(w, x), spec, operands)
     if isinstance(places, Window) and isinstance(value, Term) and combine is None:
-        found = _masked(w, x, value, spec, operands)
-        if found is not None:
-            return found
+        result = _masked(w, x, value, spec, operands)
+        if result is not None:
+            return result
     return None if places is None else written_at(w, x, value, places, combine)
 
 

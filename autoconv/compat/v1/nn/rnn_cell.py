@@ -220,9 +220,9 @@ def _zeros(size: Any, batch_size: Any, dtype: Any) -> Any:
 
 def _snake(name: str) -> str:
     """Return the name of a cell's scope: basic_lstm_cell for BasicLSTMCell."""
-    made = ""
+    result = ""
     for place, letter in enumerate(name):
         following = name[place + 1 : place + 2]
         begins = letter.isupper() and place and (not name[place - 1].isupper() or (following and following.islower()))
-        made += ("_" if begins else "") + letter.lower()
-    return made
+        result += ("_" if begins else "") + letter.lower()
+    return result

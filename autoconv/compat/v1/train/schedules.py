@@ -120,10 +120,10 @@ def piecewise_constant(x: TensorLike, boundaries: Sequence[Any], values: Sequenc
         raise ValueError("The length of boundaries should be 1 less than the length of values")
 
     def rate(first: Any, step: Any) -> Any:
-        found = cast(values[-1], first.dtype)
+        result = cast(values[-1], first.dtype)
         for boundary, value in reversed(list(zip(boundaries, values, strict=False))):
-            found = where(step <= cast(boundary, step.dtype), cast(value, first.dtype), found)
-        return found
+            result = where(step <= cast(boundary, step.dtype), cast(value, first.dtype), result)
+        return result
 
     return _scheduled(rate, values[0], x, name or "PiecewiseConstant", keeps_step=True)
 

@@ -189,9 +189,9 @@ def _begin_chunk(
 def _limit(b: ElementWriter, counter: Counter, captures: Sequence[Native]) -> Element:
     if counter.limit is not None:
         return b.constant(counter.limit, int64)
-    found = captures[counter.capture]
-    assert isinstance(found, Element)
-    return found
+    result = captures[counter.capture]
+    assert isinstance(result, Element)
+    return result
 
 
 def _note_counter(

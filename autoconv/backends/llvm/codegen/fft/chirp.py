@@ -100,9 +100,9 @@ def _transform(region: LoweringContext, size: int, part: DType, sign: int) -> st
 
 
 def _load(b: ElementWriter, dtype: DType, pointer: str, place: Position) -> Pair:
-    found = load(b, dtype, pointer, place)
-    assert isinstance(found, Pair)
-    return found
+    result = load(b, dtype, pointer, place)
+    assert isinstance(result, Pair)
+    return result
 
 
 def _product(b: ElementWriter, x: Pair, y: Pair) -> Pair:

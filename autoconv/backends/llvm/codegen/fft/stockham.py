@@ -45,15 +45,15 @@ class Stage:
 
 
 def stages(size: int, width: int, stride: int) -> list[Stage]:
-    found: list[Stage] = []
+    result: list[Stage] = []
     factors = radices(size) or ()
     rows, run, roots = size, width, 0
     for i, radix in enumerate(factors):
         rows //= radix
-        found.append(Stage(radix, run, rows, width, stride, roots, i == 0, i == len(factors) - 1))
+        result.append(Stage(radix, run, rows, width, stride, roots, i == 0, i == len(factors) - 1))
         roots += 2 * (radix - 1) * rows if rows > 1 else 0
         run *= radix
-    return found
+    return result
 
 
 @functools.cache
@@ -204,7 +204,7 @@ def _of_odd(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
     whole = x[0]
     for one in sums:
         whole = _add(whole, one)
-    found: list[Any] = [whole] + [None] * (count - 1)
+    result: list[Any] = [whole] + [None] * (count - 1)
     for k in range(1, count // 2 + 1):
         along, across = x[0], (b.constant(0.0, x[0][0].dtype),) * 2
         for j, (total, gap) in enumerate(zip(sums, gaps, strict=True), 1):
@@ -213,5 +213,5 @@ def _of_odd(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
             sine = sign * math.sin(angle)
             across = b.fma(gap[0], sine, across[0]), b.fma(gap[1], sine, across[1])
         turned = _times_i(across, 1)
-        found[k], found[count - k] = _add(along, turned), _subtract(along, turned)
-    return found
+        result[k], result[count - k] = _add(along, turned), _subtract(along, turned)
+    return result

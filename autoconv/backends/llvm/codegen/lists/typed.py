@@ -72,8 +72,8 @@ def _is_native(node: Node) -> bool:
 
 def dtype_of(node: Node) -> DType:
     element: Any = node.attributes["element"]
-    found: DType = element.dtype
-    return found
+    result: DType = element.dtype
+    return result
 
 
 def list_of(region: LoweringContext, node: Node) -> TypedList:

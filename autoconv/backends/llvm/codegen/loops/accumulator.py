@@ -96,11 +96,11 @@ class Accumulator:
     def read(self) -> str:
         """Return the total, of the type `kind`."""
         out = self.b.out
-        found = out.load(self.kind, self._total or self._cell)
+        result = out.load(self.kind, self._total or self._cell)
         if not self._has_nan:
-            return found
+            return result
         nan = out.load("i1", self._nan)
-        return out.new(f"select i1 {nan}, {self.kind} {literal(float('nan'), self.dtype)}, {self.kind} {found}")
+        return out.new(f"select i1 {nan}, {self.kind} {literal(float('nan'), self.dtype)}, {self.kind} {result}")
 
     def result(self) -> Element:
         """Return the total in the dtype of the elements."""

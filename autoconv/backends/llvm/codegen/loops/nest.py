@@ -152,16 +152,16 @@ class LoopNestWriter:
 
     def _reductions(self) -> list[Reduction]:
         shape = self._item.shape or ()
-        found: list[Reduction] = []
+        result: list[Reduction] = []
         for node in self._item.nodes:
             if self._plan.classes[node] == "reduce":
                 depth = 0 if self._is_flat() else register_depth(node, shape)
-                found.append(
+                result.append(
                     MemoryReduction(self, node)
                     if depth is None
                     else RegisterReduction(self, node, depth, self._is_flat())
                 )
-        return found
+        return result
 
     def _start(self, sums: Sequence[Reduction]) -> None:
         """Write the code before all loops."""
@@ -376,9 +376,9 @@ class LoopNestWriter:
             place = viewed(self.b, node, index, self._pick_names.get(node, []))
             return self._element_at(place)
         operands = [self._operand(operand, value, index) for operand in node.inputs]
-        found = apply_rule(self.b, node, operands)
-        assert found is not None, node.op.name
-        return found
+        result = apply_rule(self.b, node, operands)
+        assert result is not None, node.op.name
+        return result
 
     def _element_at(self, place: Place) -> Element:
         if isinstance(place, Element):

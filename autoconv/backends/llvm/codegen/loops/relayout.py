@@ -91,17 +91,17 @@ def _copy(
 
 def _collapsed(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Position, Position]]:
     """Collapse each loop with the next inner one if the two are known to be contiguous."""
-    found: list[tuple[Position, Position]] = []
+    result: list[tuple[Position, Position]] = []
     for count, stride in dimensions:
         if count == 1:
             continue
-        outer, far = found[-1] if found else ("", "")
+        outer, far = result[-1] if result else ("", "")
         numbers = isinstance(outer, int) and isinstance(count, int) and isinstance(stride, int)
         if numbers and far == count * stride:  # type: ignore[operator]
-            found[-1] = (outer * count, stride)  # type: ignore[operator]
+            result[-1] = (outer * count, stride)  # type: ignore[operator]
         else:
-            found.append((count, stride))
-    return found
+            result.append((count, stride))
+    return result
 
 
 # ---- mirrored edges

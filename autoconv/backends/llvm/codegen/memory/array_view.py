@@ -27,9 +27,9 @@ def moved(region: LoweringContext, pointer: str, offset: Position) -> str:
 
 def memory_of(region: LoweringContext, value: Value) -> Memory:
     """Return the address, sizes and strides of a value that is an array in memory."""
-    found = region.native(value)
-    assert isinstance(found, Memory), value
-    return found
+    result = region.native(value)
+    assert isinstance(result, Memory), value
+    return result
 
 
 def ndarray_memory(region: LoweringContext, object_: Object, type_: ArrayType) -> Memory:
@@ -159,9 +159,9 @@ def _view(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
         lists.append(cell)
     kind, descriptor = (region.body.calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
     flags = abi.READ_ONLY_FLAGS if type_.read_only else abi.WRITABLE_FLAGS
-    made = out.new(
+    result = out.new(
         f"call ptr @new_view(ptr {kind}, ptr {descriptor}, i32 {rank}, ptr {lists[0]}, ptr {lists[1]}, "
         f"ptr {memory.pointer}, ptr {memory.owner.ir}, i32 {flags})"
     )
-    region.body.check(out.new(f"icmp eq ptr {made}, null"))
-    return made
+    region.body.check(out.new(f"icmp eq ptr {result}, null"))
+    return result

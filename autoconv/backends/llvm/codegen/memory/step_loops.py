@@ -165,10 +165,10 @@ class StepLoops:
 
 def any_of(out: Any, conditions: Sequence[str]) -> str:
     """Return the disjunction of i1 values."""
-    found = conditions[0]
+    result = conditions[0]
     for other in conditions[1:]:
-        found = out.or_(found, other)
-    return found
+        result = out.or_(result, other)
+    return result
 
 
 def element_address(out: Any, x: Memory, index: Index) -> str:

@@ -63,9 +63,9 @@ def write_unpack(op: Operation) -> None:
     fits = op.call("object_is_tuple", items, count)
 
     def fast() -> list[str]:
-        found = [out.call_c("PyTuple_GetItem", "ptr", "ptr, i64", items, i) for i in range(count)]
-        for item in found:
+        result = [out.call_c("PyTuple_GetItem", "ptr", "ptr, i64", items, i) for i in range(count)]
+        for item in result:
             out.call("retain", item)
-        return found
+        return result
 
     op.by_kernel_if(out.not_(fits), fast)

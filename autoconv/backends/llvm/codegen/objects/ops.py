@@ -146,9 +146,9 @@ def _box_identified(op: Operation, number: str) -> None:
 def _truth_object(op: Operation, truth: str) -> str:
     """Return a new reference to True or False."""
     yes, no = (op.body.calls.object(value)(op.out) for value in (True, False))
-    found = op.out.select(truth, yes, no)
-    op.out.call("retain", found)
-    return found
+    result = op.out.select(truth, yes, no)
+    op.out.call("retain", result)
+    return result
 
 
 def _unboxes_number(node: Node) -> bool:

@@ -95,9 +95,9 @@ def _select(region: LoweringContext, node: Node, array: str, axis: int) -> Any:
     number = place[1] if place[0] == "value" else b.cast(region.number(node.inputs[1]), int64).ir
     out.store("i64", number, region.address(wanted))
     if node.attributes["function"] == "partition":
-        found = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array, wanted.ir, axis, 0)
-        region.body.check(out.icmp("slt", found, 0))
+        result = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array, wanted.ir, axis, 0)
+        region.body.check(out.icmp("slt", result, 0))
     else:
-        found = out.call_c("PyArray_ArgPartition", "ptr", "ptr, ptr, i32, i32", array, wanted.ir, axis, 0)
+        result = out.call_c("PyArray_ArgPartition", "ptr", "ptr, ptr, i32, i32", array, wanted.ir, axis, 0)
     region.body.release_or_keep(wanted.slot, vector)
-    return found
+    return result

@@ -76,11 +76,11 @@ def _checked_positions(region: LoweringContext, node: Node, count: int) -> list[
     out, b, (x, places) = region.out, RegisterWriter(region), node.inputs
     size = sizes(x.type)[node.attributes["axis"]]
     given = [region.number(places)] if is_scalar(places.type) else [region.element(places, (i,)) for i in range(count)]
-    found: list[str] = []
+    result: list[str] = []
     for place in (b.cast(one, int64).ir for one in given):
-        found.append(out.select(out.icmp("slt", place, 0), out.add(place, size), place))
-        region.refuse(node, out.icmp("uge", found[-1], size))
-    return found
+        result.append(out.select(out.icmp("slt", place, 0), out.add(place, size), place))
+        region.refuse(node, out.icmp("uge", result[-1], size))
+    return result
 
 
 def _gathering(region: LoweringContext, node: Node, count: int) -> str:

@@ -168,11 +168,11 @@ def _linear(name: str) -> Rule:
 
 
 def _real_attributes(node: Node) -> dict[str, Any]:
-    found = dict(node.attributes)
-    for name, value in found.items():
+    result = dict(node.attributes)
+    for name, value in result.items():
         if isinstance(value, DType) and value.is_complex:
-            found[name] = value.real_dtype
-    return found
+            result[name] = value.real_dtype
+    return result
 
 
 def _has_real_values(node: Node) -> bool:
@@ -310,12 +310,12 @@ def _write(name: str) -> Rule:
 
 def _allocate_parts(b: GraphBuilder, node: Node, operands: Any) -> Any:
     fill = node.attributes.get("fill")
-    made = b.array_new(*operands, **{**node.attributes, "fill": fill if fill is None or not fill else None})
+    result = b.array_new(*operands, **{**node.attributes, "fill": fill if fill is None or not fill else None})
     if fill:
         for which in ("real", "imag"):
-            number = np.asarray(getattr(complex(fill), which), made.dtype.real_dtype.numpy)
-            b.array_store(b.array_part(made, which=which), b.constant(value=number))
-    return made
+            number = np.asarray(getattr(complex(fill), which), result.dtype.real_dtype.numpy)
+            b.array_store(b.array_part(result, which=which), b.constant(value=number))
+    return result
 
 
 MEMORY_RULES: dict[str, Rule] = {

@@ -266,10 +266,10 @@ class _Writer:
 
 
 def _flat(writer: _Writer, values: Sequence[Value], carried: Sequence[bool]) -> list[Value]:
-    found: list[Value] = []
+    result: list[Value] = []
     for value, pair in zip(values, carried, strict=True):
-        found += writer.parts(value) if pair else (writer.whole(value),)
-    return found
+        result += writer.parts(value) if pair else (writer.whole(value),)
+    return result
 
 
 __all__ = ["is_split", "split_complex"]
