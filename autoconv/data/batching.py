@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.api.ragged.tensor import RaggedTensorSpec
 from autoconv.api.sparse.tensor import SparseTensorSpec
 from autoconv.data.elements import groups, leaves_of, map_specs, rebuild, spec_leaves
-from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, number
+from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, positive
 from autoconv.data.sources import row_columns, row_spec
 from autoconv.errors import InvalidArgumentError, Place
 from autoconv.graph.dtypes import int64
@@ -27,10 +27,8 @@ class Batch(Node):
     name = "batch"
 
     def __init__(self, source: Node, size: Any, drop_remainder: bool = False) -> None:
-        self.size, self.drop_remainder = number(size), bool(drop_remainder)
+        self.size, self.drop_remainder = positive("batch_size", size), bool(drop_remainder)
         known = static_value(self.size)
-        if known is not None and int(known) < 1:
-            raise ValueError(f"batch_size has to be positive, found {int(known)}")
         for leaf in spec_leaves(source.spec):
             if not isinstance(leaf, TensorSpec):
                 raise TypeError(
@@ -43,7 +41,7 @@ class Batch(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         size = bindings.number(self.size)
         if size < 1:
-            raise ValueError(f"batch_size has to be positive, found {size}")
+            raise InvalidArgumentError(f"batch_size has to be positive, found {size}")
         waiting: list[Element] = []
         for element in self.inputs[0].iterate(bindings):
             waiting.append(element)

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.data.elements import joined_specs
 from autoconv.data.functions import ElementFunction
-from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, number
+from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, positive
 from autoconv.data.shuffling import Stream
 from autoconv.data.threads import prefetched
 from autoconv.data.transforms import thread_count
@@ -73,7 +73,8 @@ class Interleave(Node):
                 f"The function of `{name}` must return a dataset. Got {self.function.spec}. "
                 "Dataset.from_tensors(value) makes one of a single element."
             )
-        self.cycle, self.block, self.workers = number(cycle), number(block), thread_count(workers)
+        self.cycle, self.block = positive("cycle_length", cycle), positive("block_length", block)
+        self.workers = thread_count(workers)
         values = [*self.function.values, self.cycle, self.block]
         super().__init__(self.function.spec.element_spec, [source], values)
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from autoconv.data import batching, combining, files, grouping, shuffling, sources, transforms
+from autoconv.data.derived import Kept, Resampled
 from autoconv.data.elements import components, element_type
 from autoconv.data.iterables import DatasetV2, Iterable
 from autoconv.data.iterators import IteratorSpec
 from autoconv.data.nodes import Nested, Node
+from autoconv.data.options import Options, WithOptions
 from autoconv.data.stored import FileCache
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import IterableType
@@ -32,6 +34,11 @@ class DatasetSpec(IteratorSpec):
 
     __slots__ = ()
 
+    @staticmethod
+    def from_value(value: Iterable) -> DatasetSpec:
+        """The spec of a dataset."""
+        return DatasetSpec(value.element_spec)
+
     @property
     def type(self) -> IterableType:  # type: ignore[override]
         return IterableType(element_type(self.element_spec))
@@ -45,7 +52,7 @@ GRAPH_ITERATOR = Hook("autoconv.compat.v1.data")  # makes an iterator of a graph
 
 
 @presented_methods
-class Dataset(Iterable, DatasetV2):
+class Dataset(Kept, Resampled, DatasetV2):
     """A sequence of elements: tensors, or structures (tuples, dicts, named tuples) of tensors of known types.
 
     Create one with `from_tensor_slices`, `range`, `from_generator` and the like; each method returns a new one.
@@ -368,9 +375,9 @@ class Dataset(Iterable, DatasetV2):
         _node(result, "apply")
         return result
 
-    def with_options(self, options: Any, name: str | None = None) -> Dataset:
-        """The same dataset: options have no effect here."""
-        return self
+    def with_options(self, options: Options, name: str | None = None) -> Dataset:
+        """The same elements, with options; these have no effect here."""
+        return Dataset(WithOptions(self.node, options))
 
 
 def _node(dataset: Any, what: str) -> Node:

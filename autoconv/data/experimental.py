@@ -1,12 +1,20 @@
 """Names of TensorFlow's `data.experimental`."""
 
-import enum
 from collections.abc import Callable
 
 from autoconv.data.dataset import Dataset
 from autoconv.data.nodes import INFINITE as INFINITE_CARDINALITY
 from autoconv.data.nodes import UNKNOWN as UNKNOWN_CARDINALITY
 from autoconv.data.optional import Optional
+from autoconv.data.options import (
+    AutoShardPolicy,
+    AutotuneAlgorithm,
+    AutotuneOptions,
+    DistributeOptions,
+    ExternalStatePolicy,
+    OptimizationOptions,
+    ThreadingOptions,
+)
 from autoconv.data.readers import Counter, CsvDataset, make_csv_dataset
 from autoconv.data.transformations import (
     RandomDataset,
@@ -20,11 +28,14 @@ from autoconv.data.transformations import (
     get_single_element,
     get_structure,
     group_by_window,
+    ignore_errors,
     map_and_batch,
     parallel_interleave,
     prefetch_to_device,
+    rejection_resample,
     scan,
     shuffle_and_repeat,
+    snapshot,
     take_while,
     unbatch,
     unique,
@@ -34,6 +45,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike
 
 sample_from_datasets = Dataset.sample_from_datasets
+save, load = Dataset.save, Dataset.load
 choose_from_datasets = Dataset.choose_from_datasets
 
 
@@ -70,37 +82,12 @@ def dense_to_sparse_batch(batch_size: IntLike, row_shape: ShapeLike) -> Callable
     return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
 
 
-class AutoShardPolicy(enum.IntEnum):
-    """The way in which a dataset is divided among workers; with one worker it has no effect.
-
-    >>> autoconv.data.experimental.AutoShardPolicy.DATA.name
-    'DATA'
-    """
-
-    OFF = -1
-    AUTO = 0
-    FILE = 1
-    DATA = 2
-    HINT = 3
-
-
-class ExternalStatePolicy(enum.Enum):
-    """The policy for saving a dataset with outer state. Datasets are not saved here, so it has no effect.
-
-    >>> autoconv.data.experimental.ExternalStatePolicy.IGNORE.name
-    'IGNORE'
-    """
-
-    WARN = 0
-    IGNORE = 1
-    FAIL = 2
-
-
 __all__ = [
-    "AUTOTUNE", "AutoShardPolicy", "Counter", "CsvDataset", "ExternalStatePolicy", "INFINITE_CARDINALITY", "Optional",
-    "RandomDataset", "UNKNOWN_CARDINALITY", "assert_cardinality", "at", "bucket_by_sequence_length",
+    "AUTOTUNE", "AutoShardPolicy", "AutotuneAlgorithm", "AutotuneOptions", "Counter", "CsvDataset",
+    "DistributeOptions", "ExternalStatePolicy", "INFINITE_CARDINALITY", "OptimizationOptions", "Optional",
+    "RandomDataset", "ThreadingOptions", "UNKNOWN_CARDINALITY", "assert_cardinality", "at", "bucket_by_sequence_length",
     "cardinality", "choose_from_datasets", "copy_to_device", "enumerate_dataset", "from_list", "get_next_as_optional",
     "get_single_element", "get_structure", "group_by_window", "make_csv_dataset", "map_and_batch",
-    "parallel_interleave", "prefetch_to_device", "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while",
-    "unbatch", "unique",
+    "ignore_errors", "load", "parallel_interleave", "prefetch_to_device", "rejection_resample", "sample_from_datasets",
+    "save", "scan", "shuffle_and_repeat", "snapshot", "take_while", "unbatch", "unique",
 ]  # fmt: skip

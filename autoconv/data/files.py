@@ -106,6 +106,30 @@ class Records(FileNode):
             start += 16 + length
 
 
+class FixedLengthRecords(FileNode):
+    """Records of `size` bytes each, between a header and a footer. A shorter part at the end is an error."""
+
+    name = "fixed_length_records"
+
+    def __init__(
+        self, filenames: Any, size: int, header: int = 0, footer: int = 0, compression_type: str | None = None
+    ) -> None:
+        if size < 1:
+            raise InvalidArgumentError(f"record_bytes must be positive, found {size}")
+        self.size, self.header, self.footer = size, header, footer
+        super().__init__(filenames, TensorSpec((), string), compression_type)
+
+    def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
+        content = file.read()
+        body = content[self.header : len(content) - self.footer]
+        if len(body) % self.size:
+            raise InvalidArgumentError(
+                f"{path} has {len(body)} bytes of records, which is not a multiple of {self.size} bytes a record"
+            )
+        for start in range(0, len(body), self.size):
+            yield [text(body[start : start + self.size])]
+
+
 def matching(pattern: Any) -> list[str]:
     """Return the files that match one or more glob patterns, sorted; raises InvalidArgumentError if there are none."""
     patterns = [os.fsdecode(p) for p in np.ravel(np.asarray(_as_strings(pattern), object))]

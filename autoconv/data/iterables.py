@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, ClassVar
 
 from autoconv.data.elements import rebuild, state
 from autoconv.data.functions import ElementFunction
 from autoconv.data.iterators import Iterator, IteratorSpec, as_numpy
 from autoconv.data.nodes import NOTHING, Bound, Nested, Node
+from autoconv.data.options import Options, options_of
 from autoconv.data.pairing import PAIRING
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Value
 from autoconv.operators.calls.call import call
@@ -57,17 +59,17 @@ class Iterable:
         return rebuild(function.spec, function.runner(NOTHING)([self._bound]))
 
     def get_single_element(self, name: str | None = None) -> Any:
-        """The only element; raises ValueError if there are none or several."""
+        """The only element; raises InvalidArgumentError if there are none or several."""
         found = list(_first(self._bound, 2))
         if len(found) != 1:
-            raise ValueError(f"get_single_element takes a dataset of one element, found {'more' if found else 'none'}")
+            raise InvalidArgumentError(f"Dataset had {'more than one element' if found else 'no elements'}.")
         return rebuild(self.node.spec, found[0])
 
     def as_numpy_iterator(self) -> Any:
         """A Python iterator over the elements as NumPy arrays and scalars."""
         if current_region() is not None:
             raise RuntimeError("as_numpy_iterator() is not supported while tracing functions: loop over the dataset")
-        return _numpy_iterator(self)
+        return NumpyIterator(self)
 
     def cardinality(self, name: str | None = None) -> Tensor:
         """The number of elements, an int64 scalar: -1 if infinite, -2 if unknown."""
@@ -80,8 +82,9 @@ class Iterable:
         """The specs of an element's tensors, in its structure."""
         return self.node.spec
 
-    def options(self) -> Any:
-        return None
+    def options(self) -> Options:
+        """The options that were given to this dataset and to those that it is made of."""
+        return options_of(self.node)
 
     @presented
     def __iter__(self) -> Iterator:
@@ -163,7 +166,22 @@ def _first(bound: Bound, count: int) -> Any:
         yield element
 
 
-def _numpy_iterator(dataset: Iterable) -> Any:
+class NumpyIterator:
+    """An iterator over the elements of a dataset as NumPy arrays and scalars; `next` is a method as well."""
+
+    def __init__(self, dataset: Iterable) -> None:
+        self._elements = _numpy_elements(dataset)
+
+    def __iter__(self) -> NumpyIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._elements)
+
+    next = __next__
+
+
+def _numpy_elements(dataset: Iterable) -> Generator[Any, None, None]:
     iterator = dataset._bound.make_iterator()
     try:
         while iterator.advance():
@@ -176,7 +194,8 @@ def _numpy_iterator(dataset: Iterable) -> Any:
 _TENSORFLOW_NAMES = {
     "dataset": "Options", "from_tensors": "Tensor", "from_tensor_slices": "TensorSlice", "from_generator": "FlatMap",
     "nested": "Variant", "text_lines": "TextLine", "records": "TFRecord", "sample_from_datasets": "DirectedInterleave",
-    "enumerate": "Zip", "ragged_batch": "Batch", "bucket_by_sequence_length": "GroupByWindow", "counter": "Scan",
+    "with_options": "Options", "fixed_length_records": "FixedLengthRecord", "enumerate": "Zip",
+    "ragged_batch": "Batch", "bucket_by_sequence_length": "GroupByWindow", "counter": "Scan",
 }  # fmt: skip
 
 

@@ -8,27 +8,33 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from autoconv.data.elements import element_type
-from autoconv.errors import EndOfSequenceError, OutOfRangeError
+from autoconv.errors import EndOfSequenceError, InvalidArgumentError, OutOfRangeError
 from autoconv.forks import new_lock
 from autoconv.graph.graph import Value
 from autoconv.graph.types import IterableType
 from autoconv.runtime.recording.regions import current_region, recording
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 INFINITE, UNKNOWN = -1, -2
 Element = Sequence[Any]
+Run = Callable[[Element], Element]
 
 
 class Bindings:
-    """The values, in one run of a graph, of the symbols that a dataset was created with."""
+    """The values, in one run of a graph, of the symbols that a dataset was created with.
 
-    __slots__ = ("values",)
+    With `on_error`, elements whose functions raise are left out, and their errors go there.
+    """
 
-    def __init__(self, values: Mapping[Value, Any]) -> None:
+    __slots__ = ("on_error", "values")
+
+    def __init__(self, values: Mapping[Value, Any], on_error: Callable[[Exception], None] | None = None) -> None:
         self.values = values
+        self.on_error = on_error
 
     def of(self, what: Any) -> Any:
         """Return the array of a tensor, or the run-time value of a graph value."""
@@ -41,7 +47,23 @@ class Bindings:
     def number(self, what: Any) -> int:
         return int(self.of(what))
 
+    def guarded(self, run: Run) -> Run:
+        """Return the function of an element's leaves, which gives LEFT_OUT for an error to be left out."""
+        note = self.on_error
+        if note is None:
+            return run
 
+        def guarded(leaves: Element) -> Any:
+            try:
+                return run(leaves)
+            except Exception as error:
+                note(error)
+                return LEFT_OUT
+
+        return guarded
+
+
+LEFT_OUT: Any = object()  # in place of the result of a function that raised
 NOTHING = Bindings({})
 
 
@@ -227,6 +249,15 @@ def _unwrapped(error: RuntimeError) -> Exception:
     return result
 
 
+def positive(what: str, value: Any) -> Any:
+    """Return the number as a tensor; raises InvalidArgumentError if it is known and less than 1."""
+    found = number(value)
+    known = static_value(found)
+    if known is not None and int(known) < 1:
+        raise InvalidArgumentError(f"{what} has to be positive, found {int(known)}")
+    return found
+
+
 def number(value: Any) -> Any:
     """Return a count as a tensor: an integer scalar, known now or at run time."""
     tensor = convert_to_tensor(value)
@@ -235,4 +266,3 @@ def number(value: Any) -> Any:
     return tensor
 
 
-Run = Callable[[Element], Element]

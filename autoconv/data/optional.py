@@ -130,4 +130,5 @@ def _placeholder(spec: TensorSpec | None) -> Any:
     if spec is None:
         return None
     with recording(None):
-        return constant(np.zeros([size or 0 for size in spec.shape], spec.dtype.numpy))
+        empty = np.full([size or 0 for size in spec.shape], b"" if spec.dtype.is_string else 0, spec.dtype.numpy)
+        return constant(empty)

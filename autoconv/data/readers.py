@@ -10,10 +10,11 @@ import numpy as np
 
 from autoconv.data.csv import Csv, column_names, guess_dtypes
 from autoconv.data.dataset import Dataset
-from autoconv.data.files import Records, TextLines, matching
+from autoconv.data.files import FixedLengthRecords, Records, TextLines, matching
 from autoconv.data.nodes import Node
 from autoconv.data.sources import Counter as CounterNode
 from autoconv.graph.dtypes import int64
+from autoconv.runtime.annotations import IntLike
 
 
 class _OfFiles(Dataset):
@@ -62,6 +63,27 @@ class TFRecordDataset(_OfFiles):
     """
 
     _node = Records
+
+
+class FixedLengthRecordDataset(Dataset):
+    """The records of files whose records have `record_bytes` bytes each, after a header and before a footer.
+
+    Iterating raises InvalidArgumentError for a file with another number of bytes.
+
+    >>> import tempfile
+    >>> file = tempfile.NamedTemporaryFile("w")
+    >>> print("aabb", end="", file=file, flush=True)
+    >>> [record.numpy() for record in autoconv.data.FixedLengthRecordDataset(file.name, 2)]
+    [b'aa', b'bb']
+    """
+
+    def __init__(
+        self, filenames: Any, record_bytes: IntLike, header_bytes: IntLike | None = None,
+        footer_bytes: IntLike | None = None, buffer_size: int | None = None, compression_type: str | None = None,
+        num_parallel_reads: int | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        size, header, footer = (int(x or 0) for x in (record_bytes, header_bytes, footer_bytes))  # type: ignore[arg-type]
+        super().__init__(FixedLengthRecords(filenames, size, header, footer, compression_type))
 
 
 class CsvDataset(Dataset):
@@ -200,4 +222,6 @@ def _splitting(label_name: str) -> Any:
     return split
 
 
-__all__ = ["Counter", "CsvDataset", "TFRecordDataset", "TextLineDataset", "make_csv_dataset"]
+__all__ = [
+    "Counter", "CsvDataset", "FixedLengthRecordDataset", "TFRecordDataset", "TextLineDataset", "make_csv_dataset",
+]  # fmt: skip

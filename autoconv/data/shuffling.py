@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.data.nodes import Bindings, Element, Node, number
+from autoconv.data.nodes import Bindings, Element, Node, positive
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
@@ -70,10 +70,7 @@ class Shuffle(Node):
     name = "shuffle"
 
     def __init__(self, source: Node, size: Any, seed: Any = None, anew: bool = True) -> None:
-        self.size = number(size)
-        known = static_value(self.size)
-        if known is not None and int(known) < 1:
-            raise ValueError(f"buffer_size has to be positive, found {int(known)}")
+        self.size = positive("buffer_size", size)
         self.stream = Stream(seed, anew)
         super().__init__(source.spec, [source], [self.size])
 

@@ -1,5 +1,6 @@
-"""Elements cached in a file: arrays in NumPy's own format, in sequence, written when a pass is complete.
+"""Elements kept in files, for a cache or in a folder with their spec: arrays in NumPy's own format, in sequence.
 
+A file takes its name when a pass is complete; the index of a folder, with the spec of an element as JSON, comes last.
 Strings are stored as their lengths and their bytes. Nothing in the file is code: reading never unpickles.
 """
 
@@ -11,10 +12,17 @@ from typing import IO, Any
 
 import numpy as np
 
+from autoconv.api.ragged.tensor import RaggedTensorSpec
+from autoconv.api.sparse.tensor import SparseTensorSpec
 from autoconv.data.elements import spec_leaves
 from autoconv.data.nodes import Bindings, Element, Node
 from autoconv.errors import DataLossError
+from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.structure import flatten
+from autoconv.storage.files import read_json, replacing, write_json
+
+_INDEX, _ELEMENTS = "dataset.json", "elements"
 
 
 class FileCache(Node):
@@ -31,35 +39,127 @@ class FileCache(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         if os.path.exists(self.path):
-            yield from self._read()
+            yield from read_elements(self.path, self.spec)
             return
-        unfinished = f"{self.path}.{os.getpid()}.{id(bindings)}.unfinished"
-        try:
-            with open(unfinished, "wb") as file:
-                _write(file, _head(self.spec))
-                for element in self.inputs[0].iterate(bindings):
-                    for leaf in element:
-                        _write(file, leaf)
-                    yield element
-            os.replace(unfinished, self.path)
-        finally:
-            if os.path.exists(unfinished):
-                os.remove(unfinished)
+        with replacing(self.path) as unfinished:
+            yield from written(self.inputs[0].iterate(bindings), self.spec, unfinished)
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)
 
-    def _read(self) -> Iterator[Element]:
-        leaves = spec_leaves(self.spec)
-        with open(self.path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            try:
-                if _read(file, True).tolist() != _head(self.spec).tolist():
-                    raise DataLossError(f"{self.path} does not hold elements of {self.spec}; remove the file")
-                while file.tell() < size:
-                    yield [_read(file, leaf.dtype.is_string) for leaf in leaves]
-            except (ValueError, EOFError, TypeError) as error:
-                raise DataLossError(f"{self.path} is not a file of elements, or is damaged: {error}") from None
+
+class Saved(Node):
+    """The elements of a folder that `save` wrote. With a spec given, the folder has to have elements of that spec."""
+
+    name = "load"
+
+    def __init__(self, path: Any, element_spec: Any = None) -> None:
+        self.path = os.fspath(path)
+        index = read_json(os.path.join(self.path, _INDEX), "saved dataset")
+        try:
+            spec, self.length = _spec(index["spec"]), int(index["count"])
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise DataLossError(f"{self.path} has no spec of elements that can be read: {error}") from None
+        if element_spec is not None and not _is_compatible(spec, element_spec):
+            raise ValueError(f"{self.path} has elements of {spec}, not of {element_spec}")
+        super().__init__(spec)
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        yield from read_elements(os.path.join(self.path, _ELEMENTS), self.spec)
+
+    def count(self, bindings: Bindings) -> int:
+        return self.length
+
+
+class Snapshot(Node):
+    """The same elements, read from a folder where it has them; otherwise the first complete pass saves them."""
+
+    name = "snapshot"
+
+    def __init__(self, source: Node, path: Any) -> None:
+        self.path = os.fspath(path)
+        super().__init__(source.spec, [source])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        if os.path.exists(os.path.join(self.path, _INDEX)):
+            yield from Saved(self.path, self.spec).iterate(bindings)
+        else:
+            yield from saving(self.inputs[0], bindings, self.path)
+
+    def count(self, bindings: Bindings) -> int:
+        return self.inputs[0].count(bindings)
+
+
+def saving(node: Node, bindings: Bindings, path: Any) -> Iterator[Element]:
+    """Write the elements of a node into a folder while they are iterated over; the index comes last."""
+    folder, content = os.fspath(path), _json(node.spec)
+    os.makedirs(folder, exist_ok=True)
+    count = 0
+    with replacing(os.path.join(folder, _ELEMENTS)) as temporary:
+        for element in written(node.iterate(bindings), node.spec, temporary):
+            count += 1
+            yield element
+    write_json(os.path.join(folder, _INDEX), {"spec": content, "count": count})
+
+
+def _is_compatible(spec: Any, wanted: Any) -> bool:
+    (found, template), (other, other_template) = flatten(spec), flatten(wanted)
+    return template == other_template and all(b.is_compatible_with(a) for a, b in zip(found, other, strict=True))
+
+
+def _json(spec: Any) -> Any:
+    """Return the spec of an element as what JSON has; raises TypeError for parts that are no tensors."""
+    if isinstance(spec, dict):
+        return {"dict": [[key, _json(part)] for key, part in spec.items()]}
+    if isinstance(spec, tuple):
+        return {"tuple": [_json(part) for part in spec]}
+    if isinstance(spec, TensorSpec):
+        return {"tensor": [spec.dtype.name, _sizes(spec)]}
+    if isinstance(spec, SparseTensorSpec):
+        return {"sparse": [spec.dtype.name, _sizes(spec)]}
+    if isinstance(spec, RaggedTensorSpec):
+        return {"ragged": [spec.dtype.name, _sizes(spec), spec.ragged_rank, spec.row_splits_dtype.name]}
+    raise TypeError(f"datasets of tensors, and of tuples and dicts of them, can be saved; found {spec}")
+
+
+def _sizes(spec: Any) -> Any:
+    return None if spec.shape.rank is None else spec.shape.as_list()
+
+
+def _spec(content: Any) -> Any:
+    ((kind, parts),) = content.items()
+    if kind == "dict":
+        return {key: _spec(part) for key, part in parts}
+    if kind == "tuple":
+        return tuple(map(_spec, parts))
+    dtype, shape, *others = parts
+    if kind == "ragged":
+        return RaggedTensorSpec(shape, as_dtype(dtype), others[0], as_dtype(others[1]))
+    return {"tensor": TensorSpec, "sparse": SparseTensorSpec}[kind](shape, as_dtype(dtype))
+
+
+def written(elements: Iterator[Element], spec: Any, path: str) -> Iterator[Element]:
+    """Write elements of the spec into a file while they are iterated over."""
+    with open(path, "wb") as file:
+        _write(file, _head(spec))
+        for element in elements:
+            for leaf in element:
+                _write(file, leaf)
+            yield element
+
+
+def read_elements(path: str, spec: Any) -> Iterator[Element]:
+    """Read the elements of a file; raises DataLossError where it is damaged or has elements of another spec."""
+    leaves = spec_leaves(spec)
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            if _read(file, True).tolist() != _head(spec).tolist():
+                raise DataLossError(f"{path} does not hold elements of {spec}; remove the file")
+            while file.tell() < size:
+                yield [_read(file, leaf.dtype.is_string) for leaf in leaves]
+        except (ValueError, EOFError, TypeError) as error:
+            raise DataLossError(f"{path} is not a file of elements, or is damaged: {error}") from None
 
 
 def _head(spec: Any) -> np.ndarray:

@@ -63,6 +63,39 @@ def group_by_window(
     return lambda dataset: dataset.group_by_window(key_func, reduce_func, window_size, window_size_func)
 
 
+def ignore_errors(log_warning: bool = False) -> Transformation:
+    """Return a function for `Dataset.apply`; see Dataset.ignore_errors.
+
+    >>> dataset = autoconv.data.Dataset.range(3).map(lambda x: autoconv.debugging.check_numerics(1.0 / x, "x is 0"))
+    >>> len(list(dataset.apply(autoconv.data.experimental.ignore_errors())))
+    2
+    """
+    return lambda dataset: dataset.ignore_errors(log_warning)
+
+
+def rejection_resample(
+    class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: int | None = None
+) -> Transformation:
+    """Return a function for `Dataset.apply`; see Dataset.rejection_resample.
+
+    >>> halve = autoconv.data.experimental.rejection_resample(lambda x: x % 2, [1.0, 0.0], [0.5, 0.5])
+    >>> [int(x) for _, x in autoconv.data.Dataset.range(5).apply(halve)]
+    [0, 2, 4]
+    """
+    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
+
+
+def snapshot(path: str, compression: str | None = "AUTO", **options: Any) -> Transformation:
+    """Return a function for `Dataset.apply`; see Dataset.snapshot.
+
+    >>> import tempfile
+    >>> keep = autoconv.data.experimental.snapshot(tempfile.mkdtemp())
+    >>> [int(x) for x in autoconv.data.Dataset.range(2).apply(keep)]
+    [0, 1]
+    """
+    return lambda dataset: dataset.snapshot(path, compression, **options)
+
+
 def map_and_batch(
     map_func: Callable[..., Any], batch_size: IntLike, num_parallel_batches: Any = None, drop_remainder: bool = False,
     num_parallel_calls: Any = None,

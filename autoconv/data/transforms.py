@@ -12,12 +12,14 @@ import numpy as np
 
 from autoconv.data.elements import map_specs, spec_leaves
 from autoconv.data.functions import ElementFunction
-from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Bound, Element, Node, number
+from autoconv.data.nodes import INFINITE, LEFT_OUT, UNKNOWN, Bindings, Bound, Element, Node, number, positive
 from autoconv.data.threads import mapped, prefetched
+from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.static_values import static_value
 
 AUTOTUNE = -1  # as in TensorFlow
 
@@ -34,12 +36,9 @@ class Map(Node):
         super().__init__(self.function.spec, [source], self.function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        run, source = self.function.runner(bindings), self.inputs[0].iterate(bindings)
-        if self.workers:
-            yield from mapped(source, run, self.workers, self.in_order)
-        else:
-            for element in source:
-                yield run(element)
+        run, source = bindings.guarded(self.function.runner(bindings)), self.inputs[0].iterate(bindings)
+        found = mapped(source, run, self.workers, self.in_order) if self.workers else map(run, source)
+        yield from (element for element in found if element is not LEFT_OUT)
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)
@@ -62,9 +61,12 @@ class Filter(Node):
         super().__init__(source.spec, [source], self.predicate.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        holds = self.predicate.runner(bindings)
+        holds = bindings.guarded(self.predicate.runner(bindings))
         for element in self.inputs[0].iterate(bindings):
-            if bool(holds(element)[0]):
+            found = holds(element)
+            if found is LEFT_OUT:
+                continue
+            if bool(found[0]):
                 yield element
             elif self.ends:
                 return
@@ -118,18 +120,25 @@ class Shard(Node):
 
     def __init__(self, source: Node, shards: Any, index: Any) -> None:
         self.shards, self.index = number(shards), number(index)
+        known = static_value(self.shards), static_value(self.index)
+        if None not in known:
+            _check_shard(*map(int, known))  # type: ignore[arg-type]
         super().__init__(source.spec, [source], [self.shards, self.index])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         shards, index = bindings.number(self.shards), bindings.number(self.index)
-        if not 0 <= index < shards:
-            raise ValueError(f"shard takes an index from 0 to num_shards - 1, found {index} of {shards}")
+        _check_shard(shards, index)
         yield from itertools.islice(self.inputs[0].iterate(bindings), index, None, shards)
 
     def count(self, bindings: Bindings) -> int:
         shards, index = bindings.number(self.shards), bindings.number(self.index)
         known = self.inputs[0].count(bindings)
         return known if known < 0 else len(range(index, known, shards))
+
+
+def _check_shard(shards: int, index: int) -> None:
+    if not 0 <= index < shards:
+        raise InvalidArgumentError(f"shard takes an index from 0 to num_shards - 1, found {index} of {shards}")
 
 
 class Repeat(Node):
@@ -235,8 +244,8 @@ class Window(Node):
     def __init__(
         self, source: Node, size: Any, shift: Any, stride: Any, drop_remainder: bool, nested: Callable[[Any], Any]
     ) -> None:
-        self.size, self.stride = number(size), number(stride)
-        self.shift = self.size if shift is None else number(shift)
+        self.size, self.stride = positive("the size of a window", size), positive("the stride of a window", stride)
+        self.shift = self.size if shift is None else positive("the shift of a window", shift)
         self.drop_remainder = drop_remainder
         super().__init__(map_specs(nested, source.spec), [source], [self.size, self.shift, self.stride])
 

@@ -231,7 +231,7 @@ def test_cardinality(make, count):
         (lambda d: d.map(lambda x: tf.Variable(1) + 1), ValueError, "Create the variable before"),
         (lambda d: d.scan(0, lambda s, x: s), TypeError, r"\(new state, output\)"),
         (lambda d: d.shuffle(0), ValueError, "buffer_size has to be positive"),
-        (lambda d: d.get_single_element(), ValueError, "of one element"),
+        (lambda d: d.get_single_element(), tf.errors.InvalidArgumentError, "more than one"),
         (lambda d: d.window(2).cache("file"), TypeError, "made of tensors"),
         (lambda d: d.apply(lambda d: 3), TypeError, "apply takes datasets"),
     ],

@@ -1,0 +1,101 @@
+"""Methods of datasets that keep elements in folders, and those that divide, draw or leave out elements anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from autoconv.data.iterables import Iterable
+from autoconv.data.nodes import NOTHING
+from autoconv.data.resampling import IgnoreErrors, Rebatch, RejectionResample
+from autoconv.data.sources import Counter
+from autoconv.data.stored import Saved, Snapshot, saving
+from autoconv.graph.dtypes import int64
+from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.tracebacks import presented_methods
+
+
+@presented_methods
+class Kept(Iterable):
+    """Datasets in folders."""
+
+    def save(
+        self, path: str, compression: str | None = None, shard_func: Callable[..., Any] | None = None,
+        checkpoint_args: Any = None,
+    ) -> None:  # fmt: skip
+        """Write all elements into the folder `path`, from which `Dataset.load` reads them.
+
+        A folder of another dataset is replaced once all elements are there. `compression`, `shard_func` and
+        `checkpoint_args` have no effect. Raises ValueError in graphs, and TypeError for datasets inside of elements.
+
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> autoconv.data.Dataset.range(3).save(folder)
+        >>> [int(x) for x in autoconv.data.Dataset.load(folder)]
+        [0, 1, 2]
+        """
+        if current_region() is not None:
+            raise ValueError("a dataset is saved outside of functions, when the program runs")
+        for _ in saving(self.node, NOTHING, path):
+            pass
+
+    @classmethod
+    def load(
+        cls, path: str, element_spec: Any = None, compression: str | None = None,
+        reader_func: Callable[..., Any] | None = None, wait: bool = False,
+    ) -> Self:  # fmt: skip
+        """The elements that `save` wrote into a folder; `reader_func` takes a dataset of datasets of them.
+
+        Raises NotFoundError without them, DataLossError where they are damaged, ValueError for another spec.
+
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> autoconv.data.Dataset.range(3).save(folder)
+        >>> len(autoconv.data.Dataset.load(folder))
+        3
+        """
+        found = cls(Saved(path, element_spec))
+        if reader_func is None:
+            return found
+        nested: Any = cls.from_tensors(found)  # type: ignore[attr-defined]
+        result: Self = reader_func(nested)
+        return result
+
+    def snapshot(
+        self, path: str, compression: str | None = "AUTO", reader_func: Callable[..., Any] | None = None,
+        shard_func: Callable[..., Any] | None = None, name: str | None = None,
+    ) -> Self:  # fmt: skip
+        """The same elements, which the first complete pass keeps in the folder `path` for later passes and programs.
+
+        The other arguments have no effect.
+        """
+        return type(self)(Snapshot(self.node, path))
+
+
+@presented_methods
+class Resampled(Iterable):
+    """Datasets with the elements of others, in other batches or numbers."""
+
+    @classmethod
+    def counter(cls, start: Any = 0, step: Any = 1, dtype: DTypeLike = int64, name: str | None = None) -> Self:
+        """start, start + step, … endlessly."""
+        return cls(Counter(start, step, dtype))
+
+    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Self:
+        """The rows of batches in batches of another size, or of the sizes of a list in turns."""
+        return type(self)(Rebatch(self.node, batch_size, drop_remainder))
+
+    def rejection_resample(
+        self, class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: int | None = None,
+        name: str | None = None,
+    ) -> Self:  # fmt: skip
+        """Pairs (class, element), where elements are left out at random until classes have the target distribution.
+
+        `class_func(element)` gives the number of a class. Without `initial_dist` it is estimated.
+        """
+        return type(self)(RejectionResample(self.node, class_func, target_dist, initial_dist, seed))
+
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Self:
+        """The elements without those for which a function of `map` or `filter` before it raises an error."""
+        return type(self)(IgnoreErrors(self.node, log_warning))

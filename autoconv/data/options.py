@@ -1,0 +1,190 @@
+"""Options of datasets. They are kept and joined as in TensorFlow; how a dataset runs here does not depend on them."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from autoconv.data.nodes import Bindings, Element, Node
+
+
+class AutoShardPolicy(enum.IntEnum):
+    """The way in which a dataset is divided among workers; with one worker it has no effect.
+
+    >>> autoconv.data.experimental.AutoShardPolicy.DATA.name
+    'DATA'
+    """
+
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+    HINT = 3
+
+
+class ExternalStatePolicy(enum.Enum):
+    """The policy for saving a dataset with outer state; it has no effect.
+
+    >>> autoconv.data.experimental.ExternalStatePolicy.IGNORE.name
+    'IGNORE'
+    """
+
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2
+
+
+class AutotuneAlgorithm(enum.Enum):
+    """The algorithm by which TensorFlow chooses numbers of threads; it has no effect.
+
+    >>> autoconv.data.experimental.AutotuneAlgorithm.STAGE_BASED.name
+    'STAGE_BASED'
+    """
+
+    DEFAULT = 0
+    HILL_CLIMB = 1
+    GRADIENT_DESCENT = 2
+    MAX_PARALLELISM = 3
+    STAGE_BASED = 4
+
+
+class OptionGroup:
+    """A set of options: the names in `_defaults`, and no others."""
+
+    _defaults: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self) -> None:
+        for name, value in self._defaults.items():
+            self.__dict__[name] = value() if isinstance(value, type) else value
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in self._defaults:
+            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
+        self.__dict__[name] = value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.__dict__ == other.__dict__
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _joined(self, later: Any) -> Any:
+        """Return these options with those that `later` sets."""
+        found = type(self)()
+        for name, value in self._defaults.items():
+            first, second = self.__dict__[name], later.__dict__[name]
+            found.__dict__[name] = first._joined(second) if isinstance(value, type) else _chosen(value, first, second)
+        return found
+
+
+def _chosen(default: Any, first: Any, second: Any) -> Any:
+    return first if second == default else second
+
+
+class AutotuneOptions(OptionGroup):
+    """Options of the choice of thread counts.
+
+    >>> autoconv.data.experimental.AutotuneOptions().enabled is None
+    True
+    """
+
+    _defaults: ClassVar[dict[str, Any]] = {
+        "enabled": None, "cpu_budget": None, "ram_budget": None, "autotune_algorithm": None,
+        "initial_parallelism": None, "min_parallelism": None,
+    }  # fmt: skip
+
+
+class ThreadingOptions(OptionGroup):
+    """Options of thread pools.
+
+    >>> autoconv.data.ThreadingOptions().private_threadpool_size is None
+    True
+    """
+
+    _defaults: ClassVar[dict[str, Any]] = {"max_intra_op_parallelism": None, "private_threadpool_size": None}
+
+
+class OptimizationOptions(OptionGroup):
+    """Options of rewrites of the dataset.
+
+    >>> autoconv.data.experimental.OptimizationOptions().map_fusion is None
+    True
+    """
+
+    _defaults: ClassVar[dict[str, Any]] = dict.fromkeys((
+        "apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch",
+        "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion", "map_parallelization", "noop_elimination",
+        "parallel_batch", "seq_interleave_prefetch", "shuffle_and_repeat_fusion",
+    ))  # fmt: skip
+
+
+class DistributeOptions(OptionGroup):
+    """Options of the division among workers.
+
+    >>> autoconv.data.experimental.DistributeOptions().auto_shard_policy.name
+    'AUTO'
+    """
+
+    _defaults: ClassVar[dict[str, Any]] = {"auto_shard_policy": AutoShardPolicy.AUTO, "num_devices": None}
+
+
+class Options(OptionGroup):
+    """Options of a dataset, for `Dataset.with_options`; setting an unknown one raises AttributeError.
+
+    >>> options = autoconv.data.Options()
+    >>> options.deterministic = False
+    >>> autoconv.data.Dataset.range(2).with_options(options).options().deterministic
+    False
+    """
+
+    _defaults: ClassVar[dict[str, Any]] = {
+        "autotune": AutotuneOptions, "dataset_name": None, "deterministic": None,
+        "experimental_distribute": DistributeOptions, "experimental_external_state_policy": None,
+        "experimental_optimization": OptimizationOptions, "experimental_slack": None,
+        "experimental_symbolic_checkpoint": None, "experimental_warm_start": None, "framework_type": None,
+        "threading": ThreadingOptions,
+    }  # fmt: skip
+    _synonyms: ClassVar[dict[str, str]] = {
+        "experimental_deterministic": "deterministic",
+        "experimental_threading": "threading",
+    }
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._synonyms:
+            return self.__dict__[self._synonyms[name]]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(self._synonyms.get(name, name), value)
+
+    def merge(self, options: Options) -> Options:
+        """Return these options with those that the other ones set."""
+        found: Options = self._joined(options)
+        return found
+
+
+class WithOptions(Node):
+    """The same elements, with options."""
+
+    name = "with_options"
+
+    def __init__(self, source: Node, options: Options) -> None:
+        super().__init__(source.spec, [source])
+        self.options = options
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        return self.inputs[0].iterate(bindings)
+
+    def count(self, bindings: Bindings) -> int:
+        return self.inputs[0].count(bindings)
+
+
+def options_of(node: Node) -> Options:
+    """Return the options of a dataset: those of its sources, and its own, which are set later."""
+    found = Options()
+    for source in node.inputs:
+        found = found.merge(options_of(source))
+    return found.merge(node.options) if isinstance(node, WithOptions) else found

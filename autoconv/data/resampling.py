@@ -1,0 +1,124 @@
+"""Elements drawn, divided or left out anew: other batches of the same rows, another distribution, no errors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.data.elements import map_specs, spec_leaves
+from autoconv.data.functions import ElementFunction
+from autoconv.data.nodes import UNKNOWN, Bindings, Element, Node
+from autoconv.data.shuffling import Stream
+from autoconv.errors import InvalidArgumentError
+from autoconv.runtime.support.shape import TensorShape, TensorSpec
+from autoconv.runtime.tensors.static_values import static_value
+
+_SEEN_BEFORE = 10  # elements that a class is presumed to have had, where the distribution is estimated
+
+
+class Rebatch(Node):
+    """The rows of batches in batches of other sizes, which are taken in turns."""
+
+    name = "rebatch"
+
+    def __init__(self, source: Node, batch_size: Any, drop_remainder: bool) -> None:
+        given = static_value(batch_size) if not isinstance(batch_size, (list, tuple)) else np.asarray(batch_size)
+        if given is None:
+            raise ValueError(f"the sizes of batches have to be known when a dataset is made, found {batch_size!r}")
+        self.sizes = np.atleast_1d(given).astype(np.int64).tolist()
+        if not self.sizes or min(self.sizes) < 1:
+            raise InvalidArgumentError(f"Batch size must be positive: {self.sizes}")
+        for leaf in spec_leaves(source.spec):
+            if not isinstance(leaf, TensorSpec) or leaf.shape.rank == 0:
+                raise ValueError(f"rebatch takes elements made of tensors with rows, found {leaf}: batch them first")
+        self.drop_remainder = bool(drop_remainder)
+        rows = self.sizes[0] if self.drop_remainder and len(set(self.sizes)) == 1 else None
+        super().__init__(map_specs(lambda leaf: _with_rows(leaf, rows), source.spec), [source])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        turn, waiting, rows = 0, [], 0
+        for element in self.inputs[0].iterate(bindings):
+            waiting.append([np.asarray(leaf) for leaf in element])
+            rows += len(waiting[-1][0]) if waiting[-1] else 0
+            while rows >= self.sizes[turn]:
+                joined, size = _joined(waiting), self.sizes[turn]
+                yield [leaf[:size] for leaf in joined]
+                waiting, rows = [[leaf[size:] for leaf in joined]], rows - size
+                turn = (turn + 1) % len(self.sizes)
+        if rows and not self.drop_remainder:
+            yield _joined(waiting)
+
+
+def _joined(elements: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
+    return [np.concatenate(leaves) for leaves in zip(*elements, strict=True)]
+
+
+def _with_rows(spec: TensorSpec, rows: int | None) -> TensorSpec:
+    return spec if spec.shape.rank is None else TensorSpec(TensorShape([rows, *spec.shape.as_list()[1:]]), spec.dtype)
+
+
+class RejectionResample(Node):
+    """Pairs of the class of an element and the element, left out at random so that classes have a distribution.
+
+    An element of class c is kept with a probability in proportion to target[c] / initial[c], which is 1 for the
+    largest. Without an initial distribution the one of the elements so far is taken.
+    """
+
+    name = "rejection_resample"
+
+    def __init__(
+        self, source: Node, class_func: Callable[..., Any], target_dist: Any, initial_dist: Any, seed: int | None
+    ) -> None:
+        self.class_of = ElementFunction(class_func, source.spec, self.name)
+        if not isinstance(self.class_of.spec, TensorSpec) or not self.class_of.spec.dtype.is_integer:
+            raise TypeError(f"class_func has to give the number of a class, found {self.class_of.spec}")
+        self.target = np.asarray(target_dist, np.float64)
+        self.initial = None if initial_dist is None else np.asarray(initial_dist, np.float64)
+        self.stream = Stream(seed)
+        super().__init__((self.class_of.spec, source.spec), [source], self.class_of.values)
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        run, draws = self.class_of.runner(bindings), self.stream.begin(bindings)
+        seen = np.full(self.target.shape, _SEEN_BEFORE)
+        for element in self.inputs[0].iterate(bindings):
+            (label,) = run(element)
+            seen[int(label)] += 1
+            if draws.word() < 2**32 * self._kept(seen / seen.sum())[int(label)]:
+                yield [label, *element]
+
+    def _kept(self, estimated: np.ndarray) -> np.ndarray:
+        initial = estimated if self.initial is None else self.initial
+        ratio: np.ndarray = self.target / np.maximum(initial, np.finfo(np.float32).tiny)
+        return ratio / max(ratio.max(), np.finfo(np.float32).tiny)
+
+
+class IgnoreErrors(Node):
+    """The elements for which the functions of `map` and `filter` before it raise no error."""
+
+    name = "ignore_errors"
+
+    def __init__(self, source: Node, log_warning: bool) -> None:
+        self.log_warning = log_warning
+        super().__init__(source.spec, [source])
+
+    def iterate(self, bindings: Bindings) -> Iterator[Element]:
+        source = self.inputs[0].iterate(Bindings(bindings.values, self._note))
+        while True:
+            try:
+                element = next(source, None)
+            except Exception as error:  # of the source itself, which ends with it
+                self._note(error)
+                return
+            if element is None:
+                return
+            yield element
+
+    def _note(self, error: Exception) -> None:
+        if self.log_warning:
+            logging.getLogger("autoconv").warning("Error raised with error message %s", error)
+
+    def count(self, bindings: Bindings) -> int:
+        return UNKNOWN

@@ -1,0 +1,86 @@
+"""Datasets saved in folders, and options of datasets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autoconv as tf
+
+Dataset = tf.data.Dataset
+
+
+def test_saved_elements_keep_their_structure(tmp_path):
+    made = Dataset.from_tensor_slices({"a": [1, 2, 3], "b": (["x", "", "zz"], [[1.0], [2.0], [3.0]])})
+    made.save(str(tmp_path / "set"))
+    loaded = Dataset.load(str(tmp_path / "set"))
+    assert loaded.element_spec == made.element_spec and len(loaded) == 3
+    for a, b in zip(loaded.as_numpy_iterator(), made.as_numpy_iterator(), strict=True):
+        assert a["a"] == b["a"] and a["b"][0] == b["b"][0] and a["b"][1] == b["b"][1]
+    with pytest.raises(ValueError, match="has elements of"):
+        Dataset.load(str(tmp_path / "set"), tf.TensorSpec([], tf.int32))
+    first = Dataset.load(str(tmp_path / "set"), reader_func=lambda nested: nested.flat_map(lambda one: one.take(1)))
+    assert [int(element["a"]) for element in first] == [1]
+
+
+def test_saved_ragged_and_sparse_elements(tmp_path):
+    rows = Dataset.range(3).map(lambda n: (tf.range(n), tf.sparse.from_dense([n, 0])))
+    batches = rows.map(lambda row, _: row).ragged_batch(2)
+    batches.save(str(tmp_path / "ragged"))
+    assert [one.to_list() for one in Dataset.load(str(tmp_path / "ragged"))] == [[[], [0]], [[0, 1]]]
+    rows.map(lambda _, sparse: sparse).save(str(tmp_path / "sparse"))
+    found = [tf.sparse.to_dense(one).numpy().tolist() for one in Dataset.load(str(tmp_path / "sparse"))]
+    assert found == [[0, 0], [1, 0], [2, 0]]
+
+
+def test_what_is_damaged_or_fails_is_not_loaded(tmp_path):
+    folder = tmp_path / "set"
+    with pytest.raises(tf.errors.NotFoundError, match="no such saved dataset"):
+        Dataset.load(str(folder))
+    Dataset.range(3).save(str(folder))
+    failing = Dataset.range(3).map(lambda x: tf.debugging.check_numerics(1.0 / tf.cast(2 - x, tf.float32), "zero"))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        failing.save(str(folder))
+    assert list(Dataset.load(str(folder)).as_numpy_iterator()) == [0, 1, 2]
+    content = (folder / "elements").read_bytes()
+    (folder / "elements").write_bytes(content[:-3])
+    with pytest.raises(tf.errors.DataLossError):
+        list(Dataset.load(str(folder)))
+    (folder / "dataset.json").write_text((folder / "dataset.json").read_text().replace("int64", "int32"))
+    with pytest.raises(tf.errors.DataLossError):
+        Dataset.load(str(folder))
+
+
+def test_a_snapshot_is_made_once(tmp_path):
+    source = np.arange(3)
+    count = tf.Variable(0)
+
+    def counted(x):
+        count.assign_add(1)
+        return x
+
+    kept = Dataset.from_tensor_slices(source).map(counted).snapshot(str(tmp_path / "kept"))
+    assert [int(x) for x in kept] == [int(x) for x in kept] == [0, 1, 2]
+    assert int(count) == 3
+
+
+def test_options_are_joined_and_known():
+    first, second = tf.data.Options(), tf.data.Options()
+    first.deterministic = False
+    first.threading.private_threadpool_size = 4
+    second.experimental_deterministic = True
+    second.autotune.enabled = False
+    options = Dataset.range(2).with_options(first).map(lambda x: x).with_options(second).options()
+    assert (options.deterministic, options.autotune.enabled) == (True, False)
+    assert options.threading.private_threadpool_size == 4
+    with pytest.raises(AttributeError, match="Cannot set the property other on Options"):
+        first.other = 1
+    assert Dataset.range(2).options() == tf.data.Options() != options
+
+
+def test_records_of_fixed_length(tmp_path):
+    (tmp_path / "a").write_bytes(b"headaabbccfoot")
+    read = tf.data.FixedLengthRecordDataset(str(tmp_path / "a"), 2, header_bytes=4, footer_bytes=4)
+    assert list(read.as_numpy_iterator()) == [b"aa", b"bb", b"cc"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="multiple of 4 bytes"):
+        list(tf.data.FixedLengthRecordDataset(str(tmp_path / "a"), 4))
