@@ -1,5 +1,6 @@
 """Linear algebra."""
 
+from autoconv.api.matrices.bands import diag, diag_part, set_diag
 from autoconv.api.matrices.diagonals import tensor_diag, tensor_diag_part
 from autoconv.api.matrices.factor_solutions import (
     banded_triangular_solve,
@@ -17,8 +18,6 @@ from autoconv.api.matrices.linalg import (
     cholesky_solve,
     cross,
     det,
-    diag,
-    diag_part,
     eigh,
     eigvalsh,
     einsum,
@@ -31,7 +30,6 @@ from autoconv.api.matrices.linalg import (
     outer,
     pinv,
     qr,
-    set_diag,
     slogdet,
     solve,
     svd,

@@ -247,5 +247,5 @@ def format(
     operands: list[Any] = []
     pieces: list[Any] = [texts[0]]
     for value, text in zip(values, texts[1:], strict=True):
-        pieces += [nested_piece(convert_to_tensor(value) if isinstance(value, str) else value, operands), text]
+        pieces += [nested_piece(convert_to_tensor(value), operands), text]
     return apply("string_format", *operands, template=tuple(pieces), summarize=summarize, name=name)

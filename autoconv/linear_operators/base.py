@@ -9,12 +9,12 @@ import numpy as np
 
 from autoconv.api.control.checks import assert_less
 from autoconv.api.control.module import Module
+from autoconv.api.matrices.bands import diag_part
 from autoconv.api.matrices.linalg import (
     adjoint,
     cholesky,
     cholesky_solve,
     det,
-    diag_part,
     eigvalsh,
     matmul,
     matrix_transpose,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.api.matrices.linalg import band_part, diag_part, triangular_solve
+from autoconv.api.matrices.bands import diag_part
+from autoconv.api.matrices.linalg import band_part, triangular_solve
 from autoconv.api.tensors.constants import zeros_like
 from autoconv.api.tensors.maths import conj
 from autoconv.api.tensors.reductions import reduce_prod, reduce_sum

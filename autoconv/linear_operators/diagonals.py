@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.api.matrices.linalg import diag, diag_part, set_diag
+from autoconv.api.matrices.bands import diag, diag_part, set_diag
 from autoconv.api.tensors.constants import eye, ones, zeros
 from autoconv.api.tensors.maths import conj
 from autoconv.api.tensors.reductions import reduce_max, reduce_min, reduce_prod, reduce_sum

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.api.matrices.linalg import det, diag, matmul, slogdet, solve
+from autoconv.api.matrices.bands import diag
+from autoconv.api.matrices.linalg import det, matmul, slogdet, solve
 from autoconv.api.signals.fourier import fft, ifft
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as counted

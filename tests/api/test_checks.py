@@ -166,3 +166,19 @@ def test_questions() -> None:
     ):  # fmt: skip
         assert bool(checks.is_non_decreasing(values)) is rises
         assert bool(tf.function(checks.is_strictly_increasing)(constant(values))) is strictly
+
+
+def test_integers_divided_by_zero_raise() -> None:
+    zero, six = constant(0), constant(6)
+    for divide in (lambda x: 7 // x, lambda x: six % x, lambda x: tf.math.floormod([7, 8], x), lambda x: six // [1, x]):
+        for run in (divide, tf.function(divide)):
+            with pytest.raises(InvalidArgumentError, match="Integer division by zero"):
+                run(zero)
+    assert [int(tf.function(lambda x: 7 // x + 7 % x)(constant(n))) for n in (2, -2)] == [4, -5]
+    branch = tf.function(lambda x: tf.cond(x > 0, lambda: 7 // x, lambda: x))
+    assert int(branch(zero)) == 0 and int(branch(six)) == 1
+    assert tf.math.floordiv(1.0, 0.0).numpy() == np.inf
+    rows = tf.vectorized_map(lambda pair: pair[0] // pair[1], (constant([5, 6]), constant([2, 3])))
+    assert rows.numpy().tolist() == [2, 2]
+    with np.errstate(divide="ignore"):
+        assert tf.compile(lambda a, b: a // b)(np.array([1, 2]), np.array([0, 1])).tolist() == [0, 2]

@@ -180,3 +180,28 @@ def test_a_custom_gradient_of_tuples_and_dicts_is_of_each_tensor():
 
     for found in (gradients(), tf.function(gradients)()):
         assert [float(g) for g in found] == [3.0, 20.0, 100.0, 1000.0]
+
+
+def test_derivatives_at_their_singular_points_are_those_of_tensorflow():
+    x = tf.constant([0.0, 1.0, -1.0])
+    for f, wanted in (
+        (lambda x: tf.where(x > 0, tf.sqrt(tf.abs(x)), 0.0), [0.0, 0.5, 0.0]),
+        (tf.nn.selu, [1.050701, 1.050701, 0.64676857]),
+        (lambda x: tf.sqrt(x[:1] + 1.0), [0.5, 0.0, 0.0]),
+    ):
+        for run in (f, tf.function(f)):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = run(x)
+            np.testing.assert_allclose(tape.gradient(y, x), wanted, rtol=1e-6)
+
+
+def test_rows_are_clipped_and_scaled_as_rows():
+    rows = tf.IndexedSlices(tf.constant([[1.0, 2.0]]), tf.constant([1]), tf.constant([3, 2]))
+    assert rows.shape == (3, 2) and tf.IndexedSlices([1.0], [0]).shape.rank is None
+    clipped = tf.clip_by_norm(rows, 1.0)
+    np.testing.assert_allclose(clipped.values, [[0.4472136, 0.8944272]], rtol=1e-6)
+    (found, other), norm = tf.clip_by_global_norm([rows, tf.ones([2])], 1.0)
+    np.testing.assert_allclose(norm, 7**0.5, rtol=1e-6)
+    np.testing.assert_allclose(found.values, np.array([[1.0, 2.0]]) / 7**0.5, rtol=1e-6)
+    assert tf.scalar_mul(2.0, rows).values.numpy().tolist() == [[2.0, 4.0]] and other.shape == (2,)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.api.matrices import linalg
+from autoconv.api.matrices import bands, linalg
 from autoconv.api.signals import fourier as signal
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import float32, float64
@@ -47,10 +47,10 @@ def close(found: Any, wanted: Any) -> None:
         ),
         (lambda a: linalg.einsum("ii", a), (A,), np.trace(A)),
         (linalg.trace, (A,), np.trace(A)),
-        (linalg.diag, (A[0],), np.diag(A[0])),
-        (linalg.diag_part, (A,), np.diag(A)),
-        (lambda a: linalg.diag_part(a, k=1), (A,), np.diag(A, 1)),
-        (linalg.set_diag, (A, A[0]), A - np.diag(np.diag(A)) + np.diag(A[0])),
+        (bands.diag, (A[0],), np.diag(A[0])),
+        (bands.diag_part, (A,), np.diag(A)),
+        (lambda a: bands.diag_part(a, k=1), (A,), np.diag(A, 1)),
+        (bands.set_diag, (A, A[0]), A - np.diag(np.diag(A)) + np.diag(A[0])),
         (lambda a: linalg.band_part(a, 0, -1), (A,), np.triu(A)),
         (linalg.matrix_transpose, (B,), B.T),
         (linalg.adjoint, (Z[None],), Z[:, None].conj()),
@@ -158,3 +158,33 @@ def test_the_first_operand_of_a_product_decides_the_dtype_of_an_array():
     assert linalg.matmul([[1.0, 2.0]], np.ones((2, 2))).dtype.name == "float32"
     assert linalg.matmul([[1]], np.ones((1, 1))).dtype.name == "int32"
     assert linalg.matmul(np.ones((2, 2)), [[1.0], [2.0]]).dtype.name == "float64"
+
+
+def test_bands_of_diagonals_are_aligned_as_in_tensorflow():
+    x = np.arange(12.0, dtype=np.float32).reshape(3, 4)
+    taken = {
+        ((-1, 0), "RIGHT_LEFT"): [[0, 5, 10], [4, 9, 7]],
+        ((-1, 0), "LEFT_RIGHT"): [[0, 5, 10], [7, 4, 9]],
+        ((-2, 3), "RIGHT_LEFT"): [[7, 7, 3], [7, 2, 7], [1, 6, 11], [0, 5, 10], [4, 9, 7], [8, 7, 7]],
+        ((-2, 3), "LEFT_LEFT"): [[3, 7, 7], [2, 7, 7], [1, 6, 11], [0, 5, 10], [4, 9, 7], [8, 7, 7]],
+        ((1, 2), "RIGHT_RIGHT"): [[7, 2, 7], [1, 6, 11]],
+    }
+    row, column = np.indices(x.shape)
+    for (k, align), wanted in taken.items():
+        found = bands.diag_part(x, k=k, padding_value=7.0, align=align)
+        assert found.numpy().tolist() == wanted
+        inside = (column - row >= k[0]) & (column - row <= k[1])
+        put = bands.set_diag(np.zeros_like(x), found, k=k, align=align)
+        assert put.numpy().tolist() == np.where(inside, x, 0).tolist()
+        made = autoconv.function(lambda d, k=k, align=align: bands.diag(d, "", k, 3, 4, 5.0, align))(found)
+        assert made.numpy().tolist() == np.where(inside, x, 5).tolist()
+    assert bands.diag([1.0, 2.0], k=1, num_rows=4).numpy().tolist() == [
+        [0, 1, 0],
+        [0, 0, 2], [0, 0, 0], [0, 0, 0],
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="align has to be one of"):
+        bands.diag_part(x, k=(0, 1), align="left")
+    with autoconv.GradientTape() as tape:
+        matrix = autoconv.Variable(x)
+        total = autoconv.reduce_sum(bands.diag_part(matrix, k=(-1, 1)) ** 2)
+    assert tape.gradient(total, matrix).numpy().tolist() == (2 * np.triu(np.tril(x, 1), -1)).tolist()

@@ -120,7 +120,7 @@ class _Batch:
         return [self._spread(self.known[v]) if v not in self.batched else self.known[v] for v in graph.outputs]
 
     def _apply(self, node: Node) -> None:
-        if node.regions or node.effects & _LOOP_ONLY:
+        if node.regions or (node.effects & _LOOP_ONLY and node.op.name not in _RULES):
             raise NotBatched(f"the op {node.op.graphdef}")
         inputs = [self.known[value] for value in node.inputs]
         flags = [value in self.batched for value in node.inputs]
@@ -260,6 +260,14 @@ def _gather(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> 
     return apply("gather", *inputs, axis=axis) if axis == 0 else None
 
 
+def _assertion(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    """Assert a condition of all rows at once, unless the message has data of the row."""
+    if any(flags[1:]):
+        return None
+    condition = apply("reduce_all", inputs[0], axis=None, keepdims=False)
+    return apply("assert_true", condition, *inputs[1:], **node.attributes)
+
+
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
 # Ops with an attribute `axis`, which is shifted by the batch dimension.
 _ALONG = ("expand_dims", "softmax", "log_softmax", "cumsum", "cumprod", "sort", "argsort", "argmax", "argmin")
@@ -267,5 +275,5 @@ _RULES: dict[str, Callable[[_Batch, Node, list[Any], list[bool]], Any]] = {
     **{f"reduce_{name}": _reduction for name in _REDUCTIONS},
     **dict.fromkeys(_ALONG, _along_axis),
     "stack": _joining, "concat": _joining, "matmul": _matmul, "transpose": _transpose, "squeeze": _squeeze,
-    "reshape": _reshape, "get_item": _item, "gather": _gather,
+    "reshape": _reshape, "get_item": _item, "gather": _gather, "assert_true": _assertion,
 }  # fmt: skip

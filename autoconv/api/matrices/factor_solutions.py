@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.api.matrices.linalg import band_part, diag_part, eigh, matmul, set_diag, triangular_solve
+from autoconv.api.matrices.bands import diag_part, set_diag
+from autoconv.api.matrices.linalg import band_part, eigh, matmul, triangular_solve
 from autoconv.api.matrices.tridiagonal import dense
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.casts import cast

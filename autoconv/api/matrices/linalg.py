@@ -175,35 +175,6 @@ def trace(x: TensorLike, name: str | None = None) -> Tensor:
     return apply("reduce_sum", apply("diag_part", x, offset=0), axis=(-1,), keepdims=False, name=name)
 
 
-def diag(diagonal: TensorLike, name: str | None = "diag", k: int = 0) -> Tensor:
-    """Matrices with the vectors on their k-th diagonal and zeros elsewhere.
-
-    >>> autoconv.linalg.diag([1, 2]).numpy()
-    array([[1, 0],
-           [0, 2]], dtype=int32)
-    """
-    return apply("diag", diagonal, offset=static_int(k, "k"), name=name)
-
-
-def diag_part(input: TensorLike, name: str | None = "diag_part", k: int = 0) -> Tensor:
-    """The k-th diagonal of the matrices.
-
-    >>> autoconv.linalg.diag_part([[1, 2], [3, 4]]).numpy()
-    array([1, 4], dtype=int32)
-    """
-    return apply("diag_part", input, offset=static_int(k, "k"), name=name)
-
-
-def set_diag(input: TensorLike, diagonal: TensorLike, name: str | None = "set_diag", k: int = 0) -> Tensor:
-    """A copy of the matrices with another k-th diagonal.
-
-    >>> autoconv.linalg.set_diag([[1, 2], [3, 4]], [8, 9]).numpy()
-    array([[8, 2],
-           [3, 9]], dtype=int32)
-    """
-    return apply("set_diag", input, diagonal, offset=static_int(k, "k"), name=name)
-
-
 def band_part(input: TensorLike, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
     """The matrices with zeros except for `num_lower` diagonals below the main one and `num_upper` above (-1: all).
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.api.matrices.linalg import adjoint, diag_part
+from autoconv.api.matrices.bands import diag_part
+from autoconv.api.matrices.linalg import adjoint
 from autoconv.api.matrices.linalg import matrix_transpose as transposed
 from autoconv.api.tensors.shaping import expand_dims, pad, squeeze
 from autoconv.errors import InvalidArgumentError

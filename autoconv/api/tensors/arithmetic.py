@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.tensors.binary_dispatch import binary
+from autoconv.runtime.tensors.binary_dispatch import binary, check_divisor
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -57,6 +57,7 @@ def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.floordiv([7, -7], 2).numpy()
     array([ 3, -4], dtype=int32)
     """
+    check_divisor(x, y)
     return apply("floor_divide", x, y, name=name)
 
 
@@ -66,6 +67,7 @@ def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.floormod([7, -7], 3).numpy()
     array([1, 2], dtype=int32)
     """
+    check_divisor(x, y)
     return apply("modulo", x, y, name=name)
 
 

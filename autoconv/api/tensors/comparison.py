@@ -7,6 +7,7 @@ from typing import Any
 
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -93,12 +94,14 @@ def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name:
     return apply("maximum", apply("minimum", t, clip_value_max), clip_value_min, name=name)
 
 
-def clip_by_norm(t: TensorLike, clip_norm: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def clip_by_norm(t: TensorLike, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     """`t` scaled down so that its Euclidean norm over `axes` is at most `clip_norm`.
 
     >>> autoconv.clip_by_norm([3.0, 4.0], 1.0).numpy()
     array([0.6, 0.8], dtype=float32)
     """
+    if isinstance(t, IndexedSlices):
+        return t.with_values(clip_by_norm(t.values, clip_norm, axes, name))
     tensor = convert_to_tensor(t)
     total = apply("reduce_sum", apply("square", tensor), axis=static_axes(axes), keepdims=True)
     positive = apply("greater", total, 0)
@@ -114,7 +117,7 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
     np.float32(5.0)
     """
     squares = [
-        apply("reduce_sum", apply("square", t), axis=None, keepdims=False) for t in t_list if t is not None
+        apply("reduce_sum", apply("square", _values(t)), axis=None, keepdims=False) for t in t_list if t is not None
     ]
     if not squares:
         raise ValueError("global_norm takes at least one tensor, found none")
@@ -137,7 +140,15 @@ def clip_by_global_norm(
     # An infinite norm makes all results nan, so that it does not go unnoticed.
     finite = apply("subtract", norm, norm)
     scale = apply("add", apply("divide", clip_norm, apply("maximum", norm, clip_norm)), finite)
-    return [None if t is None else apply("multiply", t, scale) for t in t_list], norm
+    return [None if t is None else _scaled(t, scale) for t in t_list], norm
+
+
+def _values(t: Any) -> Any:
+    return t.values if isinstance(t, IndexedSlices) else t
+
+
+def _scaled(t: Any, scale: Tensor) -> Any:
+    return t.with_values(_scaled(t.values, scale)) if isinstance(t, IndexedSlices) else apply("multiply", t, scale)
 
 
 def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:

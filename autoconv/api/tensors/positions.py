@@ -14,6 +14,7 @@ from autoconv.api.tensors.reductions import reduce_max
 from autoconv.api.tensors.shaping import concat, reshape, shape, stack
 from autoconv.graph.dtypes import as_dtype, int32
 from autoconv.runtime.annotations import DTypeLike, TensorLike
+from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -120,12 +121,14 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     return passed
 
 
-def scalar_mul(scalar: TensorLike, x: Any, name: str | None = None) -> Tensor:
-    """A scalar times a tensor. Raises ValueError for another scalar.
+def scalar_mul(scalar: TensorLike, x: Any, name: str | None = None) -> Any:
+    """A scalar times a tensor, or times IndexedSlices. Raises ValueError for another scalar.
 
     >>> autoconv.scalar_mul(2.0, [1.0, 2.0]).numpy()
     array([2., 4.], dtype=float32)
     """
+    if isinstance(x, IndexedSlices):
+        return x.with_values(scalar_mul(scalar, x.values, name))
     tensor = convert_to_tensor(x)
     factor = cast(scalar, tensor.dtype)
     if factor.shape.rank not in (0, None):

@@ -10,6 +10,7 @@ import numpy as np
 
 from autoconv import random
 from autoconv.api.matrices import linalg
+from autoconv.api.matrices.bands import diag_part
 from autoconv.api.tensors import constants, shaping
 from autoconv.api.tensors.maths import sign
 from autoconv.graph.dtypes import as_dtype, float32
@@ -211,7 +212,7 @@ class orthogonal_initializer(_Drawn):
             raise ValueError("The tensor to initialize must be at least two-dimensional")
         rows, columns = math.prod(shape[:-1]), shape[-1]
         q, r = linalg.qr(random.normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed))
-        q = q * sign(linalg.diag_part(r))  # makes the draw uniform
+        q = q * sign(diag_part(r))  # makes the draw uniform
         return self.gain * shaping.reshape(shaping.transpose(q) if rows < columns else q, shape)
 
 

@@ -197,6 +197,13 @@ def _xdivy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     )
 
 
+def _sqrt_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """ct / (2·√x), and 0 where nothing depends on the root: at 0 the derivative is infinite."""
+    (ct,), (y,) = cotangents, results
+    slope = b.divide(b.multiply(ct, 0.5), conjugated(b, y))
+    return (b.select(b.equal(ct, 0.0), b.zeros_like(slope), slope),)
+
+
 def _reciprocal(x: Any) -> Any:
     return np.true_divide(x.dtype.type(1), x)
 
@@ -209,7 +216,10 @@ square = unary(
     "square", "Square", np.square, lambda b, x, y: b.multiply(x, 2.0), SMALL, COMPLEX, INTEGERS,
     rule=numeric_rule("square"), costly=False,
 )  # fmt: skip
-sqrt = unary("sqrt", "Sqrt", np.sqrt, lambda b, x, y: b.divide(0.5, y), POSITIVE, COMPLEX)
+sqrt = define(
+    name="sqrt", graphdef="Sqrt", result=floating_rule("sqrt"), kernel=quiet(np.sqrt), gradient=_sqrt_gradient,
+    elementwise=True, costly=True, samples=(sample(POSITIVE), sample(COMPLEX)),
+)  # fmt: skip
 rsqrt = unary(
     "rsqrt", "Rsqrt", _rsqrt, lambda b, x, y: b.multiply(b.multiply(b.square(y), y), -0.5), POSITIVE, COMPLEX
 )

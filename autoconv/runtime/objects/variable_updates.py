@@ -14,6 +14,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import int32
 from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.binary_dispatch import get_item, set_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -73,7 +74,9 @@ class IndexedSlices:
 
     @property
     def shape(self) -> Any:
-        return None if self.dense_shape is None else tuple(self.dense_shape)
+        """The static shape of the whole."""
+        known = None if self.dense_shape is None else static_value(self.dense_shape)
+        return TensorShape(None if known is None else np.asarray(known).tolist())
 
     def __str__(self) -> str:
         whole = "" if self.dense_shape is None else f", dense_shape={self.dense_shape}"
@@ -95,8 +98,12 @@ class IndexedSlices:
         rows = apply("expand_dims", self.indices, axis=-1)
         return apply("scatter_nd", rows, self.values, shape=tuple(np.asarray(known).tolist()))
 
+    def with_values(self, values: Any) -> IndexedSlices:
+        """Return other values for the same rows."""
+        return IndexedSlices(values, self.indices, self.dense_shape)
+
     def __neg__(self) -> IndexedSlices:
-        return IndexedSlices(-self.values, self.indices, self.dense_shape)
+        return self.with_values(-self.values)
 
     def _with_whole(operator: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:  # type: ignore[misc]
         return lambda self, other: operator(convert_to_tensor(self), other)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import StagingError
+from autoconv.errors import InvalidArgumentError, StagingError
 from autoconv.graph.dtypes import DType, float32, float64, int64
 from autoconv.ops.index_spec import NotAnIndex, Spec, parse_index
 from autoconv.ops.rules import element_count
@@ -40,6 +40,8 @@ def binary(op_name: str, x: object, y: object) -> Any:
         return _as_arrays(op_name, x, y)
     if op_name == "divide":
         x, y = _true_division_operands(x, y)
+    elif op_name in ("floor_divide", "modulo"):
+        check_divisor(x, y)
     elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
         op_name = op_name.replace("bitwise", "logical")
     return apply(op_name, x, y)
@@ -64,6 +66,23 @@ def refuse_elements(x: object, other: object, name: str, instead: str = "np.equa
     if getattr(x, "ndim", 0) > 0 or (is_sequence and not isinstance(other, (str, bytes))):
         told = f"an array is compared with {name}, which NumPy does element by element"
         raise StagingError(told, current_place(), instead)
+
+
+def check_divisor(x: object, y: object) -> None:
+    """Raise InvalidArgumentError for an integer of a tensor divided by zero; in a graph, when it runs.
+
+    NumPy's arrays give 0 there, and Python's numbers have an error of their own.
+    """
+    operands = [t for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
+    if not operands or not all(t.dtype.is_integer for t in operands):
+        return
+    known = static_value(y)
+    if known is not None and np.all(known):
+        return
+    if current_region() is None:
+        raise InvalidArgumentError("Integer division by zero")
+    nonzero = apply("reduce_all", apply("not_equal", y, 0), axis=None, keepdims=False)
+    apply("assert_true", nonzero, message="Integer division by zero", kind="check")
 
 
 def unary(op_name: str, x: Any) -> Any:

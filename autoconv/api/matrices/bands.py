@@ -1,0 +1,162 @@
+"""Diagonals of matrices, one or a band of neighbouring ones; the dimensions before the last two are a batch.
+
+A band from the k[0]-th to the k[1]-th diagonal is an array of one row a diagonal, the highest first. Rows are as long
+as the longest diagonal; shorter ones are padded, on the left or on the right as `align` says for the diagonals from the
+main one on and for those below it: "RIGHT_LEFT" has the former at the right of their rows, the latter at the left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import Tensor
+
+_ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "RIGHT_RIGHT", "LEFT_LEFT")
+
+
+def diag(
+    diagonal: TensorLike, name: str | None = "diag", k: Any = 0, num_rows: int = -1, num_cols: int = -1,
+    padding_value: TensorLike = 0, align: str = "RIGHT_LEFT",
+) -> Tensor:  # fmt: skip
+    """Matrices with the vectors on their k-th diagonal, or with a band on the diagonals k[0] to k[1].
+
+    Elsewhere they have `padding_value`. Raises ValueError for sizes that do not fit.
+
+    >>> autoconv.linalg.diag([1, 2]).numpy()
+    array([[1, 0],
+           [0, 2]], dtype=int32)
+    >>> autoconv.linalg.diag([[0, 7], [1, 2]], k=(0, 1)).numpy()
+    array([[1, 7],
+           [0, 2]], dtype=int32)
+    """
+    low, high = _ends(k)
+    given = convert_to_tensor(diagonal)
+    if low == high and (num_rows, num_cols) == (-1, -1) and static_value(padding_value) == 0:
+        return apply("diag", given, offset=low, name=name)
+    length = _known(given, 1 if low == high else 2)[-1]
+    least_rows, least_columns = length + max(-high, 0), length + max(low, 0)
+    if num_rows == -1 and num_cols == -1:
+        rows = columns = max(least_rows, least_columns)
+    else:
+        rows, columns = (num_rows if num_rows != -1 else least_rows), (num_cols if num_cols != -1 else least_columns)
+    band = _Band(rows, columns, low, high, align)
+    if band.length != length:
+        raise ValueError(f"diagonals {low} to {high} of {rows} rows and {columns} columns have not {length} elements")
+    batch = given.shape.as_list()[: -1 if low == high else -2]
+    filled = apply("cast", convert_to_tensor(padding_value), dtype=given.dtype)
+    return band.put(apply("broadcast_to", filled, shape=(*batch, rows, columns)), given, name)
+
+
+def diag_part(
+    input: TensorLike, name: str | None = "diag_part", k: Any = 0, padding_value: TensorLike = 0,
+    align: str = "RIGHT_LEFT",
+) -> Tensor:  # fmt: skip
+    """The k-th diagonal of the matrices, or the band of the diagonals k[0] to k[1], padded with `padding_value`.
+
+    >>> autoconv.linalg.diag_part([[1, 2], [3, 4]]).numpy()
+    array([1, 4], dtype=int32)
+    >>> autoconv.linalg.diag_part([[1, 2], [3, 4]], k=(-1, 0)).numpy()
+    array([[1, 4],
+           [3, 0]], dtype=int32)
+    """
+    low, high = _ends(k)
+    if low == high:
+        return apply("diag_part", input, offset=low, name=name)
+    given = convert_to_tensor(input)
+    rows, columns = _known(given, 2)
+    return _Band(rows, columns, low, high, align).take(given, padding_value, name)
+
+
+def set_diag(
+    input: TensorLike, diagonal: TensorLike, name: str | None = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
+) -> Tensor:
+    """A copy of the matrices with another k-th diagonal, or with a band on the diagonals k[0] to k[1].
+
+    >>> autoconv.linalg.set_diag([[1, 2], [3, 4]], [8, 9]).numpy()
+    array([[8, 2],
+           [3, 9]], dtype=int32)
+    """
+    low, high = _ends(k)
+    if low == high:
+        return apply("set_diag", input, diagonal, offset=low, name=name)
+    given = convert_to_tensor(input)
+    rows, columns = _known(given, 2)
+    return _Band(rows, columns, low, high, align).put(given, diagonal, name)
+
+
+def _ends(k: Any) -> tuple[int, int]:
+    """Return the numbers of the lowest and the highest diagonal; raises TypeError unless they are known ints."""
+    known = static_value(k)
+    found = np.ravel(np.asarray(known if known is not None else object()))
+    if found.dtype.kind not in "iu" or found.size not in (1, 2):
+        raise TypeError(f"k has to be one int or two that are known while tracing, found {k!r}")
+    low, high = int(found[0]), int(found[-1])
+    if low > high:
+        raise ValueError(f"k has the lowest diagonal first, found {k!r}")
+    return low, high
+
+
+def _known(tensor: Tensor, last: int) -> list[int]:
+    """Return the sizes of the last dimensions; raises ValueError where they are open."""
+    sizes = tensor.type.shape[-last:] if tensor.type.shape is not None else ()
+    if len(sizes) < last or not all(isinstance(size, int) for size in sizes):
+        raise ValueError(f"bands of diagonals need {last} known dimensions at the end, found {tensor.shape}")
+    return list(sizes)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class _Band:
+    """The diagonals `low` to `high` of matrices of a size."""
+
+    rows: int
+    columns: int
+    low: int
+    high: int
+    align: str
+
+    def __post_init__(self) -> None:
+        if self.align not in _ALIGNMENTS:
+            raise ValueError(f"align has to be one of {', '.join(_ALIGNMENTS)}, found {self.align!r}")
+
+    @property
+    def length(self) -> int:
+        return max(self._count(number) for number in range(self.low, self.high + 1))
+
+    def _count(self, number: Any) -> Any:
+        return np.minimum(self.rows + np.minimum(number, 0), self.columns - np.maximum(number, 0))
+
+    def _start(self, number: Any) -> Any:
+        """Return the column of a band's row at which a diagonal begins."""
+        above, below = (part == "RIGHT" for part in self.align.split("_"))
+        return np.where(np.where(np.asarray(number) >= 0, above, below), self.length - self._count(number), 0)
+
+    def take(self, matrices: Tensor, padding: TensorLike, name: str | None) -> Tensor:
+        number = np.arange(self.high, self.low - 1, -1)[:, None]
+        place = np.arange(self.length) - self._start(number)
+        inside = (place >= 0) & (place < self._count(number))
+        flat = (place + np.maximum(-number, 0)) * self.columns + place + np.maximum(number, 0)
+        found = _elements(matrices, 2, np.where(inside, flat, 0))
+        return apply("select", inside, found, apply("cast", convert_to_tensor(padding), dtype=found.dtype), name=name)
+
+    def put(self, matrices: Tensor, diagonals: TensorLike, name: str | None) -> Tensor:
+        row, column = np.arange(self.rows)[:, None], np.arange(self.columns)
+        number = column - row
+        inside = (number >= self.low) & (number <= self.high)
+        flat = (self.high - number) * self.length + self._start(number) + np.minimum(row, column)
+        given = convert_to_tensor(diagonals, dtype_hint=matrices.dtype)
+        found = _elements(given, 1 if self.low == self.high else 2, np.where(inside, flat, 0))
+        return apply("select", inside, found, matrices, name=name)
+
+
+def _elements(tensor: Tensor, last: int, places: np.ndarray) -> Tensor:
+    """Return the elements at these places of the last dimensions, as if these were one."""
+    batch = [size if isinstance(size, int) else -1 for size in (tensor.type.shape or ())[:-last]]
+    flat = apply("reshape", tensor, shape=(*batch, int(np.prod(_known(tensor, last)))))
+    return apply("gather", flat, convert_to_tensor(places.astype(np.int32)), axis=len(batch), batch_dims=0)
