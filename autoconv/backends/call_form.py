@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,6 +137,8 @@ class CallForm:
                   NotImplemented
     donated       positions of parameters whose tensors are donated: the call replaces their arrays by `donation` and
                   may reuse the memory for other arrays
+    saved         positions of "memory" parameters that are copied before the graph runs; if it fails,
+                  `restore(error, array, copy, array, copy, ...)` is called
     """
 
     parameters: tuple[str | Captured | ListParameter | InstanceParameter, ...]
@@ -150,6 +153,8 @@ class CallForm:
     busy: ctypes.c_int64
     donated: frozenset[int] = frozenset()
     donation: Any = None
+    saved: frozenset[int] = frozenset()
+    restore: Callable[..., None] | None = None
 
 
 DICT_COUNT = 16  # offset of the number of entries in a dict object, in bytes

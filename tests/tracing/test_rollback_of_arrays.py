@@ -52,6 +52,49 @@ def test_an_array_that_was_written_is_written_once():
     assert written_parameters(compiled.concrete_functions[0].optimised) == [1]
 
 
+def test_native_calls_restore_what_they_wrote():
+    def powers(rows, turned, start, factor):
+        power = start
+        for i in range(rows.shape[0]):
+            rows[i, 0] = i
+            turned[:, i] += rows[i, 1]
+            power *= factor
+        return power, rows[0]
+
+    compiled = ac.compile(powers)
+    for size, factor in ((3, 2), (5, 3), (6, 2), (7, 5), (70, 2), (7, 3), (70, 7), (7, -3)):
+        ours, theirs = ([np.ones((size, 4)), np.ones((size, 9)).T] for _ in range(2))
+        (power, row), (expected, other) = compiled(*ours, 1, factor), powers(*theirs, 1, factor)
+        assert power == expected
+        np.testing.assert_array_equal(row, other)
+        assert row.base is ours[0]
+        for one, wanted in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(one, wanted)
+    assert "one compilation for all sizes" in compiled.explain()
+    assert compiled._straight, "calls go straight to native code"
+
+
+def test_an_error_of_the_program_keeps_what_was_written():
+    def first_of(target, places, factor):
+        power = 1
+        for i in range(places.shape[0]):
+            target[i] = places[i]
+            power *= factor
+            target[places[i]] += 1
+        return power
+
+    compiled = ac.compile(first_of)
+    for places in ([0, 1, 2], [2, 2, 0], [1, 9, 2], [1, 0, -9]):
+        ours, theirs = np.zeros(3, dtype=np.int64), np.zeros(3, dtype=np.int64)
+        found = []
+        for function, target in ((compiled, ours), (first_of, theirs)):
+            try:
+                found.append(function(target, np.array(places), 2))
+            except IndexError as error:
+                found.append(str(error))
+        assert found[0] == found[1] and ours.tolist() == theirs.tolist()
+
+
 def test_which_arrays_a_graph_writes_to():
     def f(a, b, c, either):
         target = b if either else np.zeros(3)

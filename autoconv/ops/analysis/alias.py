@@ -21,17 +21,18 @@ class Overlaps:
     """Alias facts of a graph and its regions.
 
     The lattice of an array is a set of base arrays; the sets grow to a least fixed point over region flow. None in the
-    set stands for any array.
+    set stands for any array, and so do the arguments of the graph where they may have common elements.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, arguments_are_apart: bool = True) -> None:
         self._roots: dict[Value, frozenset[Value | None]] = {}
         self._feeds: dict[Value, list[Value]] = {}
         self._seen: set[Graph] = set()  # recursive functions are visited once
         shared = [value for value in graph.parameters if isinstance(value.type, ArrayType) and value.type.shared]
         for value in graph.parameters:
             if isinstance(value.type, ArrayType):
-                self._roots[value] = frozenset({shared[0] if value in shared else value})
+                base = shared[0] if value in shared else value
+                self._roots[value] = frozenset({base if arguments_are_apart else None})
         self._collect(graph)
         self._settle()
 
@@ -60,6 +61,15 @@ class Overlaps:
     def roots(self, value: Value) -> frozenset[Value]:
         """Return the base arrays of a value: arguments, and arrays allocated by nodes."""
         return frozenset(root for root in self._known(value) if root is not None)
+
+    def known_roots(self, value: Value) -> frozenset[Value] | None:
+        """Return the base arrays of a value; None if it may be any array."""
+        known = self._known(value)
+        return None if None in known else self.roots(value)
+
+    def every_root(self) -> list[Value]:
+        """Return all arguments and allocated arrays that count as base arrays, which have no common elements."""
+        return [value for value, roots in self._roots.items() if roots == {value}]
 
     def may_be(self, value: Value, array: Value) -> bool:
         """Return whether a value may be a view of this parameter of the graph."""

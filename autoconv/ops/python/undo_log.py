@@ -103,26 +103,6 @@ class Log:
 ACTIVE = _Active()
 
 
-def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
-    """Wrap `run` to restore arrays where it raises for a number outside of the graph's representation.
-
-    `arrays(*arguments)` returns them; they are copied before each run.
-    """
-
-    def noted(*arguments: Any) -> Any:
-        given = [array for array in arrays(*arguments) if array.flags.writeable]
-        copies = [array.copy() for array in given]
-        try:
-            return run(*arguments)
-        except TAKEN_BACK as error:
-            for array, copy in zip(given, copies, strict=True):
-                array[...] = copy
-            error._autoconv_undone = True  # type: ignore[union-attr]
-            raise
-
-    return noted
-
-
 def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
     """Wrap `run` to undo its changes where it raises for a number outside of the graph's representation.
 
@@ -394,7 +374,6 @@ __all__ = [
     "note_iteration",
     "note_made",
     "note_method",
-    "restoring",
     "undoing",
     "write_output",
 ]

@@ -38,7 +38,7 @@ from autoconv.tracing.execute.float_warnings import FloatErrors
 from autoconv.tracing.execute.graph_collection import collect
 from autoconv.tracing.execute.graph_weight import graph_weight
 from autoconv.tracing.execute.placed_graphs import PlacedGraph, compiled
-from autoconv.tracing.execute.rollback import can_run_again, taking_back
+from autoconv.tracing.execute.rollback import Rollback, can_run_again, rollback_of
 from autoconv.tracing.execute.run_values import as_laid, run_value, taped_input
 from autoconv.tracing.execute.shared_outputs import first_equal_outputs, owned_result
 from autoconv.tracing.execute.symbolic_shapes import ByShape
@@ -126,7 +126,9 @@ class ConcreteFunction:
         if unpacked is not None:
             form_key, donated = unpacked.key, [i for i, at in enumerate(unpacked.places) if at in donated]
         what = (form_key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
-        form = call_form(*what, donated, self.function_name, len(spots))
+        self.can_run_again = can_run_again(optimised)  # whether a run that met its limits has no side effects
+        rollback = Rollback() if self.can_run_again or not contract.python_exceptions else rollback_of(optimised)
+        form = rollback.with_saved(call_form(*what, donated, self.function_name, len(spots)))
         self.output_specs: Any = None  # of a function that was loaded
         self._compiled: CompiledGraph = compiled(optimised, contract.name, form, owner.backend)
         self._elsewhere: dict[str, PlacedGraph] = {}  # by the device of the block around the call
@@ -136,9 +138,7 @@ class ConcreteFunction:
         self.checks_guards_in_python = self.entry is not None and has_python_guards(guards)
         self._copies = not self._compiled.holds_no_arguments  # whether arrays are copied: the program may change them
         self._is_native = (owner.backend or SETTINGS.backend) != "reference"
-        self.can_run_again = can_run_again(optimised)  # whether a run that met its limits has no side effects
-        if contract.python_exceptions and not self.can_run_again:
-            self._run, self.entry = taking_back(optimised, self._run, self.entry, input_leaves(form_key))
+        self._run, self.entry = rollback.wrapped(self._run, self.entry)
         self._held = [spot.look for spot in spots]
         if spots and self.entry is not None:
             self.entry = with_spots(self.entry, self._held)

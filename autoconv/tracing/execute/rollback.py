@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from autoconv.backends.call_form import CallForm
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import written_parameters
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.ops.python.reversibility import TO_LOCAL_OBJECTS, can_undo, is_irreversible, makes_all_generators
-from autoconv.ops.python.undo_log import restoring, undoing
+from autoconv.ops.python.undo_log import TAKEN_BACK, undoing
 from autoconv.optimise.overflow import may_be_another, may_exceed, may_run_code, rerun_point
 from autoconv.tracing.guards.python_contract import RunPlain
 
@@ -61,30 +64,70 @@ def refuse_lasting(graph: Graph) -> None:
         raise RunPlain(f"{what} after a change{place} that cannot be undone")
 
 
-def taking_back(graph: Graph, run: Run, entry: Run | None, leaves: Sequence[int]) -> tuple[Run, Run | None]:
-    """Wrap the run of a graph, and the entry of its code, to roll back their writes where the call has to rerun.
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    """The rollback of the writes of a graph's runs where the call has to rerun.
 
-    No irreversible side effect precedes that (`refuse_lasting`). `leaves` are the positions of the graph's first
-    parameters among an entry's arguments.
+    `saved` are the positions of the array parameters that are copied before each run. With `logged`, changes of Python
+    objects are logged, and with `ends`, the run is abandoned before an irreversible change.
+    """
+
+    saved: tuple[int, ...] = ()
+    logged: bool = False
+    ends: bool = False
+
+    def with_saved(self, form: CallForm | None) -> CallForm | None:
+        """Return the form of a call whose entry copies the saved arrays and restores them."""
+        return replace(form, saved=frozenset(self.saved), restore=restore) if form and self.saved else form
+
+    def wrapped(self, run: Run, entry: Run | None) -> tuple[Run, Run | None]:
+        """Wrap the run of a graph, and the entry for its form `with_saved`."""
+        if self.saved:
+            run = restoring(run, lambda values: [values[i] for i in self.saved])
+        if self.logged:
+            run, entry = undoing(run, self.ends), entry and undoing(entry, self.ends)
+        return run, entry
+
+
+def rollback_of(graph: Graph) -> Rollback:
+    """Return the rollback of a graph whose runs have side effects (see `can_run_again`).
+
+    No irreversible side effect precedes it (`refuse_lasting`).
     """
     objects = _has_objects(graph)
     arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
     ends = may_exceed(graph) or any(may_be_another(node) or may_run_code(node) for node in graph.walk())
     prints = any(node.op.traits.prints for node in graph.walk())
     if not ends and (arrays or not objects or not can_undo(graph)):
-        return run, entry
-    places = arrays if objects else written_parameters(graph)
-    if places:
-        given = [leaves[i] for i in places if i < len(leaves)]
-        run = restoring(run, lambda values: [values[i] for i in places])
-        entry = entry and restoring(entry, lambda *arguments: _arrays_at(arguments, given))
-    if objects or prints or not arrays:
-        run, entry = undoing(run, ends), entry and undoing(entry, ends)
-    return run, entry
+        return Rollback()
+    saved = arrays if objects else written_parameters(graph)
+    return Rollback(tuple(saved), objects or prints or not arrays, ends)
 
 
-def _arrays_at(arguments: Sequence[Any], positions: Sequence[int]) -> list[np.ndarray]:
-    return [arguments[i] for i in positions if i < len(arguments) and isinstance(arguments[i], np.ndarray)]
+def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
+    """Wrap `run` to restore arrays where it raises for a number outside of the graph's representation.
+
+    `arrays(*arguments)` returns them; they are copied before each run.
+    """
+
+    def noted(*arguments: Any) -> Any:
+        given = [array for array in arrays(*arguments) if array.flags.writeable]
+        copies = [array.copy() for array in given]
+        try:
+            return run(*arguments)
+        except TAKEN_BACK as error:
+            restore(error, *itertools.chain.from_iterable(zip(given, copies, strict=True)))
+            raise
+
+    return noted
+
+
+def restore(error: BaseException, *arrays_and_copies: np.ndarray) -> None:
+    """Restore arrays, each followed by its copy from before a run, where it raised one of `TAKEN_BACK`."""
+    if isinstance(error, TAKEN_BACK):
+        for array, copy in zip(arrays_and_copies[::2], arrays_and_copies[1::2], strict=True):
+            array[...] = copy
+        error._autoconv_undone = True  # type: ignore[union-attr]
 
 
 def _has_objects(graph: Graph) -> bool:
@@ -105,4 +148,4 @@ def _cannot_change(value: Any) -> bool:
     return value is None or type(value) in (bool, int, float, complex, str, bytes, range, slice, NotAssigned)
 
 
-__all__ = ["can_run_again", "leaves_nothing", "taking_back"]
+__all__ = ["Rollback", "can_run_again", "leaves_nothing", "rollback_of"]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import has_computed, is_dense, sizes
+from autoconv.backends.llvm.codegen.alias_scopes import AliasScopes
 from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.codegen.stack_buffers import Locals
 from autoconv.backends.llvm.codegen.values import Native, Object
@@ -43,8 +44,9 @@ class Body:
     """
 
     def __init__(
-        self, module: ModuleText, out: FunctionText, calls: Calls, graph: Graph, stacks: frozenset[Value]
-    ) -> None:
+        self, module: ModuleText, out: FunctionText, calls: Calls, graph: Graph, stacks: frozenset[Value],
+        arguments_are_apart: bool = True,
+    ) -> None:  # fmt: skip
         self.stacks = stacks
         self.module = module
         self.out = out
@@ -59,8 +61,9 @@ class Body:
         self.ranges: dict[str, tuple[int, int]] = {}  # known ranges of integers in registers
         self.known_ranges = integer_ranges(graph) if _has_loops(graph) else {}  # straight code derives them as it goes
         self.upper_bounds: dict[str, dict[str, int]] = {}  # upper bounds relative to other registers: offsets
-        self.overlaps = Overlaps(graph)
+        self.overlaps = Overlaps(graph, arguments_are_apart)
         self.writes = Writes(graph, self.overlaps)
+        self.scopes = AliasScopes(module, self.overlaps)
         self.fresh = fresh_objects(graph)
         made = (value.type for node in graph.walk() for value in node.results)
         self._made = Counter(_spare_key(type_) for type_ in made if is_dense(type_))

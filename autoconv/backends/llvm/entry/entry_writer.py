@@ -36,6 +36,8 @@ class EntryWriter:
         self._calls = calls
         self._memories: list[tuple[str, Any]] = []
         self.copies: list[str] = []  # slots of arguments that are copied where they do not lie plain
+        self._saved: list[str] = []  # slots of copies of arrays that are restored where the graph fails
+        self._restored: tuple[str, str, int] | None = None  # arguments of `restore_arrays`
         parameters = ("ptr %self", "ptr %arguments", "i64 %count")
         self.out = FunctionText(module, Signature("ptr", parameters, f"nounwind {QUICK}", name, exported=True))
         self.result_writer = ResultWriter(self.out, calls)
@@ -225,6 +227,20 @@ class EntryWriter:
         made = self.result_writer.boxed(b.pair(*(b.wrap(float64, part) for part in parts)))
         return made, self.result_writer.held(made)
 
+    def save_arrays(self, natives: Sequence[str], form: CallForm) -> None:
+        """Copy the arrays that are restored if the graph fails."""
+        arrays = [natives[i] for i in sorted(form.saved)]
+        if not arrays:
+            return
+        out = self.out
+        given = out.alloca(f"[{1 + 2 * len(arrays)} x ptr]")  # the error will be the first one
+        for i, array in enumerate(arrays):
+            copy = self.result_writer.checked(out.call_c("PyArray_NewCopy", "ptr", "ptr, i32", array, 0))
+            self._saved.append(self.result_writer.held(copy))
+            for position, one in enumerate((array, copy), 1 + 2 * i):
+                out.store("ptr", one, out.gep("ptr", given, position))
+        self._restored = self._calls.object(form.restore)(out), given, 1 + 2 * len(arrays)
+
     def check_exactly(self, given: str, wanted: Any) -> None:
         if type(wanted) not in (int, float):
             self._check(self.out.is_same(given, self._calls.object(wanted)(self.out)))
@@ -256,7 +272,10 @@ class EntryWriter:
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
         well = out.call("graph", *natives, cells, *self._module.sizes)
-        for slot in boxes:
+        if self._restored is not None:
+            with out.unless(well):
+                out.call("restore_arrays", *self._restored)
+        for slot in (*boxes, *self._saved):
             out.call("release", slot)
         go_on, failed = out.label("well"), out.label("failed")
         out.branch_if(well, go_on, failed)

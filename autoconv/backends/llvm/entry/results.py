@@ -69,7 +69,7 @@ class ResultWriter:
         others: list[tuple[str, str]] = []  # arrays that may have other owners, and their replacements
         for i, (native, made_here) in enumerate(zip(found, made, strict=True)):
             if isinstance(native, Object) and kinds.get(i) in ("array", "tensor") and not (form.shares or made_here):
-                owned = self._checked(self._owned(self._taken(native.ir, held[i]), others))
+                owned = self.checked(self._owned(self._taken(native.ir, held[i]), others))
                 others.append((native.ir, owned))
                 self._out.store("ptr", owned, held[i])
                 native = Object(owned)
@@ -92,7 +92,7 @@ class ResultWriter:
 
     # ---- owned references
 
-    def _checked(self, object_: str) -> str:
+    def checked(self, object_: str) -> str:
         """Return the object; leave the function if it is NULL."""
         if self._failed is None:
             self._failed = self._out.label("missing")
@@ -174,13 +174,13 @@ class ResultWriter:
         made, slot = self._container(kind, len(wanted.parts))
         for i, part in enumerate(wanted.parts):
             key = i if wanted.keys is None else wanted.keys[i]
-            self._put(kind, made, key, self._checked(self._made(part)))
+            self._put(kind, made, key, self.checked(self._made(part)))
         return self._taken(made, slot)
 
     def _container(self, kind: type, size: int) -> tuple[str, str]:
         """Make a container; return it and the slot that owns it."""
         maker, parameters = _MAKERS[kind]
-        made = self._checked(self._out.call_c(maker, "ptr", parameters, *([size] if parameters else [])))
+        made = self.checked(self._out.call_c(maker, "ptr", parameters, *([size] if parameters else [])))
         return made, self.held(made)
 
     def _put(self, kind: type, container: str, key: Any, part: str) -> None:
@@ -191,13 +191,13 @@ class ResultWriter:
             return
         went = out.call_c(setter, "i32", parameters, container, self._calls.object(key)(out), part)
         self._release(part)
-        self._checked(out.select(out.icmp("eq", went, 0), container, NULL))
+        self.checked(out.select(out.icmp("eq", went, 0), container, NULL))
 
     def boxed(self, element: Element) -> str:
         """Return the number as an array of rank 0."""
         out = self._out
         descriptor = self._calls.object(element.dtype.numpy)(out)
-        result = self._checked(out.call("new_array", 0, "null", descriptor))
+        result = self.checked(out.call("new_array", 0, "null", descriptor))
         place = out.gep("i8", result, abi.DATA)
         store(ElementWriter(out), element, out.load("ptr", place), 0)
         return result
@@ -224,7 +224,7 @@ class ResultWriter:
     def _tensor(self, native: Element | Object) -> str:
         out, form = self._out, self._form
         kind = self._calls.object(form.tensor_class)(out)
-        made = self._checked(out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", kind, 0))
+        made = self.checked(out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", kind, 0))
         slot = self.held(made)
         whole, typed = self._whole(native), self._calls.object(False)(out)
         out.call("retain", typed)

@@ -172,6 +172,7 @@ def write_call(
     for i in boxes:  # after the last check, so that a refusal has allocated nothing
         natives[i], slot = entry.boxed(natives[i])
         slots.append(slot)
+    entry.save_arrays(natives, form)
     for i in sorted(form.donated):
         entry.give_away(places[i], form, to_graph=i in arrays)
     found = entry.results(natives, [*slots, *entry.copies], turned)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 QUICK = "noinline optnone"  # Attributes of functions to compile quickly: they do little, or run rarely.
-# !5 and !6 are the alias classes (TBAA) of lists and of their items: a write to one never changes the other.
+# !5 and !6 are the alias classes (TBAA) of lists and of their items: a write to one never changes the other. !7 is the
+# domain of the alias scopes of arrays.
 METADATA = """
 !0 = !{!"branch_weights", i32 1, i32 1000000}
 !1 = !{}
@@ -12,15 +13,23 @@ METADATA = """
 !4 = !{!"items", !2, i64 0}
 !5 = !{!3, !3, i64 0}
 !6 = !{!4, !4, i64 0}
+!7 = distinct !{!7}
 """
 LONG_LOOP = "!LONG"  # hints of a loop that is not unrolled
 WRITTEN_OUT = "!WHOLE"  # hints of a loop to vectorise and unroll fully, so that stored values stay in registers
 FIRST_LOOP = 10  # number of a module's first loop metadata node
+FIRST_SCOPE = 1_000_000  # number of a module's first alias scope
 HINTS = {
     LONG_LOOP: '!{!"llvm.loop.unroll.disable"}',
     WRITTEN_OUT: '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", '
     '!{!"llvm.loop.unroll.full"}}',
 }
+
+
+def scope_definitions(count: int) -> str:
+    """Return the definitions of the first so many alias scopes of a module."""
+    numbers = range(FIRST_SCOPE, FIRST_SCOPE + count)
+    return "".join(f"!{number} = distinct !{{!{number}, !7}}\n" for number in numbers)
 
 
 class LoopBranch(str):

@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.ir.metadata import FIRST_LOOP, HINTS, METADATA, LoopBranch
+from autoconv.backends.llvm.ir.metadata import (
+    FIRST_LOOP,
+    FIRST_SCOPE,
+    HINTS,
+    METADATA,
+    LoopBranch,
+    scope_definitions,
+)
 from autoconv.backends.llvm.ir.signature import Function, names_in
 
 # Characters of a function above which optimising takes minutes: the time grows faster than the length.
@@ -29,6 +36,7 @@ class ModuleText:
         self.recursive: dict[Any, str] = {}  # functions of recursive graphs
         self.sites: list[None] = []  # places in those that write to objects (see write_barrier.py)
         self._count = 0
+        self._scopes = 0
         self.has_loops = False  # loops are worth a thorough compilation
         # Dimensions bound at the call, and their registers, which each function of a graph takes as parameters.
         self.open: Any = None
@@ -80,6 +88,11 @@ class ModuleText:
         self._count += 1
         return f"{stem}{self._count}"
 
+    def new_alias_scope(self) -> str:
+        """Return the metadata node of a new scope: accesses that are in it do not alias those that exclude it."""
+        self._scopes += 1
+        return f"!{FIRST_SCOPE + self._scopes - 1}"
+
     def texts(self) -> dict[str, int]:
         """Return the texts, which call each other's functions, with the optimisation level of each.
 
@@ -126,7 +139,7 @@ class ModuleText:
                 lines.append(f"@{name} = global {kind} zeroinitializer")
             elif name in names:
                 lines.append(f"@{name} = external global {kind}")
-        text = "\n".join([*lines, *constants, body, METADATA])
+        text = "\n".join([*lines, *constants, body, METADATA + scope_definitions(self._scopes)])
         return text + "\n".join(f"!{i} = distinct !{{!{i}, {HINTS[one]}}}" for i, one in enumerate(hints, FIRST_LOOP))
 
 

@@ -350,15 +350,16 @@ class ElementWriter:
         return self.select(inside, found, int(-limit))
 
 
-def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any) -> Element:
+def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any, scopes: str = "") -> Element:
+    """Load a number; `scopes` is the metadata of the access (see alias_scopes.py)."""
     kind = memory(dtype)
     if dtype.is_complex:
         part = dtype.real_dtype
         places = _parts(b, dtype, pointer, offset)
-        real, imag = (b.wrap(part, b.out.new(f"load {register(part)}, ptr {place}")) for place in places)
+        real, imag = (b.wrap(part, b.out.new(f"load {register(part)}, ptr {place}{scopes}")) for place in places)
         return Pair(b, dtype, real, imag)
     address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
-    return b.loaded(b.out.new(f"load {kind}, ptr {address}"), dtype)
+    return b.loaded(b.out.new(f"load {kind}, ptr {address}{scopes}"), dtype)
 
 
 def _parts(b: ElementWriter, dtype: DType, pointer: str, offset: Any) -> list[str]:
@@ -367,15 +368,15 @@ def _parts(b: ElementWriter, dtype: DType, pointer: str, offset: Any) -> list[st
     return [b.out.new(f"{place}, i32 {which}") for which in range(2)]
 
 
-def store(b: ElementWriter, element: Element, pointer: str, offset: Any) -> None:
+def store(b: ElementWriter, element: Element, pointer: str, offset: Any, scopes: str = "") -> None:
     if isinstance(element, Pair):
         places = _parts(b, element.dtype, pointer, offset)
         for part, place in zip((element.real, element.imag), places, strict=True):
-            b.out.line(f"store {register(part.dtype)} {part.ir}, ptr {place}")
+            b.out.line(f"store {register(part.dtype)} {part.ir}, ptr {place}{scopes}")
         return
     kind, ir = memory(element.dtype), b.stored(element)
     address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
-    b.out.line(f"store {kind} {ir}, ptr {address}")
+    b.out.line(f"store {kind} {ir}, ptr {address}{scopes}")
 
 
 __all__ = ["Element", "ElementWriter", "Pair", "load", "store"]

@@ -8,7 +8,8 @@
 ; `turn` transposes a new array in place. `is_memory` takes ANY_NUMBER for any size or stride. `retain` and
 ; `release` skip immortal objects, whose count is beyond 32 bits. `keep` releases an array, or stores one with a single
 ; owner among the spare arrays, from which `spare_array` takes one, or returns NULL. `grow_bytes` reserves memory in a
-; bytearray for more bytes, and for half as many again.
+; bytearray for more bytes, and for half as many again. `restore_arrays` calls a function with the error that is set and
+; further arguments, behind a first place that is free, and sets that error again.
 
 declare void @_Py_Dealloc(ptr)
 declare ptr @PyArray_Empty(i32, ptr, ptr, i32)
@@ -25,6 +26,7 @@ declare i32 @PyByteArray_Resize(ptr, i64)
 declare ptr @PyArray_NewCopy(ptr, i32)
 declare void @PyErr_Clear()
 declare void @PyErr_Fetch(ptr, ptr, ptr)
+declare void @PyErr_NormalizeException(ptr, ptr, ptr)
 declare void @PyErr_Restore(ptr, ptr, ptr)
 declare void @PyErr_SetString(ptr, ptr)
 @recursion_error = external global i8
@@ -554,4 +556,20 @@ deep:
 call:
   %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
   ret ptr %found
+}
+
+define void @restore_arrays(ptr %function, ptr %arguments, i64 %count) nounwind {
+  %slots = alloca [3 x ptr]
+  %trace_at = getelementptr ptr, ptr %slots, i64 1
+  %found_at = getelementptr ptr, ptr %slots, i64 2
+  call void @PyErr_Fetch(ptr %slots, ptr %arguments, ptr %trace_at)
+  call void @PyErr_NormalizeException(ptr %slots, ptr %arguments, ptr %trace_at)
+  %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
+  store ptr %found, ptr %found_at
+  call void @release(ptr %found_at)
+  %kind = load ptr, ptr %slots
+  %error = load ptr, ptr %arguments
+  %trace = load ptr, ptr %trace_at
+  call void @PyErr_Restore(ptr %kind, ptr %error, ptr %trace)
+  ret void
 }

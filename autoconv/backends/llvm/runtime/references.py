@@ -31,6 +31,7 @@ FUNCTIONS = {
     "is_memory": ("i1", "ptr, ptr, ptr, i64, ptr, ptr"),
     "keep": ("void", "ptr, ptr, i64"),
     "spare_array": ("ptr", "ptr, i64"),
+    "restore_arrays": ("void", "ptr, ptr, i64"),
     "pause": ("i1", ""),
     "resize": ("i1", "ptr, i64"),
     "grow_bytes": ("i1", "ptr, i64"),

@@ -150,7 +150,8 @@ def _write_load(region: LoweringContext, node: Node) -> None:
     x, (result,) = memory_of(region, node.inputs[0]), node.results
     type_: Any = result.type
     if is_scalar(type_):
-        region.set(result, load(RegisterWriter(region), type_.dtype, x.pointer, 0))
+        scopes = region.body.scopes.of(node.inputs[0])
+        region.set(result, load(RegisterWriter(region), type_.dtype, x.pointer, 0, scopes))
         return
     if _is_unchanging_argument(region, node):
         region.set(result, Object(x.owner.ir))
@@ -238,8 +239,8 @@ def _write_fitting_store(region: LoweringContext, node: Node) -> None:
     dtype = node.inputs[0].dtype
     b, out = RegisterWriter(region), region.out
     if is_scalar(value.type):
-        element = b.cast(region.number(value), dtype)
-        _nested_loops(region, x.sizes, lambda index: store(b, element, place_of(region, x, index), 0))
+        element, scopes = b.cast(region.number(value), dtype), region.body.scopes.of(node.inputs[0])
+        _nested_loops(region, x.sizes, lambda index: store(b, element, place_of(region, x, index), 0, scopes))
         return
     pointer, own = region.data(value), sizes(value.type)
 

@@ -1,0 +1,50 @@
+"""Alias scopes: metadata by which LLVM keeps accesses to different arrays apart.
+
+An element that a loop reads from one array and that only stores to others could change then stays in a register.
+"""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.graph.graph import Value
+from autoconv.ops.analysis.alias import Overlaps
+
+_MOST_ARRAYS = 24  # base arrays of a graph, each of which is named at every access
+
+
+class AliasScopes:
+    """The scopes of a graph's arrays, one for each base array.
+
+    An access is in the scopes of all arrays that its view may belong to, and excludes the other scopes. It has no
+    metadata where the array is unknown.
+    """
+
+    def __init__(self, module: ModuleText, overlaps: Overlaps) -> None:
+        self._module = module
+        self._overlaps = overlaps
+        self._scopes: dict[Value, str] | None = None
+        self._texts: dict[frozenset[Value], str] = {}
+
+    def of(self, array: Value) -> str:
+        """Return the metadata of a load or store of elements of an array in memory."""
+        roots = self._overlaps.known_roots(array)
+        if not roots:
+            return ""
+        if roots not in self._texts:
+            self._texts[roots] = self._text(roots)
+        return self._texts[roots]
+
+    def _text(self, roots: frozenset[Value]) -> str:
+        if self._scopes is None:
+            bases = self._overlaps.every_root()
+            is_useful = 1 < len(bases) <= _MOST_ARRAYS
+            self._scopes = {base: self._module.new_alias_scope() for base in bases if is_useful}
+        if not roots <= self._scopes.keys():
+            return ""
+        own = [scope for base, scope in self._scopes.items() if base in roots]
+        others = [scope for base, scope in self._scopes.items() if base not in roots]
+        excluded = f", !noalias !{{{', '.join(others)}}}" if others else ""
+        return f", !alias.scope !{{{', '.join(own)}}}{excluded}"
+
+
+__all__ = ["AliasScopes"]
