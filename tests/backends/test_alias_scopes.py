@@ -12,7 +12,7 @@ def spread(source, target, sums, n):
     for i in range(1, n):
         for j in range(1, n):
             target[j] = source[i] + target[j - 1]
-            sums[i] += target[j] * source[i]
+            sums[i] += target[j] * 0.25
             source[j] -= 0.25
     return sums[n - 1]
 
