@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
 from autoconv.api.gradients.callbacks import numpy_function
+from autoconv.config.device_spec import DeviceSpec
+from autoconv.config.devices import LogicalDevice
 from autoconv.config.placement import merged, requested, requesting
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
 from autoconv.runtime.recording.name_scopes import name_scope
-from autoconv.runtime.recording.regions import current_region, recording
+from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.support.type_spec import is_composite
 from autoconv.runtime.tensors import conversion
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -88,28 +90,52 @@ def init_scope() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def device(device_name: str | Callable[..., str] | None) -> Iterator[None]:
+def device(device_name: str | DeviceSpec | LogicalDevice | None) -> DeviceScope:
     """Name the device on which ops inside run: parts that the name leaves open are those of the block around.
 
-    None requests the default device. Graphs record the name. Raises ValueError for anything that is not the name of a
-    device; ops raise InvalidArgumentError where there is no such device, unless soft placement is on.
+    None requests the default device. Graphs record the name. Raises RuntimeError for a function, and ValueError for
+    anything else that is not the name of a device; ops raise InvalidArgumentError where there is no such device, unless
+    soft placement is on.
 
     >>> with autoconv.device("/CPU:0"):
     ...     x = autoconv.constant(1)
     >>> x.device
     '/job:localhost/replica:0/task:0/device:CPU:0'
     """
-    if device_name is not None and not isinstance(device_name, str) and not callable(device_name):
+    if isinstance(device_name, DeviceSpec):
+        return DeviceScope(device_name.to_string())
+    if isinstance(device_name, LogicalDevice):
+        return DeviceScope(device_name.name)
+    if callable(device_name):
+        raise RuntimeError("autoconv.device does not support functions: write the name of a device")
+    if device_name is not None and not isinstance(device_name, str):
         raise ValueError(f"a device is named by a string such as '/CPU:0', found {device_name!r}")
-    region = current_region()
-    outer = requested() if region is None else region.trace.device
-    request = merged("" if callable(device_name) else device_name, outer)
-    if region is None:
-        with requesting(request):
-            yield
-        return
-    region.trace.device = request
+    return DeviceScope(device_name)
+
+
+class DeviceScope:
+    """The block of `device`, which may be entered several times."""
+
+    def __init__(self, request: str | None) -> None:
+        self._request = request
+        self._entered: list[AbstractContextManager[None]] = []
+
+    def __enter__(self) -> None:
+        region = current_region()
+        outer = requested() if region is None else region.trace.device
+        request = merged(self._request, outer)
+        block = requesting(request) if region is None else _recording_on(region, request)
+        block.__enter__()
+        self._entered.append(block)
+
+    def __exit__(self, *raised: Any) -> None:
+        self._entered.pop().__exit__(*raised)
+
+
+@contextmanager
+def _recording_on(region: Region, request: str) -> Iterator[None]:
+    """Let the nodes that the block records request a device."""
+    outer, region.trace.device = region.trace.device, request
     try:
         yield
     finally:

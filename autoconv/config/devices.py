@@ -40,7 +40,7 @@ class LogicalDevice:
 
 @dataclass(frozen=True, slots=True)
 class LogicalDeviceConfiguration:
-    """A virtual device on a physical one; limits are stored, and have no effect.
+    """A virtual device on a physical one; the options are stored, and have no effect.
 
     >>> autoconv.config.LogicalDeviceConfiguration(memory_limit=1024).memory_limit
     1024
@@ -101,7 +101,10 @@ def forget_logical_devices() -> None:
 def set_logical_device_configuration(
     device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration]
 ) -> None:
-    """Divide a physical device into several logical ones. Raises RuntimeError once they are in use.
+    """Divide a physical device into several logical ones.
+
+    Raises RuntimeError once they are in use, unless they are divided so already, and ValueError for a limit on the
+    memory of a processor.
 
     >>> (cpu,) = autoconv.config.list_physical_devices("CPU")
     >>> autoconv.config.list_logical_devices()
@@ -111,6 +114,10 @@ def set_logical_device_configuration(
     RuntimeError: Virtual devices cannot be modified after being initialized
     """
     _check(device)
+    if any(one.memory_limit is not None for one in logical_devices):
+        raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
+    if _LOGICAL.get(device) == tuple(logical_devices):
+        return
     if _STARTED:
         raise RuntimeError("Virtual devices cannot be modified after being initialized")
     _LOGICAL[device] = tuple(logical_devices)

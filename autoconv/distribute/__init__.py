@@ -6,6 +6,12 @@ from typing import Any
 
 from autoconv.api.nn.replica_losses import STRATEGY
 from autoconv.distribute.contexts import Context, ReplicaContext, current
+from autoconv.distribute.cross_device_ops import (
+    CrossDeviceOps,
+    HierarchicalCopyAllReduce,
+    NcclAllReduce,
+    ReductionToOneDevice,
+)
 from autoconv.distribute.datasets import InputContext
 from autoconv.distribute.mirrored import MirroredStrategy
 from autoconv.distribute.multi_worker import MultiWorkerMirroredStrategy
@@ -84,7 +90,8 @@ def in_cross_replica_context() -> bool:
 
 
 __all__ = [
-    "DistributedDataset", "DistributedIterator", "DistributedValues", "InputContext", "MirroredStrategy",
-    "MultiWorkerMirroredStrategy", "OneDeviceStrategy", "ReduceOp", "ReplicaContext", "Strategy", "TPUStrategy",
-    "ValueContext", "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context",
+    "CrossDeviceOps", "DistributedDataset", "DistributedIterator", "DistributedValues", "HierarchicalCopyAllReduce",
+    "InputContext", "MirroredStrategy", "MultiWorkerMirroredStrategy", "NcclAllReduce", "OneDeviceStrategy",
+    "ReduceOp", "ReductionToOneDevice", "ReplicaContext", "Strategy", "TPUStrategy", "ValueContext",
+    "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context",
 ]  # fmt: skip

@@ -89,4 +89,8 @@ class ReplicaContext:
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
         """Return the values of all replicas, joined along an axis."""
-        return self.merge_call(lambda strategy, values: strategy.gather(values, axis), (value,))
+
+        def gather(strategy: Any, values: Any) -> Any:
+            return strategy.on_all_replicas(strategy.gather(values, axis))
+
+        return self.merge_call(gather, (value,))

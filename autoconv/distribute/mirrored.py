@@ -11,6 +11,7 @@ from autoconv.api.tensors.shaping import concat
 from autoconv.config.devices import list_logical_devices
 from autoconv.config.placement import full_name
 from autoconv.distribute.contexts import Context, current, inside
+from autoconv.distribute.cross_device_ops import check_cross_device_ops
 from autoconv.distribute.datasets import InputContext, gathered, split
 from autoconv.distribute.reduction import ReduceOp, combined, combined_along, reduce_op_of
 from autoconv.distribute.replicas import current_replica, run_replicas
@@ -55,14 +56,19 @@ class Replicated(Strategy):
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Any]:
-        with inside(Context(self)), variable_creator_scope(self._make_variable):
+        with inside(Context(self)), variable_creator_scope(self.make_variable):
             yield self
 
-    def _make_variable(self, make: Callable[..., Any], **arguments: Any) -> Any:
-        context = current()
-        if context.replica is not None or context.updating is not None:
+    def make_variable(self, make: Callable[..., Any], **arguments: Any) -> Any:
+        """Make a variable with a copy for each replica; replicas make it together, with the first one's arguments."""
+        context, here = current(), current_replica()
+        if context.updating is not None:
             return make(**arguments)
-        return distributed(self, make, arguments)
+        if context.replica is None:
+            return distributed(self, make, arguments)
+        if here is None or here.strategy is not self or here.region is not current_region():
+            return make(**arguments)
+        return here.merge(lambda strategy: distributed(strategy, make, arguments), (), {})
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
         context = current()
@@ -87,6 +93,9 @@ class Replicated(Strategy):
         leaves, template = leaves_of(value)
         return pack(template, [self._on_all(one) for one in self._reduced(reduce_op_of(reduce_op), leaves)])
 
+    def on_all_replicas(self, value: Any) -> Any:
+        return mapped(self._on_all, value)
+
     def _on_all(self, tensor: Any) -> Any:
         found = []
         for number in range(self.local_replicas):
@@ -106,7 +115,8 @@ class Replicated(Strategy):
         return combined_along(op, values, axis, lambda one: self.across_processes(ReduceOp.SUM, [one])[0])
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
-        return self._reduced(reduce_op_of(reduce_op), [value])[0]
+        found = self._reduced(reduce_op_of(reduce_op), [value])[0]
+        return self._on_all(found) if isinstance(destinations, DistributedValues) else found
 
     def _reduced(self, op: ReduceOp, values: Sequence[Any]) -> list[Any]:
         """Reduce values over all replicas; those that processes exchange go together."""
@@ -203,7 +213,8 @@ class MirroredStrategy(Replicated):
 
     `run` calls the function in a thread for each replica; replicas meet in `merge_call`, `all_reduce`, and where they
     assign variables with an aggregation. In a `function` they are recorded one after the other, and the graph runs
-    their parts concurrently. Raises AssertionError for a device that is named twice.
+    their parts concurrently. `cross_device_ops` may be any: replicas of one process have one memory. Raises
+    AssertionError for a device that is named twice, and ValueError for `cross_device_ops` that are none.
 
     >>> strategy = autoconv.distribute.MirroredStrategy()
     >>> with strategy.scope():
@@ -213,6 +224,7 @@ class MirroredStrategy(Replicated):
     """
 
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
+        check_cross_device_ops(cross_device_ops)
         names = [device.name for device in list_logical_devices("CPU")] if not devices else list(devices)
         full = [full_name(name) for name in names]
         if len(set(full)) < len(full):

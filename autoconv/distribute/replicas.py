@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -19,6 +19,7 @@ from autoconv.distribute.contexts import Context, ReplicaContext, inside
 from autoconv.distribute.values import of_replica, regrouped
 from autoconv.forks import released
 from autoconv.operators.calls.call import converted
+from autoconv.runtime.objects.variable_updates import creators_in_scope, variable_creator_scope
 from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.tracing.specialise.trace import LOCK
 
@@ -61,6 +62,7 @@ class Replica:
         self._answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
         self._call = call
         self.region = current_region()
+        self._outer_creators = creators_in_scope()
         name = f"autoconv-replica-{number}"
         self.thread = threading.Thread(target=copy_context().run, args=(self._run,), name=name, daemon=True)
 
@@ -68,7 +70,7 @@ class Replica:
         context = Context(self.strategy, ReplicaContext(self.strategy, self.strategy.first_replica + self.number))
         _HERE.replica = self
         try:
-            with inside(context), placed_in(self.region, self.device), as_replica(self.number + 1):
+            with inside(context), placed_in(self.region, self.device), as_replica(self.number + 1), self._creators():
                 if self.region is None:
                     told: Merge | Done | Failed = Done(self._call())
                 else:
@@ -77,6 +79,15 @@ class Replica:
         except BaseException as error:
             told = Failed(error)
         self.told.put(told)
+
+    @contextmanager
+    def _creators(self) -> Iterator[None]:
+        """Create variables as in the block around the run, and at last as the strategy does."""
+        own = self.strategy.make_variable
+        with ExitStack() as stack:
+            for creator in (own, *(one for one in self._outer_creators if one != own)):
+                stack.enter_context(variable_creator_scope(creator))
+            yield
 
     def merge(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Wait in the replica's thread for the merged result."""

@@ -35,6 +35,11 @@ class Strategy:
         return self
 
     @property
+    def cluster_resolver(self) -> Any:
+        """The resolver that the strategy was made with; None without one."""
+        return None
+
+    @property
     def worker_devices(self) -> tuple[str, ...]:
         """The full names of the devices of this process's replicas."""
         return (full_name(""),)
@@ -87,6 +92,10 @@ class Strategy:
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
         """Return the distributed value of a function of the replica, called for each replica."""
         return value_fn(ValueContext(0, 1))
+
+    def on_all_replicas(self, value: Any) -> Any:
+        """Return a structure with the tensors of an equal one on the device of each replica."""
+        return value
 
     def gather(self, value: Any, axis: int) -> Any:
         """Return the values of all replicas, joined along an axis."""

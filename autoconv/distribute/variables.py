@@ -6,6 +6,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from autoconv.distribute.contexts import current
 from autoconv.distribute.reduction import ReduceOp, combined
 from autoconv.distribute.values import DistributedValues, of_replica
@@ -73,7 +75,8 @@ class DistributedVariable(DistributedValues, Variable):
     def value(self) -> Any:
         return self._here.value()
 
-    read_value = value
+    def read_value(self) -> Any:
+        return self._here.read_value()
 
     def _update(self, op: str, value: object, read_value: bool) -> Any:
         context = current()
@@ -151,12 +154,20 @@ class SyncOnReadVariable(DistributedVariable):
 
 
 def distributed(strategy: Any, make: Callable[..., Variable], arguments: dict[str, Any]) -> Variable:
-    """Make a variable with a copy for each replica of this process, all with the first value of the first one."""
+    """Make a variable with a copy for each replica of this process, all with the first value of the first one.
+
+    Raises ValueError for a variable that is never synchronized.
+    """
+    if arguments.get("synchronization") is VariableSynchronization.NONE:
+        raise ValueError(
+            "`NONE` variable synchronization mode is not supported with tf.distribute strategy. Please change the "
+            f"`synchronization` for variable: {arguments.get('name')}"
+        )
     copies: list[Variable] = []
     for number in range(strategy.local_replicas):
         options = dict(arguments)
         if copies:
-            options["initial_value"] = copies[0].numpy()
+            options["initial_value"] = np.array(copies[0].storage.value)
             options["name"] = f"{arguments.get('name') or 'Variable'}/replica_{number}"
         with strategy.on_device(number):
             copies.append(make(**options))

@@ -12,7 +12,7 @@ MODULES = {
     "assert_non_negative": "effects", "assert_none_equal": "effects", "assert_positive": "effects",
     "assert_rank": "effects", "assign": "effects", "assign_add": "effects", "assign_sub": "effects",
     "colocate_with": "scopes", "cond": "maths", "constant_initializer": "initializers", "count_nonzero": "maths",
-    "disable_eager_execution": "default_graph", "disable_resource_variables": "scopes",
+    "device": "scopes", "disable_eager_execution": "default_graph", "disable_resource_variables": "scopes",
     "disable_v2_behavior": "default_graph", "disable_v2_tensorshape": "default_graph", "div": "maths",
     "eager_py_func": "maths", "enable_eager_execution": "default_graph", "enable_resource_variables": "scopes",
     "enable_v2_behavior": "default_graph", "enable_v2_tensorshape": "default_graph",

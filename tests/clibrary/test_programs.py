@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
+import math
+import re
 import shutil
 import subprocess
 import sys
@@ -54,6 +57,63 @@ def test_a_number_that_some_paths_have_from_an_array(tmp_path: Path) -> None:
         expected = [float(one) for one in leaves(worst(array, 0.0))]
         assert [float(one) for one in leaves(found(array, 0.0))] == expected
         assert [float(one) for one in model(array, np.float64(0.0))] == expected
+
+
+OPERANDS = (math.inf, -math.inf, math.nan, 0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.0, 1000.0, 1e300)
+OF_ONE = [
+    "sqrt", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
+    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "fabs", "floor", "ceil", "trunc",
+    "degrees", "radians", "isnan", "isinf", "isfinite",
+]  # fmt: skip
+OF_TWO = ["pow", "atan2", "fmod", "copysign", "log"]
+
+
+@pytest.fixture(scope="module")
+def functions_of_math(tmp_path_factory: pytest.TempPathFactory) -> Caller:
+    """A library with a function of math for each number, as a module would choose it."""
+    calls = [f"math.{name}(x)" for name in OF_ONE] + [f"math.{name}(x, y)" for name in OF_TWO] + ["x**y"]
+    branches = [f"    if which == {i}:\n        return float({call})\n" for i, call in enumerate(calls)]
+    path = tmp_path_factory.mktemp("math") / "functions.py"
+    path.write_text("import math\n\n\ndef chosen(which, x, y):\n" + "".join(branches) + "    return x\n")
+    spec = importlib.util.spec_from_file_location("functions", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    types = "int64[] float64[] float64[]"
+    return Caller(autoconv.clibrary.build(module.chosen, types, to=path.with_suffix(""), contract="compile"))
+
+
+@pytest.mark.parametrize("name", [*OF_ONE, *OF_TWO, "**"])
+def test_math_of_any_operands(functions_of_math: Caller, name: str) -> None:
+    """Infinities and nan are operands as any others, and Python's errors are error codes that name them."""
+    which = [*OF_ONE, *OF_TWO, "**"].index(name)
+    one = which < len(OF_ONE)
+    for x, y in itertools.product(OPERANDS, (1.0,) if one else OPERANDS):
+        try:
+            expected = x**y if name == "**" else float(getattr(math, name)(*((x,) if one else (x, y))))
+        except (ValueError, ArithmeticError) as error:
+            with pytest.raises(Failed, match=f"{type(error).__name__}: {re.escape(str(error))}"):
+                functions_of_math(which, x, y)
+            continue
+        if isinstance(expected, complex) or (name in ("floor", "ceil", "trunc") and abs(x) > 2.0**63):
+            with pytest.raises(Failed, match="64 bits"):
+                functions_of_math(which, x, y)
+            continue
+        assert repr(functions_of_math(which, x, y)["value"]) == repr(expected), (x, y)
+
+
+def test_sizes_and_values_that_graphs_depend_on_are_refused(tmp_path: Path) -> None:
+    def flat(x: Any) -> Any:
+        return x.ravel()
+
+    def drawn(n: int) -> Any:
+        return np.random.default_rng(3).normal(size=n).sum()
+
+    with pytest.raises(autoconv.errors.UnsupportedError, match=r"flat has a graph .* sizes n, m; .* 'ravel' of"):
+        autoconv.clibrary.build(flat, "float64[n,m]", to=tmp_path / "flat", contract="compile")
+    with pytest.raises(autoconv.errors.UnsupportedError, match=r"drawn has a graph .* each value of argument 1"):
+        autoconv.stablehlo.export(drawn, "int64[]", contract="compile")
 
 
 def test_functions_that_call_themselves(tmp_path: Path) -> None:

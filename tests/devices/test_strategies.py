@@ -102,6 +102,46 @@ def test_variables_of_replicas(run: Run) -> None:
     ]
 
 
+def test_variables_that_replicas_make(run: Run) -> None:
+    """The figures are those that TensorFlow 2.21 prints."""
+    found = run(MIRRORED + """
+    class Model:
+        v = None
+        def __call__(self, x):
+            if self.v is None:
+                self.v = tf.Variable(x)
+            return self.v * x
+    x = strategy.experimental_distribute_values_from_function(lambda c: tf.constant(c.replica_id_in_sync_group + 2.0))
+    eager, traced = Model(), Model()
+    print(*shown(strategy.run(eager, (x,))), *shown(tf.function(lambda x: strategy.run(traced, (x,)))(x)))
+    for model in (eager, traced):
+        print(type(model.v).__name__, *shown(model.v), *(one.device[-1] for one in model.v.values))
+    names = []
+    def creator(following, **options):
+        names.append(options["name"])
+        return following(**options)
+    with tf.variable_creator_scope(creator):
+        print(strategy.run(lambda: tf.Variable(1.0, name="made")).name, set(names))
+    late, never = tf.VariableSynchronization.ON_READ, tf.VariableSynchronization.NONE
+    with strategy.scope():
+        print(error_of(lambda: tf.Variable(1.0, synchronization=never))[:40])
+    print(tf.Variable(1.0, synchronization=late).trainable, strategy.cluster_resolver)
+    print(*shown(strategy.run(lambda: here().all_gather(tf.reshape(number(), [1]), axis=0))))
+    made = tf.distribute.MirroredStrategy(["CPU:0"], cross_device_ops=tf.distribute.NcclAllReduce())
+    print(made.num_replicas_in_sync, error_of(lambda: tf.distribute.MirroredStrategy(["CPU:0"], "nccl"))[:46])
+    """)
+    assert found == [
+        "4.0 6.0 4.0 6.0",
+        "MirroredVariable 2.0 2.0 0 1",
+        "MirroredVariable 2.0 2.0 0 1",
+        "made:0 {'made'}",
+        "ValueError: `NONE` variable synchronizat",
+        "False None",
+        "[0. 1.] [0. 1.]",
+        "1 ValueError: `cross_device_ops` has to be a Cro",
+    ]
+
+
 def test_datasets(run: Run) -> None:
     """The figures are those that TensorFlow 2.21 prints."""
     found = run(MIRRORED + """

@@ -36,6 +36,31 @@ def test_tensors_and_variables_are_on_the_device_of_their_block(run: Run) -> Non
     assert found == ["1 1 1 1 1 0 0 1 0 0", f"{HOST}1 {HOST}1 [8.]", "1", "0", "1"]
 
 
+def test_forms_of_devices(run: Run) -> None:
+    """Devices are named by texts, specs and logical devices; the answers are those of TensorFlow 2.21."""
+    found = run("""
+        first, second, third = tf.config.list_logical_devices("CPU")
+        again = tf.device(tf.DeviceSpec(device_type="CPU", device_index=2))
+        with again:
+            y = tf.constant([2.0])
+            with tf.device(second), again:
+                z = tf.constant(1)
+            v = tf.Variable(3.0)
+        print(*(one.device[-1] for one in (y, z, y.cpu(), v.value(), v.read_value())))
+        print(error_of(lambda: y.gpu()))
+        print(error_of(lambda: tf.device(lambda op: "/CPU:1"))[:12])
+        (cpu,) = tf.config.list_physical_devices("CPU")
+        print(error_of(lambda: tf.config.set_logical_device_configuration(cpu, virtual_devices)))
+        print(error_of(lambda: tf.config.set_logical_device_configuration(cpu, virtual_devices[1:]))[:12])
+        limited = [tf.config.LogicalDeviceConfiguration(memory_limit=1)]
+        print(error_of(lambda: tf.config.set_logical_device_configuration(cpu, limited)))
+    """)
+    assert found == [
+        "2 2 0 2 0", "RuntimeError: GPU:0 unknown device.", "RuntimeError", "None", "RuntimeError",
+        "ValueError: Setting memory limit on CPU virtual devices is currently not supported",
+    ]  # fmt: skip
+
+
 def test_graphs_run_on_several_devices(run: Run) -> None:
     found = run("""
         @tf.function

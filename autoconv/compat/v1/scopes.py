@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from autoconv.api import scopes
@@ -38,6 +38,18 @@ def variable_op_scope(
     """
     with variable_scope(name_or_scope, default_name, **options) as scope:
         yield scope
+
+
+def device(device_name_or_function: Any) -> AbstractContextManager[None]:
+    """Name the device on which ops inside run, as `autoconv.device`. A function of ops has no effect.
+
+    >>> with autoconv.compat.v1.device(lambda op: "/CPU:0"):
+    ...     x = autoconv.constant(1)
+    >>> x.device
+    '/job:localhost/replica:0/task:0/device:CPU:0'
+    """
+    is_function = callable(device_name_or_function)
+    return nullcontext() if is_function else scopes.device(device_name_or_function)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from autoconv.ops.elements import (  # noqa: F401 (each registers its rules)
     maths,
     python_complex,
     python_inverses,
+    python_math,
     python_numbers,
     special,
 )

@@ -228,64 +228,19 @@ def truth(b: Elements, x: Any) -> Any:
     return b.cast(x, bool_)
 
 
-_PLAIN_MATH = frozenset(
-    [
-        "sqrt",
-        "exp",
-        "expm1",
-        "log",
-        "log1p",
-        "log2",
-        "log10",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "asinh",
-        "acosh",
-        "atanh",
-        "erf",
-        "erfc",
-    ]
-)
-
-
-@element("python_math")
-def math(b: Elements, x: Any, *others: Any, function: str) -> Any:
-    """Call the C library as Python's module math does; non-finite operands and results go to the kernel."""
-    if others or not _are_python_kinds(x):
-        return None
-    if function == "fabs":
-        return b.intrinsic("fabs", b.cast(x, float64))
-    if function not in _PLAIN_MATH:
-        return None
-    x = _float(b, x)
-    b.fail(~b.compare("lt", b.intrinsic("fabs", x), float("inf")))
-    if function in ("sqrt", "log", "log2", "log10", "log1p"):
-        lowest = -1.0 if function == "log1p" else 0.0
-        b.fail(b.compare("lt" if function == "sqrt" else "le", x, lowest))
-    found = b.intrinsic("sqrt", x) if function == "sqrt" else b.libm(function, x)
-    b.fail(~b.compare("lt", b.intrinsic("fabs", found), float("inf")))
-    return found
-
-
 @element("python_power")
 def power(b: Elements, x: Any, y: Any) -> Any:
-    """Call the C library for floats with a real result; ints see below. Other cases go to the kernel."""
+    """Call the C library for floats; ints see below. What raises, or has a complex result, goes to the kernel."""
     if not _are_python_kinds(x, y):
         return None
     if not (x.dtype.is_floating or y.dtype.is_floating):
         return _whole_power(b, *_to_common_kind(b, x, y))
     x, y = _float(b, x), _float(b, y)
-    whole = b.compare("eq", b.intrinsic("floor", y), y)
-    b.fail(~(b.compare("gt", x, 0.0) | (b.compare("lt", x, 0.0) & whole)))
     found = b.libm("pow", x, y)
-    b.fail(~b.compare("lt", b.intrinsic("fabs", found), float("inf")))
+    infinite = b.intrinsic("fabs", found).same(float("inf"))  # of finite numbers: a quotient by 0, or an overflow
+    for operand in (x, y):
+        infinite = infinite & b.compare("lt", b.intrinsic("fabs", operand), float("inf"))
+    b.fail(infinite | (b.is_nan(found) & ~b.is_nan(x) & ~b.is_nan(y)))
     return found
 
 

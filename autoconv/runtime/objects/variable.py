@@ -22,6 +22,7 @@ from autoconv.runtime.objects.variable_updates import (
     VariableUpdates,
     create,
     creators_in_scope,
+    is_trainable,
 )
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
@@ -121,7 +122,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         declared = as_shape(shape) if shape is not None else array.shape
         self._storage = Storage(array, declared, current_scope() + (name or "Variable"))
         self._storage.variable = weakref.ref(self)
-        self._trainable = trainable is not False
+        self._trainable = is_trainable(trainable, synchronization)
         self.constraint = constraint
         self.synchronization = synchronization or VariableSynchronization.AUTO
         self.aggregation = aggregation or VariableAggregation.NONE
@@ -214,11 +215,13 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
     def value(self) -> Tensor:
         """Return the present value: a tensor that later assignments do not change."""
+        return self._on_its_device(self.read_value())
+
+    def read_value(self) -> Tensor:
+        """Return the present value as `value` does, on the device of the block around."""
         if tape_recorders.active():
             tape_recorders.note_variable(self)
-        return self._on_its_device(apply("read_variable", self._storage))
-
-    read_value = value
+        return apply("read_variable", self._storage)
 
     def _on_its_device(self, found: Tensor) -> Tensor:
         """Return a value of the variable, which is on the variable's device."""

@@ -271,8 +271,14 @@ def create(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
         _STATE.creators = before
 
 
-def creators_in_scope() -> bool:
-    return bool(_STATE.creators)
+def creators_in_scope() -> tuple[Callable[..., Any], ...]:
+    """Return the creators of the blocks around, the outermost first."""
+    return _STATE.creators
+
+
+def is_trainable(trainable: bool | None, synchronization: Any) -> bool:
+    """Return whether a variable is trainable; by default, those that are synchronized when they are read are not."""
+    return synchronization is not VariableSynchronization.ON_READ if trainable is None else bool(trainable)
 
 
 def _chained_creator(creator: Callable[..., Any], following: Callable[..., Any]) -> Callable[..., Any]:

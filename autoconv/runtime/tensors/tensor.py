@@ -89,6 +89,16 @@ class Tensor(TensorMethods):
         moved._device = name
         return moved
 
+    def cpu(self) -> Tensor:
+        """Return the tensor on the first device of the processor."""
+        return self.to_device("/CPU:0")
+
+    def gpu(self, gpu_index: int = 0) -> Tensor:
+        """Return the tensor on a GPU; raises RuntimeError where there is none of that number."""
+        if not has_device(f"/GPU:{gpu_index}"):
+            raise RuntimeError(f"GPU:{gpu_index} unknown device.")
+        return self.to_device(f"/GPU:{gpu_index}")
+
     def __setitem__(self, index: object, value: object) -> NoReturn:
         raise ItemAssignmentError(f"{type(self).__name__!r} object does not support item assignment")
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import TargetError
+from autoconv.errors import TargetError, UnsupportedError
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
@@ -26,6 +26,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.api.stages import parse_types
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+from autoconv.tracing.key.cache_key import ArrayKey, Literal, TensorKey
 from autoconv.tracing.outputs.joined_variants import with_joined_variants
 from autoconv.tracing.specialise.compile_contract import CompileContract
 from autoconv.tracing.specialise.function_contract import FunctionContract
@@ -114,10 +115,39 @@ def traced(function: Callable[..., Any], specs: Sequence[Any], contract: str) ->
         known = dict(zip(_symbols(arguments), itertools.cycle(sizes), strict=False))
         examples = [_example(one, known) for one in arguments]
         concrete = wrapped.get_concrete_function(*examples)
+    _check_declared(wrapped, concrete, arguments)
     numbers = _given_numbers(arguments, wrapped.leaves_for(concrete, examples, {}))
     graph = with_known_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
     joined = with_joined_variants(graph, concrete.layout)
     return Trace(concrete, *joined, list(arguments), name, _source(wrapped))
+
+
+def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, arguments: Sequence[Any]) -> None:
+    """Raise UnsupportedError if the trace is for the values or the sizes of examples that stand for any."""
+    declared = [
+        one if isinstance(one, OpenArgument) else None
+        for one in arguments
+        for _ in ([one] if isinstance(one, OpenArgument) else flatten(one)[0])
+    ]
+    closed: dict[Symbol, None] = {}
+    for position, (one, key) in enumerate(zip(declared, concrete.key.leaves, strict=False)):
+        if one is None:
+            continue
+        if isinstance(key, Literal):
+            raise UnsupportedError(
+                f"{function.name} has a graph of its own for each value of argument {position + 1}",
+                remedy="a value in the place of its type, as in 'int64[] 5'",
+            )
+        shape = key.type.shape if isinstance(key, (TensorKey, ArrayKey)) else None
+        if shape is not None:
+            pairs = zip(one.shape, shape, strict=True)
+            closed.update((size, None) for size, known in pairs if isinstance(size, Symbol) and isinstance(known, int))
+    if closed:
+        raise UnsupportedError(
+            f"{function.name} has a graph of its own for each of the sizes {', '.join(map(str, closed))}"
+            + "".join(f"; {reason.splitlines()[0]}" for reason in function.why_sizes_are_closed()),
+            remedy="numbers for these sizes, as in 'float64[4,3]'",
+        )
 
 
 def _given_numbers(arguments: Sequence[Any], leaves: Sequence[Any]) -> dict[int, Any]:

@@ -88,6 +88,10 @@ class Described:
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions)
 
+    def why_sizes_are_closed(self) -> list[str]:
+        """Return the reasons for which each shape of the arguments has a trace of its own."""
+        return list(self._explanation.closed)
+
     def explain(self) -> str:
         """Explain each trace, and list the calls that ran as plain Python, with lines and reasons."""
         return self._explanation.text()

@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.backends.llvm.ir.constants import list_constant
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
-from autoconv.graph.dtypes import bool_
+from autoconv.graph.dtypes import bool_, float64
 from autoconv.graph.graph import Node, Span
 from autoconv.ops.rule_table import RuleTable
 
@@ -134,7 +134,10 @@ def _of_quotients(node: Node) -> Causes:
 @CAUSES.of("python_power")
 def _of_powers(node: Node) -> Causes:
     text = "0.0 cannot be raised to a negative power"
-    return ((ZeroDivisionError, text, lambda b, x: x[0].same(0) & (x[1] < 0)),)
+    found: Causes = ((ZeroDivisionError, text, lambda b, x: x[0].same(0) & (x[1] < 0)),)
+    if any(value.type.dtype.is_floating for value in node.inputs):  # type: ignore[union-attr]
+        found += ((OverflowError, "(34, 'Numerical result out of range')", _has_real_power),)
+    return found
 
 
 @CAUSES.of("python_left_shift", "python_right_shift")
@@ -152,14 +155,27 @@ def _of_conversions(node: Node) -> Causes:
 
 @CAUSES.of("python_math")
 def _of_maths(node: Node) -> Causes:
+    domain = (ValueError, "math domain error", _is_any)
     match node.attributes["function"]:
-        case "sqrt" | "log" | "log1p" | "log2" | "log10" | "asin" | "acos" | "acosh" | "atanh":
-            return ((ValueError, "math domain error", _is_finite),)
-        case "exp" | "expm1" | "sinh" | "cosh":
-            return ((OverflowError, "math range error", _is_finite),)
-        case "sin" | "cos" | "tan":
-            return ((ValueError, "math domain error", _is_infinite),)
-    return ()
+        case "exp" | "exp2" | "expm1" | "sinh" | "cosh":
+            return ((OverflowError, "math range error", _is_any),)
+        case "floor" | "ceil" | "trunc":
+            return _of_conversions(node)
+        case "pow":
+            return ((OverflowError, "math range error", _has_real_power), domain)
+        case "log" if len(node.inputs) == 2:
+            return ((ZeroDivisionError, "float division by zero", lambda b, x: ~(x[0] <= 0) & x[1].same(1)), domain)
+    return (domain,)
+
+
+def _is_any(b: ElementWriter, x: Sequence[Element]) -> Element:
+    return b.constant(True, bool_)
+
+
+def _has_real_power(b: ElementWriter, x: Sequence[Element]) -> Element:
+    """Return whether x to the y is a real number, if it is finite."""
+    base, exponent = (b.cast(one, float64) for one in x)
+    return (base > 0.0) | ((base < 0.0) & b.intrinsic("floor", exponent).same(exponent))
 
 
 def _is_nan(b: ElementWriter, x: Sequence[Element]) -> Element:
@@ -170,10 +186,6 @@ def _is_infinite(b: ElementWriter, x: Sequence[Element]) -> Element:
     if not x[0].dtype.is_floating:
         return b.constant(False, bool_)
     return x[0].same(float("inf")) | x[0].same(float("-inf"))
-
-
-def _is_finite(b: ElementWriter, x: Sequence[Element]) -> Element:
-    return ~(_is_nan(b, x) | _is_infinite(b, x))
 
 
 __all__ = ["CAUGHT", "ERRORS", "NO_MEMORY", "Failures", "causes", "failure_of", "line_of", "placed"]

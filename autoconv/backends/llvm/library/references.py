@@ -20,6 +20,7 @@ from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.maths import LIBM
+from autoconv.ops.elements.python_math import C_FUNCTIONS
 
 # Functions of the process that a library has itself (see library_host.ll), or finds in libc and libm.
 HOST = frozenset({
@@ -27,7 +28,9 @@ HOST = frozenset({
     "catch_error", "end_handling", "free",
 })  # fmt: skip
 _PRODUCTS = frozenset({"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv"})
-_MATHS = frozenset(f"{name}{suffix}" for name in (*LIBM.values(), "fmod", "ldexp") for suffix in ("", "f"))
+_MATHS = frozenset(
+    f"{name}{suffix}" for name in (*LIBM.values(), *C_FUNCTIONS, "fmod", "ldexp") for suffix in ("", "f")
+)
 
 
 class NeedsPython(Exception):

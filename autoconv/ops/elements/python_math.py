@@ -1,0 +1,118 @@
+"""Element rules of Python's module math: the C library's functions, whose operands the op's kernel refuses.
+
+Infinities and nan are operands as any others. What makes Python raise goes to the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi
+from typing import Any
+
+from autoconv.graph.dtypes import bool_, float64, int64
+from autoconv.ops.elements.registry import Elements, element
+
+_INF = float("inf")
+
+
+@element("python_math")
+def math(b: Elements, *operands: Any, function: str) -> Any:
+    rule = _RULES.get((function, len(operands)))
+    if rule is None or not all(x.dtype in (bool_, int64, float64) for x in operands):
+        return None
+    if function in _ROUNDED and operands[0].dtype is not float64:
+        return b.cast(operands[0], int64)
+    return rule(b, *(b.cast(x, float64) for x in operands))
+
+
+def _size(b: Elements, x: Any) -> Any:
+    return b.intrinsic("fabs", x)
+
+
+def _overflows(b: Elements, found: Any, *operands: Any) -> Any:
+    """Return whether a result is infinite and no operand is."""
+    test = _size(b, found).same(_INF)
+    for x in operands:
+        test = test & b.compare("lt", _size(b, x), _INF)
+    return test
+
+
+def _is_invalid(b: Elements, found: Any, *operands: Any) -> Any:
+    """Return whether a result is nan and no operand is."""
+    test = b.is_nan(found)
+    for x in operands:
+        test = test & ~b.is_nan(x)
+    return test
+
+
+# The operands of which Python raises, by function; `found` is the C library's result.
+_REFUSED: dict[str, Callable[[Elements, Any, Any], Any] | None] = {
+    **dict.fromkeys(("log", "log2", "log10"), lambda b, x, found: b.compare("le", x, 0.0)),
+    **dict.fromkeys(("sin", "cos", "tan"), lambda b, x, found: _size(b, x).same(_INF)),
+    **dict.fromkeys(("asin", "acos"), lambda b, x, found: b.compare("gt", _size(b, x), 1.0)),
+    **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh"), lambda b, x, found: _overflows(b, found, x)),
+    **dict.fromkeys(("atan", "tanh", "asinh", "erf", "erfc", "cbrt")),
+    "sqrt": lambda b, x, found: b.compare("lt", x, 0.0),
+    "log1p": lambda b, x, found: b.compare("le", x, -1.0),
+    "acosh": lambda b, x, found: b.compare("lt", x, 1.0),
+    "atanh": lambda b, x, found: b.compare("ge", _size(b, x), 1.0),
+}
+
+C_FUNCTIONS = frozenset({*_REFUSED, "atan2", "pow"})  # that the rules call by name
+
+
+def _c_function(name: str) -> Callable[..., Any]:
+    def rule(b: Elements, x: Any) -> Any:
+        found = b.intrinsic("sqrt", x) if name == "sqrt" else b.libm(name, x)
+        refused = _REFUSED[name]
+        if refused is not None:
+            b.fail(refused(b, x, found))
+        return found
+
+    return rule
+
+
+def _rounding(name: str) -> Callable[..., Any]:
+    def rule(b: Elements, x: Any) -> Any:
+        # Written so that nan fails too.
+        b.fail(~(b.compare("ge", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
+        return b.cast(b.intrinsic(name, x), int64)
+
+    return rule
+
+
+def _power(b: Elements, x: Any, y: Any) -> Any:
+    found = b.libm("pow", x, y)
+    b.fail(_is_invalid(b, found, x, y) | _overflows(b, found, x, y))
+    return found
+
+
+def _remainder(b: Elements, x: Any, y: Any) -> Any:
+    found = b.remainder(x, y)
+    b.fail(_is_invalid(b, found, x, y))
+    return found
+
+
+def _logarithm(b: Elements, x: Any, base: Any) -> Any:
+    b.fail(b.compare("le", x, 0.0) | b.compare("le", base, 0.0) | base.same(1.0))
+    return b.libm("log", x) / b.libm("log", base)
+
+
+_ROUNDED = ("floor", "ceil", "trunc")
+_RULES: dict[tuple[str, int], Callable[..., Any]] = {
+    **{(name, 1): _c_function(name) for name in _REFUSED},
+    **{(name, 1): _rounding(name) for name in _ROUNDED},
+    ("fabs", 1): _size,
+    ("degrees", 1): lambda b, x: x * (180.0 / pi),
+    ("radians", 1): lambda b, x: x * (pi / 180.0),
+    ("isnan", 1): lambda b, x: b.is_nan(x),
+    ("isinf", 1): lambda b, x: _size(b, x).same(_INF),
+    ("isfinite", 1): lambda b, x: b.compare("lt", _size(b, x), _INF),
+    ("atan2", 2): lambda b, y, x: b.libm("atan2", y, x),
+    ("copysign", 2): lambda b, x, y: b.intrinsic("copysign", x, y),
+    ("fmod", 2): _remainder,
+    ("log", 2): _logarithm,
+    ("pow", 2): _power,
+}
+
+__all__ = ["C_FUNCTIONS"]
