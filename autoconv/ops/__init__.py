@@ -67,6 +67,7 @@ from autoconv.ops.random import (  # noqa: F401 (registers its records)
     bits,
     distributions,
     index_shuffle,
+    permutations,
 )
 from autoconv.ops.record import OPS
 from autoconv.ops.reduction import (  # noqa: F401 (registers its records)

@@ -390,3 +390,42 @@ def test_algorithms_by_name_number_and_member() -> None:
     state = random.create_rng_state(1, "threefry")
     drawn = [random.Generator.from_state(state, "threefry"), random.Generator.from_seed(1, "threefry")]
     assert len({tuple(generator.uniform([3]).numpy().tolist()) for generator in drawn}) == 1
+
+
+# Of TensorFlow 2.21, after random.set_seed(3), with the op seed 7.
+TENSORFLOW_DRAWS = [
+    (lambda: random.shuffle(autoconv.range(10), seed=7), [6, 2, 7, 0, 8, 5, 9, 3, 1, 4]),
+    (lambda: random.shuffle(autoconv.range(9), seed=7), [4, 8, 2, 1, 3, 6, 7, 5, 0]),
+    (lambda: random.shuffle(autoconv.reshape(autoconv.range(12), [6, 2]), seed=7), [[6, 7], [4, 5], [0, 1], [10,
+     11], [2, 3], [8, 9]]),
+    (lambda: random.gamma([4], 2.5, seed=7), [3.13688, 2.94971, 0.4865, 1.74404]),
+    (lambda: random.gamma([2, 3], [0.5, 1.0, 3.0], beta=[1.0, 2.0, 0.5], seed=7), [[[0.03116, 0.54445, 3.14041],
+     [0.04079, 0.54494, 1.70843], [1.09335, 0.31888, 5.2967]], [[0.26759, 0.30838, 2.81587], [4.45191, 0.00143,
+     12.07962], [0.04473, 0.98788, 2.95031]]]),
+    (lambda: random.gamma([4], 2.5, seed=7), [1.51924, 1.92853, 1.11768, 0.92633]),
+    (lambda: random.poisson([5], 3.0, seed=7), [0.0, 2.0, 1.0, 5.0, 2.0]),
+    (lambda: random.poisson([4], [0.5, 20.0, 300.0], seed=7, dtype=float64), [[0.0, 18.0, 263.0], [0.0, 20.0,
+     304.0], [0.0, 17.0, 308.0], [0.0, 25.0, 308.0]]),
+    (lambda: random.poisson([4], 7.0, dtype=int32, seed=7), [6, 5, 7, 8]),
+]  # fmt: skip
+TENSORFLOW_STATELESS = [
+    (lambda: random.stateless_gamma([3, 2], [1, 2], [0.5, 4.0]), [[0.06695, 4.45934], [0.62824, 4.52027],
+     [0.18137, 3.40915]]),
+    (lambda: random.stateless_poisson([4], [1, 2], 3.0), [5, 5, 4, 6]),
+    (lambda: random.stateless_poisson([2, 2], [1, 2], [3.0, 50.0]), [[5.0, 60.0], [5.0, 58.0]]),
+    (lambda: random.stateless_binomial([6], [1, 2], 10.0, 0.3), [5, 5, 5, 4, 4, 3]),
+    (lambda: random.stateless_binomial([3, 2], [1, 2], [100.0, 7.0], [0.4, 0.8]), [[46, 5], [43, 4], [47, 5]]),
+    (lambda: random.stateless_binomial([4], [5, 6], [50.0, 60.0, 70.0, 1000.0], 0.9), [47.0, 51.0, 68.0, 893.0]),
+    (lambda: random.experimental.stateless_shuffle(autoconv.range(8), seed=[1, 2]), [4, 2, 1, 7, 3, 6, 0, 5]),
+]  # fmt: skip
+
+
+def test_a_seed_gives_the_permutations_and_counts_of_tensorflow() -> None:
+    random.set_seed(3)
+    for draw, wanted in TENSORFLOW_DRAWS:
+        np.testing.assert_allclose(draw(), wanted, rtol=1e-5, atol=1e-5)
+    for draw, wanted in TENSORFLOW_STATELESS:
+        np.testing.assert_allclose(draw(), wanted, rtol=1e-5, atol=1e-5)
+    shuffled = autoconv.function(lambda: random.shuffle(autoconv.range(6), seed=7))
+    random.set_seed(3)
+    assert [shuffled().numpy().tolist() for _ in range(2)] == [[4, 2, 3, 1, 0, 5], [5, 0, 1, 4, 2, 3]]

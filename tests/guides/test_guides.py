@@ -27,10 +27,7 @@ OTHERWISE = {
     },
     "ragged": {},
     "randoms": {
-        4: "binomial numbers",
         5: "a copied generator shares no state with the first",
-        8: "binomial, gamma and Poisson numbers, shuffles",
-        11: "gamma and Poisson numbers, shuffles",
     },
     "saving": {
         5: "the name of a class of statuses",

@@ -163,7 +163,7 @@ def poisson(
 
 def parameters(dtype: DType, *given: Any) -> list[Tensor]:
     """Return the parameters of a distribution, broadcast against each other."""
-    tensors = [apply("cast", convert_to_tensor(x), dtype=dtype) for x in given]
+    tensors = [apply("cast", convert_to_tensor(x, dtype_hint=dtype), dtype=dtype) for x in given]
     if len(tensors) == 1:
         return tensors
     zero = apply("multiply", functools.reduce(functools.partial(apply, "add"), tensors), 0)

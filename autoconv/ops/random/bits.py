@@ -23,7 +23,6 @@ from autoconv.ops.movement.constants import checked_shape, given_shape
 from autoconv.ops.random.philox import Philox
 from autoconv.ops.random.threefry import Threefry
 from autoconv.ops.record import define, no_gradient, sample
-from autoconv.ops.rules import same
 from autoconv.ops.traits import SizeOperand
 
 _BITS = 2**64
@@ -102,12 +101,12 @@ class GlobalGenerator:
                 result = self._streams[op_seed] = _state(*(pair or entropy))
             return result
 
-    def next(self, kind: str, count: int, op_seed: Any = None) -> Philox:
-        """Return the words for one draw of so many numbers, shared with no other draw."""
+    def next(self, kind: str, count: int, op_seed: Any = None, blocks: int | None = None) -> Philox:
+        """Return the words for one draw of so many numbers, or of so many blocks, shared with no other draw."""
         state = self.stream(kind, op_seed)
         with self._lock:
             key, low, high = map(int, state)
-            state[1] = (low + count * RESERVED) % _BITS
+            state[1] = (low + (count * RESERVED if blocks is None else blocks)) % _BITS
         return Philox(key, low, high)
 
 
@@ -169,9 +168,9 @@ def _unit(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     return _fraction(words, dtype).astype(dtype.numpy, copy=False).reshape(shape)
 
 
-def unit(bits: Bits, shape: tuple[int, ...]) -> Any:
-    """Return float64 numbers in [0, 1)."""
-    return _unit(bits, shape, float64)
+def fractions(words: np.ndarray) -> Any:
+    """Return float64 numbers in [0, 1) for pairs of words, in the last axis."""
+    return _fraction(words, float64)
 
 
 def _pairs(words: Any, dtype: DType) -> Any:
@@ -192,6 +191,11 @@ def _pairs(words: Any, dtype: DType) -> Any:
     return (waves * radius[..., None]).astype(np.float64)
 
 
+def pairs(words: np.ndarray) -> Any:
+    """Return two normal numbers, float64, for each block of four words."""
+    return _pairs(words, float64)
+
+
 def words_of_pair(dtype: DType) -> int:
     """Return how many words make two normal numbers."""
     return 4 if dtype is float64 else 2
@@ -202,11 +206,6 @@ def _normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     pairs = (count + 1) // 2
     numbers = _pairs(bits.words(each * pairs).reshape(-1, each), dtype)
     return numbers.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
-
-
-def gaussian(bits: Bits, shape: tuple[int, ...]) -> Any:
-    """Return normal numbers, float64."""
-    return _normal(bits, shape, float64)
 
 
 def _truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
@@ -238,10 +237,6 @@ def _integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> Any:
     start = np.asarray(low).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(np.uint64)
     stop = np.asarray(high).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(np.uint64)
     return np.asarray(start + _raw(bits, shape, dtype.itemsize == 8) % (stop - start)).astype(dtype)
-
-
-def _permuted(bits: Bits, x: Any) -> Any:
-    return x[np.argsort(_raw(bits, np.shape(x)[:1]), kind="stable")]
 
 
 # ---- the ops
@@ -352,14 +347,6 @@ def _random_bits(vector: Any = None, *, shape: Any, dtype: DType, seed: Any = No
     return _raw(bits, wanted, dtype.size == 8).astype(dtype.numpy)
 
 
-def _shuffle(x: Any, *, seed: Any = None) -> Any:
-    return _permuted(GLOBAL.next("bits uint64", len(x), seed), x) if np.ndim(x) else x
-
-
-def _stateless_shuffle(seed: Any, x: Any, *, alg: str = "philox") -> Any:
-    return _permuted(from_seed(seed, alg), x) if np.ndim(x) else x
-
-
 _LOW, _HIGH = np.int32(-3), np.int32(9)
 
 random_uniform_int = define(
@@ -386,14 +373,4 @@ random_bits = define(
     kernel=_random_bits,
     gradient=_REASON, effects=Effects.RANDOM, samples=(sample(shape=(2, 3), dtype=int64, seed=1),),
     sizes=SizeOperand("shape", 0),
-)  # fmt: skip
-random_shuffle = define(
-    name="random_shuffle", graphdef="RandomShuffle", result=same, kernel=_shuffle,
-    gradient=no_gradient("the permutation is not kept"), effects=Effects.RANDOM,
-    samples=(sample(np.array([[1, 2], [3, 4], [5, 6]])),),
-)  # fmt: skip
-stateless_shuffle = define(
-    name="stateless_shuffle", graphdef="StatelessShuffle", result=seeded(same), kernel=_stateless_shuffle,
-    gradient=no_gradient("the permutation is not kept"),
-    samples=(sample(_SEED, np.array([[1, 2], [3, 4], [5, 6]])),),
 )  # fmt: skip

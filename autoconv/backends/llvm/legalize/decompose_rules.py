@@ -12,12 +12,13 @@ from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.contractions import CONTRACTIONS
 from autoconv.backends.llvm.legalize.shaped_builder import count, dimensions, fill, joined, part, reshaped
 from autoconv.graph.dimensions import plus, quotient, times
-from autoconv.graph.dtypes import float32, float64, uint64
+from autoconv.graph.dtypes import float32, float64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import Mask
+from autoconv.ops.random.permutations import stream_of_rows
 
 
 def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -78,14 +79,17 @@ def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Gather the rows in the order of random numbers, one for each row."""
+    """Gather the rows in the order of a permutation."""
     x = inputs[-1]
-    if is_scalar(x.type) or node.attributes.get("alg", "philox") != "philox":
+    if is_scalar(x.type):
         return None
     # The attributes include its seed, or its algorithm.
-    how = {"shape": dimensions(x)[:1], "dtype": uint64, **node.attributes}
-    bits = b.random_bits(**how) if node.op.name == "random_shuffle" else b.stateless_random_bits(inputs[0], **how)
-    return b.gather(x, b.argsort(bits, axis=0, descending=False), axis=0, batch_dims=0)
+    how = {"shape": dimensions(x)[:1], **node.attributes}
+    if node.op.name == "random_shuffle":
+        order = b.random_permutation(stream=stream_of_rows(x.dtype), **how)
+    else:
+        order = b.stateless_permutation(inputs[0], **how)
+    return b.gather(x, order, axis=0, batch_dims=0)
 
 
 def _masked(b: GraphBuilder, node: Node, inputs: Any) -> Any:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from autoconv.backends.portable.rules.gathers import gathered
 from autoconv.backends.portable.rules.movement import expanded_at
-from autoconv.backends.portable.rules.random import raw_bits
 from autoconv.backends.portable.rules.registry import lowers, whole
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
-from autoconv.graph.dtypes import int32, int64
+from autoconv.graph.dtypes import int32
 from autoconv.graph.graph import Node
 
 
@@ -55,15 +53,3 @@ def searchsorted(w: Rules, node: Node, ordered: Term, x: Term) -> Term | None:
         if node.attributes["side"] == "right":
             before = before | w.is_nan(wide)
     return w.reduce(w.cast(before, node.attributes["dtype"]), (x.rank,), "add", 0)
-
-
-@lowers("stateless_shuffle")
-def shuffle(w: Rules, node: Node, seed: Term, x: Term) -> Term | None:
-    count = x.shape[0]
-    if not isinstance(count, int):
-        return None
-    bits = raw_bits(w, seed, (count,), node.attributes.get("alg", "philox"))
-    if bits is None:
-        return None
-    order = w.sort(bits, 0, False)[1]
-    return gathered(w, x, [w.cast(order, int64)])

@@ -10,6 +10,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.random.permutation import blocks_of_swaps, permutation
 from autoconv.backends.llvm.codegen.random.philox import (
     bits,
     gaussian,
@@ -50,8 +51,8 @@ def _operands(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     return node.inputs[:seeds], node.inputs[seeds : seeds + bounds]
 
 
-def _state(region: LoweringContext, node: Node, count: Position) -> tuple[list[str], str]:
-    """Return key and counter for so many numbers, and the slot that holds them.
+def _state(region: LoweringContext, node: Node, blocks: Position) -> tuple[list[str], str]:
+    """Return key and counter for a draw that uses so many blocks of words, and the slot that holds them.
 
     They come from the seed, or from the shared generator, whose counter advances.
     """
@@ -68,23 +69,30 @@ def _state(region: LoweringContext, node: Node, count: Position) -> tuple[list[s
         key, high = (mixed[i] | b.bits("shl", mixed[i + 1], 32) for i in (0, 2))
         return [key.ir, "0", high.ir], ""
     drawn: Any = node.results[0].type
-    kind, seed = stream_name(node.op.name, drawn.dtype), node.attributes.get("seed")
+    kind = node.attributes.get("stream") or stream_name(node.op.name, drawn.dtype)
+    seed = node.attributes.get("seed")
     function = region.body.calls.object(lambda: GLOBAL.stream(kind, seed))
     found = out.call("call_python", function(out), "null", 0)
     region.body.check(out.is_null(found))
     held = region.body.own(found)
     pointer = region.address(held)
     key, high = (load(b, int64, pointer, i) for i in (0, 2))
-    low = out.atomic_add("i64", out.gep("i64", pointer, 1), times(out, count, RESERVED))
+    low = out.atomic_add("i64", out.gep("i64", pointer, 1), blocks)
     return [key.ir, low, high.ir], held.slot or ""
 
 
-def _write(region: LoweringContext, node: Node, call: Callable[..., object]) -> None:
-    """Set the result to what `call(dtype, count, pointer to it, key and draw)` writes."""
+def _write(
+    region: LoweringContext, node: Node, call: Callable[..., object],
+    blocks: Callable[[Any, Position], Position] = lambda out, count: times(out, count, RESERVED),
+) -> None:  # fmt: skip
+    """Set the result to what `call(dtype, count, pointer to it, key and draw)` writes.
+
+    `blocks(out, count)` is the number of blocks of words by which the shared generator advances.
+    """
     (result,) = node.results
     type_: Any = result.type
     count = element_count(region.out, sizes(type_))
-    key, slot = _state(region, node, count)
+    key, slot = _state(region, node, blocks(region.out, count))
     if slot:
         region.body.release(slot)
     if is_scalar(type_):
@@ -144,3 +152,11 @@ def write_integers(region: LoweringContext, node: Node) -> None:
         region.out.call(name, target, count, *key, start.ir, (stop - start).ir)
 
     _write(region, node, call)
+
+
+@native("random_permutation", "stateless_permutation", fits=_is_native_draw, of_open=_is_native_draw)
+def write_permutation(region: LoweringContext, node: Node) -> None:
+    def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
+        region.out.call(permutation(region.body.module), target, count, *key)
+
+    _write(region, node, call, blocks_of_swaps)

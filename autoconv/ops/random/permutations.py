@@ -1,0 +1,89 @@
+"""Random permutations of rows: each row but the last is swapped with one of those from it on, as in TensorFlow.
+
+The shuffles are gathers by permutations of positions, which are ops of their own, so that shapes may be open.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType
+from autoconv.ops.movement.constants import checked_shape, given_shape
+from autoconv.ops.random.bits import GLOBAL, Bits, from_seed, seeded
+from autoconv.ops.record import define, no_gradient, sample
+from autoconv.ops.rules import same
+from autoconv.ops.traits import SizeOperand
+
+_PLACES = "places have no derivatives"
+
+
+def blocks_of_swaps(count: int) -> int:
+    """Return how many blocks of four words the swaps of so many rows use: a word for each row but the last."""
+    return (count + 2) // 4
+
+
+def _permutation(bits: Bits, count: int) -> Any:
+    order = list(range(count))
+    for i, word in enumerate(bits.words(max(count - 1, 0)).tolist()):
+        j = i + word % (count - i)
+        order[i], order[j] = order[j], order[i]
+    return np.array(order, np.int64)
+
+
+def _from_stream(count: int, stream: str, seed: Any) -> Any:
+    return _permutation(GLOBAL.next(stream, 0, seed, blocks_of_swaps(count)), count)
+
+
+def stream_of_rows(dtype: DType) -> str:
+    """Return the kind of the draws that shuffle rows of a dtype."""
+    return f"shuffle {dtype.name}"
+
+
+def _shuffle(x: Any, *, seed: Any = None) -> Any:
+    return x[_from_stream(len(x), f"shuffle {np.asarray(x).dtype.name}", seed)] if np.ndim(x) else x
+
+
+def _stateless_shuffle(seed: Any, x: Any, *, alg: str = "philox") -> Any:
+    return x[_permutation(from_seed(seed, alg), len(x))] if np.ndim(x) else x
+
+
+def _type(vector: TensorType | None = None, *, shape: Any, **_: Any) -> TensorType:
+    return TensorType(int64, given_shape("a permutation", shape, vector))
+
+
+def _count(shape: Any, vector: Any) -> int:
+    (count,) = shape if vector is None else checked_shape("a permutation", vector)
+    return int(count)
+
+
+def _random_permutation(vector: Any = None, *, shape: Any, stream: str, seed: Any = None) -> Any:
+    return _from_stream(_count(shape, vector), stream, seed)
+
+
+def _stateless_permutation(seed: Any, vector: Any = None, *, shape: Any, alg: str = "philox") -> Any:
+    return _permutation(from_seed(seed, alg), _count(shape, vector))
+
+
+_ROWS, _SEED = np.array([[1, 2], [3, 4], [5, 6]]), np.array([7, 42], np.int64)
+random_shuffle = define(
+    name="random_shuffle", graphdef="RandomShuffle", result=same, kernel=_shuffle,
+    gradient=no_gradient("the permutation is not kept"), effects=Effects.RANDOM, samples=(sample(_ROWS),),
+)  # fmt: skip
+stateless_shuffle = define(
+    name="stateless_shuffle", graphdef="StatelessShuffle", result=seeded(same), kernel=_stateless_shuffle,
+    gradient=no_gradient("the permutation is not kept"), samples=(sample(_SEED, _ROWS),),
+)  # fmt: skip
+random_permutation = define(
+    name="random_permutation", graphdef="RandomPermutation", result=_type, kernel=_random_permutation,
+    gradient=no_gradient(_PLACES), effects=Effects.RANDOM, sizes=SizeOperand("shape", 0),
+    samples=(sample(shape=(9,), stream="shuffle int64", seed=1),),
+)  # fmt: skip
+stateless_permutation = define(
+    name="stateless_permutation", graphdef="StatelessPermutation", result=seeded(_type),
+    kernel=_stateless_permutation, gradient=no_gradient(_PLACES), sizes=SizeOperand("shape", 1),
+    samples=(sample(_SEED, shape=(9,)), sample(_SEED, np.array([5]), shape=(None,))),
+)  # fmt: skip
