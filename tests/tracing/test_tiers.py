@@ -13,8 +13,10 @@ import pytest
 
 import autoconv as ac
 from autoconv.config import SETTINGS
+from autoconv.tracing.api import call_paths
 from autoconv.tracing.guards import python_contract
 from autoconv.tracing.specialise import tiers
+from autoconv.tracing.specialise.trace_cache import TraceCache
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +56,31 @@ def test_a_graph_that_is_quicker_stays():
         assert compiled(x) == elements(x)
     assert "measured: (ndarray) runs the graph" in compiled.explain()
     assert not compiled._gate.is_plain
+
+
+def test_the_work_of_timing_is_no_part_of_the_time(monkeypatch):
+    def shifted(x):
+        return x + 1.0
+
+    now, used = [0.0], TraceCache.used
+
+    def read():
+        now[0] += 1e-6
+        return now[0]
+
+    def slow_used(cache, trace):
+        now[0] += 1.0
+        used(cache, trace)
+
+    monkeypatch.setattr(TraceCache, "used", slow_used)
+    for module in (call_paths, tiers):
+        monkeypatch.setattr(module, "clock", read)
+    compiled = ac.compile(shifted)
+    for _ in range(30):
+        compiled(np.ones(3))
+    monkeypatch.undo()
+    assert now[0] >= 3.0, "some calls were timed"
+    assert "runs the graph: 1 µs as a graph, 1 µs as plain Python" in compiled.explain()
 
 
 def test_a_constant_that_is_written_to_an_array_does_not_keep_calls_from_being_timed():

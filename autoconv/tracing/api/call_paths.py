@@ -214,8 +214,11 @@ class Dispatched(Generic[P, R]):
                 self._explanation.timed(shown_kind(kind), timing.text(), timing.choice == PLAIN)
 
     def _time_graph(self, timing: Timing, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call as a graph, and note its time unless a trace was made for it."""
-        attempts, start = self._attempts, clock()
+        """Run a call as a graph, and note its time unless a trace was made for it.
+
+        Later calls go directly to an entry: what is done here besides is no part of the time of a call by an entry.
+        """
+        attempts, start, seconds = self._attempts, clock(), 0.0
         self._bailout.is_without_trace = False
         entries = () if kwargs else native_entries(self._straight)  # the entries without guards checked in Python
         try:
@@ -228,6 +231,7 @@ class Dispatched(Generic[P, R]):
                 if failure is not None:
                     return self._failed(entry, failure, *args)
                 if result is not NotImplemented:
+                    seconds = clock() - start
                     self._is_settled = True
                     for concrete in (concrete for concrete, _ in self._direct if entry in concrete.entries):
                         self._cache.used(concrete)
@@ -236,7 +240,7 @@ class Dispatched(Generic[P, R]):
             start = clock()
             return self._run_graph(args, kwargs)
         finally:
-            seconds = clock() - start
+            seconds = seconds or clock() - start
             if self._attempts == attempts and self._is_settled and not timing.choice:
                 latest = max(self._cache.traces, key=lambda concrete: concrete.used, default=None)
                 ran = None if self._bailout.is_without_trace else latest
