@@ -29,6 +29,7 @@ from autoconv.operators.calls.methods_by_name import of_known_values, refuse_spe
 from autoconv.operators.calls.object_calls import graph_call, is_in_graph, on_objects
 from autoconv.operators.calls.operator_functions import AS_STATEMENTS
 from autoconv.operators.calls.special_methods import convert_special_methods
+from autoconv.operators.control.coroutines import refuse_coroutine
 from autoconv.operators.control.generators import generating, is_generator_function
 from autoconv.operators.control.recursion_detection import is_noted, noted
 from autoconv.operators.control.variants import defined, distribute, is_absent
@@ -224,6 +225,7 @@ def _handing(function: types.FunctionType) -> Any:
 def _plain_function(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:
     if contract.runs_plain and debugger_in(function):
         contract.before_call(function)
+    refuse_coroutine(function)
     if is_converted(function):
         return function
     if getattr(function, _DO_NOT_CONVERT, False) or not is_user_code(function):
