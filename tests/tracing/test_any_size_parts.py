@@ -127,3 +127,31 @@ def test_a_slice_that_begins_where_the_graph_says_has_its_size():
     for start in (4, 5, -1):
         with pytest.raises(autoconv.errors.InvalidArgumentError):
             f(autoconv.constant(x), autoconv.constant(start))
+
+
+def topple(n):
+    grid = np.zeros((n, n), int)
+    grid[n // 2, n // 2] = 40
+    while (over := grid >= 4).any():
+        grid[over] -= 4
+        grid[1:] += over[:-1]
+        grid[:-1] += over[1:]
+        grid[:, 1:] += over[:, :-1]
+        grid[:, :-1] += over[:, 1:]
+    return grid
+
+
+def shift(n):
+    row = np.arange(float(n))
+    other = row * 2
+    row[2:] += other[1:-1]
+    row[:-1] += 2 * (row[1:] > 3)
+    row[1::2] -= (row > 1)[: n // 2]
+    return row
+
+
+@pytest.mark.parametrize("program", [topple, shift])
+def test_parts_of_arrays_whose_size_is_a_number_of_the_call(program):
+    compiled = autoconv.compile(program)
+    for n in (7, 8, 5, 12):
+        np.testing.assert_array_equal(compiled(n), program(n))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import pickle
 import subprocess
 import sys
 
@@ -397,3 +398,40 @@ def test_a_trace_that_takes_long_to_record_is_given_up(monkeypatch):
     monkeypatch.setattr(SETTINGS, "tiers", "native")  # where calls have to repeat to the bit, no clock decides
     native = ac.compile(lambda x: sum([unrolled(x, k) for k in (20, 21, 22)]))
     assert native(0.5) == sum(unrolled(0.5, k) for k in (20, 21, 22)) and traces(native) == 1
+
+
+def plus(self, k):
+    return self.n + k
+
+
+class Step:
+    def __init__(self, n):
+        self.n = n
+
+
+def test_methods_of_many_instances_do_without_functions_of_their_own():
+    Step.plus = ac.compile(plus)  # here, where calls are timed
+    steps = [Step(i) for i in range(200)]
+    assert [step.plus(2) for step in steps] == [i + 2 for i in range(200)]
+    assert [len(vars(step)) for step in steps[-10:]] == [1] * 10  # the method of an instance is kept in its attributes
+    last, method = steps[-1], steps[-1].plus
+    assert method == last.plus and hash(method) == hash(last.plus) and method != steps[-2].plus
+    assert method.__name__ == "plus" and method.python_function(1) == 200
+    assert method.explain().startswith("plus: ") and len(vars(last)) == 2
+    assert method(3) == last.plus(3) == 202
+    assert pickle.loads(pickle.dumps(steps[-3].plus))(1) == 198
+
+
+def test_calls_with_new_objects_are_measured_after_a_trace_for_known_sizes():
+    class Grid:
+        def __init__(self, rows):
+            self.rows = rows
+
+    def item(self, key):
+        i, j = key
+        return self.rows[i][j]
+
+    compiled = ac.compile(item)
+    for i in range(60):
+        assert compiled(Grid([[1, 2], [3, i]]), (1, i % 2)) == (i if i % 2 else 3)
+    assert compiled._gate.is_plain

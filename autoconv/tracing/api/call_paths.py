@@ -66,7 +66,7 @@ class Dispatched(Generic[P, R]):
         self._gate = Gate(0 if is_timed else FOREVER)
         self._interval = 1  # calls from one examination to the next
         self._attempts = 0  # number of attempts to trace
-        self._is_settled = True  # whether the last call ran a trace that later calls of its kind run as well
+        self._is_settled = True  # False after a timed call whose trace later calls of its kind do not run
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
@@ -172,6 +172,7 @@ class Dispatched(Generic[P, R]):
             return self._run_presumed(kind, args, kwargs)
         form = timing.form()
         if timing.choice:
+            self._tiers.latest = form
             self._interval = rarer(self._interval, form) if self._gate.is_plain == (form == PLAIN) else 1
             self._pass(self._interval, form)
             return self.python_function(*args, **kwargs) if form == PLAIN else self._run_graph(args, kwargs)
@@ -193,7 +194,7 @@ class Dispatched(Generic[P, R]):
     def _run_presumed(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call of a kind that is presumed to be faster as plain Python, and note its time."""
         passed = self._interval if self._gate.is_plain else 0  # calls since the last look
-        self._interval = rarer(max(passed, 1), PLAIN)
+        self._interval, self._tiers.latest = rarer(max(passed, 1), PLAIN), PLAIN
         self._pass(FOREVER, PLAIN)  # for recursive calls of the function
         if self._tiers.presumption.is_new(kind):
             self._explanation.presumed(shown_kind(kind))
@@ -219,7 +220,7 @@ class Dispatched(Generic[P, R]):
         Later calls go directly to an entry: what is done here besides is no part of the time of a call by an entry.
         """
         attempts, start, seconds = self._attempts, clock(), 0.0
-        self._bailout.is_without_trace = False
+        self._bailout.is_without_trace, self._is_settled = False, True
         entries = () if kwargs else native_entries(self._straight)  # the entries without guards checked in Python
         try:
             for entry in entries:
@@ -232,7 +233,6 @@ class Dispatched(Generic[P, R]):
                     return self._failed(entry, failure, *args)
                 if result is not NotImplemented:
                     seconds = clock() - start
-                    self._is_settled = True
                     for concrete in (concrete for concrete, _ in self._direct if entry in concrete.entries):
                         self._cache.used(concrete)
                         result = self._warned(concrete, result, args, kwargs)

@@ -7,7 +7,6 @@ import inspect
 import os
 import threading
 import time
-import types
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, overload
 
@@ -16,10 +15,12 @@ from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError
 from autoconv.operators.calls.call import converted
 from autoconv.operators.support.call_graph import reaches
+from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import at_definition, place_in, present, presented
 from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.spans import current_place
+from autoconv.tracing.api.bound_methods import Bindable, TransientMethod
 from autoconv.tracing.api.call_paths import Dispatched, P, R
 from autoconv.tracing.api.introspection import Described
 from autoconv.tracing.api.pickling import Pickled
@@ -39,6 +40,7 @@ from autoconv.tracing.specialise.bailout import BY_VALUE, Bailout
 from autoconv.tracing.specialise.call_profile import CallProfile
 from autoconv.tracing.specialise.function_contract import FunctionContract
 from autoconv.tracing.specialise.retracing import retracing_of
+from autoconv.tracing.specialise.tiers import PLAIN
 from autoconv.tracing.specialise.trace import Traceable, trace_function
 from autoconv.tracing.specialise.trace_cache import MOST_KEYS, TraceCache
 from autoconv.tracing.specialise.tracing_contract import TracingContract
@@ -76,7 +78,7 @@ class _SignatureOf:
         return None if instance is None else inspect.signature(instance.python_function)
 
 
-class Function(Dispatched[P, R], TraceMaker, Described, Pickled):
+class Function(Dispatched[P, R], TraceMaker, Bindable, Described, Pickled):
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 
     __autoconv_function__ = True
@@ -111,7 +113,7 @@ class Function(Dispatched[P, R], TraceMaker, Described, Pickled):
         self.donate = donated_names(donate, self._signature.python.parameters, self._signature.name) if donate else ()
         self._retracing = retracing_of(python_function)
         self._bailout = Bailout()
-        self._bound: Bounded[int, Function[..., Any]] = Bounded(MOST_KEYS)
+        self._begin_binding(name)
         self._cache = TraceCache()
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
         self._explanation = Explanation(self._signature.name)
@@ -370,19 +372,8 @@ class Function(Dispatched[P, R], TraceMaker, Described, Pickled):
         """Return the method of an instance, with a cache of its own that is freed with the instance."""
         if instance is None:
             return self
-        name = f"__autoconv_bound_{self._signature.name}_{id(self)}"
-        found = getattr(instance, "__dict__", None)
-        held: dict[str, Any] | None = found if type(found) is dict else None  # the mapping of a class is read-only
-        bound = held.get(name) if held is not None else self._bound.get(id(instance))
-        own: Any = getattr(bound, "python_function", None)  # a copied object holds the original's bound function
-        if bound is None or own.__self__ is not instance:
-            bound = Function(types.MethodType(self.python_function, instance), *self.options)
-            bound._bailout, bound._tiers = Bailout(self._bailout.storm), self._tiers
-            if held is not None:
-                held[name] = bound
-            else:
-                self._bound[id(instance)] = bound  # the bound function keeps the instance alive, so its id stays unique
-        return bound
+        is_plain = self._tiers.latest == PLAIN and not BUSY.value
+        return self.known_bound(instance) or (TransientMethod(self, instance) if is_plain else self.bind_to(instance))
 
     def _repr_html_(self) -> str:
         return self._explanation.html(f"{self._signature.name}{self._signature.shown()}")

@@ -179,6 +179,7 @@ class Tiers:
     def __init__(self) -> None:
         self._timings: Bounded[Any, Timing] = Bounded(_MOST_KINDS)
         self._samplers: set[int] = set()  # threads that are timing a call of the plain function
+        self.latest = GRAPH  # the form that the latest examined call with a choice ran
         self.presumption = PlainPresumption()
 
     def timing(self, kind: Any) -> Timing:

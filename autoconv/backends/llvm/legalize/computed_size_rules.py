@@ -10,7 +10,6 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.classify import OF_COMPUTED_SIZES
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
-from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.computed_sizes import RULES, NamedSizes, Rule, is_tensor, shape_of
 from autoconv.backends.llvm.legalize.size_nodes import (
     COUNTED_RANGE,
@@ -23,7 +22,7 @@ from autoconv.backends.llvm.legalize.size_nodes import (
 from autoconv.graph.dimensions import is_computed, plus, product
 from autoconv.graph.dtypes import int32, int64
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import ArrayType, Dimension, TensorType
+from autoconv.graph.types import Dimension, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.index_spec import INPUT, At, Entry, Gather, NewAxis, Rest, Slice, aligned
 from autoconv.ops.movement.indexing import indexed_shape
@@ -346,52 +345,6 @@ def _elements(vector: Value) -> list[Value] | None:
             return None
         result += elements
     return result
-
-
-# ---- arrays in memory
-
-
-@rule("array_load")
-def _load(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    (x,) = inputs
-    if not isinstance(x.type, ArrayType) or not is_native(x.type.dtype) or not x.type.rank:
-        return None
-    shape = []
-    for axis, size in enumerate(x.type.shape):
-        shape.append(_size_of_array(sizes, x, axis) if size is None else size)
-    return sizes.of_shape(node, inputs, shape)
-
-
-def _size_of_array(sizes: NamedSizes, x: Value, axis: int) -> Dimension:
-    key = _described(x, axis)
-
-    def define(symbols: Any) -> None:
-        number = sizes.add(OPS["array_size"], [x], {"axis": axis}, [_INT])
-        sizes.add(NUMBER_SIZES, [number], {"op": "fill", "shape": (None,), "defines": symbols})
-
-    (symbol,) = sizes.size(key, define)
-    return symbol  # type: ignore[no-any-return]
-
-
-def _described(x: Value, axis: int) -> tuple[Any, ...]:
-    """Return a key that is equal for arrays that are sliced alike from dimensions of equal size."""
-    node = x.node
-    if node is not None and node.op.name == "array_part":
-        return _described(node.inputs[0], axis)
-    if node is not None and node.op.name == "array_view":
-        source: Any = node.inputs[0].type
-        result = 0
-        for entry, given, at, width in aligned(node.attributes["spec"], source.rank, node.inputs[1:]):
-            if isinstance(entry, At):
-                continue
-            if result <= axis < result + (width if isinstance(entry, Rest) else 1):
-                if isinstance(entry, Slice) and not entry.is_whole and source.shape[at] is not None:
-                    return "array slice", source.shape[at], entry.filled(given)
-                if isinstance(entry, (Slice, Rest)) and source.shape[at + axis - result] is None:
-                    return _described(node.inputs[0], at + axis - result)
-                break
-            result += width if isinstance(entry, Rest) else 1
-    return "array", x, axis
 
 
 __all__: list[str] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from autoconv.backends.llvm.legalize import computed_size_rules  # noqa: F401  (its import registers the rules)
+from autoconv.backends.llvm.legalize import array_sizes  # noqa: F401  (its import registers rules, as the next one)
 from autoconv.backends.llvm.legalize.array_statements import with_statements
 from autoconv.backends.llvm.legalize.complex import paired_sizes  # noqa: F401
 from autoconv.backends.llvm.legalize.complex.split import split_complex

@@ -1,0 +1,73 @@
+"""Sizes of tensors that are loaded from arrays in memory: those of the arrays, or of parts of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.backends.llvm.ir.types import is_native
+from autoconv.backends.llvm.legalize.computed_size_rules import rule
+from autoconv.backends.llvm.legalize.computed_sizes import NamedSizes
+from autoconv.backends.llvm.legalize.size_nodes import NUMBER_SIZES
+from autoconv.graph.dtypes import int64
+from autoconv.graph.graph import Node, Value
+from autoconv.graph.types import ArrayType, Dimension, TensorType
+from autoconv.ops import OPS
+from autoconv.ops.index_spec import At, Rest, Slice, aligned
+
+_INT = TensorType(int64, ())
+
+
+@rule("array_load")
+def _load(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    (x,) = inputs
+    if not isinstance(x.type, ArrayType) or not is_native(x.type.dtype) or not x.type.rank:
+        return None
+    shape = []
+    for axis, size in enumerate(x.type.shape):
+        shape.append(_size_of_array(sizes, x, axis) if size is None else size)
+    return sizes.of_shape(node, inputs, shape)
+
+
+def _size_of_array(sizes: NamedSizes, x: Value, axis: int) -> Dimension:
+    key = _described(x, axis)
+
+    def define(symbols: Any) -> None:
+        number = sizes.add(OPS["array_size"], [x], {"axis": axis}, [_INT])
+        sizes.add(NUMBER_SIZES, [number], {"op": "fill", "shape": (None,), "defines": symbols})
+
+    (symbol,) = sizes.size(key, define)
+    return symbol  # type: ignore[no-any-return]
+
+
+def _described(x: Value, axis: int) -> tuple[Any, ...]:
+    """Return a key that is equal for arrays that are sliced alike from dimensions of equal size."""
+    node = x.node
+    if node is not None and node.op.name == "array_part":
+        return _described(node.inputs[0], axis)
+    if node is not None and node.op.name == "array_view":
+        source: Any = node.inputs[0].type
+        result = 0
+        for entry, given, at, width in aligned(node.attributes["spec"], source.rank, node.inputs[1:]):
+            if isinstance(entry, At):
+                continue
+            if result <= axis < result + (width if isinstance(entry, Rest) else 1):
+                if isinstance(entry, (Slice, Rest)):
+                    size = source.shape[at + axis - result]
+                    whole = ("size", size) if size is not None else _described(node.inputs[0], at + axis - result)
+                    is_whole = isinstance(entry, Rest) or entry.is_whole
+                    return whole if is_whole else ("array slice", whole, _cut(entry.filled(given)))
+                break
+            result += width if isinstance(entry, Rest) else 1
+    return "array", x, axis
+
+
+def _cut(parts: tuple[Any, Any, Any]) -> Any:
+    """Return what the length of a slice depends on: of `x[1:]` and `x[:-1]` only the number of elements cut off."""
+    start, stop, step = parts
+    numbers = all(part is None or isinstance(part, int) for part in parts)
+    if not numbers or step not in (None, 1) or (start or 0) < 0 or (stop is not None and stop >= 0):
+        return parts
+    return (start or 0) - (stop or 0)
+
+
+__all__: list[str] = []

@@ -1,0 +1,90 @@
+"""Compiled methods of instances: each instance has its own compiled function, if it lives long enough for one."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.specialise.bailout import Bailout
+from autoconv.tracing.specialise.tiers import Tiers
+from autoconv.tracing.specialise.trace_cache import MOST_KEYS
+
+
+class Bindable:
+    """The part of a Function that makes the methods of instances."""
+
+    python_function: Any
+    _bailout: Bailout
+    _tiers: Tiers
+
+    @property
+    def options(self) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def _begin_binding(self, name: str) -> None:
+        self._bound: Bounded[int, Any] = Bounded(MOST_KEYS)  # methods of instances without attributes of their own
+        self._bound_name = f"__autoconv_bound_{name}_{id(self)}"
+
+    def known_bound(self, instance: Any) -> Any:
+        """Return the method of an instance; None if it has none of its own yet."""
+        held = _dict_of(instance)
+        bound = held.get(self._bound_name) if held is not None else self._bound.get(id(instance))
+        # A copied object holds the method of the original, and one that was pickled may hold a transient method.
+        return bound if isinstance(bound, Bindable) and bound.python_function.__self__ is instance else None
+
+    def bind_to(self, instance: Any) -> Any:
+        """Return the method of an instance, with a cache of its own that is freed with the instance."""
+        bound = self.known_bound(instance)
+        if bound is None:
+            make: Any = type(self)
+            bound = make(types.MethodType(self.python_function, instance), *self.options)
+            bound._bailout, bound._tiers = Bailout(self._bailout.storm), self._tiers
+            if (held := _dict_of(instance)) is not None:
+                held[self._bound_name] = bound
+            else:
+                self._bound[id(instance)] = bound  # the bound function keeps the instance alive, so its id stays unique
+        return bound
+
+
+class TransientMethod:
+    """A compiled method that calls the function of the class with the instance as the first argument.
+
+    To make the function of an instance takes as long as a hundred short calls. Where the latest calls of the method
+    ran as plain Python, a further instance gets it only once an attribute of the method is read.
+    """
+
+    __autoconv_function__ = True
+    __slots__ = ("__func__", "__self__")
+
+    def __init__(self, function: Any, instance: Any) -> None:
+        self.__func__ = function
+        self.__self__ = instance
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__func__.bind_to(self.__self__), name)
+
+    def __eq__(self, other: object) -> bool:
+        own = self.__func__.bind_to(self.__self__)
+        return own is (other.__func__.bind_to(other.__self__) if isinstance(other, TransientMethod) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.__func__.bind_to(self.__self__))
+
+    def __repr__(self) -> str:
+        return repr(self.__func__.bind_to(self.__self__))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.__func__.bind_to(self.__self__).__reduce_ex__(protocol)
+
+
+def _dict_of(instance: Any) -> dict[str, Any] | None:
+    """Return the attributes of an instance; None where it has no dict that can be written."""
+    found = getattr(instance, "__dict__", None)
+    return found if type(found) is dict else None
+
+
+__all__ = ["Bindable", "TransientMethod"]
