@@ -1,13 +1,15 @@
 """Ranges of the integers of a graph, by interval analysis with widening (Cousot and Cousot, 1977).
 
-Loops are analysed to a fixed point, and conditions refine what they compare. Unlike the bounds of `optimise/overflow`,
-these hold in every run: code without checks may be written for them.
+Loops are analysed to a fixed point, and conditions refine what they compare. The ranges of `integer_ranges` hold in
+every run: code without checks may be written for them. `optimise/overflow` asks where an int may exceed 64 bits, and
+assumes for that that no run is long enough for a counter to do so.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
@@ -33,6 +35,9 @@ _ROUNDS = 12  # visits of a loop's body until its state counts as unknown
 _EXACT = 2  # the first ones, before bounds are widened to the next of `_BOUNDS`
 _POWERS = [1 << bits for bits in (0, 1, 2, 4, 8, 16, 24, 32, 48, 62)]
 _BOUNDS = sorted({sign * (power - less) for power in _POWERS for less in (0, 1) for sign in (1, -1)})
+# Bounds of a number that grows by at most `_SLOW_STEP` in an iteration: no feasible run reaches them.
+_SLOWLY: Range = (-(1 << 61), 1 << 61)
+_SLOW_STEP = 1 << 10
 _MOST_ASSUMED = 6  # comparisons of a loop's test that are assumed to be false in turn
 _FALSE: Range = (0, 0)
 _TRUE: Range = (1, 1)
@@ -58,13 +63,25 @@ def integer_ranges(graph: Graph) -> dict[Value, Range]:
         >>> (0, 9) in integer_ranges(graph).values()
         True
     """
-    found = _Ranges()
-    found.visit(graph, [None] * len(graph.parameters))
-    return found.known()
+    analysis = RangeAnalysis()
+    analysis.run(graph)
+    return analysis.known()
 
 
-class _Ranges:
-    def __init__(self) -> None:
+class RangeAnalysis:
+    """An interval analysis that reports the nodes which a run may reach.
+
+    `reached` is called for these nodes in the order of a run, once for each time that the node's region is entered from
+    the source, with the ranges of the inputs at their fixed point (`of`). With `assumes_slow_growth`, a number that
+    grows by a small step in each iteration stays within `_SLOWLY`.
+    """
+
+    def __init__(
+        self, reached: Callable[[Node], None] | None = None, *, assumes_slow_growth: bool = False
+    ) -> None:
+        self._reached = reached
+        self._assumes_slow_growth = assumes_slow_growth
+        self._entered: set[Graph] = set()  # bodies of recursive functions
         self._known: dict[Value, Range] = {}
         self._absent: set[Value] = set()  # placeholders, which nothing reads
         self._states: dict[Node, tuple[Ranges, Ranges]] = {}  # of loops: operands, and the state for these
@@ -85,10 +102,15 @@ class _Ranges:
         return {value: found for value, found in self._known.items() if found != _limits(value)}
 
     def of(self, value: Value) -> Range | None:
+        """Return the range of a value; None for one that is no integer without dimensions."""
         found = self._known.get(value)
         return _limits(value) if found is None else found
 
-    def visit(self, graph: Graph, given: Sequence[Range | None], owner: Node | None = None) -> Ranges:
+    def run(self, graph: Graph) -> None:
+        """Analyse a graph whose arguments are unknown."""
+        self._visit(graph, [None] * len(graph.parameters))
+
+    def _visit(self, graph: Graph, given: Sequence[Range | None], owner: Node | None = None) -> Ranges:
         """Return the ranges of the outputs, given those of the parameters."""
         if owner is not None and self._owners.setdefault(graph, owner) is not owner:
             self._shared.add(graph)
@@ -108,8 +130,19 @@ class _Ranges:
         both = limits if found is None else narrowed(found, limits)
         self._known[value] = limits if both is None else both
 
+    @contextmanager
+    def _unreported(self) -> Iterator[None]:
+        """Keep visits from `reached`: those of states that are no fixed point, and of regions that are never entered."""
+        reached, self._reached = self._reached, None
+        try:
+            yield
+        finally:
+            self._reached = reached
+
     def _node(self, node: Node) -> None:
         name = node.op.name
+        if self._reached is not None:
+            self._reached(node)
         if name == "constant":
             array = np.asarray(node.attributes["value"])
             whole = array.shape == () and array.dtype.kind in "biu"
@@ -122,12 +155,14 @@ class _Ranges:
         elif name == "while":
             self._loop(node)
         elif name == "call" and not is_recursive(node):
-            outputs = self.visit(node.regions[0], [self.of(value) for value in node.inputs], node)
+            outputs = self._visit(node.regions[0], [self.of(value) for value in node.inputs], node)
             for value, found in zip(node.results, outputs, strict=True):
                 self._set(value, found)
         elif node.regions:
-            for region in node.regions if not is_recursive(node) else ():
-                self.visit(region, [None] * len(region.parameters), node)
+            for region in node.regions:
+                if not is_recursive(node) or region not in self._entered:
+                    self._entered.add(region)
+                    self._visit(region, [None] * len(region.parameters), node)
             for value in node.results:
                 self._set(value, None)
         else:
@@ -171,9 +206,10 @@ class _Ranges:
                     _refined(node.inputs[1:], given, self._facts(node.inputs[0], chosen == 1)) if is_taken else None
                 )
             if refined is None:  # it is never taken
-                self.visit(region, [None] * len(given), node)
+                with self._unreported():
+                    self._visit(region, [None] * len(given), node)
                 continue
-            outputs = self.visit(region, refined, node)
+            outputs = self._visit(region, refined, node)
             arms.append(outputs)
             ends.append(region.outputs)
         for position, value in enumerate(node.results):
@@ -186,9 +222,12 @@ class _Ranges:
         if before is not None and before[0] == operands and not self._assumed:
             state = before[1]
         else:
-            state = self._state_of(node, operands, before)
+            with self._unreported():
+                state = self._state_of(node, operands, before)
             if not self._assumed:
                 self._states[node] = operands, state
+        if self._reached is not None:
+            self._iteration(node, state, operands[len(state) :])
         for value, found in zip(node.results, state, strict=True):
             self._set(value, found)
 
@@ -199,8 +238,10 @@ class _Ranges:
         start, captures = operands[:count], operands[count:]
         state = list(start) if before is None else _joined(start, before[1])
         limits: Ranges = [_limits(value) for value in body.parameters[:count]]
-        for turn in range(_ROUNDS + 1):
+        for turn in range(_ROUNDS + 2):
             after = self._iteration(node, state, captures)
+            if self._assumes_slow_growth:
+                after = [_without_slow_growth(a, b) for a, b in zip(state, after, strict=True)]
             wider = _joined(state, after)
             if wider == state:  # the bounds hold; another iteration may narrow those that were widened
                 state = _joined(start, after)
@@ -210,7 +251,9 @@ class _Ranges:
             if turn < _EXACT:
                 state = wider
             elif turn < _ROUNDS - 1:
-                state = [_widened(a, b) for a, b in zip(state, wider, strict=True)]
+                state = [_widened(a, b, _BOUNDS) for a, b in zip(state, wider, strict=True)]
+            elif turn == _ROUNDS - 1 and self._assumes_slow_growth:
+                state = [_widened(a, b, _SLOWLY) for a, b in zip(state, wider, strict=True)]
             else:
                 state = [a if a == b else c for a, b, c in zip(state, wider, limits, strict=True)]
         self._iteration(node, limits, captures)
@@ -221,15 +264,17 @@ class _Ranges:
         test, body = node.regions
         given = [*state, *captures]
         decides = test.outputs[0]
-        needed = self._needed(node, given)
-        outputs = self.visit(test, given, node)
+        with self._unreported():
+            needed = self._needed(node, given)
+        outputs = self._visit(test, given, node)
         if outputs[0] != _FALSE:
             refined: Ranges | None = given
             for condition in (*needed, decides):
                 refined = None if refined is None else _refined(test.parameters, refined, self._facts(condition, True))
             if refined is not None:
-                return self.visit(body, refined, node)
-        self.visit(body, [None] * len(body.parameters), node)  # it never runs with these
+                return self._visit(body, refined, node)
+        with self._unreported():
+            self._visit(body, [None] * len(body.parameters), node)  # it never runs with these
         return list(state)
 
     def _needed(self, node: Node, given: Ranges) -> list[Value]:
@@ -243,7 +288,7 @@ class _Ranges:
         for value in compares[:_MOST_ASSUMED]:
             if value is not decides:
                 self._assumed = {value: _FALSE}
-                if self.visit(test, given, node)[0] == _FALSE:
+                if self._visit(test, given, node)[0] == _FALSE:
                     needed.append(value)
                 self._assumed = {}
         return needed
@@ -285,17 +330,29 @@ def _joined(first: Ranges, second: Ranges) -> Ranges:
     return [None if a is None or b is None else _union([a, b]) for a, b in zip(first, second, strict=True)]
 
 
-def _widened(before: Range | None, after: Range | None) -> Range | None:
-    """Move the bounds that have grown on to the next of `_BOUNDS`."""
+def _widened(before: Range | None, after: Range | None, bounds: Sequence[int]) -> Range | None:
+    """Move the bounds that have grown on to the next of the ordered `bounds`."""
     if before is None or after is None:
         return None
     low, high = after
     if low < before[0]:
-        place = bisect_right(_BOUNDS, low)
-        low = _BOUNDS[place - 1] if place else -(1 << 63)
+        place = bisect_right(bounds, low)
+        low = bounds[place - 1] if place else -(1 << 63)
     if high > before[1]:
-        place = bisect_left(_BOUNDS, high)
-        high = _BOUNDS[place] if place < len(_BOUNDS) else (1 << 64) - 1
+        place = bisect_left(bounds, high)
+        high = bounds[place] if place < len(bounds) else (1 << 64) - 1
+    return low, high
+
+
+def _without_slow_growth(before: Range | None, after: Range | None) -> Range | None:
+    """Return the range after an iteration, where a bound of `_SLOWLY` that grows by a small step stays."""
+    if before is None or after is None:
+        return after
+    low, high = after
+    if before[0] == _SLOWLY[0] > low >= before[0] - _SLOW_STEP:
+        low = before[0]
+    if before[1] == _SLOWLY[1] < high <= before[1] + _SLOW_STEP:
+        high = before[1]
     return low, high
 
 
@@ -312,4 +369,4 @@ def _refined(values: Sequence[Value], given: Ranges, facts: dict[Value, Range]) 
     return result
 
 
-__all__ = ["integer_ranges"]
+__all__ = ["RangeAnalysis", "integer_ranges"]
