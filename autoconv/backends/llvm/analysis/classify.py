@@ -81,6 +81,14 @@ def lowering_class(node: Node) -> str:
     return given if given is not None else _class_over_numbers(node)
 
 
+class LoweringClasses(dict[Node, str]):
+    """The lowering classes of nodes of graphs that no longer change, each found when it is first read."""
+
+    def __missing__(self, node: Node) -> str:
+        found = self[node] = lowering_class(node)
+        return found
+
+
 def _class_over_numbers(node: Node) -> str:
     """Return the lowering class of a node over numbers and arrays of known or open sizes, without a class of its own.
     """

@@ -48,7 +48,8 @@ def _is_of_objects(node: Node) -> bool:
 def _made_results(node: Node, known: set[Value]) -> list[bool]:
     given = [value in known for value in node.inputs]
     count = len(node.results)
-    kind = lowering_class(node)
+    if all(is_scalar(value.type) for value in node.results):
+        return [True] * count
     if node.op.traits.selects and node.regions:
         arms = [made_outputs(region, given[1:]) for region in node.regions]
         return [all(one) for one in zip(*arms, strict=True)]
@@ -56,7 +57,10 @@ def _made_results(node: Node, known: set[Value]) -> list[bool]:
         return _through_loop(node, given)
     if node.regions or node.op.name == "constant":
         return [False] * count
-    if kind in _ALWAYS or node.op.traits.generates or node.op.name in _MAKING:
+    if node.op.traits.generates or node.op.name in _MAKING:
+        return [True] * count
+    kind = lowering_class(node)
+    if kind in _ALWAYS:
         return [True] * count
     if kind in ("view", "update") or node.op.traits.view:
         return [bool(given) and given[0]] * count

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.representation import has_computed, is_dense, sizes
 from autoconv.backends.llvm.codegen.alias_scopes import AliasScopes
 from autoconv.backends.llvm.codegen.object_table import Calls
@@ -44,10 +45,16 @@ class Body:
     """
 
     def __init__(
-        self, module: ModuleText, out: FunctionText, calls: Calls, graph: Graph, stacks: frozenset[Value],
+        self,
+        module: ModuleText,
+        out: FunctionText,
+        calls: Calls,
+        graph: Graph,
+        stacks: frozenset[Value],
+        classes: LoweringClasses,
         arguments_are_apart: bool = True,
-    ) -> None:  # fmt: skip
         self.stacks = stacks
+        self.classes = classes
         self.module = module
         self.out = out
         self.locals = Locals(out)

@@ -332,7 +332,7 @@ def write_region(body: Body, graph: Graph, arguments: Sequence[Native], owners: 
     """Schedule a graph, and write it into a native function."""
     sizes_outside = body.module.sizes
     outside = {given.ir: body.ranges.get(given.ir) for given in arguments if isinstance(given, Element)}
-    region = Region(body, schedule(graph), arguments, owners)
+    region = Region(body, schedule(graph, body.classes), arguments, owners)
     body.module.sizes = sizes_outside  # sizes that the region computes are not in scope after it
     for register_, range_ in outside.items():  # in the region, a condition may have restricted it
         body.ranges.pop(register_, None)

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 from autoconv.backends.call_form import BY_COLUMNS, CallForm, Captured, InstanceParameter, ListParameter
-from autoconv.backends.llvm.analysis.classify import lowering_class
+from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.list_stacks import stacks
 from autoconv.backends.llvm.analysis.ownership import made_outputs
 from autoconv.backends.llvm.analysis.representation import is_dense, is_memory, is_open, is_scalar, sizes
@@ -46,10 +46,11 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     given = [f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)]
     parameters = [*given, "ptr %results", *(f"i64 {size}" for size in module.sizes)]
     # Without loops of its own, the function does little but call those over arrays.
-    roles = {lowering_class(node) for node in graph.walk()}
+    classes = LoweringClasses()
+    roles = {classes[node] for node in graph.walk()}
     speed = QUICK if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
     out = FunctionText(module, Signature("i1", parameters, f"nounwind {speed}", "graph"))
-    body = Body(module, out, calls, graph, stacks(graph))
+    body = Body(module, out, calls, graph, stacks(graph), classes)
     b = ElementWriter(out)
     arguments: list[Native] = [
         b.wrap(v.dtype, n) if is_scalar(v.type) else Object(n) for v, n in zip(graph.parameters, names, strict=True)

@@ -90,10 +90,10 @@ def _is_of_vectors(node: Node) -> bool:
     if not node.op.traits.elementwise or node.effects is not Effects.PURE or len(node.results) != 1:
         return False
     (result,) = node.results
-    if not is_array(result.type) or lowering_class(node) != "element":
+    if not is_array(result.type):
         return False
     *rest, count = sizes(result.type)
-    return 2 <= count <= _MOST and math.prod(rest) >= _FEWEST
+    return 2 <= count <= _MOST and math.prod(rest) >= _FEWEST and lowering_class(node) == "element"
 
 
 def _can_reduce(node: Node) -> bool:

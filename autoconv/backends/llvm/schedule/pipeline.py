@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.schedule.concurrency import run_concurrently
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.row_blocks import block_rows, pair_up
@@ -19,9 +20,9 @@ from autoconv.graph.graph import Graph
 PASSES: tuple[Callable[[Plan, list[Item]], list[Item]], ...] = (block_rows, pair_up, run_concurrently)
 
 
-def schedule(graph: Graph) -> Plan:
+def schedule(graph: Graph, classes: LoweringClasses | None = None) -> Plan:
     """Decide what runs together, in which order, in which blocks, and what runs concurrently."""
-    plan = Plan(graph)
+    plan = Plan(graph, LoweringClasses() if classes is None else classes)
     fuse_row_chains(plan)
     plan.find_traffic()
     plan.items = plan.ordered()

@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autoconv.backends.llvm.analysis.classify import lowering_class
+from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.contiguity import is_block, is_contiguous
 from autoconv.backends.llvm.analysis.indexing import is_indexed, part_shape, positions, shares_loop, updates
 from autoconv.backends.llvm.analysis.lent_loads import is_marked, is_matrix
@@ -67,9 +67,9 @@ class Plan:
     `classes` are the lowering classes of the nodes, and `views` the values that only yield indices.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, classes: LoweringClasses) -> None:
         self.graph = graph
-        self.classes: dict[Node, str] = {node: lowering_class(node) for node in graph.nodes}
+        self.classes: dict[Node, str] = {node: classes[node] for node in graph.nodes}
         self.patches: dict[Node, Patches] = {}
         self._consumers = self._found_consumers()
         self._choose_patches()

@@ -164,7 +164,8 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
     sizes = [f"i64 {size}" for size in module.sizes]
     parameters = [*given, "i64 %depth", "ptr %results", "ptr %state", *sizes]
     out = FunctionText(module, Signature("i1", parameters, "nounwind", name))
-    body = Body(module, out, region.body.calls, graph, frozenset(), arguments_are_apart=False)
+    classes = region.body.classes
+    body = Body(module, out, region.body.calls, graph, frozenset(), classes, arguments_are_apart=False)
     body.recursion = "%state", "%depth"
     body.count_in(_field(out, "%state", _TICKS))
     _check_depth(body)
