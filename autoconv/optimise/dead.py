@@ -30,6 +30,8 @@ def dead(graph: Graph, contract: str = "function") -> Graph:
     that only feeds itself. Recursive functions keep all of theirs. The graph keeps its own parameters and outputs.
     """
     live = _Liveness(graph, contract)
+    if all(map(live.is_whole, graph.walk())):
+        return graph
     copy = _rebuilt(graph, live, range(len(graph.outputs)), range(len(graph.parameters)), {})
     compute_effects(copy)
     return copy
@@ -120,6 +122,13 @@ class _Liveness:
         _, body = loop.regions
         self._use(loop.inputs[position], loop.results[position], body.outputs[position])
         self._use(*(region.parameters[position] for region in loop.regions))
+
+    def is_whole(self, node: Node) -> bool:
+        """Return whether a node is live, with all its results and captures."""
+        if node not in self.nodes or not _is_trimmed(node):
+            return node in self.nodes
+        is_captured = len(self.kept_parameters(node)) == len(node.regions[0].parameters)
+        return is_captured and len(self.kept_results(node)) == len(node.results)
 
     def kept_results(self, node: Node) -> list[int]:
         return [i for i, value in enumerate(node.results) if value in self.values]

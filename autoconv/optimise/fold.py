@@ -18,7 +18,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,18 @@ def fold(graph: Graph, contract: str = "function") -> Graph:
     Pure nodes are folded. A node that may raise is folded unless its kernel raises; then it stays, and raises at run
     time. Captured constants are propagated into regions.
     """
+    constants = {value for node in graph.walk() if node.op.name == "constant" for value in node.results}
+    if not any(_may_fold(node, constants) for node in graph.walk()):
+        return graph
     return _Folder(graph, None).run()
+
+
+def _may_fold(node: Node, constants: Collection[Value]) -> bool:
+    """Return whether all operands of a node are constants, or constants are captured by its regions."""
+    if node.op.name in _NOT_FOLDED:
+        return False
+    known = (value in constants for value in node.inputs)
+    return any(known) if node.regions else all(known)
 
 
 class _Folder(Rewriter[None]):
