@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib.util
 import os
 import shutil
 import signal
@@ -11,8 +12,14 @@ import sys
 import tempfile
 import zlib
 from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+_SPEC = importlib.util.spec_from_file_location("forked_python", Path(__file__).with_name("forked_python.py"))
+forked_python = sys.modules["forked_python"] = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(forked_python)
 
 _MOST_KEPT = 1 << 30  # bytes of machine code; above, the next run makes its own
 _GENERATIONS = (50_000, 20, 50)
@@ -180,6 +187,14 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     if found != _RECURSION:
         sys.setrecursionlimit(_RECURSION)
         pytest.fail(f"{item.nodeid} leaves the recursion limit {found}, it was {_RECURSION}")
+
+
+@pytest.fixture(scope="session")
+def forker() -> Iterator[forked_python.Forker]:
+    """Starts programs in processes that are forked from one that has imported the package."""
+    made = forked_python.Forker()
+    yield made
+    made.close()
 
 
 @pytest.fixture

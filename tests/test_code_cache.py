@@ -6,7 +6,9 @@ import marshal
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,21 +35,25 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache" / "native"
 
 
-def run(tmp_path: Path, **environment: str) -> str:
-    script = tmp_path / "program.py"
-    script.write_text(PROGRAM)
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, env={**os.environ, **environment}, check=True
-    )
-    assert not done.stderr
-    return done.stdout
+@pytest.fixture
+def run(tmp_path: Path, forker: Any) -> Callable[[], str]:
+    """Return a function that runs the program in a process of its own, and returns what it prints."""
+
+    def printed() -> str:
+        script = tmp_path / "program.py"
+        script.write_text(PROGRAM)
+        done = forker.run([script])
+        assert done.returncode == 0 and not done.stderr
+        return str(done.stdout)
+
+    return printed
 
 
-def test_another_process_uses_what_was_compiled(cache, tmp_path):
-    assert run(tmp_path) == "67.5 15.0\n"
+def test_another_process_uses_what_was_compiled(cache, run):
+    assert run() == "67.5 15.0\n"
     first = {path: path.stat().st_mtime_ns for path in cache.glob("*.o")}
     assert first
-    assert run(tmp_path) == "67.5 15.0\n"
+    assert run() == "67.5 15.0\n"
     assert {path: path.stat().st_mtime_ns for path in cache.glob("*.o")} == first
     assert cache.stat().st_mode & 0o777 == 0o700
 
@@ -70,17 +76,17 @@ def test_a_conversion_is_used_again_until_its_file_changes(cache, tmp_path):
     assert len(list((cache.parent / "functions").glob("*.o"))) == 2
 
 
-def test_broken_and_foreign_conversions_are_made_anew(cache, tmp_path):
+def test_broken_and_foreign_conversions_are_made_anew(cache, run):
     functions = cache.parent / "functions"
-    run(tmp_path)
+    run()
     (entry,) = functions.glob("*.o")
     data = entry.read_bytes()
     entry.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    assert run(tmp_path) == "67.5 15.0\n"
+    assert run() == "67.5 15.0\n"
     assert content(entry) == marshal.loads(data[32:])
     functions.chmod(0o755)
     entry.write_bytes(b"")
-    assert run(tmp_path) == "67.5 15.0\n"
+    assert run() == "67.5 15.0\n"
     assert entry.read_bytes() == b""
 
 
@@ -91,29 +97,29 @@ def content(entry: Path) -> object:
     return marshal.loads(kept)
 
 
-def test_a_broken_entry_is_made_anew(cache, tmp_path):
-    run(tmp_path)
+def test_a_broken_entry_is_made_anew(cache, run):
+    run()
     for path in cache.glob("*.o"):
         data = path.read_bytes()
         path.write_bytes(data[:40] + bytes([data[40] ^ 1]) + data[41:])
     for path in list(cache.glob("*.o"))[:1]:
         path.write_bytes(b"")
-    assert run(tmp_path) == "67.5 15.0\n"
+    assert run() == "67.5 15.0\n"
 
 
-def test_a_folder_that_others_can_write_to_is_ignored(cache, tmp_path):
+def test_a_folder_that_others_can_write_to_is_ignored(cache, run):
     cache.mkdir(parents=True)
     cache.chmod(0o777)
-    assert run(tmp_path) == "67.5 15.0\n"
+    assert run() == "67.5 15.0\n"
     assert not list(cache.iterdir())
 
 
-def test_a_link_is_ignored(cache, tmp_path):
+def test_a_link_is_ignored(cache, tmp_path, run):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o700)
     cache.parent.mkdir()
     cache.symlink_to(elsewhere)
-    assert run(tmp_path) == "67.5 15.0\n"
+    assert run() == "67.5 15.0\n"
     assert not list(elsewhere.iterdir())
 
 
@@ -176,8 +182,8 @@ def test_the_oldest_go_first(cache):
     assert small.entries() == []
 
 
-def test_the_command(cache, tmp_path):
-    run(tmp_path)
+def test_the_command(cache, run):
+    run()
     command = [sys.executable, "-m", "autoconv", "cache"]
     shown = subprocess.run([*command, "info"], capture_output=True, text=True, check=True).stdout
     count = len(list(cache.glob("*.o")))  # of a graph several, and what all graphs share

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -567,6 +566,6 @@ NAMESPACES = [
         "from autoconv.autodiff import ForwardAccumulator; from autoconv.nest import map_structure",
     ],
 )
-def test_namespaces_are_modules(statement: str) -> None:
-    done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True, check=False)
+def test_namespaces_are_modules(statement: str, forker: Any) -> None:
+    done = forker.run(["-c", statement])
     assert done.returncode == 0, done.stderr

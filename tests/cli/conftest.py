@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from autoconv.cli import main
@@ -56,14 +57,20 @@ def cli() -> Callable[..., Result]:
 
 
 @pytest.fixture
-def command(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs `python -m autoconv` in the temporary folder as a process of its own."""
+def command(tmp_path: Path, forker: Any) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs `python -m autoconv` in the temporary folder as a process of its own.
+
+    It is a new one where the environment changes what Python reads at its start.
+    """
 
     def invoke(
         *arguments: object, cwd: Path = tmp_path, **environment: str
     ) -> subprocess.CompletedProcess[str]:
+        program = ["-m", "autoconv", *map(str, arguments)]
+        if not any(name.startswith("PYTHON") for name in environment):
+            return forker.run(program, cwd=cwd, env=os.environ | environment)
         return subprocess.run(
-            [sys.executable, "-m", "autoconv", *map(str, arguments)],
+            [sys.executable, *program],
             cwd=cwd,
             env=os.environ | environment,
             capture_output=True,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,13 +25,13 @@ HEAD = """
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Callable[[str], list[str]]:
+def run(tmp_path: Path, forker: Any) -> Callable[[str], list[str]]:
     """Return a function that runs a program after the three devices were made, and returns the lines that it prints."""
 
     def run_program(program: str) -> list[str]:
         path = tmp_path / "program.py"
         path.write_text(textwrap.dedent(HEAD) + textwrap.dedent(program))
-        done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=400, check=False)
+        done = forker.run([path], timeout=400)
         assert done.returncode == 0, done.stderr
         return [line for line in done.stdout.splitlines() if "(raylet)" not in line]
 

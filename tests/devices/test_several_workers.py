@@ -9,7 +9,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,15 +58,15 @@ def train(batch):
 data = tf.data.Dataset.from_tensor_slices((x, y)).batch(8).repeat(6)
 losses = [train(batch).numpy() for batch in strategy.experimental_distribute_dataset(data)]
 """
-Start = Callable[..., list[subprocess.Popen[str]]]
+Start = Callable[..., list[Any]]  # of forked_python.ForkedProcess
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Start:
+def start(tmp_path: Path, forker: Any) -> Start:
     """Return a function that starts a program in several workers."""
-    running: list[subprocess.Popen[str]] = []
+    running: list[Any] = []
 
-    def begin(program: str, count: int = 2, *arguments: str) -> list[subprocess.Popen[str]]:
+    def begin(program: str, count: int = 2, *arguments: str) -> list[Any]:
         path = tmp_path / "program.py"
         path.write_text(textwrap.dedent(HEAD) + textwrap.dedent(program))
         places = [socket.socket() for _ in range(count)]
@@ -77,10 +77,7 @@ def start(tmp_path: Path) -> Start:
             place.close()
         for index in range(count):
             told = json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}})
-            running.append(subprocess.Popen(
-                [sys.executable, path, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                env={**os.environ, "TF_CONFIG": told},
-            ))  # fmt: skip
+            running.append(forker.start([path, *arguments], env={**os.environ, "TF_CONFIG": told}))
         return running
 
     yield begin
@@ -89,7 +86,7 @@ def start(tmp_path: Path) -> Start:
         one.communicate()
 
 
-def lines_of(workers: list[subprocess.Popen[str]]) -> list[list[str]]:
+def lines_of(workers: list[Any]) -> list[list[str]]:
     found = [worker.communicate(timeout=300) for worker in workers]
     for worker, (_, faults) in zip(workers, found, strict=True):
         assert worker.returncode == 0, faults
@@ -160,9 +157,9 @@ def test_a_lost_worker_is_named(start: Start) -> None:
         time.sleep(100)
     print(error_of(lambda: strategy.reduce("SUM", tf.ones([3]), axis=None)))
     """, 3)
-    assert [worker.stdout.readline() for worker in workers] == ["3.0\n"] * 3  # type: ignore[union-attr]
+    assert [worker.read_line() for worker in workers] == ["3.0\n"] * 3
     time.sleep(0.2)
-    workers[1].send_signal(signal.SIGKILL)
+    workers[1].kill()
     for worker in (workers[0], workers[2]):
         out, _ = worker.communicate(timeout=60)
         assert out.startswith("UnavailableError: the worker /job:worker/task:1 at localhost:")
@@ -195,7 +192,7 @@ print(w.numpy().tobytes().hex())
     folder = str(tmp_path / "checkpoints")
     first = start(program, 2, folder, "slow")
     for one in first:
-        lines = [one.stdout.readline(), one.stdout.readline()]  # type: ignore[union-attr]
+        lines = [one.read_line(), one.read_line()]
         assert lines == ["from 0\n", "step\n"]
     time.sleep(random.random() / 10)
     first[1].kill()

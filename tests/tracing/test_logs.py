@@ -24,17 +24,23 @@ f(autoconv.constant(7), 3)
 """
 
 
-def written(tmp_path, program=PROGRAM, **environment):
-    file = tmp_path / "program.py"
-    file.write_text(program)
-    environment = {**os.environ, "AUTOCONV_BACKEND": "reference", **environment}  # no machine code to wait for
-    return subprocess.run(
-        [sys.executable, str(file)], capture_output=True, text=True, timeout=60, check=True, env=environment
-    )
+@pytest.fixture
+def written(forker, tmp_path):
+    """Return a function that returns what the program writes to standard error."""
+
+    def run(**environment):
+        file = tmp_path / "program.py"
+        file.write_text(PROGRAM)
+        environment = {**os.environ, "AUTOCONV_BACKEND": "reference", **environment}  # no machine code to wait for
+        done = forker.run([file], env=environment)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    return run
 
 
-def test_retraces(tmp_path):
-    lines = written(tmp_path, AUTOCONV_LOGS="retraces").stderr.splitlines()
+def test_retraces(written):
+    lines = written(AUTOCONV_LOGS="retraces").splitlines()
     assert len(lines) == 2
     assert re.fullmatch(
         r"\[autoconv retraces\] f: trace 1, first call, called at .*program.py:10:1; it took [\d.]+ ms", lines[0]
@@ -43,8 +49,8 @@ def test_retraces(tmp_path):
     assert "program.py:11:1; it took" in lines[1]
 
 
-def test_graph_and_passes(tmp_path):
-    text = written(tmp_path, AUTOCONV_LOGS="graph,passes").stderr
+def test_graph_and_passes(written):
+    text = written(AUTOCONV_LOGS="graph,passes")
     assert "[autoconv graph] __inference_f_" in text
     assert "[autoconv graph]   %cond = cond(" in text
     assert re.search(r"\[autoconv passes\] .*program.py: control_flow: [\d.]+ ms", text)
@@ -52,15 +58,15 @@ def test_graph_and_passes(tmp_path):
     assert "retraces" not in text
 
 
-def test_nothing_by_default_and_a_warning_for_other_names(tmp_path):
-    assert written(tmp_path).stderr == ""
-    text = written(tmp_path, AUTOCONV_LOGS="retrace").stderr
+def test_nothing_by_default_and_a_warning_for_other_names(written):
+    assert written() == ""
+    text = written(AUTOCONV_LOGS="retrace")
     assert "there is no log 'retrace'; there are retraces, graph, passes" in text
 
 
 @pytest.mark.parametrize("name", ["AUTOCONV_VERBOSITY", "AUTOGRAPH_VERBOSITY"])
-def test_verbosity_from_the_environment(tmp_path, name):
-    text = written(tmp_path, **{name: "3"}).stderr
+def test_verbosity_from_the_environment(written, name):
+    text = written(**{name: "3"})
     assert "Converted call: <function f at 0x" in text
     assert "ag__.if_stmt" in text
 

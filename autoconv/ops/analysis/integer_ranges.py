@@ -132,7 +132,7 @@ class RangeAnalysis:
 
     @contextmanager
     def _unreported(self) -> Iterator[None]:
-        """Keep visits from `reached`: those of states that are no fixed point, and of regions that are never entered."""
+        """Keep visits from `reached`: of states that are no fixed point, and of regions that are never entered."""
         reached, self._reached = self._reached, None
         try:
             yield

@@ -1,0 +1,128 @@
+"""Programs of tests in processes that are forked from one that has imported the package (`forking_server`)."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+_SERVER = Path(__file__).with_name("forking_server.py")
+
+
+class Forker:
+    """Starts programs as `python *arguments` does, without the time that imports take."""
+
+    def __init__(self) -> None:
+        self._server: subprocess.Popen[str] | None = None
+        self._environment = dict(os.environ)
+
+    def run(
+        self,
+        arguments: Sequence[object],
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        input: str = "",
+        timeout: float = 120,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program to its end, and return what it printed and its exit code."""
+        process = self.start(arguments, cwd=cwd, env=env, input=input)
+        out, errors = process.communicate(timeout)
+        return subprocess.CompletedProcess(process.arguments, process.returncode, out, errors)
+
+    def start(
+        self,
+        arguments: Sequence[object],
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        input: str = "",
+    ) -> ForkedProcess:
+        """Start a program; its environment may not change what Python reads at its start."""
+        environment = dict(os.environ if env is None else env)
+        streams = tempfile.TemporaryDirectory(prefix="streams-")
+        names = [os.path.join(streams.name, name) for name in ("input", "output", "errors")]
+        Path(names[0]).write_text(input)
+        request = {
+            "arguments": list(map(str, arguments)),
+            "folder": os.path.abspath(cwd or os.getcwd()),
+            "environment": environment,
+            "streams": names,
+        }
+        return ForkedProcess(self, request["arguments"], int(self.ask(request)), streams)
+
+    def ask(self, request: Mapping[str, object]) -> str:
+        """Send a request to the server, and return its answer."""
+        if self._server is None:
+            self._server = subprocess.Popen(
+                [sys.executable, _SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+        assert self._server.stdin is not None and self._server.stdout is not None
+        self._server.stdin.write(json.dumps(request) + "\n")
+        self._server.stdin.flush()
+        return self._server.stdout.readline()
+
+    def close(self) -> None:
+        """End the server."""
+        if self._server is not None:
+            self._server.communicate()
+
+
+class ForkedProcess:
+    """A running program, with the methods of `subprocess.Popen` that tests use."""
+
+    def __init__(
+        self, forker: Forker, arguments: list[str], pid: int, streams: tempfile.TemporaryDirectory[str]
+    ) -> None:
+        self.arguments, self.pid = arguments, pid
+        self.returncode: int | None = None
+        self._forker, self._streams = forker, streams
+        self._printed = "", ""
+        self._at = 0  # bytes of standard output that were read
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Wait for the end; return what is left of standard output, and what was written to standard error."""
+        if self.returncode is None:
+            if not self._ends_within(timeout):
+                self.kill()
+                self._end()
+                raise subprocess.TimeoutExpired(self.arguments, timeout or 0, *self._printed)
+            self._end()
+        return self._printed
+
+    def read_line(self) -> str:
+        """Wait for a line on standard output; "" where the program ends without one."""
+        path = Path(self._streams.name, "output")
+        is_last = False
+        while True:
+            found = path.read_bytes()[self._at :] if path.exists() else b""
+            line, end, _ = found.partition(b"\n")
+            if end or is_last:
+                self._at += len(line + end)
+                return (line + end).decode()
+            is_last = self._ends_within(0.01)
+
+    def kill(self) -> None:
+        """Kill the process, if it has not ended."""
+        if self.returncode is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def _ends_within(self, timeout: float | None) -> bool:
+        end = os.pidfd_open(self.pid)
+        try:
+            ready, _, _ = select.select([end], [], [], timeout)
+        finally:
+            os.close(end)
+        return bool(ready)
+
+    def _end(self) -> None:
+        self.returncode = int(self._forker.ask({"wait": self.pid}))
+        out, errors = (Path(self._streams.name, name).read_bytes() for name in ("output", "errors"))
+        self._printed = out[self._at :].decode(), errors.decode()
+        self._streams.cleanup()
