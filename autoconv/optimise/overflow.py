@@ -65,7 +65,7 @@ def may_run_code(node: Node) -> bool:
 
 
 class _ReachedNodes:
-    """What a run meets in the order of its nodes, with the ranges of an interval analysis.
+    """Irreversible nodes, and those where a call may have to rerun, in the order of a run and by an interval analysis.
 
     `last` is the first irreversible node passed. `behind` is that node once the call may have to rerun after it, for
     the reason `what`.
@@ -83,7 +83,7 @@ class _ReachedNodes:
 
     def _meet(self, node: Node) -> None:
         if self._last is None:
-            if node.op.name == "while":  # what an iteration does precedes the next one
+            if node.op.traits.repeats:  # what an iteration does precedes the next one
                 self._last = self._first_of(*node.regions)
             elif not node.regions and self._lasts(node):
                 self._last = node
