@@ -53,6 +53,7 @@ class Body:
         stacks: frozenset[Value],
         classes: LoweringClasses,
         arguments_are_apart: bool = True,
+    ) -> None:
         self.stacks = stacks
         self.classes = classes
         self.module = module
