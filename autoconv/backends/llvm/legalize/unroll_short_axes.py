@@ -90,7 +90,7 @@ def _is_of_vectors(node: Node) -> bool:
     if not node.op.traits.elementwise or node.effects is not Effects.PURE or len(node.results) != 1:
         return False
     (result,) = node.results
-    if not is_array(result.type):
+    if not is_array(result.type) or not result.type.shape:
         return False
     *rest, count = sizes(result.type)
     return 2 <= count <= _MOST and math.prod(rest) >= _FEWEST and lowering_class(node) == "element"
