@@ -1,9 +1,14 @@
-"""`tf.raw_ops`: the few that libraries call."""
+"""`tf.raw_ops`: those with a form by public functions, and the few others that libraries call.
+
+Raw ops take all arguments by name. Names without a form raise AttributeError.
+"""
 
 from __future__ import annotations
 
+import importlib
+import re
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -33,7 +38,6 @@ def ImageProjectiveTransformV3(
 ) -> Tensor:  # fmt: skip
     """Return projected images; see `projective_transform`."""
     return projective_transform(images, transforms, output_shape, fill_value, interpolation, fill_mode)
-
 
 
 _FusedBatchNorm = namedtuple(
@@ -81,3 +85,46 @@ def FusedBatchNormV2(
         x=x, scale=scale, offset=offset, mean=mean, variance=variance, epsilon=epsilon,
         exponential_avg_factor=exponential_avg_factor, data_format=data_format, is_training=is_training,
     )[:5]  # fmt: skip
+
+
+def __getattr__(name: str) -> Callable[..., object]:
+    form = _form(name)
+    if form is None:
+        raise AttributeError(f"module 'autoconv.raw_ops' has no attribute {name!r}")
+    op = _by_name(name, form)
+    globals()[name] = op
+    return op
+
+
+def __dir__() -> list[str]:
+    return sorted([*_tables()[0], *_tables()[1], *(name for name in globals() if name[0].isupper())])
+
+
+def _tables() -> tuple[dict[str, str], dict[str, Callable[..., object]]]:
+    """Return the namespaces of ops that are public functions, and the forms of others; imported with the first op."""
+    forms = importlib.import_module("autoconv.tensorflow.raw_op_forms")
+    resources = importlib.import_module("autoconv.tensorflow.raw_op_resources")
+    return {op: space for space, ops in forms.SAME.items() for op in ops}, {**forms.FORMS, **resources.FORMS}
+
+
+def _form(name: str) -> Callable[..., object] | None:
+    spaces, forms = _tables()
+    if name not in spaces:
+        return forms.get(name)
+    found: object = importlib.import_module("autoconv")
+    for part in filter(None, spaces[name].split(".")):
+        found = getattr(found, part)
+    words = re.sub(r"(?<=[a-z0-9])([A-Z])|(?<=[A-Z])([A-Z])(?=[a-z])", r"_\g<0>", re.sub(r"V\d$", "", name))
+    form: Callable[..., object] = getattr(found, words.lower())
+    return form
+
+
+def _by_name(op: str, form: Callable[..., object]) -> Callable[..., object]:
+    """Return the op as a function of named arguments; its own name for a node is accepted."""
+
+    def raw_op(*, name: str | None = None, **arguments: object) -> object:
+        return form(**arguments)
+
+    raw_op.__name__ = raw_op.__qualname__ = op
+    raw_op.__doc__ = f"The raw op {op}."
+    return raw_op
