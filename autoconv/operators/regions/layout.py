@@ -306,10 +306,16 @@ def opened(layout: Layout, region: Region | None = None) -> Layout:
     if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
         keys, parts = take_apart(layout.value)
         return Parts(form_of(layout.value), keys, tuple(layout_of(part, region) for part in parts))
-    if isinstance(layout, Static) and is_structure(layout.value) and not _is_one_object(layout.value, region):
+    if isinstance(layout, Static) and is_structure(layout.value) and not _keeps_identity(layout.value, region):
         keys, parts = take_apart(layout.value)
         return Parts(form_of(layout.value), keys, tuple(Static(part) for part in parts))
     return layout
+
+
+def _keeps_identity(value: object, region: Region | None) -> bool:
+    """Return whether a structure is an object of the program, of a dataclass or a container from outside."""
+    is_outer = region is not None and region.contract.keeps_identity and isinstance(value, (list, dict))
+    return is_outer or _is_one_object(value, region)
 
 
 def _is_one_object(value: object, region: Region | None) -> bool:

@@ -30,17 +30,9 @@ _CONSTANT = (
 _READING: dict[type, set[str]] = {
     list: {"copy", "count", "index"},
     dict: {"copy", "get", "items", "keys", "values"},
-    set: {
-        "copy",
-        "difference",
-        "intersection",
-        "isdisjoint",
-        "issubset",
-        "issuperset",
-        "symmetric_difference",
-        "union",
-    },
-}
+    set: {"copy", "difference", "intersection", "isdisjoint", "issubset", "issuperset", "symmetric_difference",
+          "union"},
+}  # fmt: skip
 # Methods of arrays that change the array.
 ARRAY_MUTATORS = frozenset(
     {"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort"}
@@ -162,6 +154,11 @@ def changes_container(function: str) -> bool:
 def is_noted(kind: type, name: str) -> bool:
     """Return whether the method of a list, dict or set is logged before its call."""
     return name not in _READING[kind]
+
+
+def reads_only(name: str) -> bool:
+    """Return whether the method of that name changes no list, dict or set."""
+    return any(name in names for names in _READING.values())
 
 
 def owner_is_settled(owner: Any) -> bool:

@@ -185,7 +185,7 @@ class Guards:
                     large = [spot for spot in self.holders() if is_large(spot.read()) and spot.key not in self.skip]
                     if large:
                         self.take_in(large)
-                    searched, reads = True, self._settled_reads()
+                    searched, reads = True, self.settled_reads()
                 if self._may_be_read(read(), reads):
                     raise RunPlain(f"{name} ({what}) is read, and a change of it would not be noticed") from None
                 makes = Fingerprints(self.skip, strict=False, names=names)
@@ -199,7 +199,7 @@ class Guards:
         for kind in self.kinds:
             self.meet(kind, kind in self.of_objects)
 
-    def _settled_reads(self) -> Reads | None:
+    def settled_reads(self) -> Reads | None:
         """Return what the functions found so far read of the present values; None where that is unknown."""
         if self.reads is None:
             return None

@@ -80,7 +80,7 @@ def reached_by_names(
 ) -> Iterator[Any]:
     """Iterate over the values and their parts; also over the attributes of classes and modules, by these names.
 
-    None stands for all names. Defaults of functions are among the parts. `skip` is as in `reached_from`.
+    None stands for all names. Defaults and attributes of functions are among the parts. `skip` is as in `reached_from`.
     """
     seen: set[int] = set()
     pending = list(values)
@@ -102,6 +102,7 @@ def _parts(value: Any, names: frozenset[str] | None, skip: frozenset[Any], seen:
         if is_user_code(value):
             yield from value.__defaults__ or ()
             yield from (value.__kwdefaults__ or {}).values()
+            yield from vars(value).values()
     elif type(value).__module__.partition(".")[0] == "autoconv":  # of a decorated function, not its traces and graphs
         function = getattr(value, "__wrapped__", None) if hasattr(type(value), "__autoconv_function__") else None
         yield from () if function is None else (function,)

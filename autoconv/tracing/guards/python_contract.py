@@ -20,7 +20,7 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import has_user_equality
 from autoconv.operators.numpy.calls import UnknownArgument
-from autoconv.operators.regions.layout import Variant
+from autoconv.operators.regions.layout import Variant, made_here
 from autoconv.operators.regions.shared_identity import keep_identities
 from autoconv.operators.regions.tracing_signals import AbandonTrace
 from autoconv.operators.support.debuggers import debugger_in
@@ -33,7 +33,8 @@ from autoconv.runtime.objects.containers import PLAIN, materialise
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.contracts import ITERATION, NODE
 from autoconv.runtime.recording.regions import Trace, current_region
-from autoconv.runtime.support.structure import is_structure, mutable_parts, plain_kind, structure_parts
+from autoconv.runtime.support.attributes import attributes_of, has_attributes
+from autoconv.runtime.support.structure import is_structure, plain_kind, structure_parts
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -163,11 +164,11 @@ def _is_made_by_python(kind: type) -> bool:
 def check_identities(result: Any, outside: Iterable[Any], written: Iterable[Any]) -> None:
     """Preserve the identity of lists and dicts that are returned and also held elsewhere, in a value of `written`.
 
-    They become objects of the graph; of other containers the graph returns copies. Raises Restage or RunPlain for
-    containers that existed before the call.
+    They become objects of the graph; of other containers the graph returns copies. `outside` are the values that
+    existed before the call, their parts included: raises Restage or RunPlain for a container among them.
     """
     written = [*written]
-    outer = {id(part) for value in outside for part in mutable_parts(value)}
+    outer = {id(part) for part in outside if type(part) not in _UNCHANGING_OWNERS}
     held = {id(part) for value in written for part in _parts_given(value)}
     for alternative in result.values if type(result) is Variant else (result,):
         keep_identities((alternative, *written))
@@ -189,18 +190,24 @@ def _check_alternative(result: Any, outer: set[int], held: set[int]) -> None:
         known.add(id(part))
 
 
-def _parts_given(value: Any) -> Iterator[Any]:
-    """Iterate over the lists, dicts and dataclasses in a result, each as often as it is reached.
+def _parts_given(value: Any, around: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """Iterate over the lists, dicts, sets and dataclasses in a result, each as often as it is reached.
 
-    A part in several arms of one variant counts once, as only one arm exists at run time.
+    A part in several arms of one variant counts once, as only one arm exists at run time. Objects that the call makes
+    are searched as well, which are in no object of `around`.
     """
     if type(value) is Variant:
-        yield from {id(part): part for arm in value.values for part in _parts_given(arm)}.values()
+        yield from {id(part): part for arm in value.values for part in _parts_given(arm, around)}.values()
+    elif type(value) is set:
+        yield value
+    elif made_here(value) and has_attributes(value) and not any(value is outer for outer in around):
+        for part in attributes_of(value).values():
+            yield from _parts_given(part, (*around, value))
     elif is_structure(value):
         if not isinstance(value, tuple):
             yield value
         for part in structure_parts(value):
-            yield from _parts_given(part)
+            yield from _parts_given(part, around)
 
 
 def check_guesses(graph: Graph) -> None:

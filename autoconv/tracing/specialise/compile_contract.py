@@ -8,7 +8,7 @@ the trace. `RestartTrace` and `Specialise` restart it with more inputs, or with 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -41,6 +41,7 @@ from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.outputs.aliases import aliased_outputs, parts_leave, share_memory
+from autoconv.tracing.outputs.escaping_constants import escaping_constants
 from autoconv.tracing.outputs.growing_arrays import refuse_growing_arrays
 from autoconv.tracing.outputs.unknown_writes import refuse_unknown_writes
 from autoconv.tracing.specialise.deciding_arguments import DecidingArguments
@@ -88,6 +89,7 @@ class CompileContract(TracingContract):
         self.journal = trace.root.journal = Journal(trace.root)
         self._reads_arrays = False
         self._containers: OutsideContainers | None = None
+        self._arguments: Sequence[Any] = ()
 
     # While the converted code runs
 
@@ -153,15 +155,32 @@ class CompileContract(TracingContract):
         raise RunPlain(f"the argument {names[0]!r} is changed")
 
     def after_run(self, result: Any, arguments: Sequence[Any]) -> None:
+        self._arguments = arguments
         # Attributes are stored when they are set.
         written = [spot.read() for spot in self.call.spots if spot.kind != "attribute"]
-        python_contract.check_identities(result, (*arguments, *self.guards.values()), written)
+        python_contract.check_identities(result, self._existing_before(arguments), written)
         # Before the outputs: new objects stored in older ones are the same objects in the result.
         self.outside.stores.store(self.trace.root)
 
+    def _existing_before(self, arguments: Sequence[Any]) -> Iterator[Any]:
+        """Iterate over what the arguments and the names read lead to, without what the trace itself wrote."""
+        reads = self.guards.settled_reads()
+        names = None if reads is None else reads.names_if_closed
+        return reached_by_names((*arguments, *self.guards.values()), names, frozenset(self.outside.known))
+
     def after_outputs(self) -> None:
-        self.outside.containers_change(changed_constants(self.trace.root.graph))
+        graph = self.trace.root.graph
+        self.outside.containers_change(changed_constants(graph))
+        self._keep_escaping(escaping_constants(graph))
         self.journal.roll_back()
+
+    def _keep_escaping(self, containers: Sequence[Any]) -> None:
+        """Make inputs of outside containers whose identity matters; their contents alone are guarded otherwise."""
+        existing = {id(part) for part in self._existing_before(self._arguments)} if containers else ()
+        outer = [part for part in containers if id(part) in existing]
+        if outer:
+            self.outside.containers_change(outer)
+            raise RunPlain(f"a {type(outer[0]).__name__} that existed before the call is stored, raised or returned")
 
     def check_recorded(self, arguments: Sequence[Any]) -> None:
         graph, guards = self.trace.root.graph, self.guards
