@@ -30,11 +30,18 @@ class Forker:
         env: Mapping[str, str] | None = None,
         input: str = "",
         timeout: float = 120,
+        check: bool = False,
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program to its end, and return what it printed and its exit code."""
+        """Run a program to its end, and return what it printed and its exit code.
+
+        Raises subprocess.TimeoutExpired, and with `check` subprocess.CalledProcessError for another exit code than 0.
+        """
         process = self.start(arguments, cwd=cwd, env=env, input=input)
         out, errors = process.communicate(timeout)
-        return subprocess.CompletedProcess(process.arguments, process.returncode, out, errors)
+        done = subprocess.CompletedProcess(process.arguments, process.returncode, out, errors)
+        if check:
+            done.check_returncode()
+        return done
 
     def start(
         self,

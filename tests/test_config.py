@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from typing import Any
 
 import pytest
 
@@ -43,7 +42,7 @@ def test_devices() -> None:
     tf.config.set_soft_device_placement(True)
 
 
-def test_logical_devices_are_fixed_once_they_are_used() -> None:
+def test_logical_devices_are_fixed_once_they_are_used(forker: Any) -> None:
     program = """
 import autoconv as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
@@ -55,7 +54,7 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    run = forker.run(["-c", program], check=True)
     assert run.stdout == (
         "['/device:CPU:0', '/device:CPU:1']\nVirtual devices cannot be modified after being initialized\n"
     )

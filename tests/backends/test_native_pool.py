@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import pickle
-import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -104,7 +104,7 @@ def test_threads() -> None:
     assert failed == []
 
 
-def test_arrays_outlive_the_function_and_the_interpreters_end(tmp_path: Path) -> None:
+def test_arrays_outlive_the_function_and_the_interpreters_end(forker: Any, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         "import atexit, gc, sys\n"
@@ -122,7 +122,5 @@ def test_arrays_outlive_the_function_and_the_interpreters_end(tmp_path: Path) ->
         "import builtins\n"
         "builtins.last = build()\n"
     )
-    done = subprocess.run(
-        [sys.executable, str(program)], capture_output=True, text=True, timeout=120, cwd=ROOT, check=False
-    )
+    done = forker.run([program], cwd=ROOT)
     assert (done.returncode, done.stdout.strip()) == (0, "200000.0"), done.stderr

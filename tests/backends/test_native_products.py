@@ -2,8 +2,6 @@
 
 import hashlib
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -220,13 +218,13 @@ print(hashlib.sha256(b"".join(one.numpy().tobytes() for one in chain(x, w, v))).
 
 
 @pytest.mark.skipif(this_machine().vectors is None or not this_machine().has_pool, reason="products are another's")
-def test_the_number_of_threads_changes_no_bit_of_a_product(tmp_path):
+def test_the_number_of_threads_changes_no_bit_of_a_product(forker, tmp_path):
     file = tmp_path / "program.py"
     file.write_text(PROGRAM)
     found = set()
     for count in (1, 3):
         environment = {**os.environ, "AUTOCONV_NUM_THREADS": str(count)}
-        done = subprocess.run([sys.executable, file], env=environment, capture_output=True, text=True)
+        done = forker.run([file], env=environment)
         assert not done.returncode, done.stderr
         found.add(done.stdout)
     assert len(found) == 1 and len(found.pop().strip()) == hashlib.sha256().digest_size * 2

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import subprocess
 import sys
 import threading
 import weakref
@@ -132,8 +131,8 @@ print(again, os.waitpid(child, 0)[1])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_both_sides_of_a_fork_go_on(tmp_path: Path):
+def test_both_sides_of_a_fork_go_on(forker, tmp_path: Path):
     file = tmp_path / "forks.py"
     file.write_text(FORK)
-    done = subprocess.run([sys.executable, file], capture_output=True, text=True, check=True)
+    done = forker.run([file], check=True)
     assert done.stdout == "True 0\n"

@@ -46,18 +46,18 @@ print(digest.hexdigest())
 """
 
 
-def _run(program, folder, count):
+def _run(forker, program, folder, count):
     """What the program, a file in the folder, prints with that many threads."""
     file = folder / "program.py"
     file.write_text(program)
     environment = {**os.environ, "AUTOCONV_NUM_THREADS": str(count)}
-    done = subprocess.run([sys.executable, file], env=environment, capture_output=True, text=True)
+    done = forker.run([file], env=environment)
     assert not done.returncode, done.stderr
     return done.stdout.strip()
 
 
-def test_the_number_of_threads_changes_no_bit(tmp_path):
-    assert len({_run(PROGRAM, tmp_path, count) for count in (1, 2, 5)}) == 1
+def test_the_number_of_threads_changes_no_bit(forker, tmp_path):
+    assert len({_run(forker, PROGRAM, tmp_path, count) for count in (1, 2, 5)}) == 1
 
 
 def test_split_loops_are_numpys():
@@ -143,8 +143,8 @@ print(os.waitpid(child, 0)[1])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_process_starts_threads_of_its_own(tmp_path):
-    assert _run(FORK, tmp_path, 3) == "0"
+def test_a_forked_process_starts_threads_of_its_own(forker, tmp_path):
+    assert _run(forker, FORK, tmp_path, 3) == "0"
 
 
 def test_a_number_of_threads_that_is_none_is_named():

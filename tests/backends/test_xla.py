@@ -2,8 +2,6 @@
 
 import gc
 import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -586,11 +584,11 @@ print(g(np.arange(3.0)), type(g(np.arange(3.0))).__name__)
 """
 
 
-def test_accelerators(tmp_path):
+def test_accelerators(forker, tmp_path):
     pytest.importorskip("jax")
     path = tmp_path / "program.py"
     path.write_text(ACCELERATED)
-    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=200, check=False)
+    done = forker.run([path], timeout=200)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "['/physical_device:GPU:0', '/physical_device:GPU:1']",

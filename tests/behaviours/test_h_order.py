@@ -1,6 +1,5 @@
 """Section H: devices, checks of numerics, and control dependencies in graphs."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -40,7 +39,7 @@ def test_line_135_devices_and_the_two_enums():
     assert [e.name for e in tf.VariableAggregation] == ["NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA"]
 
 
-def test_line_135_virtual_devices_are_fixed_after_start():
+def test_line_135_virtual_devices_are_fixed_after_start(forker):
     program = """
 import autoconv as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
@@ -51,7 +50,7 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = forker.run(["-c", program], check=True)
     assert done.stdout == "Virtual devices cannot be modified after being initialized\n"
 
 

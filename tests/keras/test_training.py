@@ -272,12 +272,11 @@ for folder in (sys.argv[1], sys.argv[1] + "-whole")[: 1 if sys.argv[2] == "kille
 """
 
 
-def test_a_killed_training_goes_on_with_the_same_numbers(tmp_path):
+def test_a_killed_training_goes_on_with_the_same_numbers(forker, tmp_path):
     (tmp_path / "trained.py").write_text(TRAINED)
 
     def run(how):
-        command = [sys.executable, tmp_path / "trained.py", tmp_path / "backup", how]
-        return subprocess.run(command, capture_output=True, text=True, check=how == "resumed")
+        return forker.run([tmp_path / "trained.py", tmp_path / "backup", how], check=how == "resumed")
 
     assert run("killed").returncode == -signal.SIGKILL
     resumed, whole = run("resumed").stdout.splitlines()

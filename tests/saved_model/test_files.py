@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from runpy import run_path
 
@@ -84,9 +82,8 @@ for step in range(100):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_a_killed_writer_leaves_the_old_object_or_the_new_one(tmp_path):
-    command = [sys.executable, "-c", KILLED, str(tmp_path), str(HERE)]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+def test_a_killed_writer_leaves_the_old_object_or_the_new_one(forker, tmp_path):
+    lines = forker.run(["-c", KILLED, tmp_path, HERE], check=True).stdout.splitlines()
     killed, values = [line.split()[0] for line in lines], [line.split()[1] for line in lines]
     assert len(lines) > 6 and killed[:-1] == ["9"] * (len(lines) - 1) and killed[-1] == "0"
     first_new = values.index("7.0")

@@ -6,8 +6,6 @@ import collections
 import json
 import os
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -210,7 +208,7 @@ def test_assets_are_copied(folder, tmp_path):
     assert loaded.words.asset_path.numpy().decode() == path
 
 
-def test_a_process_without_the_classes_loads_it(folder):
+def test_a_process_without_the_classes_loads_it(forker, folder):
     module = Dense()
     module(X)
     ac.saved_model.save(module, folder)
@@ -219,7 +217,7 @@ def test_a_process_without_the_classes_loads_it(folder):
         "loaded = ac.saved_model.load(sys.argv[1])\n"
         "print(loaded(np.ones((4, 2), np.float32))['y'].numpy().tolist())\n"
     )
-    found = subprocess.run([sys.executable, "-c", program, folder], capture_output=True, text=True, check=True)
+    found = forker.run(["-c", program, folder], check=True)
     assert found.stdout == f"{(X @ module.w.numpy()).tolist()}\n"
 
 
