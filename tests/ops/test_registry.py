@@ -37,6 +37,7 @@ WITHOUT_SAMPLES = {
        if name.startswith("array_") and not OPS[name].samples},
     **{name: "on datasets; tests/data" for name in OPS if name.startswith(("iterable_", "iterator_"))},
 }  # fmt: skip
+RECORDS = dict(OPS)  # those of the package; graphs make others for lists of their own
 ONLY_ARRAYS = (np.ndarray, np.generic)
 
 
@@ -46,14 +47,12 @@ def samples() -> Iterator[Any]:
             yield pytest.param(op, sample, id=f"{op.name}-{i}")
 
 
-def tensor_samples(*, pure: bool = False, with_floats: bool = False) -> Iterator[Any]:
-    """Those with arrays for inputs; only those without effects, or with a float64 input, where asked for."""
+def tensor_samples(*, with_floats: bool = False) -> Iterator[Any]:
+    """Those with arrays for inputs; only those with a float64 input, where asked for."""
     for parameter in samples():
-        op, sample = parameter.values
+        _, sample = parameter.values
         arrays = all(isinstance(x, ONLY_ARRAYS) for x in sample.inputs)
-        if not arrays or (pure and op.effects is not Effects.PURE):
-            continue
-        if not with_floats or any(x.dtype == np.float64 for x in sample.inputs):
+        if arrays and (not with_floats or any(x.dtype == np.float64 for x in sample.inputs)):
             yield parameter
 
 
@@ -114,13 +113,12 @@ def describe(array: Any) -> str:
     return f"{type(array).__name__} {getattr(array, 'dtype', '')}{np.shape(array)}"
 
 
-@pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in OPS.values()])
-def test_record(op: Op) -> None:
-    assert op.name and op.graphdef and op.graphdef[0].isupper()
-    assert OPS[op.name] is op
-    assert callable(op.gradient) or op.gradient.reason
-    assert op.samples or op.name in WITHOUT_SAMPLES
-    assert op.kernel is not None or op.name in WITHOUT_SAMPLES
+def test_records() -> None:
+    for name, op in RECORDS.items():
+        assert name == op.name and op.graphdef and op.graphdef[0].isupper()
+        assert callable(op.gradient) or op.gradient.reason, name
+        assert op.samples or name in WITHOUT_SAMPLES, name
+        assert op.kernel is not None or name in WITHOUT_SAMPLES, name
 
 
 def test_exceptions_are_ops() -> None:
@@ -133,8 +131,22 @@ def test_duplicate_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("op", "sample"), list(tensor_samples()))
-def test_kernel_agrees_with_rule(op: Op, sample: Sample) -> None:
-    results = run(op, *sample.inputs, **sample.attributes)
+def test_kernel(op: Op, sample: Sample) -> None:
+    """The kernel agrees with the rule, leaves its inputs alone, repeats if it is pure, and has the op's facts."""
+    inputs, attributes = sample.inputs, sample.attributes
+    copies = [np.array(x) for x in inputs]
+    results = run(op, *inputs, **attributes)
+    for before, after in zip(copies, inputs, strict=True):
+        np.testing.assert_array_equal(before, after)
+    _check_rule(op, sample, results)
+    if op.effects is Effects.PURE:
+        for a, b in zip(results, run(op, *inputs, **attributes), strict=True):
+            np.testing.assert_array_equal(a, b)
+    if results:
+        _check_facts(op, sample, results[0])
+
+
+def _check_rule(op: Op, sample: Sample, results: tuple[Any, ...]) -> None:
     known = input_types(sample)
     dimensions_unknown = [TensorType(t.dtype, (None,) * len(t.shape)) for t in known]
     rank_unknown = [TensorType(t.dtype, None) for t in known]
@@ -145,12 +157,13 @@ def test_kernel_agrees_with_rule(op: Op, sample: Sample) -> None:
             assert agrees(type_, result), f"{type_} for {types}, but the kernel gives {describe(result)}"
 
 
-@pytest.mark.parametrize(("op", "sample"), list(tensor_samples()))
-def test_kernel_leaves_inputs_alone(op: Op, sample: Sample) -> None:
-    copies = [np.array(x) for x in sample.inputs]
-    run(op, *sample.inputs, **sample.attributes)
-    for before, after in zip(copies, sample.inputs, strict=True):
-        np.testing.assert_array_equal(before, after)
+def _check_facts(op: Op, sample: Sample, result: Any) -> None:
+    inputs, attributes = sample.inputs, sample.attributes
+    if op.traits.commutative and len(inputs) == 2:
+        np.testing.assert_array_equal(result, run(op, *inputs[::-1], **attributes)[0])
+    if op.traits.identity is not None and (inputs[0].dtype == bool) == isinstance(op.traits.identity, bool):
+        neutral = np.full(np.shape(inputs[0]), op.traits.identity, inputs[0].dtype)
+        np.testing.assert_array_equal(run(op, inputs[0], neutral, **attributes)[0], inputs[0])
 
 
 @pytest.mark.parametrize(("op", "sample"), list(tensor_samples(with_floats=True)))
@@ -165,27 +178,6 @@ def test_kernel_keeps_other_dtypes(op: Op, sample: Sample) -> None:
             continue
         for type_, result in zip(rule, run(op, *inputs, **sample.attributes), strict=True):
             assert agrees(type_, result), f"{type_}, but the kernel gives {describe(result)}"
-
-
-@pytest.mark.parametrize(("op", "sample"), list(tensor_samples(pure=True)))
-def test_pure_ops_repeat(op: Op, sample: Sample) -> None:
-    first, second = (run(op, *sample.inputs, **sample.attributes) for _ in range(2))
-    for a, b in zip(first, second, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-@pytest.mark.parametrize(("op", "sample"), list(tensor_samples()))
-def test_facts(op: Op, sample: Sample) -> None:
-    inputs, attributes = sample.inputs, sample.attributes
-    results = run(op, *inputs, **attributes)
-    if not results:
-        pytest.skip("no results")
-    result = results[0]
-    if op.traits.commutative and len(inputs) == 2:
-        np.testing.assert_array_equal(result, run(op, *inputs[::-1], **attributes)[0])
-    if op.traits.identity is not None and (inputs[0].dtype == bool) == isinstance(op.traits.identity, bool):
-        neutral = np.full(np.shape(inputs[0]), op.traits.identity, inputs[0].dtype)
-        np.testing.assert_array_equal(run(op, inputs[0], neutral, **attributes)[0], inputs[0])
 
 
 @pytest.mark.parametrize(("op", "sample"), list(differentiable_samples()))
