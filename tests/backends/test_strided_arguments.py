@@ -88,6 +88,18 @@ def test_results_are_the_argument_or_views_of_it() -> None:
         assert not np.shares_memory(fresh, base)
 
 
+def test_a_single_result_is_the_argument_or_a_view_of_it() -> None:
+    part = np.arange(5000)[::2]
+    for program in (lambda a, b: a, lambda a, b: (a, a, b.sum()), lambda a, b: a[1:], lambda a, b: a.reshape(2, -1)[1]):
+        compiled = autoconv.compile(program)
+        for other in (np.ones(3), part[:1500]):
+            one, expected = compiled(part, other), program(part, other)
+            first, wanted = (one[0], expected[0]) if isinstance(one, tuple) else (one, expected)
+            assert (first is part) == (wanted is part)
+            assert np.shares_memory(first, part) == np.shares_memory(wanted, part)
+            np.testing.assert_array_equal(first, wanted)
+
+
 def test_what_is_written_later_does_not_show() -> None:
     def program(a: Any) -> Any:
         b = a * 1

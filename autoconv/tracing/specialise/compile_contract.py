@@ -219,7 +219,8 @@ class CompileContract(TracingContract):
     def _check_memory(self) -> None:
         """Raise where results would share memory with arguments, or with each other, but do not in this graph."""
         trace, graph, outside = self.trace, self.trace.root.graph, self.outside
-        given = graph.parameters[: len(self.call.key.leaves)]
+        given = set(graph.parameters[: len(self.call.key.leaves)])
+        given |= {node.results[0] for node in graph.nodes if node.op.name == "array_load" and node.inputs[0] in given}
         if trace.arrays and not trace.memory and aliased_outputs(graph, given):
             if outside.may_be_memory:
                 raise RestartTrace(memory=True)  # with arrays as memory, the result is the same array, or a view of it
