@@ -176,6 +176,10 @@ class Generator:
         shape = self.arrays[target]
         size, operator = self.size(shape[0]), self.random.choice(["=", "=", "+=", "-="])
         choice = self.random.random()
+        if choice < 0.15:
+            axes = self.random.choice(["", ":, "]) if len(shape) == 2 else ""
+            into, part = self.random.choice([("1:", ":-1"), (":-1", "1:"), ("2:", "1:-1"), ("1:-1", ":-2")])
+            return [f"{target}[{axes}{into}] {operator} ({self.expression(shape, 1)})[{axes}{part}]"]
         if choice < 0.5:
             return [f"{target}[{', '.join(map(self.position, shape))}] {operator} {self.number(1)}"]
         if choice < 0.7:
