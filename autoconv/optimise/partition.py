@@ -18,47 +18,54 @@ from autoconv.graph.types import ResourceType
 
 @dataclass(eq=False)
 class Part:
-    """Nodes of one device that run together; `inputs` and `outputs` are values of the partitioned graph."""
+    """Nodes of one device that run together; `inputs` and `outputs` are values of the partitioned graph.
+
+    `is_divided`: the part is one node whose regions run on several devices.
+    """
 
     place: str
     stage: int
+    is_divided: bool = False
     nodes: list[Node] = field(default_factory=list)
     graph: Graph = field(default_factory=lambda: Graph("part"))
     inputs: list[Value] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
 
 
-def partition(graph: Graph, place: Callable[[Node], str]) -> list[list[Part]]:
+def partition(
+    graph: Graph, place: Callable[[Node], str], is_divided: Callable[[Node], bool] = lambda node: False
+) -> list[list[Part]]:
     """Divide the nodes of a graph, without those of regions, into stages of parts.
 
-    `place` maps a node to the place that runs it. The parts of a stage are independent of each other; each
-    stage needs earlier ones only. Constants belong to the parts that use them.
+    `place` maps a node to the place that runs it; a node that `is_divided` is a part of its own. The parts of a stage
+    are independent of each other; each stage needs earlier ones only. Constants belong to the parts that use them.
     """
-    parts: dict[tuple[int, str], Part] = {}
+    parts: dict[tuple[int, str, Node | None], Part] = {}
     order = _Order()
     found: dict[Value, Part] = {}
     for node in graph.nodes:
-        if _is_constant(node) and not any(value in graph.outputs for value in node.results):
+        if is_constant(node) and not any(value in graph.outputs for value in node.results):
             continue
-        where = place(node)
-        stage = order.earliest(node, where, [found[value] for value in node.inputs if value in found])
-        part = parts.setdefault((stage, where), Part(where, stage))
+        where, alone = place(node), node if is_divided(node) else None
+        shared = None if alone is not None else where
+        stage = order.earliest(node, shared, [found[value] for value in node.inputs if value in found])
+        part = parts.setdefault((stage, where, alone), Part(where, stage, alone is not None))
         part.nodes.append(node)
         found.update(dict.fromkeys(node.results, part))
         order.note(node, part)
     _connect(graph, found)
     for part in parts.values():
         _build(part, graph.name)
-    stages = sorted({stage for stage, _ in parts})
-    return [[part for (at, _), part in parts.items() if at == stage] for stage in stages]
+    stages = sorted({part.stage for part in parts.values()})
+    return [[part for part in parts.values() if part.stage == stage] for stage in stages]
 
 
 def places(graph: Graph) -> set[str]:
-    """Return the devices that nodes of a graph ask for, apart from those of regions; "" for none."""
-    return {node.device for node in graph.nodes if not _is_constant(node)}
+    """Return the devices that nodes of a graph ask for, those of regions among them; "" for none."""
+    return {node.device for node in graph.walk() if not is_constant(node)}
 
 
-def _is_constant(node: Node) -> bool:
+def is_constant(node: Node) -> bool:
     return node.op.name == "constant"
 
 
@@ -69,15 +76,18 @@ class _Order:
         self._written: dict[Hashable, Part] = {}
         self._read: dict[Hashable, list[Part]] = {}
 
-    def earliest(self, node: Node, where: str, before: list[Part]) -> int:
-        """Return the first stage in which a node may run at a place, after the parts that its inputs come from."""
+    def earliest(self, node: Node, where: str | None, before: list[Part]) -> int:
+        """Return the first stage in which a node may run, after the parts that its inputs come from.
+
+        `where` is the place whose part it joins, None for a part of its own.
+        """
         after = list(before)
         for key in _touched(node):
             if key in self._written:
                 after.append(self._written[key])
             if node.effects.must_run:
                 after += self._read.get(key, ())
-        return max((part.stage + (part.place != where) for part in after), default=0)
+        return max((part.stage + (part.is_divided or part.place != where) for part in after), default=0)
 
     def note(self, node: Node, part: Part) -> None:
         for key in _touched(node):
@@ -102,7 +112,7 @@ def _connect(graph: Graph, found: dict[Value, Part]) -> None:
     for part in dict.fromkeys(found.values()):
         inside = set(part.nodes)
         taken = [value for node in part.nodes for value in node.inputs if value.node not in inside]
-        part.inputs = [value for value in dict.fromkeys(taken) if value.node is None or not _is_constant(value.node)
+        part.inputs = [value for value in dict.fromkeys(taken) if value.node is None or not is_constant(value.node)
                        or value in found]
         for value in part.inputs:
             if value in found and value not in found[value].outputs:

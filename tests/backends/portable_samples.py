@@ -1,6 +1,7 @@
 """What the tests of writers for other runtimes share: op samples as graphs, and programs of fixtures as graphs."""
 
 import copy
+import functools
 import importlib.util
 from dataclasses import replace
 from pathlib import Path
@@ -94,12 +95,12 @@ def numpy_program(name):
     expected = module.program(*expected_arguments)
     graph, arrays = graph_and_arrays(concrete, arguments)
     expected = [np.asarray(x) for x in flatten(expected)[0] if x is not None]
-    return module, graph, arrays, expected, _parameters(concrete, expected_arguments)
+    return module, graph, arrays, expected, parameters_of(concrete, expected_arguments)
 
 
 def graph_and_arrays(concrete, arguments):
     """The graph of a trace for the sizes of these arguments, as writers take it, and its arguments."""
-    arrays = _parameters(concrete, arguments)
+    arrays = parameters_of(concrete, arguments)
     types = [
         replace(v.type, shape=x.shape) if isinstance(v.type, ArrayType) else v.type.with_shape(x.shape)
         for v, x in zip(concrete.recorded.parameters, arrays, strict=True)
@@ -107,7 +108,8 @@ def graph_and_arrays(concrete, arguments):
     return prepared(concrete.recorded, types), arrays
 
 
-def _parameters(concrete, arguments):
+def parameters_of(concrete, arguments):
+    """The arguments and captures of a trace as the arrays of its graph's parameters."""
     leaves = flatten((tuple(arguments), {}))[0]
     found = [x for key, x in zip(concrete.key.leaves, leaves, strict=True) if not isinstance(key, (Literal, Reference))]
     found += [getattr(x, "_array", x) for x in concrete.captures]
@@ -128,10 +130,15 @@ def assert_numpy_program(name, run):
 
 def executed(text, arrays, types):
     """Run a StableHLO module by XLA: its results, of these types, and the error word."""
+    given = [TensorType(as_dtype(np.asarray(x).dtype), np.shape(x)) for x in arrays]
+    return _executable(text, tuple(given), tuple(types))(arrays)
+
+
+@functools.lru_cache(16)
+def _executable(text, given, types):
     client = importlib.import_module("autoconv.backends.xla.client")
     executable = importlib.import_module("autoconv.backends.xla.executable")
-    given = [TensorType(as_dtype(np.asarray(x).dtype), np.shape(x)) for x in arrays]
-    return executable.Executable(text, client.place(), given, types)(arrays)
+    return executable.Executable(text, client.place(), list(given), list(types))
 
 
 def integers_of(arrays):

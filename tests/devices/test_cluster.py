@@ -83,6 +83,31 @@ def test_workers(run: Run) -> None:
         return a + b
     print(np.abs(several(x).numpy() - (2 * np.sin([1, 2]) + np.cos([1, 2]))).max() < 1e-6, v.numpy())
 
+    from autoconv.config.placement import TASKS
+    calls = []
+    for number in range(2):
+        task = TASKS["player", number]
+        task.call = lambda *given, number=number, call=task.call: calls.append(number) or call(*given)
+    @tf.function
+    def in_turns(x):
+        for i in tf.range(3):
+            with tf.device("/job:player/task:0"):
+                x = x * 2.0
+            if x[0] > 2.0:
+                with tf.device("/job:player/task:1"):
+                    x = x + v
+        return x
+    print(in_turns(x).numpy(), calls)
+    @tf.function
+    def tried(x):
+        try:
+            with tf.device("/job:player/task:1"):
+                y = tf.linalg.cholesky(x)
+        except tf.errors.InvalidArgumentError:
+            y = -x
+        return y
+    print(tried(tf.constant([[-1.0]])).numpy())
+
     @tf.function
     def bad(x):
         return tf.linalg.cholesky(x)
@@ -92,7 +117,6 @@ def test_workers(run: Run) -> None:
     with tf.device("/job:player/task:9"):
         print(error_of(lambda: tf.constant(1.0)))
 
-    from autoconv.config.placement import TASKS
     first = TASKS["player", 1].wait_until_ready()
     @tf.function
     def long(x):
@@ -116,6 +140,8 @@ def test_workers(run: Run) -> None:
         f"{name.format(1)} (2,) [4. 6.] CPU:0",
         f"{name.format(0)[-26:]} [ 64. 432.]",
         "True 3.0",
+        "[17. 25.] [0, 0, 1, 0, 1]",
+        "[[1.]]",
         "return tf.linalg.cholesky(x)",
         "InvalidArgumentError: /job:player/replica:0/task:9/device:CPU:0 unknown device.",
         "UnavailableError: the worker /job:player/task:1 at localhost:2223 was lost: its process"[:81],

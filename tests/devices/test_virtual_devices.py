@@ -97,6 +97,61 @@ def test_graphs_run_on_several_devices(run: Run) -> None:
     ]  # fmt: skip
 
 
+def test_regions_run_on_the_devices_of_their_nodes(run: Run) -> None:
+    found = run("""
+        from autoconv.backends.llvm.runtime import library
+        v = tf.Variable(1.0, dtype=tf.float64)
+        @tf.function
+        def grown(x):
+            for i in tf.range(5):
+                with tf.device("CPU:1"):
+                    a = tf.sin(x)
+                    v.assign_add(1.0)
+                with tf.device("CPU:2"):
+                    b = tf.cos(x)
+                if tf.reduce_sum(a) > 0.0:
+                    with tf.device("CPU:1"):
+                        x = a * b + v
+                else:
+                    x = a - b
+            return x
+        x = tf.constant(np.linspace(0.0, 1.0, 1 << 18))
+        def expected(x, v=1.0):
+            for i in range(5):
+                a, b, v = np.sin(x), np.cos(x), v + 1.0
+                x = a * b + v if a.sum() > 0.0 else a - b
+            return x
+        print(np.abs(grown(x) - expected(x.numpy())).max() < 1e-12, v.numpy(), library._pool.cache_info().currsize)
+        @tf.function
+        def tried(x):
+            try:
+                with tf.device("CPU:1"):
+                    y = tf.linalg.cholesky(x)
+            except tf.errors.InvalidArgumentError:
+                y = x * 2.0
+            return y
+        print(tried(tf.constant([[-1.0]])).numpy(), tried(tf.constant([[4.0]])).numpy())
+        @tf.function
+        def missing(x):
+            for i in tf.range(2):
+                with tf.device("CPU:9"):
+                    x = x + 1.0
+            return x
+        print(error_of(lambda: missing(tf.constant(1.0)))[:84])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(grown(x))
+        v.assign(6.0)
+        step = np.eye(1, 1 << 18, 7)[0] * 1e-6
+        slope = (expected(x.numpy() + step, 6.0) - expected(x.numpy() - step, 6.0)).sum() / 2e-6
+        print(abs(tape.gradient(y, x).numpy()[7] - slope) < 1e-6)
+    """)
+    assert found == [
+        "True 6.0 3", "[[-2.]] [[2.]]",
+        "InvalidArgumentError: Unable to find any devices for spec /device:CPU:9 [Op:missing]", "True",
+    ]  # fmt: skip
+
+
 def test_unknown_devices(run: Run) -> None:
     """The classes are TensorFlow's, and the texts of eager ops too."""
     known = ", ".join(f"{HOST}{i}" for i in range(3))

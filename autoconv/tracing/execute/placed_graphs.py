@@ -9,14 +9,17 @@ from typing import Any
 
 from autoconv.backends import compile_graph
 from autoconv.backends.call_form import CallForm
+from autoconv.backends.interpreter import node_function
 from autoconv.backends.protocol import CompiledGraph
 from autoconv.config.placement import DEFAULT_DEVICE, is_default, placed, pool_of, task_of
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.graph import Graph, Node, Span, Value
+from autoconv.graph.graph import Graph, Node, Span, Value, has_recursion
 from autoconv.graph.types import TensorType
 from autoconv.optimise import optimise
-from autoconv.optimise.partition import Part, partition, places
+from autoconv.optimise.partition import Part, is_constant, partition, places
 from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
+
+_DIVISIBLE = ("call", "cond", "try", "while")
 
 
 def compiled(graph: Graph, contract: str, form: CallForm | None = None, backend: str | None = None) -> CompiledGraph:
@@ -31,7 +34,9 @@ def compiled(graph: Graph, contract: str, form: CallForm | None = None, backend:
 class PlacedGraph:
     """A graph whose nodes run on several devices: parts that are independent run concurrently, one thread each.
 
-    `device` is the full name of the device of nodes without a request. Devices are looked up at the first call.
+    A loop or branch whose nodes request several devices is interpreted, and its regions are such graphs. `device` is
+    the full name of the device of nodes without a request. Devices are looked up at the first call. With `fetches` the
+    results are arrays of this process, and errors of other processes are raised.
     """
 
     entry = None
@@ -40,8 +45,11 @@ class PlacedGraph:
     holds_no_arguments = False
     sizes = None
 
-    def __init__(self, graph: Graph, contract: str, device: str = "", backend: str | None = None) -> None:
+    def __init__(
+        self, graph: Graph, contract: str, device: str = "", backend: str | None = None, fetches: bool = False
+    ) -> None:
         self._graph = graph
+        self._fetches = fetches
         self._contract = contract
         self._device = device
         self._backend = backend
@@ -49,21 +57,29 @@ class PlacedGraph:
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         if self._stages is None:
-            self._stages = [
-                [(part, self._compiled(part)) for part in stage] for stage in partition(self._graph, self._place)
-            ]
+            stages = partition(self._graph, self._place, self._is_divided)
+            self._stages = [[(part, self._compiled(part)) for part in stage] for stage in stages]
         values: dict[Value, Any] = dict(zip(self._graph.parameters, arguments, strict=True))
         for stage in self._stages:
             jobs = [_Job(run, [_argument_for(values[value], part) for value in part.inputs]) for part, run in stage]
             for (part, _), found in zip(stage, _run_all(jobs), strict=True):
                 values.update(zip(part.outputs, found, strict=True))
-        return [values[value] for value in self._graph.outputs]
+        found = [values[value] for value in self._graph.outputs]
+        return [_fetched(value) for value in found] if self._fetches else found
 
     def _place(self, node: Node) -> str:
         """Return the device of a node. Nodes on variables and objects of this process run here."""
-        request = node.device
-        found = self._device_for(request)
-        return DEFAULT_DEVICE if task_of(found) is not None and not _can_be_sent(node) else found
+        found = self._device_for(node.device)
+        is_elsewhere = task_of(found) is not None and (not _can_be_sent(node) or self._is_divided(node))
+        return DEFAULT_DEVICE if is_elsewhere else found
+
+    def _is_divided(self, node: Node) -> bool:
+        """Return whether the regions of a node have nodes of several devices, or of another one than its own."""
+        if node.op.name not in _DIVISIBLE or any(map(has_recursion, node.regions)):
+            return False
+        inner = {one.device for region in node.regions for one in region.walk() if not is_constant(one)}
+        own = self._device_for(node.device)
+        return any(self._device_for(request) != own for request in inner if request)
 
     def _device_for(self, request: str) -> str:
         if not request:
@@ -76,6 +92,8 @@ class PlacedGraph:
             ) from None
 
     def _compiled(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
+        if part.is_divided:
+            return self._interpreted(part)
         task = task_of(part.place)
         graph = optimise(part.graph, contract=self._contract)
         if task is not None:
@@ -86,13 +104,41 @@ class PlacedGraph:
         return compile_graph(graph, None, pool, self._backend)
 
 
+    def _interpreted(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
+        """Return a function that runs a node with several devices region by region."""
+        (node,) = (one for one in part.graph.nodes if one.regions)
+        constants = {one.results[0]: one.attributes["value"] for one in part.graph.nodes if one is not node}
+        device, is_cond = self._device_for(part.nodes[0].device), node.op.name == "cond"
+
+        def compile_region(region: Graph) -> PlacedGraph:
+            # The condition of a loop is read here, and what fails in the body of a try has to fail inside of it.
+            fetches = region is node.regions[0] and node.op.name in ("while", "try")
+            return PlacedGraph(region, self._contract, device, self._backend, fetches)
+
+        function = node_function(node, compile_region)
+
+        def run(arguments: Sequence[Any]) -> list[Any]:
+            values = {**constants, **dict(zip(part.graph.parameters, arguments, strict=True))}
+            inputs = [values[value] for value in node.inputs]
+            if is_cond:
+                inputs[0] = _fetched(inputs[0])
+            found = dict(zip(node.results, function(*inputs), strict=True))
+            return [found[value] for value in part.graph.outputs]
+
+        return run
+
+
 def _can_be_sent(node: Node) -> bool:
     return all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)) and bool(node.results)
 
 
 def _argument_for(value: Any, part: Part) -> Any:
     """Return an argument for a part: values of another process are fetched for a device of this one."""
-    return value.fetch() if hasattr(value, "fetch") and task_of(part.place) is None else value
+    return value if part.is_divided or task_of(part.place) is not None else _fetched(value)
+
+
+def _fetched(value: Any) -> Any:
+    return value.fetch() if hasattr(value, "fetch") else value
 
 
 class _Job:
