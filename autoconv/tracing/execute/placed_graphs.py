@@ -14,12 +14,11 @@ from autoconv.backends.protocol import CompiledGraph
 from autoconv.config.placement import DEFAULT_DEVICE, is_default, placed, pool_of, task_of
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.graph import Graph, Node, Span, Value, has_recursion
+from autoconv.graph.region_flow import result_sources
 from autoconv.graph.types import TensorType
 from autoconv.optimise import optimise
 from autoconv.optimise.partition import Part, is_constant, partition, places
 from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
-
-_DIVISIBLE = ("call", "cond", "try", "while")
 
 
 def compiled(graph: Graph, contract: str, form: CallForm | None = None, backend: str | None = None) -> CompiledGraph:
@@ -75,7 +74,7 @@ class PlacedGraph:
 
     def _is_divided(self, node: Node) -> bool:
         """Return whether the regions of a node have nodes of several devices, or of another one than its own."""
-        if node.op.name not in _DIVISIBLE or any(map(has_recursion, node.regions)):
+        if not node.op.traits.control or any(map(has_recursion, node.regions)):
             return False
         inner = {one.device for region in node.regions for one in region.walk() if not is_constant(one)}
         own = self._device_for(node.device)
@@ -108,24 +107,27 @@ class PlacedGraph:
         """Return a function that runs a node with several devices region by region."""
         (node,) = (one for one in part.graph.nodes if one.regions)
         constants = {one.results[0]: one.attributes["value"] for one in part.graph.nodes if one is not node}
-        device, is_cond = self._device_for(part.nodes[0].device), node.op.name == "cond"
+        device = self._device_for(part.nodes[0].device)
+        results = {source for index in range(len(node.results)) for source in result_sources(node, index)}
 
         def compile_region(region: Graph) -> PlacedGraph:
-            # The condition of a loop is read here, and what fails in the body of a try has to fail inside of it.
-            fetches = region is node.regions[0] and node.op.name in ("while", "try")
-            return PlacedGraph(region, self._contract, device, self._backend, fetches)
+            # What is no result is read here: the condition of a loop, and the body of a try, which has to fail inside.
+            return PlacedGraph(region, self._contract, device, self._backend, not results.issuperset(region.outputs))
 
         function = node_function(node, compile_region)
 
         def run(arguments: Sequence[Any]) -> list[Any]:
             values = {**constants, **dict(zip(part.graph.parameters, arguments, strict=True))}
-            inputs = [values[value] for value in node.inputs]
-            if is_cond:
-                inputs[0] = _fetched(inputs[0])
+            inputs = [_fetched(values[value]) if _is_number(value) else values[value] for value in node.inputs]
             found = dict(zip(node.results, function(*inputs), strict=True))
             return [found[value] for value in part.graph.outputs]
 
         return run
+
+
+def _is_number(value: Value) -> bool:
+    """Return whether a value has no dimensions, as conditions, which are read here."""
+    return isinstance(value.type, TensorType) and value.type.shape == ()
 
 
 def _can_be_sent(node: Node) -> bool:
