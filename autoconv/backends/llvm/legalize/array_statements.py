@@ -206,10 +206,13 @@ class _Statements:
         steps: list[Step] = []
         if self._step(value, store, tree, inputs, steps, {}) is None or len(steps) > _MOST_STEPS:
             return
-        if not tree and not any(isinstance(value.type, ArrayType) for value in inputs):
+        reads_memory = any(isinstance(value.type, ArrayType) for value in inputs)
+        if not tree and not reads_memory:
             return
         if store.op.name == "array_of" and not _has_sizes(kind, steps):
             return
+        if store.op.name == "array_of" and not reads_memory and is_sure(kind, steps):
+            return  # loops over tensors read their slices in place, and the array takes their result as it is
         self.of[store] = inputs, tuple(steps)
         self.parts |= set(self._pending)
         self.absorbed |= tree
