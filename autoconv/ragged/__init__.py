@@ -11,11 +11,12 @@ from autoconv.api.ragged.construction import (
     stack_dynamic_partitions,
 )
 from autoconv.api.ragged.construction import range_ as range
+from autoconv.api.ragged.crossing import cross, cross_hashed
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 
 __all__ = [
-    "boolean_mask", "constant", "map_flat_values", "range", "row_splits_to_segment_ids", "segment_ids_to_row_splits",
-    "stack", "stack_dynamic_partitions",
+    "boolean_mask", "constant", "cross", "cross_hashed", "map_flat_values", "range", "row_splits_to_segment_ids",
+    "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions",
 ]  # fmt: skip
 
 _present_functions(globals())

@@ -28,7 +28,7 @@ MODULES = {
     "local_variables": "collections", "local_variables_initializer": "collections", "make_template": "scopes",
     "model_variables": "collections", "moving_average_variables": "collections", "multinomial": "maths",
     "name_scope": "scopes", "no_op": "operations", "ones_initializer": "initializers", "op_scope": "scopes",
-    "sparse_placeholder": "placeholders",
+    "sparse_placeholder": "placeholders", "SparseTensorValue": "placeholders",
     "orthogonal_initializer": "initializers", "placeholder": "placeholders",
     "placeholder_with_default": "placeholders", "print": "effects", "py_func": "maths", "random_normal": "maths",
     "random_normal_initializer": "initializers", "random_uniform_initializer": "initializers", "reduce_all": "maths",

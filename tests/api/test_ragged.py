@@ -269,3 +269,30 @@ def test_the_shape_of_lengths():
     for bad in ([(2, 1)], [3, (2, 1)], []):
         with pytest.raises(ValueError):
             ac.experimental.DynamicRaggedShape.from_lengths(bad)
+
+
+def test_partitions_in_all_forms_are_those_of_tensorflow():
+    made = ac.experimental.RowPartition
+    for rows, lengths in (
+        (made.from_row_starts([0, 2], nvals=3), [2, 1]),
+        (made.from_row_limits([1, 3]), [1, 2]),
+        (made.from_uniform_row_length(2, nvals=4), [2, 2]),
+        (made.from_uniform_row_length(0, nrows=3), [0, 0, 0]),
+        (made.from_row_splits([0, 2, 2, 3]), [2, 0, 1]),
+    ):
+        ends = np.cumsum(lengths)
+        assert rows.row_limits().numpy().tolist() == ends.tolist() and int(rows.nvals()) == ends[-1]
+        assert rows.row_starts().numpy().tolist() == (ends - lengths).tolist()
+        assert rows.offsets_in_rows().numpy().tolist() == [i for length in lengths for i in range(length)]
+        assert rows.with_dtype(ac.int32).dtype is ac.int32 and rows.static_nrows == len(lengths)
+    assert repr(rows) == "RowPartition(row_splits=[0 2 2 3])" and not rows.is_uniform()
+    uniform = made.from_uniform_row_length(2, nvals=4)
+    assert repr(uniform) == "RowPartition(nrows=2, uniform_row_length=2)" and uniform.static_uniform_row_length == 2
+
+
+def test_crosses_of_rows():
+    rows, others = ac.ragged.constant([["a"], ["b", "c"]]), ac.ragged.constant([["d"], ["e"]])
+    assert ac.ragged.cross([rows, others]).to_list() == [[b"a_X_d"], [b"b_X_e", b"c_X_e"]]
+    hashed = ac.ragged.cross_hashed([rows, others], num_buckets=100)
+    dense = ac.sparse.cross_hashed([ac.constant([["a"]]), ac.constant([["d"]])], num_buckets=100)
+    assert hashed.to_list()[0] == dense.values.numpy().tolist()

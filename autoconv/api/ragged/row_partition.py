@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from autoconv.api.ragged.partitions import integers
 from autoconv.api.ragged.tensor import RaggedTensor
+from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as counted
-from autoconv.graph.dtypes import DType
-from autoconv.runtime.annotations import IntLike, TensorLike
-from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.api.tensors.gather import gather
+from autoconv.api.tensors.shaping import concat
+from autoconv.graph.dtypes import DType, int64
+from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
+from autoconv.runtime.tensors.static_values import static_value
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
 class RowPartition:
@@ -41,9 +45,83 @@ class RowPartition:
         ids = integers(value_rowids)
         return cls(RaggedTensor.from_value_rowids(ids, ids, nrows, validate=validate))
 
+    @classmethod
+    def from_row_starts(cls, row_starts: TensorLike, nvals: IntLike, validate: bool = True) -> RowPartition:
+        """Return the partition of `nvals` values into rows that begin at these positions."""
+        numbers = counted(cast(nvals, integers(row_starts).dtype))
+        return cls(RaggedTensor.from_row_starts(numbers, row_starts, validate=validate))
+
+    @classmethod
+    def from_row_limits(
+        cls, row_limits: TensorLike, validate: bool = True, dtype: DTypeLike | None = None
+    ) -> RowPartition:
+        """Return the partition into rows that end before these positions."""
+        limits = integers(row_limits) if dtype is None else cast(row_limits, dtype)
+        return cls(RaggedTensor.from_row_limits(counted(concat([[0], limits], 0)[-1]), limits, validate=validate))
+
+    @classmethod
+    def from_uniform_row_length(
+        cls, uniform_row_length: IntLike, nvals: IntLike | None = None, nrows: IntLike | None = None,
+        validate: bool = True,
+    ) -> RowPartition:  # fmt: skip
+        """Return the partition into rows of one length, which has to be given with the number of values or rows."""
+        if nvals is None:
+            if nrows is None:
+                raise ValueError("nvals or nrows has to be given beside uniform_row_length")
+            nvals = nrows * uniform_row_length  # type: ignore[operator]
+        numbers = counted(cast(nvals, int64))
+        return cls(RaggedTensor.from_uniform_row_length(numbers, uniform_row_length, nrows, validate))
+
+    def __repr__(self) -> str:
+        length, splits = self.static_uniform_row_length, self._rows.row_splits
+        if length is not None:
+            return f"RowPartition(nrows={self.static_nrows}, uniform_row_length={length})"
+        return f"RowPartition(row_splits={splits.numpy() if isinstance(splits, EagerTensor) else splits})"
+
     @property
     def dtype(self) -> DType:
         return self._rows.row_splits.dtype
+
+    def with_dtype(self, dtype: DTypeLike) -> RowPartition:
+        """Return the partition with splits of another dtype."""
+        return RowPartition(self._rows.with_row_splits_dtype(dtype))
+
+    @property
+    def static_nrows(self) -> int | None:
+        """The number of rows, if it is known while tracing."""
+        return self._rows.shape[0]  # type: ignore[no-any-return]
+
+    @property
+    def static_nvals(self) -> int | None:
+        """The number of values, if it is known while tracing."""
+        return self._rows.values.shape[0]  # type: ignore[no-any-return]
+
+    @property
+    def static_uniform_row_length(self) -> int | None:
+        """The length of all rows, if there is one that is known while tracing."""
+        known = static_value(self._rows.uniform_row_length)
+        return None if known is None else int(known)
+
+    def is_uniform(self) -> bool:
+        """Return whether the rows have one length by construction."""
+        return self._rows.uniform_row_length is not None
+
+    def uniform_row_length(self) -> Tensor | None:
+        return self._rows.uniform_row_length  # type: ignore[no-any-return]
+
+    def nvals(self) -> Tensor:
+        return self._rows.row_splits[-1]  # type: ignore[no-any-return]
+
+    def row_starts(self) -> Tensor:
+        return self._rows.row_starts()
+
+    def row_limits(self) -> Tensor:
+        return self._rows.row_limits()
+
+    def offsets_in_rows(self) -> Tensor:
+        """Return the position of each value in its row."""
+        first = gather(self._rows.row_starts(), self._rows.value_rowids())
+        return counted(cast(self.nvals(), self.dtype)) - cast(first, self.dtype)  # type: ignore[no-any-return]
 
     def row_splits(self) -> Tensor:
         return self._rows.row_splits

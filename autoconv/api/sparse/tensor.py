@@ -129,6 +129,11 @@ class SparseTensorSpec(TypeSpec):
         self._shape = TensorShape(as_shape(shape))
         self._dtype = as_dtype(dtype)
 
+    @staticmethod
+    def from_value(value: SparseTensor) -> SparseTensorSpec:
+        """Return the spec of a sparse tensor."""
+        return SparseTensorSpec(value.shape, value.dtype)
+
     @property
     def value_type(self) -> type:
         return SparseTensor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.graph.dtypes import as_dtype
@@ -33,6 +33,18 @@ def placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) ->
     graph = region.block.graph
     whole = region.trace.scope + (name or "Placeholder")
     return SymbolicTensor(graph.add_parameter(TensorType(as_dtype(dtype), as_shape(shape)), whole))
+
+
+class SparseTensorValue(NamedTuple):
+    """A sparse tensor as arrays: what a session returns for one, and what may be fed for one.
+
+    >>> autoconv.compat.v1.SparseTensorValue([[0, 0]], [1], [1, 1]).values
+    [1]
+    """
+
+    indices: Any
+    values: Any
+    dense_shape: Any
 
 
 def sparse_placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) -> SparseTensor:

@@ -1,0 +1,38 @@
+"""Combinations of the values of rows, of ragged and other tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.api.ragged.tensor import RaggedTensor
+from autoconv.api.sparse.crossing import cross as sparse_cross
+from autoconv.api.sparse.crossing import cross_hashed as sparse_cross_hashed
+
+
+def cross(inputs: Sequence[Any], name: str | None = None) -> Any:
+    """Return for each row every combination of one value of each input, as text joined by `_X_`.
+
+    The inputs are ragged, sparse or dense matrices of strings or integers.
+
+    >>> rows = autoconv.ragged.constant([["a"], ["b", "c"]])
+    >>> autoconv.ragged.cross([rows, autoconv.constant([["d"], ["e"]])]).to_list()
+    [[b'a_X_d'], [b'b_X_e', b'c_X_e']]
+    """
+    return RaggedTensor.from_sparse(sparse_cross(_without_ragged(inputs)))
+
+
+def cross_hashed(
+    inputs: Sequence[Any], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+) -> Any:
+    """Return for each row the hash of every combination of one value of each input, modulo `num_buckets`.
+
+    >>> rows = autoconv.ragged.constant([["a"], ["b", "c"]])
+    >>> autoconv.ragged.cross_hashed([rows, autoconv.constant([[1], [2]])], num_buckets=10).row_lengths().numpy()
+    array([1, 2])
+    """
+    return RaggedTensor.from_sparse(sparse_cross_hashed(_without_ragged(inputs), num_buckets, hash_key))
+
+
+def _without_ragged(inputs: Sequence[Any]) -> list[Any]:
+    return [one.to_sparse() if isinstance(one, RaggedTensor) else one for one in inputs]
