@@ -26,8 +26,8 @@ def leave_current_folder() -> None:
         return
     inherited = os.environ.get("PYTHONPATH", "")
     leading = (0 if sys.flags.safe_path else 1) + (inherited.count(os.pathsep) + 1 if inherited else 0)
-    kept = [entry for entry in sys.path[:leading] if os.path.realpath(entry or os.curdir) != here]
-    sys.path[:leading] = kept
+    entries = [entry for entry in sys.path[:leading] if os.path.realpath(entry or os.curdir) != here]
+    sys.path[:leading] = entries
 
 
 _is_quiet = False

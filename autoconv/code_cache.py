@@ -69,15 +69,15 @@ class CodeCache:
             self.prune()
 
     def _checksum(self, key: str, code: bytes) -> bytes:
-        found = hashlib.sha256(f"{self.name}\0{key}\0".encode())
-        found.update(code)
-        return found.digest()
+        digest = hashlib.sha256(f"{self.name}\0{key}\0".encode())
+        digest.update(code)
+        return digest.digest()
 
     def prune(self) -> None:
         """Remove the oldest entries until the rest is within the limits."""
-        found = sorted(self._facts(), key=lambda entry: entry[2], reverse=True)
+        entries = sorted(self._facts(), key=lambda entry: entry[2], reverse=True)
         total = 0
-        for count, (path, size, _) in enumerate(found):
+        for count, (path, size, _) in enumerate(entries):
             total += size
             if total > self.limit or count >= self.most:
                 with contextlib.suppress(OSError):

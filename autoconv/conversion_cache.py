@@ -32,11 +32,11 @@ class ConversionCache:
         tag = sys.implementation.cache_tag
         if sys.dont_write_bytecode or not tag or not file.endswith(".py") or not os.path.isfile(file):
             return
-        chosen = _digest(
+        digest = _digest(
             *(f"{field.name}={_stable(getattr(options, field.name))}" for field in fields(options))
         )
         key = hashlib.sha256(converter().encode() + data).hexdigest()[:32]
-        stem = f"{Path(file).stem}.autoconv-{tag}-{chosen[:8]}-"
+        stem = f"{Path(file).stem}.autoconv-{tag}-{digest[:8]}-"
         self.path = Path(importlib.util.cache_from_source(file)).with_name(f"{stem}{key}.json")
 
     def load(self) -> tuple[str, tuple[int, ...], tuple[str, ...]] | None:

@@ -292,7 +292,7 @@ RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, I
 DATA_LOSS, UNAUTHENTICATED = 15, 16
 
 
-def _named_as_in_tensorflow() -> None:
+def _adopt_tensorflow_names() -> None:
     """Give classes that only add one of Python's classes the names of TensorFlow's, which programs print.
 
     Their qualified names, by which tracebacks show and pickles find them, stay.
@@ -303,4 +303,4 @@ def _named_as_in_tensorflow() -> None:
     ListReadError.__name__ = OutOfRangeError.__name__
 
 
-_named_as_in_tensorflow()
+_adopt_tensorflow_names()

@@ -37,7 +37,7 @@ _UNDO: dict[object, tuple[int, Callable[[], object]]] = {}  # by block: the thre
 class _Forking(threading.local):
     """The locks that this thread holds while it forks."""
 
-    held: tuple[Any, ...] = ()
+    locks: tuple[Any, ...] = ()
 
 
 _FORKING = _Forking()
@@ -63,7 +63,7 @@ def lazy_import() -> Iterator[None]:
     therefore the import continues without it after a timeout. No garbage is collected meanwhile: what modules make
     stays, and looking for garbage in it takes a tenth of the time.
     """
-    taken = _IMPORTS.acquire(timeout=_PATIENCE)
+    is_acquired = _IMPORTS.acquire(timeout=_PATIENCE)
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -71,19 +71,19 @@ def lazy_import() -> Iterator[None]:
     finally:
         if collects:
             gc.enable()
-        if taken:
+        if is_acquired:
             _IMPORTS.release()
 
 
 @contextmanager
 def released(lock: Any) -> Iterator[None]:
     """Let other threads take a lock during the block, however often this thread holds it."""
-    held = lock._release_save() if lock._is_owned() else None
+    state = lock._release_save() if lock._is_owned() else None
     try:
         yield
     finally:
-        if held is not None:
-            lock._acquire_restore(held)
+        if state is not None:
+            lock._acquire_restore(state)
 
 
 def generation() -> int:
@@ -113,31 +113,34 @@ def undone_in_children(undo: Callable[[], object]) -> Iterator[None]:
 def _before_fork() -> None:
     begin, turn = time.monotonic(), _FIRST_TURN
     while True:
-        taken = []
+        locks = []
         for lock in sorted(_WAITED.keys(), key=lambda lock: _WAITED[lock]):
             if not lock.acquire(timeout=turn):
                 break
-            taken.append(lock)
+            locks.append(lock)
         else:
             break
         waited = time.monotonic() - begin
         if waited > _PATIENCE and (waited > _IMPORTS_END or not _others_import()):
             break
-        for lock in taken:  # the owner of the next one may wait for these
+        for lock in locks:  # the owner of the next one may wait for these
             lock.release()
         turn = min(2 * turn, _LONGEST_TURN)
-    _FORKING.held = tuple(taken)
+    _FORKING.locks = tuple(locks)
 
 
 def _others_import() -> bool:
     """Return whether other threads are importing modules, and none of them can be waiting for an import of this one."""
-    owners = {getattr(held(), "owner", None) for held in list(getattr(_bootstrap, "_module_locks", {}).values())}
+    owners = {
+        getattr(lock_reference(), "owner", None)
+        for lock_reference in list(getattr(_bootstrap, "_module_locks", {}).values())
+    }
     return bool(owners - {None}) and threading.get_ident() not in owners
 
 
 def _in_parent() -> None:
-    held, _FORKING.held = _FORKING.held, ()
-    for lock in held:
+    locks, _FORKING.locks = _FORKING.locks, ()
+    for lock in locks:
         lock.release()
 
 

@@ -146,17 +146,17 @@ class ImportHook(_Hook):
 
     def options_for(self, module: str, source: str) -> Options:
         """Return the options for this module, with those of the names to compile that it defines."""
-        wanted = {
+        names = {
             name.partition(":")[2] or name
             for name in self.compile
             if name.partition(":")[0] in (module, name)
         }
-        if wanted:
+        if names:
             try:
-                wanted &= {name for name, _ in qualified_functions(ast.parse(source))}
+                names &= {name for name, _ in qualified_functions(ast.parse(source))}
             except (SyntaxError, ValueError):
-                wanted = set()  # the conversion reports it, with its position
-        return Options(compile_names=frozenset(wanted), keep_going=self.keep_going, comments=False)
+                names = set()  # the conversion reports it, with its position
+        return Options(compile_names=frozenset(names), keep_going=self.keep_going, comments=False)
 
     def _is_inside(self, origin: str | None) -> bool:
         """Return whether a file is the user's own: under the folder, and not in a library installed below it."""
@@ -277,7 +277,7 @@ class _Converting:
 class ConvertingLoader(_Converting, SourceFileLoader):  # type: ignore[misc]
     """Loader of a converted file.
 
-    Only `get_code` differs from Python's loader, so that no frame of this package appears in a traceback of the
+    Only `get_code` differs from Python's loader. So no frame of this package appears in a traceback of the
     module's own code, and the module's plain bytecode is left alone.
     """
 

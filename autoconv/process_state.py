@@ -19,7 +19,7 @@ _LOCK = new_lock()
 _FILTERS = new_lock(waited=PARSE)
 
 
-class _Shared:
+class _BlockCount:
     """The number of active blocks, and the state before the first of them."""
 
     def __init__(self) -> None:
@@ -27,8 +27,8 @@ class _Shared:
         self.before = 0
 
 
-_LIMIT = _Shared()
-_COLLECTOR = _Shared()
+_LIMIT = _BlockCount()
+_COLLECTOR = _BlockCount()
 
 
 @contextmanager

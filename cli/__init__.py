@@ -76,8 +76,8 @@ class _Command(click.Group):
             return ExitCode.BUG
 
 
-def _print_version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
+def _print_version(context: click.Context, parameter: click.Parameter, is_requested: bool) -> None:
+    if is_requested and not context.resilient_parsing:
         say(f"autoconv {version('autoconv') or '(not installed)'}")
         context.exit()
 

@@ -99,10 +99,10 @@ def bench(
 
 
 def _selected_peers(names: tuple[str, ...], peers: Any) -> Any:
-    known = [peer.name for peer in peers]
-    unknown = sorted(set(names) - set(known))
+    titles = [peer.name for peer in peers]
+    unknown = sorted(set(names) - set(titles))
     if unknown:
-        raise TargetError(f"there is no peer {', '.join(unknown)}; the peers are: {', '.join(known)}")
+        raise TargetError(f"there is no peer {', '.join(unknown)}; the peers are: {', '.join(titles)}")
     return tuple(peer for peer in peers if not names or peer.name in (*names, "numpy", "autoconv"))
 
 

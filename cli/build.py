@@ -8,7 +8,7 @@ from autoconv.errors import AutoconvError
 
 from .diagnostics import say
 from .show_graph import check_arguments, function_of
-from .tracebacks import located
+from .tracebacks import with_position
 
 
 @click.command(short_help="Compile a function to a C library. Imports its module.")
@@ -45,17 +45,17 @@ def build(
     path = output or name or target.rpartition(":")[2].rpartition(".")[2]
     contract = "compile" if compiled else "function"
     try:
-        made = autoconv.clibrary.build(
+        library = autoconv.clibrary.build(
             function, *arguments, to=path, name=name, cpu=cpu, target=triple, contract=contract
         )
     except AutoconvError:
         raise
     except Exception as error:
-        said = located(error)
+        said = with_position(error)
         if said is not None:
             raise said from (error if said is not error else error.__cause__)
         raise
-    for file in (made.header, made.object, made.shared):
+    for file in (library.header, library.object, library.shared):
         if file is not None:
             say(str(file))
 

@@ -19,9 +19,9 @@ def cache() -> None:
 def info() -> None:
     """Print where the cache is, and how much is in it."""
     for kind in CACHES:
-        found = kind.entries()
-        size = sum(entry[1] for entry in found)
-        click.echo(f"{kind.folder()}: {len(found)} {kind.what}, {size / 1e6:.1f} MB (at most {kind.limit >> 20} MB)")
+        entries = kind.entries()
+        size = sum(entry[1] for entry in entries)
+        click.echo(f"{kind.folder()}: {len(entries)} {kind.what}, {size / 1e6:.1f} MB (at most {kind.limit >> 20} MB)")
 
 
 @cache.command(short_help="Remove all compiled and converted code from the cache.")

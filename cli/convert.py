@@ -218,7 +218,7 @@ def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode:
 
     A file of a folder that could not be converted at all is copied unchanged (only with --keep-going).
     """
-    written: list[Path] = []
+    paths: list[Path] = []
     used = {job.folder for job in (*(outcome.job for outcome in accepted), *copies)}
     try:
         with terminating_cleanly(), Staging() as staging:
@@ -235,18 +235,18 @@ def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode:
                     staging.text(staged_path(plan, job, places), outcome.conversion.text, mode_of=job.source)
                 elif job.source is not None:
                     staging.copy(staged_path(plan, job, places), job.source)
-                written.append(job.output)
+                paths.append(job.output)
             for job in copies:
                 if job.source is not None and job.output is not None:
                     staging.copy(staged_path(plan, job, places), job.source)
-                    written.append(job.output)
+                    paths.append(job.output)
             staging.commit()
     except OSError as error:
         name = f"{_final(str(error.filename))}: " if error.filename else ""
         if any(str(job.source) == str(error.filename) for job in copies):
             raise SourceError(f"cannot read {name}{error.strerror or error}") from error
         raise TargetError(f"cannot write the output: {name}{error.strerror or error}") from error
-    return written
+    return paths
 
 
 def _changed(accepted: Sequence[Outcome], copies: Sequence[Job]) -> list[Path]:

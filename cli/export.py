@@ -12,7 +12,7 @@ from autoconv.errors import AutoconvError, TargetError
 from .diagnostics import say
 from .output import Staging, refuse_existing, terminating_cleanly
 from .show_graph import check_arguments, function_of
-from .tracebacks import located
+from .tracebacks import with_position
 
 _ENDINGS = {"stablehlo": ".mlir", "onnx": ".onnx"}
 
@@ -57,7 +57,7 @@ def export(
     try:
         data = _written(function, arguments, kind, capacity, "compile" if compiled else "function")
     except Exception as error:
-        said = located(error)
+        said = with_position(error)
         if said is not None and not isinstance(error, AutoconvError):
             raise said from (error if said is not error else error.__cause__)
         raise

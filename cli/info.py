@@ -62,11 +62,11 @@ def version(name: str) -> str | None:
 def _backends() -> list[str]:
     import autoconv.backends  # imported on demand: a native backend loads its compiler
 
-    known = getattr(autoconv.backends, "BACKENDS", None)
-    if known is None:
+    backends = getattr(autoconv.backends, "BACKENDS", None)
+    if backends is None:
         return ["reference"]
     return [
-        str(getattr(each, "name", each)) for each in (known.keys() if isinstance(known, Mapping) else known)
+        str(getattr(each, "name", each)) for each in (backends.keys() if isinstance(backends, Mapping) else backends)
     ]
 
 

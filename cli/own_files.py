@@ -23,8 +23,8 @@ _PROJECT = ("pyproject.toml", "setup.py", "setup.cfg")
 def own_files(folder: Path, output: Path) -> Iterator[Path]:
     """Yield every file below a folder in a stable order, including links to folders.
 
-    Skipped are `output`, if it is inside, files converted from others of the folder, hidden folders, caches, virtual
-    environments, build results of the project, and files that git ignores. Raises SourceError for an unreadable folder.
+    It skips `output` if it is inside, files converted from others of the folder, hidden folders, caches, virtual
+    environments and build results. It also skips files that git ignores. Raises SourceError for an unreadable folder.
     """
 
     def refuse(error: OSError) -> None:

@@ -107,12 +107,12 @@ def _forget_shadowed(folder: Path) -> None:
     if not loaded:
         return
     imports = re.compile(rf"^\s*(?:import|from)\b[^#\n]*\b({'|'.join(sorted(loaded))})\b", re.MULTILINE)
-    wanted = set()
+    names = set()
     for path in python_files(folder):
         try:
-            wanted.update(imports.findall(read_source(path)))
+            names.update(imports.findall(read_source(path)))
         except SourceError:
             continue
     for name in list(sys.modules):
-        if name.partition(".")[0] in wanted:
+        if name.partition(".")[0] in names:
             del sys.modules[name]

@@ -27,9 +27,9 @@ from .targets import Target, find_target
 def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> None:
     """Print the converted form of TARGET. The code is parsed, never imported or run.
 
-    TARGET is a file (file.py), a function or class in it (file.py:func, file.py:Class.method), one in a module
-    found in the current folder or on Python's path (pkg.mod:func), or a bare name defined in the Python files
-    of the current folder; if several files define it, they are listed.
+    TARGET is a file (file.py), or a function or class in it (file.py:func, file.py:Class.method). It may also be in
+    a module that is found in the current folder or on Python's path (pkg.mod:func). A bare name is searched in the
+    Python files of the current folder; if several files define it, they are listed.
 
     \b
     Examples:
@@ -38,12 +38,12 @@ def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> N
       autoconv show-code newton.py:Solver.step --after normalise
       autoconv show-code json.decoder:py_scanstring
     """
-    found = find_target(target)
-    source = read_source(found.path)
-    tree = parse(source, str(found.path))
-    conversion = convert_source(source, str(found.path), _options(found, tree, after, compiled))
-    left = _definition_text(source, found.name)
-    right = _definition_text(conversion.text, found.name)
+    place = find_target(target)
+    source = read_source(place.path)
+    tree = parse(source, str(place.path))
+    conversion = convert_source(source, str(place.path), _options(place, tree, after, compiled))
+    left = _definition_text(source, place.name)
+    right = _definition_text(conversion.text, place.name)
     diagnostics = _of_target(conversion, left)
     if beside:
         say(side_by_side(left, right, conversion.origins), newline=False)
@@ -54,20 +54,20 @@ def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> N
     raise click.exceptions.Exit(ExitCode.DIFFERS if diagnostics else ExitCode.FINE)
 
 
-def _options(found: Target, tree: ast.Module, after: str | None, compiled: bool) -> Options:
-    """Restrict the conversion to the target: the functions of a class, the function around a nested one."""
-    known = {name for name, _ in qualified_functions(tree)}
-    if compiled and found.name and found.name not in known:
-        raise TargetError(f"{found.path}:{found.name}: --compile is for functions and methods")
+def _options(place: Target, tree: ast.Module, after: str | None, compiled: bool) -> Options:
+    """Restrict the conversion to the target: the functions of a class, the function that encloses a nested one."""
+    names = {name for name, _ in qualified_functions(tree)}
+    if compiled and place.name and place.name not in names:
+        raise TargetError(f"{place.path}:{place.name}: --compile is for functions and methods")
     only = {
         name
-        for name in known
-        if f"{name}.".startswith(f"{found.name}.") or f"{found.name}.".startswith(f"{name}.")
+        for name in names
+        if f"{name}.".startswith(f"{place.name}.") or f"{place.name}.".startswith(f"{name}.")
     }
     return Options(
-        compile_names=frozenset({found.name} if compiled and found.name else ()),
-        compile_all=compiled and not found.name,
-        only=frozenset(only) if only and found.name else None,
+        compile_names=frozenset({place.name} if compiled and place.name else ()),
+        compile_all=compiled and not place.name,
+        only=frozenset(only) if only and place.name else None,
         last_pass=_checked_pass(after),
         keep_going=True,
     )
@@ -79,9 +79,9 @@ def _checked_pass(name: str | None) -> str | None:
         return None
     import autoconv.passes  # imported on demand: the table loads every pass
 
-    known = [each.name for each in getattr(autoconv.passes, "PASSES", ())]
-    if name not in known:
-        raise TargetError(f"no pass {name}; the passes in order are: {', '.join(known) or '(none yet)'}")
+    names = [each.name for each in getattr(autoconv.passes, "PASSES", ())]
+    if name not in names:
+        raise TargetError(f"no pass {name}; the passes in order are: {', '.join(names) or '(none yet)'}")
     return name
 
 

@@ -15,7 +15,7 @@ from autoconv.errors import TargetError
 
 from .diagnostics import say
 from .targets import find_target
-from .tracebacks import located
+from .tracebacks import with_position
 
 
 @click.command("show-graph", short_help="Print the graph of a function, stage by stage. Imports its module.")
@@ -44,18 +44,18 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
     function = function_of(target)
     check_arguments(target, function, arguments)
     try:
-        found = tracing.stages(function, specs, "compile" if compiled else "function", spans)
+        stages = tracing.stages(function, specs, "compile" if compiled else "function", spans)
     except Exception as error:
-        placed = located(error)
+        placed = with_position(error)
         if placed is not None:
             raise placed from (error if placed is not error else error.__cause__)
         if isinstance(error, TypeError) and getattr(function, "input_signature", None) is not None:
             raise TargetError(str(error)) from error  # types that its input_signature does not allow
         raise
     if stage is not None:
-        say(tracing.stage_named(stage, found).text, newline=False)
+        say(tracing.stage_named(stage, stages).text, newline=False)
         return
-    for each in found:
+    for each in stages:
         say(f"# {each.name}" if each.changed else f"# {each.name}: no change")
         if each.changed:
             say(each.text)
@@ -72,21 +72,21 @@ def check_arguments(target: str, function: Any, arguments: list[Any]) -> None:
     try:
         signature.bind(*arguments)
     except TypeError as error:
-        given = "--spec names no arguments" if not arguments else f"--spec names {len(arguments)}"
-        raise TargetError(f"{target} takes {signature}, and {given}: {error}") from None
+        specs_given = "--spec names no arguments" if not arguments else f"--spec names {len(arguments)}"
+        raise TargetError(f"{target} takes {signature}, and {specs_given}: {error}") from None
 
 
 def function_of(target: str) -> Any:
     """Import the module of TARGET and return the function."""
-    found = find_target(target)
-    if not found.name:
+    place = find_target(target)
+    if not place.name:
         raise TargetError(f"{target} is a file; name a function in it, as in {target}:func")
-    module = _imported(found.path)
+    module = _imported(place.path)
     value: Any = module
-    for part in found.name.split("."):
+    for part in place.name.split("."):
         value = getattr(value, part, None)
     if not callable(value) or isinstance(value, type):
-        raise TargetError(f"{found.path}:{found.name} is not a function after the import of its module")
+        raise TargetError(f"{place.path}:{place.name} is not a function after the import of its module")
     return value
 
 

@@ -69,8 +69,8 @@ def _aligned(left: Half, right: Half, origins: Sequence[int]) -> Iterator[tuple[
     for number in range(right.first, right.first + right.count):
         line = lines[number - right.first].strip()
         # The origin of a blank line or comment is that of the statement below.
-        known = line and not line.startswith("#") and number <= len(origins)
-        origin = origins[number - 1] if known else 0
+        has_origin = line and not line.startswith("#") and number <= len(origins)
+        origin = origins[number - 1] if has_origin else 0
         if shown <= origin < left.first + left.count:
             yield from itertools.zip_longest(range(shown, origin), waiting)
             yield origin, number

@@ -66,14 +66,14 @@ def find_module(module: str) -> Path:
 
 def check_name(path: Path, name: str) -> None:
     """Raise TargetError, with close matches, if a file defines no function or class of that qualified name."""
-    known = definitions(parse(read_source(path), str(path)))
-    if name not in known:
-        raise unknown_name(name, known, str(path))
+    names = definitions(parse(read_source(path), str(path)))
+    if name not in names:
+        raise unknown_name(name, names, str(path))
 
 
-def unknown_name(name: str, known: Iterable[str], where: str) -> TargetError:
+def unknown_name(name: str, names_there: Iterable[str], where: str) -> TargetError:
     """Return the error for an unknown name, with close matches."""
-    names = sorted(known)
+    names = sorted(names_there)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     close += [other for other in names if other.rpartition(".")[2] == name and other not in close]
     hint = f"; did you mean {' or '.join(close[:5])}?" if close else ""
@@ -113,20 +113,20 @@ def _bare(name: str) -> Target:
         raise TargetError(f"{name}: no such file")
     if not all(part.isidentifier() for part in name.split(".")):
         raise TargetError(f"{name!r} is neither a file nor the name of a function")
-    found: list[tuple[Target, int]] = []
+    targets: list[tuple[Target, int]] = []
     seen: set[str] = set()
     word = re.compile(rf"\b(?:def|class)\s+{re.escape(name.rpartition('.')[2])}\b")
     for path in python_files(Path()):
-        known = _definitions_quietly(path, word, seen)
-        for qualified, line in known.items():
+        places = _definitions_quietly(path, word, seen)
+        for qualified, line in places.items():
             if qualified == name or qualified.endswith(f".{name}"):
-                found.append((Target(path, qualified), line))
-    exact = [each for each in found if each[0].name == name]
-    found = exact or found
-    if len(found) == 1:
-        return found[0][0]
-    if found:
-        lines = [f"    {target.path}:{target.name}  (line {line})" for target, line in found]
+                targets.append((Target(path, qualified), line))
+    exact = [each for each in targets if each[0].name == name]
+    targets = exact or targets
+    if len(targets) == 1:
+        return targets[0][0]
+    if targets:
+        lines = [f"    {target.path}:{target.name}  (line {line})" for target, line in targets]
         raise TargetError("\n".join([f"{name} is ambiguous; name one of these:", *lines]))
     try:
         return Target(find_module(name))

@@ -15,7 +15,7 @@ from autoconv.errors import AutoconvError, ConversionError, SourceError
 from .diagnostics import code_of, show_error
 from .exits import ExitCode
 
-OURS = (
+OWN_FOLDERS = (
     os.path.dirname(os.path.realpath(autoconv.__file__ or "")),
     os.path.dirname(os.path.realpath(__file__)),
     os.path.dirname(os.path.realpath(click.__file__)),
@@ -42,7 +42,7 @@ def show_user_traceback(error: BaseException) -> int:
     return ExitCode.INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
 
 
-def located(error: Exception) -> AutoconvError | None:
+def with_position(error: Exception) -> AutoconvError | None:
     """Return the error with its position, if the user's program raised it while traced or cannot be traced; else None.
 
     A failed assertion of this package is an internal error.
@@ -78,4 +78,4 @@ def _is_ours(filename: str) -> bool:
     if filename.startswith("<frozen ") and ("runpy" in filename or "importlib" in filename):
         return True
     real = os.path.realpath(filename)
-    return any(real.startswith(os.path.join(folder, "")) for folder in OURS)
+    return any(real.startswith(os.path.join(folder, "")) for folder in OWN_FOLDERS)

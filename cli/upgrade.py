@@ -10,7 +10,7 @@ import click
 
 from autoconv.emit.conversion import Options
 from autoconv.errors import TargetError
-from autoconv.upgrade import Upgraded
+from autoconv.upgrade import UpgradedFile
 from autoconv.upgrade import upgrade as upgraded
 
 from .diagnostics import say, say_bytes, show_error
@@ -22,12 +22,12 @@ from .sources import decode_source, read_source, standard_input, syntax_error
 
 
 @dataclass(frozen=True, slots=True)
-class _Done:
+class _FileResult:
     """A file, its text, and what became of it; None for one that is no Python."""
 
     job: Job
     source: str
-    upgrade: Upgraded | None
+    upgrade: UpgradedFile | None
 
 
 @click.command(short_help="Turn programs of TensorFlow 1 into functions.")
@@ -72,9 +72,9 @@ def upgrade(
     done = []
     for job in plan.jobs:
         if job.action == "convert":
-            made = _upgraded(job)
-            done.append(made)
-            code = max(code, _code(made))
+            result = _upgraded(job)
+            done.append(result)
+            code = max(code, _code(result))
     rows = [each.upgrade.report(each.job.name) for each in done if each.upgrade is not None and each.upgrade.notes]
     if show_diff:
         for each in done:
@@ -88,25 +88,25 @@ def upgrade(
     raise click.exceptions.Exit(code)
 
 
-def _upgraded(job: Job) -> _Done:
+def _upgraded(job: Job) -> _FileResult:
     if job.source is None:
         text = decode_source(standard_input(), job.name)
     else:
         text = read_source(job.source)
     try:
-        return _Done(job, text, upgraded(text, job.name))
+        return _FileResult(job, text, upgraded(text, job.name))
     except SyntaxError as error:
         show_error(syntax_error(error, job.name))
-        return _Done(job, text, None)
+        return _FileResult(job, text, None)
 
 
-def _code(done: _Done) -> ExitCode:
+def _code(done: _FileResult) -> ExitCode:
     if done.upgrade is None:
         return ExitCode.UNREADABLE
     return ExitCode.DIFFERS if any(note.open for note in done.upgrade.notes) else ExitCode.FINE
 
 
-def _write(plan: Plan, done: list[_Done], report: str | None, rows: str) -> None:
+def _write(plan: Plan, done: list[_FileResult], report: str | None, rows: str) -> None:
     """Write all outputs or none; a file that is no Python is copied where it is in a folder."""
     try:
         with terminating_cleanly(), Staging() as staging:

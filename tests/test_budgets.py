@@ -31,11 +31,24 @@ def test_files_are_short():
     assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}, "divide by concept"
 
 
+# Programs and tables of cases, whose parts belong together.
+_LONG_TESTS = {
+    "allocations.py", "effects.py", "numpy_calls.py", "packages.py", "programs.py", "structures.py", "test_tiers.py",
+    "textbook.py",
+}  # fmt: skip
+
+
+def test_test_files_are_short():
+    files = [path for path in Path(__file__).parent.rglob("*.py") if path.name not in _LONG_TESTS]
+    lengths = {path: path.read_text(encoding="utf-8").count("\n") for path in files}
+    assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}, "divide by concept"
+
+
 # Figures that only fall: who lowers one lowers it here.
 BUDGETS = {
-    "functions over 60 lines": 3,
+    "functions over 60 lines": 0,
     "functions of a complexity over 25": 0,
-    "functions of more than 8 parameters": 10,
+    "functions of more than 8 parameters": 5,
     "lines of LLVM text outside of ir": 184,
     "types of LLVM in text outside of ir": 519,
     "tables by op outside of rules": 33,

@@ -28,7 +28,7 @@ def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str
 def frame_of(function: gast.AST) -> str:
     """Return what ties a function to its frame (a call that inspects it, yield, await); "" if nothing does."""
     return frame_call(function) or next(
-        (found for s in function.body if (found := pinned_by(s)) and not found.endswith("()")), ""
+        (pin for s in function.body if (pin := pinned_by(s)) and not pin.endswith("()")), ""
     )
 
 
@@ -41,7 +41,7 @@ def staged_tries(
     """
     tries = _StagedTries(escapes, reasons, native_return)
     tries.block(function.body, False, 0)
-    return tries.found
+    return tries.tries
 
 
 class _StagedTries:
@@ -52,15 +52,15 @@ class _StagedTries:
         self.reasons = reasons
         self.native_return = native_return
         self.finder = _Finder(escapes, "", bool(native_return))
-        self.found: list[gast.AST] = []
+        self.tries: list[gast.AST] = []
 
     def block(self, statements: Sequence[gast.AST], native: bool, depth: int) -> None:
         """Visit statements. `native`: an enclosing statement keeps its form; `depth`: number of enclosing blocks."""
         for node in statements:
             if isinstance(node, REGIONS):
-                kept = id(node) in self.reasons
+                is_kept = id(node) in self.reasons
                 for part in _blocks(node):
-                    self.block(part, native or kept, depth + 1 if kept else 0)
+                    self.block(part, native or is_kept, depth + 1 if is_kept else 0)
                 continue
             inside, level = native, depth
             if isinstance(node, (gast.Try, gast.With)):
@@ -70,7 +70,7 @@ class _StagedTries:
                 if stays:
                     inside, level = True, depth + 2
                 else:
-                    self.found.append(node)
+                    self.tries.append(node)
             elif _blocks(node):
                 level += 1
             for part in _blocks(node):
@@ -141,11 +141,11 @@ class _Finder:
     def block(self, statements: Sequence[gast.AST], native_loop: str | None, native_return: str) -> None:
         behind = ""  # why a later statement cannot move into a region; after an early exit it would have to
         for statement in reversed(statements):
-            known = len(self.reasons)
+            earlier = len(self.reasons)
             self.statement(statement, native_loop, native_return, behind)
             if not behind:
                 behind = self.pin(statement)
-            if not behind and len(self.reasons) > known:
+            if not behind and len(self.reasons) > earlier:
                 behind = next(reversed(self.reasons.values()))
 
     def statement(self, node: gast.AST, native_loop: str | None, native_return: str, behind: str) -> None:

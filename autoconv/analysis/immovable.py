@@ -51,8 +51,8 @@ def calls_debugger(function: gast.AST) -> bool:
 
 
 def _last_name(node: gast.AST) -> str:
-    found = getattr(node, "attr", None) or getattr(node, "id", None)
-    return found if isinstance(found, str) else ""
+    name = getattr(node, "attr", None) or getattr(node, "id", None)
+    return name if isinstance(name, str) else ""
 
 
 def cannot_be_deferred(node: gast.AST) -> str:

@@ -54,7 +54,7 @@ class Liveness:
     """
 
     def __init__(self, is_exit: Callable[[gast.AST], bool] | None = None) -> None:
-        self._known: dict[int, tuple[gast.AST, Activity]] = {}
+        self._activities: dict[int, tuple[gast.AST, Activity]] = {}
         self._is_exit = is_exit
 
     def block(self, statements: Sequence[gast.AST]) -> Activity:
@@ -64,11 +64,11 @@ class Liveness:
         return total
 
     def statement(self, node: gast.AST) -> Activity:
-        found = self._known.get(id(node))
-        if found is None:
-            found = node, self._compute(node)
-            self._known[id(node)] = found
-        return found[1]
+        entry = self._activities.get(id(node))
+        if entry is None:
+            entry = node, self._compute(node)
+            self._activities[id(node)] = entry
+        return entry[1]
 
     def live_after_each(
         self, statements: Sequence[gast.AST], live_after: frozenset[str]
@@ -169,8 +169,8 @@ def simple(node: gast.AST) -> Activity:
         return outer.then(Activity(frozenset(exposed), bound, bound))
     if isinstance(node, gast.Delete):
         names = frozenset(target.id for target in node.targets if isinstance(target, gast.Name))
-        found = expression(node)
-        return Activity(found.exposed | names, found.killed - names, found.modified | names)
+        reads = expression(node)
+        return Activity(reads.exposed | names, reads.killed - names, reads.modified | names)
     return expression(node)
 
 

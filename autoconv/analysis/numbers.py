@@ -210,14 +210,14 @@ def shared_names(function: Any) -> set[str]:
     """
     body = function.body if isinstance(function.body, list) else [function.body]
     nodes = [node for statement in body for node in walk(statement)]
-    found = set(parameter_names(function.args))
+    names = set(parameter_names(function.args))
     follows: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
     bound: set[str] = set()
     seen: set[int] = set()
     for node in nodes:
         bound.update(bindings(node))
         if isinstance(node, (gast.Global, gast.Nonlocal)):
-            found.update(node.names)
+            names.update(node.names)
         elif isinstance(node, gast.Assign):
             for target, value in [pair for written in node.targets for pair in _pairs(written, node.value)]:
                 if not isinstance(target, gast.Name):
@@ -226,17 +226,17 @@ def shared_names(function: Any) -> set[str]:
                 if isinstance(value, gast.Name):
                     follows[value.id].add(target.id)
                 elif not _is_new(value):
-                    found.add(target.id)
+                    names.add(target.id)
         elif isinstance(node, gast.AugAssign) or (isinstance(node, gast.For) and _iterates_over_numbers(node.iter)):
             seen.add(id(node.target))
         elif id(node) not in seen:
-            found.update(bindings(node))
-    pending = [*found, *(follows.keys() - bound)]
+            names.update(bindings(node))
+    pending = [*names, *(follows.keys() - bound)]
     while pending:
         for name in follows.pop(pending.pop(), ()):
-            found.add(name)
+            names.add(name)
             pending.append(name)
-    return found - _single_numbers(nodes)
+    return names - _single_numbers(nodes)
 
 
 def _pairs(target: Any, value: Any) -> list[tuple[Any, Any]]:

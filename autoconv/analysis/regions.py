@@ -37,14 +37,14 @@ class Plan:
     """`regions` by `id(statement)`, and the names that may be unassigned.
 
     `undefined`: possibly unassigned names that a region takes as input, or that a generated function reads; they start
-    as Undefined. `tried`: names that a try may leave unassigned and that are read. `unsure`: the reads (ids of Name
-    nodes) that may find such a name unassigned.
+    as Undefined. `assigned_in_try`: names that a try may leave unassigned and that are read. `unsure`: the reads (ids
+    of Name nodes) that may find such a name unassigned.
     """
 
     def __init__(self) -> None:
         self.regions: dict[int, Region] = {}
         self.undefined: set[str] = set()
-        self.tried: set[str] = set()
+        self.assigned_in_try: set[str] = set()
         self.unsure: set[int] = set()
 
 
@@ -63,15 +63,15 @@ def plan_regions(
     """
     planner = _Planner(scope, statement_forms, exit_names, is_exit_check, thunks, _deletes_names(function), tries)
     start = frozenset(scope.parameters)
-    planner.block(function.body, NOTHING, NOTHING, Defined(start, start))
+    planner.block(function.body, NOTHING, NOTHING, DefinedNames(start, start))
     plan = planner.plan
     unsure = {name for name, _ in planner.unsure_reads}
     plan.undefined = {
         name for name in planner.needed | (unsure & planner.kept_inside) if name in scope.locals
     }
-    plan.tried = planner.tried & unsure - exit_names
-    if plan.undefined or plan.tried:
-        plan.unsure = {key for name, key in planner.unsure_reads if name in plan.undefined | plan.tried}
+    plan.assigned_in_try = planner.assigned_in_try & unsure - exit_names
+    if plan.undefined or plan.assigned_in_try:
+        plan.unsure = {key for name, key in planner.unsure_reads if name in plan.undefined | plan.assigned_in_try}
     return plan
 
 
@@ -79,7 +79,7 @@ def unsure_reads(function: Any, scope: Scope) -> set[int]:
     """Return the reads (ids of Name nodes) in a function as written that may find a name unassigned."""
     planner = _Planner(scope, _Everything(), set(), lambda _: False, (), _deletes_names(function))
     start = frozenset(scope.parameters)
-    planner.block(function.body, NOTHING, NOTHING, Defined(start, start))
+    planner.block(function.body, NOTHING, NOTHING, DefinedNames(start, start))
     return {key for _, key in planner.unsure_reads}
 
 
@@ -90,17 +90,17 @@ class _Everything(dict[int, Any]):
         return True
 
 
-class Defined(NamedTuple):
+class DefinedNames(NamedTuple):
     """The names that are surely assigned: `anyway`, and `going_on` if no exit code is set."""
 
     anyway: frozenset[str]
     going_on: frozenset[str]
 
-    def plus(self, names: frozenset[str]) -> Defined:
-        return Defined(self.anyway | names, self.going_on | names) if names else self
+    def plus(self, names: frozenset[str]) -> DefinedNames:
+        return DefinedNames(self.anyway | names, self.going_on | names) if names else self
 
-    def minus(self, names: frozenset[str]) -> Defined:
-        return Defined(self.anyway - names, self.going_on - names) if names else self
+    def minus(self, names: frozenset[str]) -> DefinedNames:
+        return DefinedNames(self.anyway - names, self.going_on - names) if names else self
 
 
 class _Planner:
@@ -130,9 +130,9 @@ class _Planner:
         self.kept_inside = (
             NOTHING  # names that regions assign only for themselves: they must stay local outside
         )
-        self.kept = NOTHING  # live at the target of a break or continue that stays one
+        self.live_at_jump = NOTHING  # live at the target of a break or continue that stays one
         self.needed: set[str] = set()
-        self.tried: set[str] = set()  # names that a try leaves assigned on some paths
+        self.assigned_in_try: set[str] = set()  # names that a try leaves assigned on some paths
         self.unsure_reads: list[tuple[str, int]] = []
         self.shared = scope.captured | scope.globals | scope.nonlocals
 
@@ -141,19 +141,19 @@ class _Planner:
         statements: Sequence[Any],
         live_after: frozenset[str],
         protected: frozenset[str],
-        defined: Defined,
+        defined: DefinedNames,
     ) -> None:
         """Plan the regions of a block; `protected` names are live where an exception may lead."""
         lives = self.liveness.live_after_each(statements, live_after)
         for statement, live in zip(statements, lives, strict=True):
-            self.statement(statement, live | self.kept, protected, defined)
+            self.statement(statement, live | self.live_at_jump, protected, defined)
             gone = self._deleted(statement)
-            defined = Defined(
+            defined = DefinedNames(
                 (defined.anyway | self.liveness.statement(statement).killed) - gone,
                 (defined.going_on | self.going_on.statement(statement).killed) - gone,
             )
 
-    def statement(self, node: Any, live: frozenset[str], protected: frozenset[str], defined: Defined) -> None:
+    def statement(self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames) -> None:
         functional = id(node) not in self.forms
         if isinstance(node, (*LOOPS, *TRIES)):
             defined = defined.minus(self._deleted(node))
@@ -165,7 +165,7 @@ class _Planner:
                 self._record(node, region, defined)
                 inner = frozenset(region.outputs)
             self.inside += functional
-            guarded = Defined(defined.going_on, defined.going_on) if self._is_guard(node.test) else defined
+            guarded = DefinedNames(defined.going_on, defined.going_on) if self._is_guard(node.test) else defined
             self.block(node.body, inner, protected, guarded)
             self.block(node.orelse, inner, protected, defined)
             self.inside -= functional
@@ -199,25 +199,25 @@ class _Planner:
         return Region(tuple(sorted(inputs)), tuple(sorted(outputs)), tuple(sorted(cells)))
 
     def _loop(
-        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: Defined, functional: bool
+        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames, functional: bool
     ) -> None:
         is_for = not isinstance(node, gast.While)
         head = expression(node.target) if is_for else expression(node.test)
         once = head.then(self.liveness.block(node.body))
         carried = live | once.exposed
         self._reads(node.iter if is_for else node.test, defined, inside=functional and not is_for)
-        before = self.kept
+        before = self.live_at_jump
         if functional:
             region = self._loop_region(node, once, carried, protected)
             self._record(node, region, defined)
             carried = frozenset(region.outputs)
-            self.kept = NOTHING
+            self.live_at_jump = NOTHING
         elif has_loop_exit(node.body):
-            self.kept = carried
+            self.live_at_jump = carried
         self.inside += functional
         self.block(node.body, carried, protected, defined.plus(head.killed))
         self.inside -= functional
-        self.kept = before
+        self.live_at_jump = before
         self.block(node.orelse, live, protected, defined)
 
     def _loop_region(
@@ -232,7 +232,7 @@ class _Planner:
         names = tuple(sorted(state))
         return Region(names, names, tuple(sorted(cells)), code)
 
-    def _try(self, node: Any, live: frozenset[str], protected: frozenset[str], defined: Defined) -> None:
+    def _try(self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames) -> None:
         final = self.liveness.block(node.finalbody)
         at_final = final.live_before(live)
         if node.finalbody:
@@ -243,16 +243,16 @@ class _Planner:
         if id(node) in self.tries:
             parts = [node.body, *(handler.body for handler in node.handlers), node.finalbody]
             modified = NOTHING.union(*(self.liveness.block(part).modified for part in parts))
-            wanted = live | in_handlers | final.exposed | protected
-            unbound = NOTHING.union(*map(handler_name, node.handlers)) & wanted
-            self.plan.regions[id(node)] = self._rounds(modified | unbound, wanted)
-            self.tried |= self.scope.locals.intersection(self.plan.regions[id(node)].cells)
+            live_outside = live | in_handlers | final.exposed | protected
+            unbound = NOTHING.union(*map(handler_name, node.handlers)) & live_outside
+            self.plan.regions[id(node)] = self._rounds(modified | unbound, live_outside)
+            self.assigned_in_try |= self.scope.locals.intersection(self.plan.regions[id(node)].cells)
         in_body = protected
         if node.handlers:
             in_body |= in_handlers | at_final
         after_body = self.liveness.block(node.orelse).live_before(at_final)
         self.block(node.body, after_body | in_handlers, in_body, defined)
-        behind = Defined(
+        behind = DefinedNames(
             defined.anyway | self.liveness.block(node.body).killed,
             defined.going_on | self.going_on.block(node.body).killed,
         )
@@ -263,37 +263,37 @@ class _Planner:
             self.block(handler.body, at_final, protected, defined.plus(handler_name(handler)))
         self.block(node.finalbody, live, protected, defined)
 
-    def _rounds(self, modified: frozenset[str], wanted: frozenset[str]) -> Region:
-        wanted |= self.shared
-        others = (modified - wanted) & self.scope.locals
-        return Region((), (), tuple(sorted(modified & wanted)), reset=tuple(sorted(others)))
+    def _rounds(self, modified: frozenset[str], live: frozenset[str]) -> Region:
+        live |= self.shared
+        others = (modified - live) & self.scope.locals
+        return Region((), (), tuple(sorted(modified & live)), reset=tuple(sorted(others)))
 
     def _cells(self, modified: frozenset[str], protected: frozenset[str]) -> frozenset[str]:
         return modified & (self.shared | (protected - self.exit_names))
 
-    def _record(self, node: Any, region: Region, defined: Defined) -> None:
+    def _record(self, node: Any, region: Region, defined: DefinedNames) -> None:
         self.plan.regions[id(node)] = region
         self.needed.update(name for name in (*region.inputs, *region.cells) if name not in defined.anyway)
         self.kept_inside |= self.liveness.statement(node).modified.difference(region.outputs, region.cells)
 
-    def _reads(self, node: Any, defined: Defined, inside: bool = False) -> None:
+    def _reads(self, node: Any, defined: DefinedNames, inside: bool = False) -> None:
         """Note the reads that may find a name unassigned; in a generated function the name must have a value."""
         waiting: list[tuple[Any, bool, frozenset[str]]] = [(node, inside or self.inside > 0, defined.anyway)]
         while waiting:
-            part, closed, known = waiting.pop()
+            part, closed, bound_names = waiting.pop()
             for child in walk_scope(part):
                 if isinstance(child, gast.Name):
-                    if isinstance(child.ctx, gast.Load) and child.id not in known:
+                    if isinstance(child.ctx, gast.Load) and child.id not in bound_names:
                         self.unsure_reads.append((child.id, id(child)))
                         if closed:
                             self.needed.add(child.id)
                 elif isinstance(child, gast.AugAssign) and isinstance(child.target, gast.Name):
-                    if child.target.id not in known:
+                    if child.target.id not in bound_names:
                         self.unsure_reads.append((child.target.id, id(child)))
                 elif isinstance(child, gast.Lambda) and id(child) in self.thunks:
-                    waiting.append((child.body, True, known))
+                    waiting.append((child.body, True, bound_names))
                 elif isinstance(child, INLINED):
-                    inner = known | own_names(child)
+                    inner = bound_names | own_names(child)
                     waiting += [(inner_part, closed, inner) for inner_part in inner_parts(child)]
 
     def _deleted(self, node: Any) -> frozenset[str]:

@@ -37,7 +37,7 @@ def scope_of(function: gast.AST, inlined: Container[int] = ()) -> Scope:
     return _scope_of(function, inlined, {})
 
 
-def _scope_of(function: gast.AST, inlined: Container[int], known: _Known) -> Scope:
+def _scope_of(function: gast.AST, inlined: Container[int], cache: _Known) -> Scope:
     scope = Scope(parameter_names(function.args))
     scope.bound.update(scope.parameters)
     body = function.body if isinstance(function.body, list) else [function.body]
@@ -59,9 +59,9 @@ def _scope_of(function: gast.AST, inlined: Container[int], known: _Known) -> Sco
             elif isinstance(node, gast.Lambda) and id(node) in inlined:
                 pending.append(gast.Expr(node.body))
             elif isinstance(node, (*FUNCTIONS, gast.ClassDef, gast.GeneratorExp)):
-                scope.captured.update(_free_names(node, known))
+                scope.captured.update(_free_names(node, cache))
             elif isinstance(node, COMPREHENSIONS):
-                scope.captured.update(_captured_within(node, inlined, known))
+                scope.captured.update(_captured_within(node, inlined, cache))
             if isinstance(node, COMPREHENSIONS):
                 scope.bound.update(_walrus_targets(node))
     scope.captured &= scope.bound
@@ -116,25 +116,25 @@ def free_names(scope: gast.AST) -> set[str]:
 
 def free_names_of_each(scopes: Iterable[gast.AST]) -> Iterator[set[str]]:
     """Return the free names of scopes that may be nested in each other; each is visited once."""
-    known: _Known = {}
-    return (_free_names(scope, known) for scope in scopes)
+    cache: _Known = {}
+    return (_free_names(scope, cache) for scope in scopes)
 
 
-def _free_names(scope: gast.AST, known: _Known) -> set[str]:
-    result = known.get(id(scope))
+def _free_names(scope: gast.AST, cache: _Known) -> set[str]:
+    result = cache.get(id(scope))
     if result is None:
-        result = known[id(scope)] = _found_free(scope, known)
+        result = cache[id(scope)] = _found_free(scope, cache)
     return result
 
 
-def _found_free(scope: Any, known: _Known) -> set[str]:
+def _found_free(scope: Any, cache: _Known) -> set[str]:
     if isinstance(scope, COMPREHENSIONS):
-        return _names_read(children(scope), known) - own_names(scope)
+        return _names_read(children(scope), cache) - own_names(scope)
     if isinstance(scope, gast.ClassDef):
-        return _names_read(scope.body, known)
-    inner = _scope_of(scope, (), known)
+        return _names_read(scope.body, cache)
+    inner = _scope_of(scope, (), cache)
     body = scope.body if isinstance(scope.body, list) else [scope.body]
-    return (_names_read(body, known) - inner.locals) | inner.nonlocals
+    return (_names_read(body, cache) - inner.locals) | inner.nonlocals
 
 
 def own_names(comprehension: Any) -> frozenset[str]:
@@ -143,7 +143,7 @@ def own_names(comprehension: Any) -> frozenset[str]:
     return frozenset(node.id for target in targets for node in walk_scope(target) if isinstance(node, gast.Name))
 
 
-def _names_read(nodes: list[gast.AST], known: _Known) -> set[str]:
+def _names_read(nodes: list[gast.AST], cache: _Known) -> set[str]:
     """Return the names read (or declared nonlocal) below the nodes, including the free names of nested scopes."""
     result: set[str] = set()
     for top in nodes:
@@ -153,11 +153,11 @@ def _names_read(nodes: list[gast.AST], known: _Known) -> set[str]:
             elif isinstance(node, gast.Nonlocal):
                 result.update(node.names)
             elif isinstance(node, SCOPES):
-                result |= _free_names(node, known)
+                result |= _free_names(node, cache)
     return result
 
 
-def _captured_within(comprehension: gast.AST, inlined: Container[int], known: _Known) -> set[str]:
+def _captured_within(comprehension: gast.AST, inlined: Container[int], cache: _Known) -> set[str]:
     """Return the names that lambdas and generators inside a comprehension capture."""
     result: set[str] = set()
     pending = _inner_parts(comprehension)
@@ -166,7 +166,7 @@ def _captured_within(comprehension: gast.AST, inlined: Container[int], known: _K
             if isinstance(node, gast.Lambda) and id(node) in inlined:
                 pending.append(gast.Expr(node.body))
             elif isinstance(node, (*FUNCTIONS, gast.GeneratorExp)):
-                result |= _free_names(node, known)
+                result |= _free_names(node, cache)
             elif isinstance(node, COMPREHENSIONS):
                 pending += _inner_parts(node)
     return result
@@ -185,5 +185,5 @@ def _walrus_targets(comprehension: gast.AST) -> set[str]:
 
 
 def _inner_parts(comprehension: Any) -> list[gast.AST]:
-    """Return the parts evaluated inside a comprehension; its first iterable belongs to the scope around it."""
+    """Return the parts evaluated inside a comprehension; its first iterable belongs to the enclosing scope."""
     return [comprehension.generators[0].target, *inner_parts(comprehension)]

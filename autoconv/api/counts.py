@@ -36,9 +36,9 @@ def confusion_matrix(
         side = cast(convert_to_tensor(num_classes), "int64")
         assert_less(rows, side, "`labels` out of bound")
         assert_less(columns, side, "`predictions` out of bound")
-    wanted = as_dtype(dtype)
+    out_dtype = as_dtype(dtype)
     if weights is None:
-        counts = ones_like(rows, wanted)
+        counts = ones_like(rows, out_dtype)
     else:
-        counts = cast(reshape(convert_to_tensor(weights), [-1]), wanted)
+        counts = cast(reshape(convert_to_tensor(weights), [-1]), out_dtype)
     return scatter_nd(stack([rows, columns], axis=1), counts, stack([side, side]))

@@ -60,8 +60,8 @@ class ExtensionType(CompositeTensor, metaclass=_Constructing):
         cls.Spec._of = cls
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        given = _bound_fields(type(self), args, kwargs)
-        for name, value in given.items():
+        fields_by_name = _bound_fields(type(self), args, kwargs)
+        for name, value in fields_by_name.items():
             setattr(self, name, value)
 
     def _freeze(self) -> None:
@@ -103,8 +103,8 @@ class ExtensionType(CompositeTensor, metaclass=_Constructing):
         return reduce_all(stack(equal)) if equal else True
 
     def __ne__(self, other: object) -> Any:
-        found = self == other
-        return not found if isinstance(found, bool) else apply("logical_not", found)
+        is_equal = self == other
+        return not is_equal if isinstance(is_equal, bool) else apply("logical_not", is_equal)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -248,19 +248,19 @@ def _bound_fields(kind: type, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
     names = list(_fields(kind))
     if len(args) > len(names):
         raise TypeError(f"{kind.__name__} takes {len(names)} arguments, {len(args)} were given")
-    found = dict(zip(names, args, strict=False))
+    fields_by_name = dict(zip(names, args, strict=False))
     for name, value in kwargs.items():
         if name not in names:
             raise TypeError(f"{kind.__name__}: got an unexpected argument {name!r}")
-        if name in found:
+        if name in fields_by_name:
             raise TypeError(f"{kind.__name__}: got multiple values for {name!r}")
-        found[name] = value
+        fields_by_name[name] = value
     for name in names:
-        if name not in found:
+        if name not in fields_by_name:
             if not hasattr(kind, name):
                 raise TypeError(f"{kind.__name__}: missing a required argument: {name!r}")
-            found[name] = getattr(kind, name)
-    return {name: found[name] for name in names}
+            fields_by_name[name] = getattr(kind, name)
+    return {name: fields_by_name[name] for name in names}
 
 
 def _converted(value: Any, annotation: Any, where: str) -> Any:
@@ -273,7 +273,7 @@ def _converted(value: Any, annotation: Any, where: str) -> Any:
     if origin is not None and issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
             raise TypeError(f"{where}: expected mapping, got {type(value).__name__!r}")
-        return {key: _converted(held, inner[1], where) for key, held in value.items()}
+        return {key: _converted(item, inner[1], where) for key, item in value.items()}
     if annotation is Any:
         return value
     if isinstance(annotation, TensorSpec) or annotation is Tensor:
@@ -320,10 +320,10 @@ def _of_union(value: Any, kinds: Sequence[Any], where: str) -> Any:
 def _tuple(value: Any, kinds: Sequence[Any], where: str) -> tuple[Any, ...]:
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"{where}: expected tuple, got {type(value).__name__!r}")
-    wanted = [kinds[0]] * len(value) if len(kinds) == 2 and kinds[1] is Ellipsis else list(kinds)
-    if len(wanted) != len(value):
-        raise TypeError(f"{where}: expected {len(wanted)} values, got {len(value)}")
-    return tuple(_converted(one, kind, where) for one, kind in zip(value, wanted, strict=True))
+    kinds_of_items = [kinds[0]] * len(value) if len(kinds) == 2 and kinds[1] is Ellipsis else list(kinds)
+    if len(kinds_of_items) != len(value):
+        raise TypeError(f"{where}: expected {len(kinds_of_items)} values, got {len(value)}")
+    return tuple(_converted(one, kind, where) for one, kind in zip(value, kinds_of_items, strict=True))
 
 
 def _spec_of(value: Any) -> Any:
@@ -335,7 +335,7 @@ def _spec_of(value: Any) -> Any:
     if isinstance(value, tuple) and not isinstance(value, TensorShape):
         return tuple(map(_spec_of, value))
     if isinstance(value, dict):
-        return {key: _spec_of(held) for key, held in value.items()}
+        return {key: _spec_of(item) for key, item in value.items()}
     return value
 
 

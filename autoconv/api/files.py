@@ -29,8 +29,8 @@ def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     path = convert_to_tensor(filename)
     if current_region() is None:
         return constant(_contents(path.numpy()))  # type: ignore[attr-defined]
-    found: Any = numpy_function(lambda path: np.array(_contents(path), object), [path], string)
-    return reshape(found, [])
+    result: Any = numpy_function(lambda path: np.array(_contents(path), object), [path], string)
+    return reshape(result, [])
 
 
 def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> None:

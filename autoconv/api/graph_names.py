@@ -63,10 +63,10 @@ def tuple_(tensors: Sequence[Any], control_inputs: Sequence[Any] | None = None, 
     >>> [part.numpy() for part in autoconv.tuple([autoconv.constant(1), autoconv.constant(2)])]
     [np.int32(1), np.int32(2)]
     """
-    given = [part for part in tensors if part is not None]
-    if not given:
+    parts = [part for part in tensors if part is not None]
+    if not parts:
         raise ValueError("Must have at least one Tensor.")
-    with control_dependencies([*given, *(control_inputs or ())]):
+    with control_dependencies([*parts, *(control_inputs or ())]):
         return [None if part is None else identity(part) for part in tensors]
 
 
@@ -78,8 +78,8 @@ def fingerprint(data: TensorLike, method: str = "farmhash64", name: str | None =
     """
     if method not in ("farmhash64", b"farmhash64"):
         raise ValueError(f"the method of fingerprints is 'farmhash64', found {method!r}")
-    given = convert_to_tensor(data, string) if isinstance(data, (str, bytes)) else convert_to_tensor(data)
-    return apply("row_fingerprints", given, name=name)
+    x = convert_to_tensor(data, string) if isinstance(data, (str, bytes)) else convert_to_tensor(data)
+    return apply("row_fingerprints", x, name=name)
 
 
 class AggregationMethod:

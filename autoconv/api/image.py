@@ -28,20 +28,20 @@ def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = Fa
     >>> autoconv.image.convert_image_dtype(autoconv.constant([0, 255], autoconv.uint8), autoconv.float32).numpy()
     array([0., 1.], dtype=float32)
     """
-    x, wanted = convert_to_tensor(image), as_dtype(dtype)
-    if x.dtype is wanted:
+    x, out_dtype = convert_to_tensor(image), as_dtype(dtype)
+    if x.dtype is out_dtype:
         return x
     change = saturate_cast if saturate else cast
-    if x.dtype.is_integer and wanted.is_integer:
-        old, new = int(x.dtype.max), int(wanted.max)
+    if x.dtype.is_integer and out_dtype.is_integer:
+        old, new = int(x.dtype.max), int(out_dtype.max)
         if old > new:
-            return change(x // ((old + 1) // (new + 1)), wanted)
-        return cast(x, wanted) * ((new + 1) // (old + 1))
-    if x.dtype.is_floating and wanted.is_floating:
-        return cast(x, wanted)
+            return change(x // ((old + 1) // (new + 1)), out_dtype)
+        return cast(x, out_dtype) * ((new + 1) // (old + 1))
+    if x.dtype.is_floating and out_dtype.is_floating:
+        return cast(x, out_dtype)
     if x.dtype.is_integer:
-        return cast(x, wanted) * constant(1.0 / x.dtype.max, wanted)
-    return change(x * constant(float(wanted.max) + 0.5, x.dtype), wanted)
+        return cast(x, out_dtype) * constant(1.0 / x.dtype.max, out_dtype)
+    return change(x * constant(float(out_dtype.max) + 0.5, x.dtype), out_dtype)
 
 
 def flip_left_right(image: TensorLike) -> Tensor:
@@ -148,9 +148,9 @@ def resize_with_crop_or_pad(image: TensorLike, target_height: int, target_width:
     x = convert_to_tensor(image)
     height, width = _sides(x)
     down, right = (_leading_cut(side, target) for side, target in ((height, target_height), (width, target_width)))
-    kept = [_smaller_side(side, target) for side, target in ((height, target_height), (width, target_width))]
-    x = crop_to_bounding_box(x, down, right, *kept)
-    height, width = kept
+    target_sides = [_smaller_side(side, target) for side, target in ((height, target_height), (width, target_width))]
+    x = crop_to_bounding_box(x, down, right, *target_sides)
+    height, width = target_sides
     return pad_to_bounding_box(
         x, _leading_cut(target_height, height), _leading_cut(target_width, width), target_height, target_width
     )
@@ -321,7 +321,7 @@ def sobel_edges(image: TensorLike) -> Tensor:
     TensorShape([1, 4, 4, 1, 2])
     """
     x = pad(convert_to_tensor(image), [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
-    found = []
+    gradients = []
     for kernel in (_SOBEL, _SOBEL.T):
         total: Any = None
         for i, j in np.ndindex(3, 3):
@@ -329,8 +329,8 @@ def sobel_edges(image: TensorLike) -> Tensor:
                 ends = (-2 + i) or None, (-2 + j) or None
                 part = get_item(x, (slice(None), slice(i, ends[0]), slice(j, ends[1]))) * float(kernel[i, j])
                 total = part if total is None else total + part
-        found.append(total)
-    return stack(found, axis=-1)
+        gradients.append(total)
+    return stack(gradients, axis=-1)
 
 
 def psnr(a: TensorLike, b: TensorLike, max_val: float, name: str | None = None) -> Tensor:

@@ -126,9 +126,13 @@ def ssim(
     """
     first, second, whole, scale = _prepared(img1, img2, max_val)
     luminance, contrast = _compared(first, second, scale, (filter_size, filter_sigma, k1, k2))
-    found = luminance * contrast
-    found = reduce_mean(found, axis=-1) if return_index_map else reduce_mean(reduce_mean(found, axis=(-3, -2)), axis=-1)
-    return reshape(found, concat([whole[:-3], shape(found)[1:]], 0))
+    similarity = luminance * contrast
+    similarity = (
+        reduce_mean(similarity, axis=-1)
+        if return_index_map
+        else reduce_mean(reduce_mean(similarity, axis=(-3, -2)), axis=-1)
+    )
+    return reshape(similarity, concat([whole[:-3], shape(similarity)[1:]], 0))
 
 
 def ssim_multiscale(
@@ -147,15 +151,15 @@ def ssim_multiscale(
     """
     first, second, whole, scale = _prepared(img1, img2, max_val)
     count = len(power_factors)
-    found: Any = None
+    product: Any = None
     for i, power in enumerate(power_factors):
         if i:
             first, second = _halved(first), _halved(second)
         luminance, contrast = _compared(first, second, scale, (filter_size, filter_sigma, k1, k2))
         value = luminance * contrast if i == count - 1 else contrast
         part = apply("maximum", reduce_mean(value, axis=(-3, -2)), 0.0) ** power
-        found = part if found is None else found * part
-    return reshape(reduce_mean(found, axis=-1), whole[:-3])
+        product = part if product is None else product * part
+    return reshape(reduce_mean(product, axis=-1), whole[:-3])
 
 
 def _prepared(img1: TensorLike, img2: TensorLike, max_val: float) -> tuple[Any, Any, Any, float]:

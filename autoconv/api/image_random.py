@@ -184,13 +184,13 @@ def _flipped(image: TensorLike, axis: int, draw: Draw) -> Tensor:
     x = convert_to_tensor(image)
     turned = reverse(x, [axis])
     if x.shape.rank == 4:
-        chosen = apply("round", draw(shape(x)[:1], 0, 1.0, "float32"))
-        return where(reshape(cast(chosen, "bool"), [-1, 1, 1, 1]), turned, x)
+        result = apply("round", draw(shape(x)[:1], 0, 1.0, "float32"))
+        return where(reshape(cast(result, "bool"), [-1, 1, 1, 1]), turned, x)
     return where(apply("less", draw([], 0, 1.0, "float32"), 0.5), turned, x)
 
 
 def _cropped(value: TensorLike, size: ShapeLike, draw: Draw, name: str | None) -> Tensor:
-    x, wanted = convert_to_tensor(value), convert_to_tensor(size, dtype=int32)
-    limit = shape(x) - wanted + 1
+    x, sizes = convert_to_tensor(value), convert_to_tensor(size, dtype=int32)
+    limit = shape(x) - sizes + 1
     places = floormod(draw(shape(shape(x)), 0, int32.max, int32), limit)
     return slice(x, places, size, name=name)

@@ -1,4 +1,4 @@
-"""Resizing of images: each side by a matrix of weights."""
+"""Resizing of images: each side is multiplied by a matrix of weights."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def resize(
     images: TensorLike, size: Any, method: Any = "bilinear", preserve_aspect_ratio: bool = False,
     antialias: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Images of another height and width: `images` is [height, width, channels], or a batch of these.
+    """Resize images to another height and width: `images` is [height, width, channels], or a batch of these.
 
     `size` is the new height and width. `method` is one of ResizeMethod: "bilinear", "bicubic" (Keys' kernel with
-    a = -0.5), "lanczos3", "lanczos5", "gaussian", "mitchellcubic", "area" (means), or "nearest". Pixels have their
-    centres at halves. With `antialias`, kernels are stretched where an image becomes smaller. The result is float32;
-    that of "nearest" keeps the dtype. `preserve_aspect_ratio`: as large as fits into `size`. Raises ValueError for
-    another rank, size or method.
+    a = -0.5), "lanczos3", "lanczos5", "gaussian", "mitchellcubic", "area" (means), or "nearest". The
+    centre of the first pixel is at 0.5. With `antialias`, kernels are stretched where an image becomes smaller. The
+    result is float32; that of "nearest" keeps the dtype. `preserve_aspect_ratio` makes images as large as fits into
+    `size`. Raises ValueError for another rank, size or method.
 
     >>> autoconv.image.resize([[[0.0], [4.0]]], [1, 4]).numpy().ravel()
     array([0., 1., 3., 4.], dtype=float32)
@@ -57,22 +57,22 @@ def resize(
     rank = len(x.shape)
     if rank not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
-    given = [_side(part) for part in _pair(size)]
+    new_sides = [_side(part) for part in _pair(size)]
     batch = x if rank == 4 else expand_dims(x, 0)
     sides = [batch.shape[axis] if batch.shape[axis] is not None else shape(batch)[axis] for axis in (1, 2)]
     if preserve_aspect_ratio:
-        given = _largest_proportional_sides(given, sides)
+        new_sides = _largest_proportional_sides(new_sides, sides)
     chosen = str(getattr(method, "value", method))
-    if all(isinstance(a, int) and isinstance(b, int) and a == b for a, b in zip(given, sides, strict=True)):
+    if all(isinstance(a, int) and isinstance(b, int) and a == b for a, b in zip(new_sides, sides, strict=True)):
         return x
     if chosen == "nearest":
-        for axis, (old, new) in enumerate(zip(sides, given, strict=True), 1):
+        for axis, (old, new) in enumerate(zip(sides, new_sides, strict=True), 1):
             batch = gather(batch, _nearest(old, new), axis=axis)
     else:
         if chosen not in _KERNELS and chosen != "area":
             raise ValueError(f"Resize method is not implemented: {method}")
         batch = cast(batch, float32)
-        for old, new, rule in zip(sides, given, ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True):
+        for old, new, rule in zip(sides, new_sides, ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True):
             batch = einsum(rule, _area(old, new) if chosen == "area" else _weights(old, new, chosen, antialias), batch)
     return batch if rank == 4 else squeeze(batch, 0)
 
@@ -80,27 +80,27 @@ def resize(
 def resize_with_pad(
     image: TensorLike, target_height: int, target_width: int, method: Any = "bilinear", antialias: bool = False
 ) -> Tensor:
-    """An image that is resized to fit into height and width, with zeros around it: its proportions stay.
+    """Resize an image to fit into height and width with its own proportions, and pad it with zeros.
 
     >>> autoconv.image.resize_with_pad(autoconv.ones([2, 4, 1]), 4, 4).numpy()[:, 0, 0]
     array([0., 1., 1., 0.], dtype=float32)
     """
     x = convert_to_tensor(image)
     sides = [x.shape[axis] if x.shape[axis] is not None else shape(x)[axis] for axis in (-3, -2)]
-    wanted = target_height, target_width
-    ratio = apply("maximum", *(_float(old) / _float(new) for old, new in zip(sides, wanted, strict=True)))
+    target_sides = target_height, target_width
+    ratio = apply("maximum", *(_float(old) / _float(new) for old, new in zip(sides, target_sides, strict=True)))
     exact = [_float(side) / ratio for side in sides]
     height, width = (_side(cast(apply("floor", side), int32)) for side in exact)
-    found = resize(x, [height, width], method, False, antialias)
+    resized = resize(x, [height, width], method, False, antialias)
     top, left = (
         _side(cast(apply("floor", (_float(new) - side) / 2.0), int32))
-        for new, side in zip(wanted, exact, strict=True)
+        for new, side in zip(target_sides, exact, strict=True)
     )
     amounts = [[top, target_height - height - top], [left, target_width - width - left], [0, 0]]
-    return pad(found, amounts if len(x.shape) == 3 else [[0, 0], *amounts])
+    return pad(resized, amounts if len(x.shape) == 3 else [[0, 0], *amounts])
 
 
-# The weights of pixels at a distance from the centre, and the distance from which on they are 0.
+# By method: the distance from the centre beyond which weights are 0, and the weights at smaller distances.
 _KERNELS: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
     "bilinear": (1.0, lambda x: 1.0 - x),
     "bicubic": (
@@ -164,11 +164,11 @@ def _pair(size: Any) -> list[Any]:
 
 
 def _side(size: Any) -> Any:
-    known = static_value(size) if isinstance(size, Tensor) else size
-    return cast(size, int32) if known is None else int(known)
+    static_size = static_value(size) if isinstance(size, Tensor) else size
+    return cast(size, int32) if static_size is None else int(static_size)
 
 
-def _largest_proportional_sides(given: list[Any], sides: list[Any]) -> list[Any]:
+def _largest_proportional_sides(limits: list[Any], sides: list[Any]) -> list[Any]:
     """Return the largest sides of the same proportions within the given ones."""
-    scale = apply("minimum", *(_float(new) / _float(old) for new, old in zip(given, sides, strict=True)))
+    scale = apply("minimum", *(_float(new) / _float(old) for new, old in zip(limits, sides, strict=True)))
     return [_side(cast(apply("round", _float(side) * scale), int32)) for side in sides]

@@ -24,8 +24,8 @@ def projective_transform(
 ) -> Tensor:  # fmt: skip
     """A batch of images [batch, height, width, channels], projected to the height and width `output_shape`.
 
-    A row of `transforms` has the eight numbers a0 to c1: the pixel (x, y) of the result comes from
-    ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k) of the image with k = c0 x + c1 y + 1. One row serves all images.
+    A row of `transforms` has the eight numbers a0 to c1. The pixel (x, y) of the result comes from (u / k, v / k) of
+    the image: u = a0 x + a1 y + a2, v = b0 x + b1 y + b2, k = c0 x + c1 y + 1. One row serves all images.
     `interpolation` is "NEAREST" or "BILINEAR". Places outside of the image are `fill_value` ("CONSTANT"), mirrored
     ("REFLECT"), repeated ("WRAP"), or those of the edge ("NEAREST"). Raises ValueError for other words.
     """
@@ -46,7 +46,7 @@ def projective_transform(
     down = _placed((b0 * columns + b1 * rows + b2) / scale + whole, cast(height, float32), fill_mode)
     pixels = _Pixels(x, height, width, cast(fill_value, x.dtype))
     if interpolation == "NEAREST":
-        found = pixels.at(_rounded(down), _rounded(across))
+        colour = pixels.at(_rounded(down), _rounded(across))
     else:
         top, left = apply("floor", down), apply("floor", across)
         low, right = expand_dims(down - top, -1), expand_dims(across - left, -1)
@@ -55,8 +55,8 @@ def projective_transform(
             for i in (0.0, 1.0)
             for j in (0.0, 1.0)
         ]
-        found = cast(parts[0] + parts[1] + parts[2] + parts[3], x.dtype)
-    return where(expand_dims(apply("equal", scale + whole, 0.0), -1), cast(fill_value, x.dtype), found)
+        colour = cast(parts[0] + parts[1] + parts[2] + parts[3], x.dtype)
+    return where(expand_dims(apply("equal", scale + whole, 0.0), -1), cast(fill_value, x.dtype), colour)
 
 
 class _Pixels:
@@ -71,9 +71,9 @@ class _Pixels:
         inside = logical_and(logical_and(i >= 0, i < self.height), logical_and(j >= 0, j < self.width))
         places = where(inside, i * self.width + j, 0)
         sizes = shape(places)
-        found = gather(self.flat, reshape(places, [sizes[0], -1]), axis=1, batch_dims=1)
-        found = reshape(found, [sizes[0], sizes[1], sizes[2], shape(self.flat)[2]])
-        return where(expand_dims(inside, -1), found, self.outside)
+        result = gather(self.flat, reshape(places, [sizes[0], -1]), axis=1, batch_dims=1)
+        result = reshape(result, [sizes[0], sizes[1], sizes[2], shape(self.flat)[2]])
+        return where(expand_dims(inside, -1), result, self.outside)
 
 
 def _placed(place: Tensor, size: Tensor, fill_mode: str) -> Tensor:

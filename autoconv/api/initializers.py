@@ -68,8 +68,8 @@ class Constant(Initializer):
         self.value = value
 
     def __call__(self, shape: TensorLike, dtype: DTypeLike | None = None, **kwargs: Any) -> Tensor:
-        given = as_dtype(dtype) if dtype is not None else None
-        value = convert_to_tensor(self.value, given or (float32 if isinstance(self.value, int | float) else None))
+        out_dtype = as_dtype(dtype) if dtype is not None else None
+        value = convert_to_tensor(self.value, out_dtype or (float32 if isinstance(self.value, int | float) else None))
         return broadcast_to(value, shape) if value.shape.num_elements() == 1 else reshape(value, shape)
 
     def get_config(self) -> dict[str, Any]:

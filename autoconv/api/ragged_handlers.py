@@ -130,9 +130,9 @@ def _size(input: RaggedTensor, out_type: DTypeLike | None = None, name: str | No
 
 @handles(shaping.rank, kind=RaggedTensor)
 def _rank(input: RaggedTensor, name: str | None = None) -> Tensor:
-    known = input.shape.rank
-    if known is not None:
-        return convert_to_tensor(np.int32(known))
+    rank = input.shape.rank
+    if rank is not None:
+        return convert_to_tensor(np.int32(rank))
     return shaping.rank(input.flat_values) + input.ragged_rank
 
 
@@ -160,9 +160,9 @@ def _gather(
 
 def _columns(params: RaggedTensor, indices: RaggedLike) -> Any:
     numbers = convert_to_tensor(indices)
-    found = [joining.ragged_expand_dims(gather_rows(params.values, partitions.starts(params) + numbers[place]), 1)
+    parts = [joining.ragged_expand_dims(gather_rows(params.values, partitions.starts(params) + numbers[place]), 1)
              for place in range(numbers.shape[0] or 0)]  # fmt: skip
-    return joining.ragged_concat(found, 1)
+    return joining.ragged_concat(parts, 1)
 
 
 def _gather_in_rows(params: RaggedLike, indices: RaggedLike) -> Any:
@@ -273,11 +273,11 @@ def _dynamic_partition(data: RaggedLike, partitions: Any, num_partitions: int, n
 
 @handles(segments.bincount, kind=RaggedTensor)
 def _bincount(arr: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
-    given = dict(zip(("weights", "minlength", "maxlength", "dtype", "name", "axis"), args, strict=False)) | kwargs
-    if given.get("axis") is None:
-        return segments.bincount(arr.flat_values, **given)
-    dtype = given.pop("dtype", None)
-    counts = to_dense(sparse_bincount(arr, **given))
+    arguments = dict(zip(("weights", "minlength", "maxlength", "dtype", "name", "axis"), args, strict=False)) | kwargs
+    if arguments.get("axis") is None:
+        return segments.bincount(arr.flat_values, **arguments)
+    dtype = arguments.pop("dtype", None)
+    counts = to_dense(sparse_bincount(arr, **arguments))
     return counts if dtype is None else cast(counts, dtype)
 
 

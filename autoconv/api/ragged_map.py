@@ -29,8 +29,8 @@ from autoconv.runtime.tensors.tensor_array import TensorArray
 def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
     """Return fn(row) for each row; the result is ragged if the signature is, by default the spec of `elems`."""
     leaves, template = flatten(elems, is_composite)
-    taken = (RaggedTensor, SparseTensor, BatchableExtensionType)
-    if not all(isinstance(leaf, taken) or not is_composite(leaf) for leaf in leaves):
+    composites = (RaggedTensor, SparseTensor, BatchableExtensionType)
+    if not all(isinstance(leaf, composites) or not is_composite(leaf) for leaf in leaves):
         raise TypeError("map_fn takes tensors, ragged and sparse tensors, and batchable extension types")
     parts = [leaf if is_composite(leaf) else convert_to_tensor(leaf) for leaf in leaves]
     function = call(fn)

@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.config.device_spec import DeviceSpec
 from autoconv.config.devices import LogicalDevice
-from autoconv.config.placement import merged, requested, requesting
+from autoconv.config.placement import current_request, merged, requesting
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
 from autoconv.runtime.recording.name_scopes import name_scope
@@ -91,7 +91,7 @@ def init_scope() -> Iterator[None]:
 
 
 def device(device_name: str | DeviceSpec | LogicalDevice | None) -> DeviceScope:
-    """Name the device on which ops inside run: parts that the name leaves open are those of the block around.
+    """Name the device on which ops inside run: parts that the name leaves open are those of the enclosing block.
 
     None requests the default device. Graphs record the name. Raises RuntimeError for a function, and ValueError for
     anything else that is not the name of a device; ops raise InvalidArgumentError where there is no such device, unless
@@ -122,7 +122,7 @@ class DeviceScope:
 
     def __enter__(self) -> None:
         region = current_region()
-        outer = requested() if region is None else region.trace.device
+        outer = current_request() if region is None else region.trace.device
         request = merged(self._request, outer)
         block = requesting(request) if region is None else _recording_on(region, request)
         block.__enter__()

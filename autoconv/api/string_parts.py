@@ -35,8 +35,8 @@ def split(input: RaggedLike, sep: str | None = None, maxsplit: int = -1, name: s
 
     def lengths(texts: Tensor) -> Tensor:
         """Return the number of parts: the mark at the end makes the last part not empty."""
-        given = texts if sep is None else apply("add", texts, mark)
-        return _lengths_without_padding(apply("string_split", given, **options))
+        pieces = texts if sep is None else apply("add", texts, mark)
+        return _lengths_without_padding(apply("string_split", pieces, **options))
 
     return _parts(input, lambda texts: apply("string_split", texts, name=name, **options), lengths)
 
@@ -181,11 +181,11 @@ def _padded_ngrams(
     result = parts[0] if len(parts) == 1 else ragged_concat(parts, 1)
     if not keeps:
         return result
-    kept = cast((result.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
+    counts = cast((result.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
     padded = _between(rows, ends, most or 0)
     whole = unsorted_segment_join(padded.values, padded.value_rowids(), padded.nrows(), separator)
-    chosen = RaggedTensor.from_row_lengths(boolean_mask(whole, kept > 0), kept, validate=False)
-    return ragged_concat([result, chosen], 1)
+    rows_ = RaggedTensor.from_row_lengths(boolean_mask(whole, counts > 0), counts, validate=False)
+    return ragged_concat([result, rows_], 1)
 
 
 def _between(rows: RaggedTensor, ends: tuple[Any, Any], count: int) -> RaggedTensor:
@@ -199,7 +199,7 @@ def _between(rows: RaggedTensor, ends: tuple[Any, Any], count: int) -> RaggedTen
 def _parts(
     input: RaggedLike, split_padded: Callable[[Tensor], Tensor], lengths: Callable[[Tensor], Tensor]
 ) -> Any:
-    """Return the parts of strings, of which `split_padded` returns rows of one length; of unknown rank they stay so."""
+    """Return the parts of strings without the padding that `split_padded` adds; strings of unknown rank keep it."""
     if isinstance(input, RaggedTensor):
         return input.with_flat_values(_parts(input.flat_values, split_padded, lengths))
     texts = convert_to_tensor(input)
@@ -210,8 +210,8 @@ def _parts(
         result = _parts(reshape(texts, [-1]), split_padded, lengths)
         sizes = shape(texts, int64)
         for axis in range(rank - 1, 0, -1):
-            known = texts.shape[axis]
-            size: Any = sizes[axis] if known is None else known
+            static_size = texts.shape[axis]
+            size: Any = sizes[axis] if static_size is None else static_size
             result = RaggedTensor.from_uniform_row_length(result, size, validate=False)
         return result
     return RaggedTensor.from_tensor(split_padded(texts), lengths=lengths(texts))
@@ -225,8 +225,8 @@ def _lengths_without_padding(parts: Tensor) -> Tensor:
 def _ragged_ngrams(data: RaggedTensor, widths: Sequence[int], separator: str) -> Any:
     if isinstance(data.values, RaggedTensor):
         return data.with_values(_ragged_ngrams(data.values, widths, separator))
-    found = [_of_width(data, width, separator) for width in widths]
-    return found[0] if len(found) == 1 else ragged_concat(found, 1)
+    grams = [_of_width(data, width, separator) for width in widths]
+    return grams[0] if len(grams) == 1 else ragged_concat(grams, 1)
 
 
 def _of_width(data: RaggedTensor, width: int, separator: str) -> RaggedTensor:

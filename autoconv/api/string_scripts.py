@@ -28,9 +28,9 @@ def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
     begins, scripts = _ranges()
     flat = apply("reshape", points, shape=(-1,))
     place: Any = apply("searchsorted", begins, flat, side="right", dtype=int32)
-    found = gather(scripts, apply("maximum", place - 1, 0))
+    result = gather(scripts, apply("maximum", place - 1, 0))
     valid = apply("logical_and", apply("greater_equal", points, 0), apply("less", points, 0x110000))
-    return where(valid, apply("reshape", found, apply("shape", points, dtype=int32), shape=None), -1)
+    return where(valid, apply("reshape", result, apply("shape", points, dtype=int32), shape=None), -1)
 
 
 @functools.cache

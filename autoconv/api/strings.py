@@ -113,8 +113,8 @@ def unicode_transcode(
     '00e9'
     """
     options = coding("unicode_transcode", input_encoding, errors, replacement_char)
-    wanted = coding("unicode_transcode", output_encoding, errors, replacement_char)["encoding"]
-    return apply("unicode_transcode", input, output=wanted, name=name, **options)
+    encoding = coding("unicode_transcode", output_encoding, errors, replacement_char)["encoding"]
+    return apply("unicode_transcode", input, output=encoding, name=name, **options)
 
 
 def to_number(input: TensorLike, out_type: DTypeLike = float32, name: str | None = None) -> Tensor:
@@ -220,12 +220,12 @@ def to_hash_bucket_strong(
 
 
 def coding(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
-    known = encoding.upper().replace("UTF8", "UTF-8").replace("UTF16", "UTF-16").replace("UTF32", "UTF-32")
-    if known not in ENCODINGS:
+    name = encoding.upper().replace("UTF8", "UTF-8").replace("UTF16", "UTF-16").replace("UTF32", "UTF-32")
+    if name not in ENCODINGS:
         raise ValueError(f"{function} knows the encodings {', '.join(ENCODINGS)}; found {encoding!r}")
     if errors not in ("replace", "ignore", "strict"):
         raise ValueError(f"errors is one of 'replace', 'ignore' and 'strict'; found {errors!r}")
-    return {"encoding": known, "errors": errors, "replacement": int(replacement)}
+    return {"encoding": name, "errors": errors, "replacement": int(replacement)}
 
 
 def format(

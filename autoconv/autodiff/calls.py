@@ -32,16 +32,16 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
     inner = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
     parameters = seed(child, [(r, forward.outputs[r.index]) for r in results], inner)
     backprop(child, inner)
-    wanted = [j for j, p in enumerate(own) if inputs[j] in varied and p in child.cotangents]
-    child.backward.outputs = [conformed(child.builder, child.cotangents[own[j]], inputs[j].type) for j in wanted]
+    positions = [j for j, p in enumerate(own) if inputs[j] in varied and p in child.cotangents]
+    child.backward.outputs = [conformed(child.builder, child.cotangents[own[j]], inputs[j].type) for j in positions]
     child.backward.parameters = [*parameters, *child.captures.values()]
-    given = [conformed(level.builder, level.cotangents[r], r.type) for r in results]
+    cotangents = [conformed(level.builder, level.cotangents[r], r.type) for r in results]
     back = level.backward.add(
-        OPS["call"], [*given, *(level.resolve(outer) for outer in child.captures)],
+        OPS["call"], [*cotangents, *(level.resolve(outer) for outer in child.captures)],
         {"name": f"{node.attributes.get('name', 'call')}_back"}, regions=[child.backward],
-        types=[cotangent_type(inputs[j].type) for j in wanted], span=level.builder.span,
+        types=[cotangent_type(inputs[j].type) for j in positions], span=level.builder.span,
     )  # fmt: skip
-    for j, cotangent in zip(wanted, back.results, strict=True):
+    for j, cotangent in zip(positions, back.results, strict=True):
         accumulate(level.builder, level.cotangents, inputs[j], cotangent, node)
 
 
@@ -52,10 +52,10 @@ def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Calla
     """
     (pull,) = node.regions
     count, reached = node.attributes["arguments"], node.attributes["reached"]
-    given = [level.cotangents.get(r) for r in node.results]
+    cotangents = [level.cotangents.get(r) for r in node.results]
     taken = [
         zeros_of(level.builder, r) if ct is None else conformed(level.builder, ct, r.type)
-        for r, ct in zip(node.results, given, strict=True)
+        for r, ct in zip(node.results, cotangents, strict=True)
     ]
     captured = [level.resolve(value) for value in node.inputs[count + len(node.results) :]]
     back = level.backward.add(

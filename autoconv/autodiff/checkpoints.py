@@ -59,10 +59,10 @@ def recompute_and_reverse(
     copies: dict[Value, Value] = {}
     for parameter in own:
         if parameter in varied or _is_used(child.forward, parameter):
-            held = child.resolve(parameter)
-            tensor = isinstance(held.type, TensorType)
+            outer_value = child.resolve(parameter)
+            tensor = isinstance(outer_value.type, TensorType)
             # A value of its own for each parameter.
-            copies[parameter] = child.builder.identity(held) if tensor else held
+            copies[parameter] = child.builder.identity(outer_value) if tensor else outer_value
     nodes = []
     for node in repeated:
         copied = copy_node(child.backward, node, [copies[value] for value in node.inputs])

@@ -16,9 +16,9 @@ def reverse_cond(level: Level, node: Node, varied: set[Value], backprop: Callabl
     captures = node.inputs[1:]
     results = [r for r in node.results if r in level.cotangents and r in varied]
     children = [_reverse_arm(level, region, node, captures, results, varied, backprop) for region in node.regions]
-    given = [level.cotangents[r] for r in results]
+    cotangents = [level.cotangents[r] for r in results]
     index = level.resolve(node.inputs[0])
-    finish(level, node, index, children, captures, given, varied)
+    finish(level, node, index, children, captures, cotangents, varied)
 
 
 def _reverse_arm(
@@ -56,22 +56,22 @@ def seed(child: Level, pairs: Sequence[tuple[Value, Value]], varied: set[Value])
 
 def finish(
     level: Level, node: Node, index: Value, arms: Sequence[Arm], captures: Sequence[Value],
-    given: Sequence[Value], varied: set[Value], body: Graph | None = None,
+    cotangents: Sequence[Value], varied: set[Value], body: Graph | None = None,
 ) -> None:  # fmt: skip
     """Thread the stacks through the node, and add the cond of its arms' backward graphs.
 
     `body` is the body of a try, which runs before the arms.
     """
-    wanted = [
+    positions = [
         j for j, outer in enumerate(captures)
         if outer in varied and any(arm.own[j] in arm.child.cotangents for arm in arms)
     ]  # fmt: skip
-    found = [[_cotangent(arm.child, arm.own[j], captures[j]) for j in wanted] for arm in arms]
+    outputs_of_arms = [[_cotangent(arm.child, arm.own[j], captures[j]) for j in positions] for arm in arms]
     stacks = thread(level, node, arms, body)
     union: dict[Value, None] = {}
     for arm in arms:
         union.update(dict.fromkeys(arm.child.captures))
-    for arm, outputs in zip(arms, found, strict=True):
+    for arm, outputs in zip(arms, outputs_of_arms, strict=True):
         child = arm.child
         inner = [child.capture(outer) for outer in union]
         tops, rests = [], []
@@ -88,16 +88,16 @@ def finish(
         child.backward.outputs = [*outputs, *rests]
     resolved = [level.resolve(outer) for outer in union]
     # The type of a cotangent popped from a list may be less precise than the result's.
-    taken = zip(given, arms[0].parameters, strict=True)
-    given = [conformed(level.builder, cotangent, parameter.type) for cotangent, parameter in taken]
-    types = [*(cotangent_type(captures[j].type) for j in wanted), *(inside.type for _, inside, _ in stacks)]
+    pairs = zip(cotangents, arms[0].parameters, strict=True)
+    cotangents = [conformed(level.builder, cotangent, parameter.type) for cotangent, parameter in pairs]
+    types = [*(cotangent_type(captures[j].type) for j in positions), *(inside.type for _, inside, _ in stacks)]
     back = level.backward.add(
-        OPS["cond"], [index, *given, *resolved, *(top(stack) for *_, stack in stacks)],
+        OPS["cond"], [index, *cotangents, *resolved, *(top(stack) for *_, stack in stacks)],
         regions=[arm.child.backward for arm in arms], types=types, span=level.builder.span,
     )  # fmt: skip
-    for (_, _, stack), rest in zip(stacks, back.results[len(wanted) :], strict=True):
+    for (_, _, stack), rest in zip(stacks, back.results[len(positions) :], strict=True):
         stack.rest = rest
-    for j, cotangent in zip(wanted, back.results, strict=False):
+    for j, cotangent in zip(positions, back.results, strict=False):
         accumulate(level.builder, level.cotangents, captures[j], cotangent, node)
 
 

@@ -63,16 +63,16 @@ def _zeros(type_: TensorType) -> np.ndarray:
     return np.broadcast_to(zero, type_.shape) if type_.shape else zero  # type: ignore[arg-type]
 
 
-def accumulate(b: Builder, found: Cotangents, value: Value, cotangent: Value, node: Node | None = None) -> None:
+def accumulate(b: Builder, cotangents: Cotangents, value: Value, cotangent: Value, node: Node | None = None) -> None:
     """Add to the cotangent of `value`."""
-    before = found.get(value)
+    before = cotangents.get(value)
     kind = cotangent_type(value.type)
     if before is None:
-        found[value] = cotangent
+        cotangents[value] = cotangent
     elif isinstance(kind, TensorType):
-        found[value] = _sum(b, before, cotangent)
+        cotangents[value] = _sum(b, before, cotangent)
     elif isinstance(kind, ListType):
-        found[value] = b.list_add(before, cotangent)
+        cotangents[value] = b.list_add(before, cotangent)
     else:
         raise StagingError(
             f"the gradient of {value.type} used more than once cannot be added up",
@@ -100,13 +100,19 @@ def _is_zeros(value: Value) -> bool:
 
 def conformed(b: Builder, cotangent: Value, type_: Type) -> Value:
     """Convert the cotangent to the type required at the border of a region."""
-    wanted, found = cotangent_type(type_), cotangent.type
-    if is_subtype(found, wanted) or not (isinstance(wanted, TensorType) and isinstance(found, TensorType)):
+    required_type, own_type = cotangent_type(type_), cotangent.type
+    if is_subtype(own_type, required_type) or not (
+        isinstance(required_type, TensorType) and isinstance(own_type, TensorType)
+    ):
         return cotangent
-    if found.dtype is not wanted.dtype or found.weak != wanted.weak:
-        cotangent = b.python_cast(cotangent, dtype=wanted.dtype, weak=wanted.weak)
-    if not is_subtype(cotangent.type, wanted):
-        shape = None if wanted.shape is None else tuple(d if isinstance(d, int) else None for d in wanted.shape)
+    if own_type.dtype is not required_type.dtype or own_type.weak != required_type.weak:
+        cotangent = b.python_cast(cotangent, dtype=required_type.dtype, weak=required_type.weak)
+    if not is_subtype(cotangent.type, required_type):
+        shape = (
+            None
+            if required_type.shape is None
+            else tuple(d if isinstance(d, int) else None for d in required_type.shape)
+        )
         cotangent = b.ensure_shape(cotangent, shape=shape)
     return cotangent
 

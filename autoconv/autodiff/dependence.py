@@ -18,20 +18,20 @@ class Heap:
 
 
 def varied_values(
-    graph: Graph, chosen: Iterable[Value], heap: Heap, within: Iterable[Node] | None = None
+    graph: Graph, values: Iterable[Value], heap: Heap, within: Iterable[Node] | None = None
 ) -> set[Value]:
-    """Return the values that depend differentiably on `chosen`, these included.
+    """Return the values that depend differentiably on `values`, these included.
 
     A forward analysis. Results of a node with regions are varied only if its regions connect them; loops are iterated
     to a fixed point. `within` restricts it to those nodes.
     """
-    return _varied_values(graph, chosen, heap, (), None if within is None else set(within))
+    return _varied_values(graph, values, heap, (), None if within is None else set(within))
 
 
 def _varied_values(
-    graph: Graph, chosen: Iterable[Value], heap: Heap, enclosing: tuple[Graph, ...], within: set[Node] | None = None
+    graph: Graph, values: Iterable[Value], heap: Heap, enclosing: tuple[Graph, ...], within: set[Node] | None = None
 ) -> set[Value]:
-    varied = {value for value in chosen if carries(value.type)}
+    varied = {value for value in values if carries(value.type)}
     for node in graph.nodes:
         if within is not None and node not in within:
             continue
@@ -57,8 +57,8 @@ def _varied_results(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: t
 
 
 def _outputs(region: Graph, parameters: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> list[bool]:
-    chosen = [p for p, flag in zip(region.parameters, parameters, strict=True) if flag]
-    varied = _varied_values(region, chosen, heap, enclosing)
+    parameters_ = [p for p, flag in zip(region.parameters, parameters, strict=True) if flag]
+    varied = _varied_values(region, parameters_, heap, enclosing)
     return [value in varied for value in region.outputs]
 
 

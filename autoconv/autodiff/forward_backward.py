@@ -118,11 +118,11 @@ class Root(Level):
 
     def __init__(self, forward: Graph, backward: Graph, bring: Callable[[Value], Value] | None = None) -> None:
         super().__init__(forward, backward)
-        self._brought = bring
+        self._bring_outer = bring
 
     def _bring(self, value: Value) -> Value:
-        assert self._brought is not None, f"{value} is of another graph"
-        return self._brought(value)
+        assert self._bring_outer is not None, f"{value} is of another graph"
+        return self._bring_outer(value)
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:
         return Stack(type_, empty_stack(GraphBuilder(self.forward), type_))
@@ -136,13 +136,13 @@ class SplitRoot(Root):
 
     def __init__(self, forward: Graph, backward: Graph) -> None:
         super().__init__(forward, backward)
-        self.kept: list[Value] = []
+        self.saved_values: list[Value] = []
 
     def _bring(self, value: Value) -> Value:
         return Level._bring(self, value)
 
     def _keep(self, value: Value) -> Value:
-        self.kept.append(value)
+        self.saved_values.append(value)
         return self.backward.add_parameter(value.type, "kept")
 
 
@@ -164,7 +164,7 @@ class Region(Level):
         self.counters: dict[Value, Callable[[], Value]] = {}
         self._repeats = repeats
         self._invariant: dict[Value, bool] = {}
-        self._counted: dict[Value, bool] = {}
+        self._repeated_values: dict[Value, bool] = {}
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:
         stack = Stack(type_, self.forward.add_parameter(type_, "stack"))
@@ -208,7 +208,7 @@ class Region(Level):
 
     def _is_counted(self, value: Value) -> bool:
         """Return whether the value is a number that depends on counters and invariants alone."""
-        result = self._counted.get(value)
+        result = self._repeated_values.get(value)
         if result is None:
             node = value.node
             result = value in self.counters or (
@@ -218,7 +218,7 @@ class Region(Level):
                 and all(isinstance(v.type, TensorType) and v.shape == () for v in (value, *node.inputs))
                 and all(map(self._is_known, node.inputs))
             )
-            self._counted[value] = result
+            self._repeated_values[value] = result
         return result
 
     def _is_known(self, value: Value) -> bool:

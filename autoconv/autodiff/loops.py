@@ -75,11 +75,11 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
         [level.resolve(count), *first, *map(top, stacks), *(level.resolve(outer) for outer, _ in captures)],
         {"state": len(state)}, regions=[test, child.backward], types=types, span=level_b.span,
     )  # fmt: skip
-    found = list(back.results[1:])
-    for position, cotangent in zip([*body.carried, *body.summed], found, strict=False):
+    outputs = list(back.results[1:])
+    for position, cotangent in zip([*body.carried, *body.summed], outputs, strict=False):
         if inputs[position] in varied:
             accumulate(level_b, level.cotangents, inputs[position], cotangent, node)
-    for stack, rest in zip(stacks, found[len(first) :], strict=True):
+    for stack, rest in zip(stacks, outputs[len(first) :], strict=True):
         stack.rest = rest
 
 
@@ -135,12 +135,12 @@ def _counters(node: Node, child: Region, remaining: Value) -> dict[Value, Callab
 
 def _step(parameter: Value, after: Value) -> int:
     """Return the constant step of an int64 induction variable; 0 where there is none."""
-    made, type_ = after.node, parameter.type
-    if made is None or not isinstance(type_, TensorType) or (type_.dtype, type_.shape) != (int64, ()):
+    creation, type_ = after.node, parameter.type
+    if creation is None or not isinstance(type_, TensorType) or (type_.dtype, type_.shape) != (int64, ()):
         return 0
-    if made.op.name not in ("add", "python_add") or parameter not in made.inputs or after.type != type_:
+    if creation.op.name not in ("add", "python_add") or parameter not in creation.inputs or after.type != type_:
         return 0
-    other = made.inputs[made.inputs[0] is parameter].node
+    other = creation.inputs[creation.inputs[0] is parameter].node
     number = None if other is None or other.op.name != "constant" else np.asarray(other.attributes["value"])
     return 0 if number is None or number.dtype != np.int64 or number.shape else int(number)
 

@@ -49,8 +49,8 @@ class _Conversion:
                 continue
             if type_.shared:
                 refuse("arguments share memory")
-            made = region.graph.add_parameter(TensorType(type_.dtype, type_.shape), parameter.name)
-            region.contents[parameter] = made
+            contents = region.graph.add_parameter(TensorType(type_.dtype, type_.shape), parameter.name)
+            region.contents[parameter] = contents
             region.references[parameter] = Reference((parameter,))
             arrays.append(position)
         before = dict(region.contents)
@@ -91,8 +91,8 @@ class _Conversion:
         region.references[node.results[0]] = replace(base, steps=(*base.steps, step))
 
     def _size(self, region: WrittenRegion, node: Node) -> None:
-        found = self._load(region, node.inputs[0])
-        size = region.b.dimension(found, axis=node.attributes["axis"])
+        contents = self._load(region, node.inputs[0])
+        size = region.b.dimension(contents, axis=node.attributes["axis"])
         region.values[node.results[0]] = region.b.python_cast(size, dtype=node.results[0].dtype, weak=True)
 
     def _new(self, region: WrittenRegion, node: Node) -> None:
@@ -110,9 +110,9 @@ class _Conversion:
 
     def _filled(self, region: WrittenRegion, node: Node, fill: np.ndarray) -> Value:
         """Make a new array with symbolic sizes."""
-        given, b, shape = iter(node.inputs), region.b, node.attributes["shape"]
+        operands, b, shape = iter(node.inputs), region.b, node.attributes["shape"]
         sizes = [
-            b.cast(region.values[next(given)], dtype=int64) if size == INPUT else b.constant(value=np.array(size))
+            b.cast(region.values[next(operands)], dtype=int64) if size == INPUT else b.constant(value=np.array(size))
             for size in shape
         ]
         return b.fill(b.constant(value=fill, weak=False), b.stack(*sizes, axis=0), shape=node.results[0].shape)
@@ -139,10 +139,10 @@ class _Conversion:
         return result
 
     def _whole(self, region: WrittenRegion, reference: Reference) -> Value:
-        held = [region.contents[root] for root in reference.roots]
+        contents = [region.contents[root] for root in reference.roots]
         if reference.which is None:
-            return held[0]
-        return select_arm(region, reference.which, [[one] for one in held], held)[0]
+            return contents[0]
+        return select_arm(region, reference.which, [[one] for one in contents], contents)[0]
 
     def _store(self, region: WrittenRegion, x: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
         reference, b = region.references[x], region.b
@@ -154,19 +154,19 @@ class _Conversion:
             layers.append(read_view(b, layers[-1], step))
         inner = layers[-1]
         if spec is not None:
-            found = b.set_item(inner, value, *operands, spec=spec)
+            updated = b.set_item(inner, value, *operands, spec=spec)
         elif value.shape == inner.shape:
-            found = value
+            updated = value
         else:
-            found = b.set_item(inner, value, spec=(Rest(),))
+            updated = b.set_item(inner, value, spec=(Rest(),))
         for step, outer in zip(reversed(reference.steps), reversed(layers[:-1]), strict=True):
-            found = write_view(b, outer, found, step)
+            updated = write_view(b, outer, updated, step)
         if reference.which is None:
-            region.contents[reference.roots[0]] = found
+            region.contents[reference.roots[0]] = updated
             return
-        held = [region.contents[root] for root in reference.roots]
-        arms = [[found if i == k else one for i, one in enumerate(held)] for k in range(len(held))]
-        changed = select_arm(region, reference.which, arms, [*held, found])
+        contents = [region.contents[root] for root in reference.roots]
+        arms = [[updated if i == k else one for i, one in enumerate(contents)] for k in range(len(contents))]
+        changed = select_arm(region, reference.which, arms, [*contents, updated])
         region.contents.update(zip(reference.roots, changed, strict=True))
 
     # ---- regions
@@ -188,13 +188,13 @@ class _Conversion:
 
     def _written(self, node: Node, region: WrittenRegion) -> list[Value]:
         """Return the enclosing region's arrays that the node's regions write."""
-        found: dict[Value, None] = {}
+        arrays: dict[Value, None] = {}
         for inner in (inner for graph in node.regions for inner in graph.walk()):
             if inner.op.traits.stores_into is not None:
                 for root in self._overlaps.roots(inner.inputs[0]):
                     if root in region.contents:
-                        found[root] = None
-        return list(found)
+                        arrays[root] = None
+        return list(arrays)
 
     def _cond(self, region: WrittenRegion, node: Node) -> None:
         written = self._written(node, region)
@@ -212,8 +212,8 @@ class _Conversion:
             outputs += [self._which(inner, arm.outputs[i], roots[i]) for i in references]
             inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written)]
             arms.append(inner)
-        made = captures.record("cond", [region.values[node.inputs[0]]], node, {}, arms)
-        results = list(made.results)
+        cond = captures.record("cond", [region.values[node.inputs[0]]], node, {}, arms)
+        results = list(cond.results)
         for i in plain:
             region.values[node.results[i]] = results.pop(0)
         for i in references:
@@ -250,8 +250,8 @@ class _Conversion:
                 outputs += [self._which(inner, graph.outputs[i], roots[i]) for i in references]
                 inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written)]
             parts.append(inner)
-        made = captures.record("while", start, node, {"state": len(start)}, parts, types)
-        self._set_state(region, node.results, iter(made.results), plain, roots, written)
+        loop = captures.record("while", start, node, {"state": len(start)}, parts, types)
+        self._set_state(region, node.results, iter(loop.results), plain, roots, written)
 
     def _set_state(
         self, region: WrittenRegion, values: Sequence[Value], state: Iterator[Value], plain: Sequence[int],
@@ -260,19 +260,19 @@ class _Conversion:
         """Set what a loop carries: `plain` values, arrays by the index of their root, and contents of roots."""
         for i in plain:
             region.values[values[i]] = next(state)
-        for i, found in roots.items():
+        for i, array_roots in roots.items():
             number = next(state)
-            region.references[values[i]] = Reference(found, number if len(found) > 1 else None)
+            region.references[values[i]] = Reference(array_roots, number if len(array_roots) > 1 else None)
         for root in written:
             region.contents[root] = next(state)
 
     def _roots_of(self, value: Value, region: WrittenRegion) -> tuple[Value, ...]:
         """Return the arrays that a region's result may be, all of which have to exist outside."""
-        found = self._overlaps.roots(value)
-        if not found or not all(root in region.contents for root in found):
+        array_roots = self._overlaps.roots(value)
+        if not array_roots or not all(root in region.contents for root in array_roots):
             refuse("an array created by a loop or a branch replaces another one")
         order = list(region.contents)
-        return tuple(sorted(found, key=order.index))
+        return tuple(sorted(array_roots, key=order.index))
 
     def _which(self, region: WrittenRegion, value: Value, roots: tuple[Value, ...]) -> Value:
         """Return the index in `roots` of the array to which a value refers."""

@@ -56,10 +56,10 @@ def _flat_positions(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value
         offsets += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(len(pairs))])
     numbers = np.full((int(offsets.max(initial=0)) - low) // type_.dtype.size + 1, -1, np.int64)
     numbers[(offsets.reshape(-1) - low) // type_.dtype.size] = np.arange(offsets.size)
-    found = np.full(attributes["shape"], attributes["offset"] - low, np.int64)
+    addresses = np.full(attributes["shape"], attributes["offset"] - low, np.int64)
     for axis, (size, stride) in enumerate(zip(attributes["shape"], attributes["strides"], strict=True)):
-        found += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(found.ndim)])
-    return b.constant(value=numbers[found // type_.dtype.size], weak=False)  # type: ignore[no-any-return]
+        addresses += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(addresses.ndim)])
+    return b.constant(value=numbers[addresses // type_.dtype.size], weak=False)  # type: ignore[no-any-return]
 
 
 def refuse(what: str) -> Any:

@@ -35,15 +35,15 @@ def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Ca
     if graph.effects & _NOT_REPEATABLE:
         raise refused(node, f"the backward pass runs a recursive function again, and it {_effect_text(graph)}")
     results = [r for r in node.results if r in level.cotangents and r in varied]
-    wanted = [j for j, value in enumerate(node.inputs) if value in varied]
-    back = _backward_graph(level, graph, tuple(wanted), tuple(r.index for r in results), backprop)
+    positions = [j for j, value in enumerate(node.inputs) if value in varied]
+    back = _backward_graph(level, graph, tuple(positions), tuple(r.index for r in results), backprop)
     inputs = [level.resolve(_value_before(level, node, value)) for value in node.inputs]
     cotangents = [conformed(level.builder, level.cotangents[r], graph.outputs[r.index].type) for r in results]
     call = level.backward.add(
         OPS["call"], [*inputs, *cotangents], {"name": back.name, "recursive": True}, regions=[back],
-        types=[cotangent_type(graph.parameters[j].type) for j in wanted], span=level.builder.span,
+        types=[cotangent_type(graph.parameters[j].type) for j in positions], span=level.builder.span,
     )  # fmt: skip
-    for j, cotangent in zip(wanted, call.results, strict=True):
+    for j, cotangent in zip(positions, call.results, strict=True):
         accumulate(level.builder, level.cotangents, node.inputs[j], cotangent, node)
 
 
@@ -56,14 +56,14 @@ def _effect_text(graph: Graph) -> str:
 
 
 def _backward_graph(
-    level: Level, graph: Graph, wanted: tuple[int, ...], given: tuple[int, ...], backprop: Callable[..., None]
+    level: Level, graph: Graph, positions: tuple[int, ...], received: tuple[int, ...], backprop: Callable[..., None]
 ) -> Graph:
     """Return the backward graph of a recursive function.
 
-    It maps parameters and cotangents of the outputs at `given` to cotangents of the parameters at `wanted`. Recursive
-    calls inside refer to the graph under construction.
+    It maps parameters and cotangents of the outputs at `received` to cotangents of the parameters at `positions`.
+    Recursive calls inside refer to the graph under construction.
     """
-    key = graph, wanted, given
+    key = graph, positions, received
     back = level.recursions.get(key)
     if back is not None:
         return back
@@ -72,15 +72,15 @@ def _backward_graph(
     parameters, outputs = list(back.parameters), list(back.outputs)
     inner = Root(back, back)
     inner.share(level)
-    varied = varied_values(back, [parameters[j] for j in wanted], level.heap)
+    varied = varied_values(back, [parameters[j] for j in positions], level.heap)
     back.outputs = []
-    seed(inner, [(outputs[i], outputs[i]) for i in given], varied)
+    seed(inner, [(outputs[i], outputs[i]) for i in received], varied)
     backprop(inner, varied)
     inner.builder.span = None
-    found = [inner.cotangents.get(parameters[j]) for j in wanted]
+    cotangents = [inner.cotangents.get(parameters[j]) for j in positions]
     back.outputs = [
         zeros_of(inner.builder, parameters[j]) if ct is None else conformed(inner.builder, ct, parameters[j].type)
-        for j, ct in zip(wanted, found, strict=True)
+        for j, ct in zip(positions, cotangents, strict=True)
     ]
     compute_effects(back)
     return back
@@ -115,11 +115,11 @@ def _copy_by_value(graph: Graph, copies: dict[Graph, Graph], node: Node) -> Grap
         values[parameter] = copy.add_parameter(cotangent_type(parameter.type), parameter.name)
     for one in graph.nodes:
         inputs = [values[value] for value in one.inputs]
-        held: list[Any] = [v for v in one.inputs if isinstance(v.type, ResourceType)]
+        resources: list[Any] = [v for v in one.inputs if isinstance(v.type, ResourceType)]
         if one.op.name == "read_variable" and carries(one.results[0].type):
             values[one.results[0]] = inputs[0]
             continue
-        if held and not one.regions:
+        if resources and not one.regions:
             raise refused(
                 node, f"the backward pass runs a recursive function again, and it contains {one.op.name!r}"
             )

@@ -40,8 +40,8 @@ def _reverse_op(level: Level, node: Node, varied: Iterable[Value]) -> None:
     if isinstance(gradient, NoGradient):
         raise refused(node, gradient.reason)
     given = tuple(level.cotangents.get(value) for value in node.results)
-    found = gradient(level.builder, node.inputs, node.results, given, node.attributes)
-    for value, cotangent in zip(node.inputs, found, strict=True):
+    cotangents = gradient(level.builder, node.inputs, node.results, given, node.attributes)
+    for value, cotangent in zip(node.inputs, cotangents, strict=True):
         if cotangent is not None and value in varied and carries(value.type):
             accumulate(level.builder, level.cotangents, value, level.resolve(cotangent), node)
 

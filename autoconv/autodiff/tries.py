@@ -23,7 +23,7 @@ def reverse_try(level: Level, node: Node, varied: set[Value], backprop: Callable
     """
     captures = node.inputs
     results = [r for r in node.results if r in level.cotangents and r in varied]
-    given = [level.cotangents[r] for r in results]
+    cotangents = [level.cotangents[r] for r in results]
     body, normal, handler = (clone(region) for region in node.regions)
     arms = [
         _reverse_normal(level, body, normal, node, results, varied, backprop),
@@ -32,7 +32,7 @@ def reverse_try(level: Level, node: Node, varied: set[Value], backprop: Callable
     for region, ended in ((normal, True), (handler, False)):
         region.outputs.append(GraphBuilder(region).constant(value=np.array(ended)))
     (tag,) = extend(node, captures, (body, normal, handler), [TensorType(bool_, ())])
-    finish(level, node, level.resolve(tag), arms, captures, given, varied, body)
+    finish(level, node, level.resolve(tag), arms, captures, cotangents, varied, body)
 
 
 def _reverse_normal(

@@ -33,17 +33,17 @@ def vjp(
     parameters, outputs = list(result.parameters), result.outputs[:]
     level = Root(result, result)
     level.recompute_every = recompute_every
-    chosen = [parameters[i] for i in (range(len(parameters)) if wrt is None else wrt)]
-    varied = varied_values(result, chosen, level.heap)
+    sources = [parameters[i] for i in (range(len(parameters)) if wrt is None else wrt)]
+    varied = varied_values(result, sources, level.heap)
     for output in outputs:
-        given = result.add_parameter(cotangent_type(output.type), "cotangent")
+        cotangent = result.add_parameter(cotangent_type(output.type), "cotangent")
         if output in varied:
-            accumulate(level.builder, level.cotangents, output, given)
+            accumulate(level.builder, level.cotangents, output, cotangent)
     backprop(level, varied)
     level.builder.span = None
-    found = [level.cotangents.get(p) for p in chosen]
+    found = [level.cotangents.get(p) for p in sources]
     gradients = [
-        zeros_of(level.builder, p) if ct is None else ct for p, ct in zip(chosen, found, strict=True)
+        zeros_of(level.builder, p) if ct is None else ct for p, ct in zip(sources, found, strict=True)
     ]
     result.outputs = [*(outputs if with_outputs else []), *gradients]
     return result
@@ -74,9 +74,9 @@ def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = Non
     level = SplitRoot(forward, Graph(f"{graph.name}_back"))
     level.recompute_every = recompute_every
     varied = varied_values(forward, [parameters[i] for i in wrt], level.heap)
-    given = tuple(i for i, v in enumerate(outputs) if v in varied and isinstance(v.type, (TensorType, ListType)))
-    cotangents = [level.backward.add_parameter(cotangent_type(outputs[i].type), "cotangent") for i in given]
-    for position, cotangent in zip(given, cotangents, strict=True):
+    received = tuple(i for i, v in enumerate(outputs) if v in varied and isinstance(v.type, (TensorType, ListType)))
+    cotangents = [level.backward.add_parameter(cotangent_type(outputs[i].type), "cotangent") for i in received]
+    for position, cotangent in zip(received, cotangents, strict=True):
         accumulate(level.builder, level.cotangents, outputs[position], cotangent)
     backprop(level, varied)
     reached = tuple(i for i in wrt if parameters[i] in level.cotangents)
@@ -84,11 +84,11 @@ def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = Non
     backward.outputs = [
         conformed(level.builder, level.resolve(level.cotangents[parameters[i]]), parameters[i].type) for i in reached
     ]
-    forward.outputs = [*outputs, *level.kept]
-    kept = [level.resolve(value) for value in level.kept]
-    backward.parameters = [*cotangents, *kept]
-    lost = any(output in varied for i, output in enumerate(outputs) if i not in given)
-    return Split(forward, backward, len(outputs), given, reached, lost)
+    forward.outputs = [*outputs, *level.saved_values]
+    saved = [level.resolve(value) for value in level.saved_values]
+    backward.parameters = [*cotangents, *saved]
+    lost = any(output in varied for i, output in enumerate(outputs) if i not in received)
+    return Split(forward, backward, len(outputs), received, reached, lost)
 
 
 __all__ = ["Split", "split", "vjp"]

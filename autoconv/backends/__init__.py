@@ -32,14 +32,14 @@ def backend_named(name: str | None = None) -> Backend:
 
     Raises ValueError for an unknown name, and ImportError where a package is missing.
     """
-    known = _OTHER_NAMES.get(name or SETTINGS.backend, name or SETTINGS.backend)
-    if known not in BACKENDS:
-        if known.partition(":")[0] not in _LOADED_LATER:
+    name_ = _OTHER_NAMES.get(name or SETTINGS.backend, name or SETTINGS.backend)
+    if name_ not in BACKENDS:
+        if name_.partition(":")[0] not in _LOADED_LATER:
             names = sorted({*_OTHER_NAMES, *_LOADED_LATER, *BACKENDS} - set(_OTHER_NAMES.values()))
-            raise ValueError(f"there is no backend {known!r}: there are {', '.join(names)}")
-        made: Backend = import_module("autoconv.backends.xla").XlaBackend(_NATIVE, known.partition(":")[2])
-        BACKENDS[known] = made
-    return BACKENDS[known]
+            raise ValueError(f"there is no backend {name_!r}: there are {', '.join(names)}")
+        backend: Backend = import_module("autoconv.backends.xla").XlaBackend(_NATIVE, name_.partition(":")[2])
+        BACKENDS[name_] = backend
+    return BACKENDS[name_]
 
 
 def checked_name(name: str | None) -> str | None:
@@ -84,12 +84,12 @@ ACCELERATOR.set(accelerator)
 
 def library_code() -> LibraryCode:
     """Return what compiles object files for C, whichever backend runs graphs."""
-    return next(found for backend in BACKENDS.values() if (found := backend.library) is not None)
+    return next(library for backend in BACKENDS.values() if (library := backend.library) is not None)
 
 
 def symbolic_code() -> SymbolicCode:
     """Return the code for any size, whichever backend runs graphs."""
-    return next(found for backend in BACKENDS.values() if (found := backend.symbolic) is not None)
+    return next(symbolic for backend in BACKENDS.values() if (symbolic := backend.symbolic) is not None)
 
 
 __all__ = [

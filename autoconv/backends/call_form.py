@@ -169,11 +169,11 @@ def function_offsets() -> tuple[int, ...]:
 
     def probe() -> None: ...
 
-    held = ("mark",), {"a": 1}, {"b": 1, "c": 2, "d": 3}
-    probe.__defaults__, probe.__kwdefaults__, probe.__dict__ = held
+    values = ("mark",), {"a": 1}, {"b": 1, "c": 2, "d": 3}
+    probe.__defaults__, probe.__kwdefaults__, probe.__dict__ = values
     words = list((ctypes.c_void_p * (probe.__sizeof__() // 8)).from_address(id(probe)))
-    counted = ctypes.c_int64.from_address(id(held[2]) + DICT_COUNT).value == len(held[2])
-    return tuple(8 * words.index(id(one)) for one in held) if counted and all(id(x) in words for x in held) else ()
+    counted = ctypes.c_int64.from_address(id(values[2]) + DICT_COUNT).value == len(values[2])
+    return tuple(8 * words.index(id(one)) for one in values) if counted and all(id(x) in words for x in values) else ()
 
 
 def slot_offset(instance: Any, name: str) -> int:

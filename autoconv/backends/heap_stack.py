@@ -90,8 +90,8 @@ class _Call(Control):
 class _Cond(Control):
     def start(self, frame: Frame) -> Start:
         index, *captures = self.inputs
-        chosen = frame[index]
-        arm = (0 if chosen else 1) if np.asarray(chosen).dtype == bool else int(chosen)
+        choice = frame[index]
+        arm = (0 if choice else 1) if np.asarray(choice).dtype == bool else int(choice)
         return self.regions[arm], [frame[slot] for slot in captures], None
 
 
@@ -213,9 +213,9 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
                 raise
         assert control is not None
         if isinstance(start, tuple):
-            region, given, state = start
+            region, values, state = start
             waiting.append((code, frame, position, control, state))
-            code, frame, position = region, [*given, *[None] * region.extra], 0
+            code, frame, position = region, [*values, *[None] * region.extra], 0
         else:
             depth -= control.frames
             for slot, value in zip(control.outputs, start, strict=True):

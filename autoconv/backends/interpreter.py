@@ -45,11 +45,11 @@ class InterpretedGraph:
     def __call__(self, arguments: Sequence[Any], /) -> list[Any]:
         frame = [*arguments, *self._empty]
         for function, inputs, outputs in self._steps:
-            found = function(*[frame[slot] for slot in inputs])
+            result = function(*[frame[slot] for slot in inputs])
             if len(outputs) == 1:
-                frame[outputs[0]] = found[0] if type(found) is tuple else found
+                frame[outputs[0]] = result[0] if type(result) is tuple else result
             elif outputs:
-                for slot, value in zip(outputs, found, strict=True):
+                for slot, value in zip(outputs, result, strict=True):
                     frame[slot] = value
         return [frame[slot] for slot in self._results]
 
@@ -147,8 +147,8 @@ def _constant(node: Node, compile_region: Compile) -> Function:
 def _cond(node: Node, compile_region: Compile) -> Function:
     arms = [compile_region(region) for region in node.regions]
 
-    def run(chosen: Any, *captures: Any) -> Any:
-        arm = (0 if chosen else 1) if np.asarray(chosen).dtype == bool else int(chosen)
+    def run(choice: Any, *captures: Any) -> Any:
+        arm = (0 if choice else 1) if np.asarray(choice).dtype == bool else int(choice)
         return tuple(arms[arm](captures))
 
     return run
@@ -186,12 +186,12 @@ def _try(node: Node, compile_region: Compile) -> Function:
 
     def run(*captures: Any) -> Any:
         try:
-            found = body(captures)
+            outputs = body(captures)
         except LIMITS:
             raise
         except BaseException as error:
             return tuple(handler([error, *captures]))
-        return tuple(normal([*found, *captures]))
+        return tuple(normal([*outputs, *captures]))
 
     return run
 

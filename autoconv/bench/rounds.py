@@ -53,10 +53,10 @@ def workloads(folder: Path, suites: Sequence[str] = (), only: Sequence[str] = ()
     if not files:
         raise TargetError(f"{folder} holds no workloads; --folder names the folder of workloads")
     suite_of = {name: _suite(path) for name, path in files.items()}
-    for wanted, known, word in ((suites, set(suite_of.values()), "suite"), (only, set(files), "workload")):
-        missing = sorted(set(wanted) - known)
+    for names_asked, names_there, word in ((suites, set(suite_of.values()), "suite"), (only, set(files), "workload")):
+        missing = sorted(set(names_asked) - names_there)
         if missing:
-            raise TargetError(f"no {word} {', '.join(missing)}; there are: {', '.join(sorted(known))}")
+            raise TargetError(f"no {word} {', '.join(missing)}; there are: {', '.join(sorted(names_there))}")
     return {
         name: path
         for name, path in files.items()
@@ -82,7 +82,7 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
     Peers that are not installed are added to `absent`, with the reason, and skipped from then on.
     """
     peers = [peer for peer in settings.peers if peer.name not in absent]
-    found = {peer.name: Measurement(peer=peer.name) for peer in peers}
+    measurements = {peer.name: Measurement(peer=peer.name) for peer in peers}
     with ExitStack() as stack, tempfile.TemporaryDirectory(prefix="autoconv-bench-") as cache:
         start: Callable[[Peer], Worker] = lambda peer: stack.enter_context(
             Worker(peer, settings.python, {"AUTOCONV_CACHE": cache})
@@ -90,11 +90,11 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
         load = {"file": str(file), "tiny": settings.tiny}
         running: dict[str, Worker] = {}
         for peer in peers:
-            one, worker = found[peer.name], start(peer)
+            one, worker = measurements[peer.name], start(peer)
             answer = worker.ask("load", peer=peer.name, **load)
             if "absent" in answer:
                 absent[peer.name] = answer["absent"]
-                del found[peer.name]
+                del measurements[peer.name]
                 continue
             if _is_good(answer, one):
                 one.version, one.importing = answer["version"], answer["import"]
@@ -106,22 +106,22 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
         if "autoconv" in running:
             again = start(next(peer for peer in peers if peer.name == "autoconv"))
             again.ask("load", peer="autoconv", **load)
-            found["autoconv"].cached = again.ask("first", seed=0).get("seconds")
+            measurements["autoconv"].cached = again.ask("first", seed=0).get("seconds")
         for turn in range(settings.rounds):
             for name in _rotated(list(running), turn):
                 answer = running[name].ask("round", seed=turn + 1, seconds=settings.seconds)
-                if not _is_good(answer, found[name]):
+                if not _is_good(answer, measurements[name]):
                     del running[name]
                     continue
-                best = found[name].warm
-                found[name].warm = answer["seconds"] if best is None else min(best, answer["seconds"])
-    return list(found.values())
+                best = measurements[name].warm
+                measurements[name].warm = answer["seconds"] if best is None else min(best, answer["seconds"])
+    return list(measurements.values())
 
 
 def ahead(row: Sequence[Measurement], titles: dict[str, Peer]) -> tuple[float, str] | None:
     """Return the ratio of the best compiled peer's time to autoconv's, and that peer."""
     times = {one.peer: one.warm for one in row if one.warm is not None}
-    others = {name: taken for name, taken in times.items() if titles[name].compiled}
+    others = {name: times_of_peer for name, times_of_peer in times.items() if titles[name].compiled}
     if "autoconv" not in times or not others:
         return None
     best = min(others, key=others.__getitem__)

@@ -61,8 +61,8 @@ def notes(rows: Rows) -> list[str]:
 
 def geometric_mean(rows: Rows) -> float | None:
     """Return the geometric mean of the workloads' ratios to the best compiled peer."""
-    found = [ratio[0] for row in rows.values() if (ratio := ahead(row, _PEER)) is not None]
-    return math.exp(math.fsum(map(math.log, found)) / len(found)) if found else None
+    ratios = [ratio[0] for row in rows.values() if (ratio := ahead(row, _PEER)) is not None]
+    return math.exp(math.fsum(map(math.log, ratios)) / len(ratios)) if ratios else None
 
 
 def _table(title: str, rows: Rows, *more: str) -> Any:
@@ -85,11 +85,11 @@ def _cells(
     rows: Rows, row: Sequence[Measurement], of: Callable[[Measurement], float | None], scale: float
 ) -> list[str]:
     """Return one figure for each peer, the best one in bold."""
-    found = {one.peer: value for one in row if (value := of(one)) is not None}
-    least = min(found.values(), default=None)
-    texts = [_figure(found.get(name), scale) for name in _names(rows)]
+    values_by_peer = {one.peer: value for one in row if (value := of(one)) is not None}
+    least = min(values_by_peer.values(), default=None)
+    texts = [_figure(values_by_peer.get(name), scale) for name in _names(rows)]
     return [
-        f"[bold]{text}[/bold]" if name in found and found[name] == least else text
+        f"[bold]{text}[/bold]" if name in values_by_peer and values_by_peer[name] == least else text
         for name, text in zip(_names(rows), texts, strict=True)
     ]
 
@@ -102,5 +102,5 @@ def _figure(value: float | None, scale: float) -> str:
 
 
 def _ahead_text(row: Sequence[Measurement]) -> str:
-    found = ahead(row, _PEER)
-    return "-" if found is None else f"{found[0]:.2f} x {_PEER[found[1]].title}"
+    lead = ahead(row, _PEER)
+    return "-" if lead is None else f"{lead[0]:.2f} x {_PEER[lead[1]].title}"

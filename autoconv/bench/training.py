@@ -67,8 +67,8 @@ class Training:
 
     def _epoch(self) -> float:
         x, y = self._data
-        found = self._model.fit(x, y, batch_size=self.workload.BATCH, epochs=1, shuffle=False, verbose=0)
-        return float(found.history["loss"][0])
+        history = self._model.fit(x, y, batch_size=self.workload.BATCH, epochs=1, shuffle=False, verbose=0)
+        return float(history.history["loss"][0])
 
 
 def _keras(backend: str) -> Any:

@@ -67,12 +67,12 @@ class Bench:
         _forget_peak()
         before = _memory("VmRSS")
         begin = time.perf_counter()
-        found = self._once(arguments)
+        results = self._once(arguments)
         seconds = time.perf_counter() - begin
         for _ in range(3):
             self._once(arguments)
         peak = _memory("VmHWM")
-        self._check(seed, arrays, found)
+        self._check(seed, arrays, results)
         return {"seconds": seconds, "memory": peak, "risen": max(peak - before, 0), "kernels": self._kernels()}
 
     def round(self, seed: int, seconds: float, clock: str = "", check: bool = True) -> dict[str, Any]:
@@ -92,12 +92,14 @@ class Bench:
         end = time.perf_counter() + seconds
         number, best = 1, float("inf")
         while True:
-            taken = timer.timeit(number)
-            best = min(best, taken / number)
-            if taken >= min(_BATCH, seconds) and time.perf_counter() >= end:  # a single call would be a cold one
+            seconds_taken = timer.timeit(number)
+            best = min(best, seconds_taken / number)
+            if (
+                seconds_taken >= min(_BATCH, seconds) and time.perf_counter() >= end
+            ):  # a single call would be a cold one
                 break
-            if taken < _BATCH:
-                number = max(number * 2, int(number * _BATCH / max(taken, 1e-7)))
+            if seconds_taken < _BATCH:
+                number = max(number * 2, int(number * _BATCH / max(seconds_taken, 1e-7)))
         if check:
             self._check(seed, arrays, None if self._is_program else self._once(arguments))
         return {"seconds": best}
@@ -115,19 +117,19 @@ class Bench:
         traces = getattr(self.function, "concrete_functions", ())
         return [name for trace in traces for name in getattr(trace, "kernels", ())]
 
-    def _check(self, seed: int, arrays: tuple[Any, ...], found: Any) -> None:
+    def _check(self, seed: int, arrays: tuple[Any, ...], results: Any) -> None:
         """Compare with NumPy's result; a program is run again, since it may have changed its arguments."""
         if not self._is_program:
-            self._compare(self.workload.with_numpy(*arrays), found)
+            self._compare(self.workload.with_numpy(*arrays), results)
             return
         mine, its = self.inputs(seed), self.inputs(seed)
-        found, expected = self._once(mine), self.workload.program(*its)
-        self._compare(_values(expected, its), _values(found, mine))
+        results, expected = self._once(mine), self.workload.program(*its)
+        self._compare(_values(expected, its), _values(results, mine))
 
-    def _compare(self, expected: Any, found: Any) -> None:
+    def _compare(self, expected: Any, results: Any) -> None:
         close = getattr(self.workload, "CLOSE", max(getattr(self.workload, "TOLERANCE", 0.0), 1e-5))
         apart = getattr(self.workload, "APART", 0.0)
-        ours = found if isinstance(found, (tuple, list)) else (found,)
+        ours = results if isinstance(results, (tuple, list)) else (results,)
         theirs = expected if isinstance(expected, tuple) else (expected,)
         for i, (one, other) in enumerate(zip(ours, theirs, strict=True)):
             a, b = np.asarray(one), np.asarray(other)

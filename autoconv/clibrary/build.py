@@ -81,22 +81,22 @@ def build(
         raise TargetError(f"{called!r} is no name of a function in C")
     interface = interface_of(trace, called)
     try:
-        made = compiler(interface.form, variants(trace, interface), cpu, target)
+        code = compiler(interface.form, variants(trace, interface), cpu, target)
     except NoLibrary as error:
         raise _refusal(called, error) from None
     except WrongTarget as error:
         raise TargetError(str(error)) from None
     path.parent.mkdir(parents=True, exist_ok=True)
     header, object_ = path.with_name(f"{path.name}.h"), path.with_name(f"{path.name}.o")
-    for file, content in ((header, header_text(interface, made.messages).encode()), (object_, made.data)):
+    for file, content in ((header, header_text(interface, code.messages).encode()), (object_, code.data)):
         with replacing(str(file)) as temporary:
             Path(temporary).write_bytes(content)
-    return Library(header, object_, None if target else linked(object_, path), made.messages)
+    return Library(header, object_, None if target else linked(object_, path), code.messages)
 
 
 def _identifier(name: str) -> str:
-    found = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return f"_{found}" if found[:1].isdigit() or not found else found
+    identifier = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f"_{identifier}" if identifier[:1].isdigit() or not identifier else identifier
 
 
 def _refusal(name: str, error: NoLibrary) -> UnsupportedError:

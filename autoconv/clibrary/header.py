@@ -84,16 +84,16 @@ def _tensor(dtype: DType, rank: int) -> str:
     ])  # fmt: skip
 
 
-def _start(form: LibraryForm, argument: Argument, held: np.ndarray) -> str:
+def _start(form: LibraryForm, argument: Argument, array: np.ndarray) -> str:
     """Return what a variable held when the library was built, as the elements of an array."""
     name = f"{form.name}_{argument.name}_start"
-    if held.size > _MOST_SHOWN or argument.dtype.name not in _SHOWN:
+    if array.size > _MOST_SHOWN or argument.dtype.name not in _SHOWN:
         return f"/* {argument.name} is a variable, which the caller holds. */\n"
-    numbers = ", ".join(_number(one) for one in held.reshape(-1).tolist())
+    numbers = ", ".join(_number(one) for one in array.reshape(-1).tolist())
     kind = C_TYPES[argument.dtype.name]
     return (
         f"/* {argument.name} is a variable, which the caller holds: it begins with these elements. */\n"
-        f"static const {kind} {name}[{max(held.size, 1)}] = {{{numbers or 0}}};\n"
+        f"static const {kind} {name}[{max(array.size, 1)}] = {{{numbers or 0}}};\n"
     )
 
 

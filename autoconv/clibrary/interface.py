@@ -46,11 +46,11 @@ def interface_of(trace: Trace, name: str) -> Interface:
     graph = trace.graph
     count = len(graph.parameters) - len(concrete.captures)
     declared = iter([one.shape for one in trace.arguments if isinstance(one, OpenArgument)])
-    known = len([one for one in trace.arguments if isinstance(one, OpenArgument)]) == count
+    is_declared = len([one for one in trace.arguments if isinstance(one, OpenArgument)]) == count
     names: set[str] = set()
     parameters: list[Argument | Fixed] = []
     for value in graph.parameters[:count]:
-        shape = next(declared) if known else None
+        shape = next(declared) if is_declared else None
         parameters.append(_argument(value.type, _unique(value.name, names), shape, name))
     starts: list[tuple[Argument, np.ndarray]] = []
     for value, capture in zip(graph.parameters[count:], concrete.captures, strict=True):
@@ -71,7 +71,7 @@ def interface_of(trace: Trace, name: str) -> Interface:
 
 def _argument(type_: Any, name: str, shape: tuple[Dimension, ...] | None, function: str) -> Argument:
     if not isinstance(type_, (TensorType, ArrayType)) or type_.dtype.name not in C_TYPES:
-        raise UnsupportedError(f"{function}: the argument {name} is {type_}, which C has no form of")
+        raise UnsupportedError(f"{function}: the argument {name} is {type_}, which has no form in C")
     if shape is None:
         if type_.shape is None or None in type_.shape:
             raise UnsupportedError(f"{function}: the sizes of {name}, {type_}, need names, as in float64[n]")
@@ -105,37 +105,37 @@ def _tree(
         position = next(positions)
         type_ = outputs[position].type
         if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None or type_.dtype.name not in C_TYPES:
-            raise UnsupportedError(f"{function} returns {type_}, which C has no form of")
+            raise UnsupportedError(f"{function} returns {type_}, which has no form in C")
         return Output(position, type_.dtype, len(type_.shape))
     if isinstance(layout, (Parts, Instance)):
         keys = layout.keys if layout.keys is not None else tuple(f"item{i}" for i in range(len(layout.parts)))
         names: set[str] = set()
-        found: list[tuple[str, ResultTree]] = []
+        fields: list[tuple[str, ResultTree]] = []
         for key, part in zip(keys, layout.parts, strict=True):
             name = _unique(str(key), names)
             if isinstance(part, Static):
                 constants.append((".".join((*path, name)), repr(part.value)))
                 continue
-            found.append((name, _tree(part, positions, outputs, (*path, name), constants, function)))
-        return Fields(tuple(found))
+            fields.append((name, _tree(part, positions, outputs, (*path, name), constants, function)))
+        return Fields(tuple(fields))
     if isinstance(layout, Static):
         constants.append(("the result", repr(layout.value)))
         return Fields(())
     what = "a list whose length is known only at run time" if isinstance(layout, Grown) else "one of several structures"
     raise UnsupportedError(
-        f"{function} returns {what}, which C has no form of",
+        f"{function} returns {what}, which has no form in C",
         remedy="tensors, numbers, and tuples, lists and dicts of a fixed length",
     )
 
 
-def _unique(name: str, taken: set[str]) -> str:
+def _unique(name: str, names: set[str]) -> str:
     """Return a name in C that is not taken."""
     result = re.sub(r"\W", "_", name, flags=re.ASCII)
     result = f"_{result}" if result[:1].isdigit() or not result else result
     result = f"{result}_" if result in _KEYWORDS else result
-    while result in taken:
+    while result in names:
         result += "_"
-    taken.add(result)
+    names.add(result)
     return result
 
 

@@ -28,8 +28,8 @@ def variants(trace: Trace, interface: Interface) -> list[Graph]:
     declared = [one.shape if isinstance(one, Argument) else None for one in interface.form.parameters]
     symbols = list(dict.fromkeys(size for shape in declared for size in shape or () if isinstance(size, Symbol)))
     if not symbols:
-        known = graph is trace.concrete.recorded
-        return [trace.concrete.optimised if known else optimise(graph, contract=contract)]
+        is_own = graph is trace.concrete.recorded
+        return [trace.concrete.optimised if is_own else optimise(graph, contract=contract)]
     try:
         general = _make_variant(graph, _types(graph, declared, {}), contract)
     except (CannotSpecialise, ValueError, TypeError) as error:
@@ -66,8 +66,8 @@ def _types(
     for value, shape in zip(graph.parameters, declared, strict=True):
         type_ = value.type
         if shape is not None and isinstance(type_, (TensorType, ArrayType)):
-            known = tuple(sizes.get(size, size) if isinstance(size, Symbol) else size for size in shape)
-            type_ = replace(type_, shape=known)
+            static_shape = tuple(sizes.get(size, size) if isinstance(size, Symbol) else size for size in shape)
+            type_ = replace(type_, shape=static_shape)
         result.append(type_)
     return result
 
@@ -75,13 +75,13 @@ def _types(
 def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:
     if all(map(is_static, types)):
         return optimise(specialise(graph, types), contract=contract)
-    made, needs = generalise(graph, types)
-    made = optimise(made, contract=contract)
-    made.needs = tuple(needs)
+    general, needs = generalise(graph, types)
+    general = optimise(general, contract=contract)
+    general.needs = tuple(needs)
     code = symbolic_code()
-    code.sizes(made, needs)
-    bound = with_known_bounds(made, code.takes_bounds)
-    return bound if bound is not None and not code.has_bounds_for_kernels(bound) else made
+    code.sizes(general, needs)
+    bound = with_known_bounds(general, code.takes_bounds)
+    return bound if bound is not None and not code.has_bounds_for_kernels(bound) else general
 
 
 __all__ = ["variants"]

@@ -16,9 +16,9 @@ _PATIENCE = 3.0  # seconds for the port of a Ray cluster
 _OWN_HOSTS = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
-def connect(given: Any) -> None:
+def connect(options: Any) -> None:
     """Start a worker for each task of a ClusterSpec, of a resolver or of a dict that is not connected yet."""
-    spec = ClusterSpec(given.cluster_spec() if hasattr(given, "cluster_spec") else given)
+    spec = ClusterSpec(options.cluster_spec() if hasattr(options, "cluster_spec") else options)
     places = [(job, task, spec.task_address(job, task)) for job in spec.jobs for task in spec.task_indices(job)]
     if not places:
         return
@@ -27,15 +27,15 @@ def connect(given: Any) -> None:
     ray = _ray()
     _begin(ray, len(places), {host for host in hosts.values() if not _is_own(host)})
     nodes = {host: _node(ray, host) for host in set(hosts.values())}
-    made = [RayTask(ray, job, task, address, nodes[hosts[address]]) for job, task, address in places]
+    tasks = [RayTask(ray, job, task, address, nodes[hosts[address]]) for job, task, address in places]
     try:
-        for one in made:
+        for one in tasks:
             one.wait_until_ready()
     except BaseException:
-        for one in made:
+        for one in tasks:
             one.end()
         raise
-    for (job, number, _), one in zip(places, made, strict=True):
+    for (job, number, _), one in zip(places, tasks, strict=True):
         add_task(job, number, one)
 
 
@@ -97,9 +97,9 @@ def _node(ray: Any, host: str) -> dict[str, float]:
         return {}
     alive = {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
     try:
-        found = socket.gethostbyname(host)
+        address_of_host = socket.gethostbyname(host)
     except OSError:
-        found = host
-    if found not in alive:
+        address_of_host = host
+    if address_of_host not in alive:
         raise UnavailableError(f"the Ray cluster has no node on the host {host!r}; it has {', '.join(sorted(alive))}")
-    return {f"node:{found}": 0.001}
+    return {f"node:{address_of_host}": 0.001}

@@ -74,13 +74,13 @@ class RayTask:
         """Start a run of a graph in the worker, and return its results as RayArrays."""
         if self._is_lost:
             self.wait_until_ready()
-        given = [
+        sent_arguments = [
             argument.reference if isinstance(argument, RayArray)
             else argument.fetch() if hasattr(argument, "fetch") else argument
             for argument in arguments
         ]  # fmt: skip
-        found = self._actor.run.options(num_returns=len(types)).remote(sent, *given)
-        references = [found] if len(types) == 1 else found or []
+        references_ = self._actor.run.options(num_returns=len(types)).remote(sent, *sent_arguments)
+        references = [references_] if len(types) == 1 else references_ or []
         place = current_place()
         return [RayArray(self, *pair, place) for pair in zip(references, types, strict=True)]
 

@@ -28,8 +28,8 @@ class Worker:
         if text not in self._compiled:
             self._compiled[text] = compile_graph(from_text(text, OPS))
         # Arrays of another process have dtypes of their own, which native code does not take.
-        found = self._compiled[text]([_own_copy(argument) for argument in arguments])
-        return found[0] if len(found) == 1 else tuple(found)
+        results = self._compiled[text]([_own_copy(argument) for argument in arguments])
+        return results[0] if len(results) == 1 else tuple(results)
 
 
 def _own_copy(argument: Any) -> Any:

@@ -36,19 +36,19 @@ class DeviceSpec:
     @classmethod
     def from_string(cls, spec: str) -> DeviceSpec:
         """Return the specification that a text names; raises ValueError for an unknown part."""
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for part in filter(None, spec.split("/")):
             match = _PART.fullmatch(part)
             if match is None or not (match[1] or match[3].upper() in _TYPES):
                 raise ValueError(f"Unknown attribute {part!r} is encountered while parsing the device spec: {spec!r}.")
             if match[1]:
-                found[match[1].lower()] = match[2]
+                fields[match[1].lower()] = match[2]
                 continue
-            if "device_type" in found:
+            if "device_type" in fields:
                 raise ValueError(f"Multiple device types are not allowed while parsing the device spec: {spec}.")
-            found["device_type"] = match[3].upper()
-            found["device_index"] = None if match[4] in (None, "*") else match[4]
-        return cls(**found)
+            fields["device_type"] = match[3].upper()
+            fields["device_index"] = None if match[4] in (None, "*") else match[4]
+        return cls(**fields)
 
     def parse_from_string(self, spec: str) -> DeviceSpec:
         """Return `from_string(spec)`."""
@@ -57,16 +57,16 @@ class DeviceSpec:
     def to_string(self) -> str:
         """Return the device's name, with the parts that are known."""
         parts = [f"/{name}:{getattr(self, name)}" for name in ("job", "replica", "task")]
-        known = [part for part in parts if not part.endswith(":None")]
+        parts_given = [part for part in parts if not part.endswith(":None")]
         if self.device_type is not None:
             index = "*" if self.device_index is None else self.device_index
-            known.append(f"/device:{self.device_type}:{index}")
-        return "".join(known)
+            parts_given.append(f"/device:{self.device_type}:{index}")
+        return "".join(parts_given)
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
         """Return this specification, with the parts that `dev` has in the place of its own."""
-        given = {name: value for name, value in dataclasses.asdict(dev).items() if value is not None}
-        return dataclasses.replace(self, **given)
+        fields = {name: value for name, value in dataclasses.asdict(dev).items() if value is not None}
+        return dataclasses.replace(self, **fields)
 
     def replace(self, **kwargs: Any) -> DeviceSpec:
         """Return this specification with other parts."""

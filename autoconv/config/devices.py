@@ -64,10 +64,10 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     >>> autoconv.config.list_physical_devices("CPU")
     [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
     """
-    found = [_CPU] if device_type in (None, "CPU") else []
+    devices = [_CPU] if device_type in (None, "CPU") else []
     if device_type != "CPU":  # listing accelerators imports jax, so it is done only if they are requested
-        found += [PhysicalDevice(f"/physical_device:{name}", name.partition(":")[0]) for name in ACCELERATORS()]
-    return [device for device in found if device_type in (None, device.device_type)]
+        devices += [PhysicalDevice(f"/physical_device:{name}", name.partition(":")[0]) for name in ACCELERATORS()]
+    return [device for device in devices if device_type in (None, device.device_type)]
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
@@ -128,8 +128,8 @@ def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDevi
 
     >>> autoconv.config.get_logical_device_configuration(autoconv.config.list_physical_devices("CPU")[0])
     """
-    found = _LOGICAL.get(device)
-    return None if found is None else list(found)
+    logical = _LOGICAL.get(device)
+    return None if logical is None else list(logical)
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -148,12 +148,12 @@ def set_visible_devices(devices: PhysicalDevice | list[PhysicalDevice], device_t
 
     >>> autoconv.config.set_visible_devices([], "GPU")
     """
-    wanted = list(devices) if isinstance(devices, list | tuple) else [devices]
-    for device in wanted:
+    devices_ = list(devices) if isinstance(devices, list | tuple) else [devices]
+    for device in devices_:
         _check(device)
         if device_type not in (None, device.device_type):
             raise ValueError(f"Unrecognized device: {device!r}")
-    hidden = [device for device in list_physical_devices(device_type) if device not in wanted]
+    hidden = [device for device in list_physical_devices(device_type) if device not in devices_]
     if device_type is not None:
         hidden += [device for device in _HIDDEN if device.device_type != device_type]
     if set(hidden) == set(_HIDDEN):

@@ -1,4 +1,4 @@
-"""Placement of work: the device that a block requests, and the device of this program that serves the request.
+"""Placement of work: the device that a block requests, and the device that serves the request.
 
 A request is the text of a DeviceSpec, as `device(…)` and the nodes of graphs hold it; "" asks for none. A full name has
 all parts: `/job:localhost/replica:0/task:0/device:CPU:0`. Tasks of a cluster register themselves in `TASKS`.
@@ -35,15 +35,16 @@ ACCELERATOR = Hook("autoconv.backends")  # the Task of an accelerator, by a name
 
 
 def add_task(job: str, number: int, task: Task) -> None:
-    """Make a task known, and its device."""
+    """Register a task and its device."""
     TASKS[job, number] = task
     add_logical_device(f"/job:{job}/replica:0/task:{number}/device:CPU:0")
 
 
 class _Eager(threading.local):
-    """The request of the block that this thread is in; `away` is the same, or "" if the default device serves it.
+    """This thread's state: the request of the enclosing block, and the running replica.
 
-    `replica` is not 0 while code of a replica runs, for which functions have traces of their own.
+    `away` is the request, or "" if the default device serves it. `replica` is 0 outside of replicas; functions have
+    separate traces for each replica.
     """
 
     request: str = ""
@@ -53,16 +54,16 @@ class _Eager(threading.local):
 
 _EAGER = _Eager()
 _ACTIVE = new_lock()
-_DETOUR = 2  # added to DETOUR for each block, as native entries return tensors of the default device
+_DETOUR = 2  # added to DETOUR by each block: calls then bypass native entries, which use the default device
 
 
-def requested() -> str:
-    """Return the request of the block around eager code."""
+def current_request() -> str:
+    """Return the request of the block that encloses eager code."""
     return _EAGER.request
 
 
 def other_device_request() -> str:
-    """Return the request of the block around eager code, "" where the default device serves it."""
+    """Return the request of the block that encloses eager code, "" where the default device serves it."""
     return _EAGER.away
 
 
@@ -103,7 +104,7 @@ def _merged(request: str, outer: str) -> str:
 
 @contextmanager
 def requesting(request: str) -> Iterator[None]:
-    """Ask for a device for the tensors that the block makes in this thread outside of traces."""
+    """Request a device for the eager tensors that this thread makes in the block."""
     before = _EAGER.request, _EAGER.away
     _EAGER.request, _EAGER.away = request, "" if is_default(request) else request
     detours = bool(_EAGER.away)
@@ -133,8 +134,8 @@ def placed(request: str) -> str:
     Raises InvalidArgumentError where there is none; with soft placement, the default device serves requests for
     devices that this process lacks.
     """
-    found = full_name(request)
-    return "" if found == DEFAULT_DEVICE else found
+    name = full_name(request)
+    return "" if name == DEFAULT_DEVICE else name
 
 
 def full_name(request: str) -> str:
@@ -142,12 +143,12 @@ def full_name(request: str) -> str:
     spec = DeviceSpec.from_string(request)
     if spec.job not in (None, "localhost") or spec.task not in (None, 0):
         return _remote(spec)
-    found, known = _local_name(spec), _local(spec.device_type)
-    if found in known or SETTINGS.soft_placement:
-        return found if found in known else DEFAULT_DEVICE
+    name, names = _local_name(spec), _local(spec.device_type)
+    if name in names or SETTINGS.soft_placement:
+        return name if name in names else DEFAULT_DEVICE
     raise InvalidArgumentError(
-        f"Could not satisfy device specification '{found}'. enable_soft_placement=0. Supported device types [CPU]. "
-        f"All available devices [{', '.join(known)}]."
+        f"Could not satisfy device specification '{name}'. enable_soft_placement=0. Supported device types [CPU]. "
+        f"All available devices [{', '.join(names)}]."
     )
 
 
@@ -193,7 +194,23 @@ def pool_of(name: str) -> int:
 
 
 __all__ = [
-    "ACCELERATOR", "DEFAULT_DEVICE", "HOST", "TASKS", "Task", "add_task", "as_replica", "eager_device", "full_name",
-    "has_device", "is_default", "merged", "other_device_request", "placed", "pool_of", "replica", "requested",
-    "requesting", "task_of",
+    "ACCELERATOR",
+    "DEFAULT_DEVICE",
+    "HOST",
+    "TASKS",
+    "Task",
+    "add_task",
+    "as_replica",
+    "current_request",
+    "eager_device",
+    "full_name",
+    "has_device",
+    "is_default",
+    "merged",
+    "other_device_request",
+    "placed",
+    "pool_of",
+    "replica",
+    "requesting",
+    "task_of",
 ]  # fmt: skip

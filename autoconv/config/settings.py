@@ -51,8 +51,8 @@ class Settings:
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
-        wanted = any(getattr(self, name, False) for name in ("run_eagerly", "check_numerics", "collect_graphs"))
-        DETOUR.value = (DETOUR.value & ~1) | wanted
+        detours = any(getattr(self, name, False) for name in ("run_eagerly", "check_numerics", "collect_graphs"))
+        DETOUR.value = (DETOUR.value & ~1) | detours
 
 
 # Not 0 while settings (bit 0) or blocks of devices (the rest) keep calls from entering native code directly.

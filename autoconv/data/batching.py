@@ -89,8 +89,8 @@ class RaggedBatch(Batch):
 
     def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
         columns, result, start = list(zip(*elements, strict=True)), [], 0
-        wanted = flatten(self.spec_of_rows)[0]
-        for component, ((spec, count), row) in enumerate(zip(groups(self.inputs[0].spec), wanted, strict=True)):
+        components = flatten(self.spec_of_rows)[0]
+        for component, ((spec, count), row) in enumerate(zip(groups(self.inputs[0].spec), components, strict=True)):
             part, start = columns[start : start + count], start + count
             if is_composite_spec(row):
                 rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
@@ -122,7 +122,10 @@ class SparseBatch(Batch):
 
     def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
         shapes = [np.shape(element[0]) for element in elements]
-        sizes = [max(found) if size is None else size for size, *found in zip(self.row_shape, *shapes, strict=True)]
+        sizes = [
+            max(sizes_of_rows) if size is None else size
+            for size, *sizes_of_rows in zip(self.row_shape, *shapes, strict=True)
+        ]
         indices = [
             np.column_stack([np.full(array.size, row), *map(np.ravel, np.indices(array.shape))])
             for row, array in enumerate(np.asarray(element[0]) for element in elements)
@@ -146,14 +149,16 @@ class PaddedBatch(Batch):
             else _entry_per_component(shapes, template, "padded_shapes")
         )
         self.shapes = [_checked_shape(s, leaf) for s, leaf in zip(wanted, specs, strict=True)]
-        given = [None] * len(specs) if values is None else _entry_per_component(values, template, "padding_values")
-        self.padding = [_padding(v, leaf) for v, leaf in zip(given, specs, strict=True)]
+        padding_values = (
+            [None] * len(specs) if values is None else _entry_per_component(values, template, "padding_values")
+        )
+        self.padding = [_padding(v, leaf) for v, leaf in zip(padding_values, specs, strict=True)]
         super().__init__(source, size, drop_remainder)
 
     def _batched(self, spec: Any) -> Any:
         leaves, template = flatten(spec)
-        found = [TensorSpec(shape, leaf.dtype) for shape, leaf in zip(self.shapes, leaves, strict=True)]
-        return pack(template, [_with_rows(leaf, self.rows) for leaf in found])
+        specs = [TensorSpec(shape, leaf.dtype) for shape, leaf in zip(self.shapes, leaves, strict=True)]
+        return pack(template, [_with_rows(leaf, self.rows) for leaf in specs])
 
     def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
         columns = zip(*elements, strict=True)
@@ -211,8 +216,10 @@ def _padded(column: Sequence[Any], shape: TensorShape, value: Any, place: Place 
             place,
         )
     longest = [max(sizes) for sizes in zip(*(np.shape(array) for array in column), strict=True)]
-    wanted = shape.as_list() if shape.rank is not None else [None] * len(longest)
-    full = [size if known is None else known for known, size in zip(wanted, longest, strict=True)]
+    static_sizes = shape.as_list() if shape.rank is not None else [None] * len(longest)
+    full = [
+        size if static_size is None else static_size for static_size, size in zip(static_sizes, longest, strict=True)
+    ]
     if any(size > limit for size, limit in zip(longest, full, strict=True)):
         raise InvalidArgumentError(
             f"Attempted to pad to a smaller size than the input element: the shape {longest} does not fit into {full}.",
@@ -225,20 +232,20 @@ def _padded(column: Sequence[Any], shape: TensorShape, value: Any, place: Place 
     return result
 
 
-def _entry_per_component(given: Any, template: Template | None, what: str) -> list[Any]:
+def _entry_per_component(values: Any, template: Template | None, what: str) -> list[Any]:
     """Return one entry for each component; a single one applies to all."""
     if template is None:
-        return [given]
-    if what == "padded_shapes" and isinstance(given, (list, TensorShape)):
-        raise TypeError(f"{what} has to have the structure of the elements, found {given!r}")
-    if template.keys is not None and isinstance(given, dict):
-        parts = [given[key] for key in template.keys]
-    elif isinstance(given, tuple) and len(given) == len(template.children):
-        parts = list(given)
-    elif what == "padding_values" and not isinstance(given, (tuple, dict)):
-        return [given] * template.leaf_count
+        return [values]
+    if what == "padded_shapes" and isinstance(values, (list, TensorShape)):
+        raise TypeError(f"{what} has to have the structure of the elements, found {values!r}")
+    if template.keys is not None and isinstance(values, dict):
+        parts = [values[key] for key in template.keys]
+    elif isinstance(values, tuple) and len(values) == len(template.children):
+        parts = list(values)
+    elif what == "padding_values" and not isinstance(values, (tuple, dict)):
+        return [values] * template.leaf_count
     else:
-        raise TypeError(f"{what} has to have the structure of the elements, found {given!r}")
+        raise TypeError(f"{what} has to have the structure of the elements, found {values!r}")
     return [
         x for part, child in zip(parts, template.children, strict=True) for x in _entry_per_component(part, child, what)
     ]
@@ -259,10 +266,10 @@ def _checked_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
 def _padding(value: Any, leaf: TensorSpec) -> Any:
     if value is None:
         return b"" if leaf.dtype.is_string else False if leaf.dtype.is_bool else 0
-    found = np.asarray(value).item() if not isinstance(value, (str, bytes)) else value
-    if leaf.dtype.is_string != isinstance(found, (str, bytes)):
-        raise TypeError(f"the padding of {leaf.dtype.name} elements cannot be {found!r}")
-    return found.encode() if isinstance(found, str) else found
+    item = np.asarray(value).item() if not isinstance(value, (str, bytes)) else value
+    if leaf.dtype.is_string != isinstance(item, (str, bytes)):
+        raise TypeError(f"the padding of {leaf.dtype.name} elements cannot be {item!r}")
+    return item.encode() if isinstance(item, str) else item
 
 
 def _with_rows(leaf: Any, rows: int | None) -> Any:

@@ -107,8 +107,8 @@ class Interleave(Node):
 
     def _started(self, dataset: Any) -> Iterator[Element]:
         """Return the elements of a dataset; with threads, one of its own computes them ahead."""
-        found: Iterator[Element] = dataset.iterate()
-        return prefetched(found, 2) if self.workers else found
+        elements: Iterator[Element] = dataset.iterate()
+        return prefetched(elements, 2) if self.workers else elements
 
 
 class Sample(Node):
@@ -133,18 +133,18 @@ class Sample(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         sources = self.inputs[: len(self.weights)]
         alive: dict[int, Iterator[Element]] = {i: s.iterate(bindings) for i, s in enumerate(sources)}
-        for chosen in self._choices(alive, bindings):
-            if chosen not in alive:
-                if not 0 <= chosen < len(sources):
-                    raise ValueError(f"the choice dataset chose {chosen}, and there are {len(sources)} datasets")
+        for choice in self._choices(alive, bindings):
+            if choice not in alive:
+                if not 0 <= choice < len(sources):
+                    raise ValueError(f"the choice dataset chose {choice}, and there are {len(sources)} datasets")
                 continue
-            element = next(alive[chosen], None)
+            element = next(alive[choice], None)
             if element is not None:
                 yield element
             elif self.stops:
                 return
             else:
-                del alive[chosen]
+                del alive[choice]
                 if not alive:
                     return
 

@@ -120,16 +120,16 @@ def column_names(path: str, delimiter: str) -> list[str]:
 
 def guess_dtypes(path: str, delimiter: str, columns: Sequence[int], header: bool, rows: int = 100) -> list[DType]:
     """Return the narrowest dtype of each column that fits its first values."""
-    found = [0] * len(columns)
+    kinds = [0] * len(columns)
     with open(path, encoding="latin-1", newline="") as file:
         for number, (_, record) in enumerate(records(file, delimiter, True, path, header)):
             if number == rows:
                 break
             for i, column in enumerate(columns):
                 field = record[column] if column < len(record) else ""
-                while field and not _is_valid_as(field, _CANDIDATES[found[i]]):
-                    found[i] += 1
-    return [_CANDIDATES[i] for i in found]
+                while field and not _is_valid_as(field, _CANDIDATES[kinds[i]]):
+                    kinds[i] += 1
+    return [_CANDIDATES[i] for i in kinds]
 
 
 def _is_valid_as(field: str, dtype: DType) -> bool:

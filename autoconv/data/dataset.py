@@ -132,9 +132,9 @@ class Dataset(Kept, Resampled, DatasetV2):
 
         Raises InvalidArgumentError if there are none.
         """
-        found = files.matching(file_pattern)
-        names = Dataset(sources.Slices(np.array([path.encode() for path in found], object)))
-        return names if shuffle is False else names.shuffle(len(found), seed=seed)
+        paths = files.matching(file_pattern)
+        names = Dataset(sources.Slices(np.array([path.encode() for path in paths], object)))
+        return names if shuffle is False else names.shuffle(len(paths), seed=seed)
 
     @staticmethod
     def random(
@@ -146,10 +146,10 @@ class Dataset(Kept, Resampled, DatasetV2):
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
         """Combined elements of several datasets, in the structure of the datasets."""
-        given = datasets if datasets is not None else args[0] if len(args) == 1 else args
-        leaves, template = flatten(given)
+        arguments = datasets if datasets is not None else args[0] if len(args) == 1 else args
+        leaves, template = flatten(arguments)
         if template is None:
-            leaves, template = flatten((given,))
+            leaves, template = flatten((arguments,))
         return Dataset(combining.Zip([_node(leaf, "zip") for leaf in leaves], template))
 
     @staticmethod

@@ -53,8 +53,8 @@ def flat_spec(spec: object) -> tuple[list[Any], Template | None]:
 
 def spec_of_leaves(template: Template | None, leaves: Sequence[Any]) -> Any:
     """Return the spec of an element that has these leaves."""
-    found, outer = without_composites(template, iter([spec_of(leaf) for leaf in leaves]))
-    return pack(outer, found)
+    specs, outer = without_composites(template, iter([spec_of(leaf) for leaf in leaves]))
+    return pack(outer, specs)
 
 
 def groups(spec: object) -> list[tuple[Any, int]]:
@@ -130,8 +130,8 @@ def _delisted(structure: Any) -> Any:
     if isinstance(structure, tuple):
         parts = [_delisted(part) for part in structure]
         return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
-    held = {field.name: _delisted(getattr(structure, field.name)) for field in dataclasses.fields(structure)}
-    return type(structure)(**held)
+    fields = {field.name: _delisted(getattr(structure, field.name)) for field in dataclasses.fields(structure)}
+    return type(structure)(**fields)
 
 
 def _component(leaf: Any) -> Any:

@@ -102,9 +102,9 @@ def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str
 def _result(result: Any, function: Any, name: str) -> tuple[list[Any], Any]:
     for leaf in flatten(result)[0]:
         if leaf is None or type(leaf) is Variant:
-            found = "None" if leaf is None else "values of more than one kind, depending on a tensor"
+            kind = "None" if leaf is None else "values of more than one kind, depending on a tensor"
             raise TypeError(
-                f"the function of `{name}` has to give tensors on every path; {_name(function)} gives {found}. "
+                f"the function of `{name}` has to give tensors on every path; {_name(function)} gives {kind}. "
                 "Return the element, or a structure of tensors."
             )
     try:

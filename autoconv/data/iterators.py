@@ -185,11 +185,11 @@ def key_of(spec: Any) -> Any:
 def as_numpy(spec: Any, leaves: Any) -> Any:
     """Return an element with arrays and NumPy scalars in place of tensors, and iterators in place of datasets."""
     _, template = flatten(spec)
-    found, start = [], 0
+    values, start = [], 0
     for one, count in groups(spec):
         part, start = leaves[start : start + count], start + count
-        found.append(_rebuild_composite(one, part) if is_composite_spec(one) else _numpy(one, part[0]))
-    return pack(template, found)
+        values.append(_rebuild_composite(one, part) if is_composite_spec(one) else _numpy(one, part[0]))
+    return pack(template, values)
 
 
 def _rebuild_composite(spec: TypeSpec, leaves: Sequence[Any]) -> Any:

@@ -46,8 +46,8 @@ class Optional:
         """The spec of the value: a structure of TensorSpecs and specs of composites."""
         leaves, template = flatten(self._value)
         specs = (part if part is None else TensorSpec(part.shape, part.dtype) for part in leaves)
-        found, outer = without_composites(template, specs)
-        return pack(outer, found)
+        specs_found, outer = without_composites(template, specs)
+        return pack(outer, specs_found)
 
     @property
     def _element_spec(self) -> Any:

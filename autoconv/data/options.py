@@ -71,16 +71,18 @@ class OptionGroup:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _joined(self, later: Any) -> Any:
+    def _merge(self, later: Any) -> Any:
         """Return these options with those that `later` sets."""
-        found = type(self)()
+        result = type(self)()
         for name, value in self._defaults.items():
             first, second = self.__dict__[name], later.__dict__[name]
-            found.__dict__[name] = first._joined(second) if isinstance(value, type) else _chosen(value, first, second)
-        return found
+            result.__dict__[name] = (
+                first._merge(second) if isinstance(value, type) else _later_value(value, first, second)
+            )
+        return result
 
 
-def _chosen(default: Any, first: Any, second: Any) -> Any:
+def _later_value(default: Any, first: Any, second: Any) -> Any:
     return first if second == default else second
 
 
@@ -162,8 +164,8 @@ class Options(OptionGroup):
 
     def merge(self, options: Options) -> Options:
         """Return these options with those that the other ones set."""
-        found: Options = self._joined(options)
-        return found
+        result: Options = self._merge(options)
+        return result
 
 
 class WithOptions(Node):
@@ -184,7 +186,7 @@ class WithOptions(Node):
 
 def options_of(node: Node) -> Options:
     """Return the options of a dataset: those of its sources, and its own, which are set later."""
-    found = Options()
+    result = Options()
     for source in node.inputs:
-        found = found.merge(options_of(source))
-    return found.merge(node.options) if isinstance(node, WithOptions) else found
+        result = result.merge(options_of(source))
+    return result.merge(node.options) if isinstance(node, WithOptions) else result

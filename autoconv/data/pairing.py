@@ -61,7 +61,9 @@ def zipped(*parts: Any, strict: bool = False) -> Pairs:
     streams = {i: _pairs(part) for i, part in enumerate(parts) if _is_dataset(part)}
     others = {i: _by_position(part) for i, part in enumerate(parts) if i not in streams}
     if strict and others:
-        raise StagingError("zip(strict=True) of a dataset and another iterable", current_place(), "strict=False")
+        raise StagingError(
+            "zip(strict=True) does not take a dataset with another iterable", current_place(), "strict=False"
+        )
     _, template = flatten((None,) * len(streams))
     source: Node = Zip([pairs.source for pairs in streams.values()], template, strict)
     for other in others.values():

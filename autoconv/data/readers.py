@@ -162,23 +162,22 @@ def make_csv_dataset(
     """
     paths = matching(file_pattern)
     names = list(column_names) if column_names is not None else _names(paths[0], field_delim)
-    chosen = [_position(column, names) for column in select_columns] if select_columns is not None else None
-    positions = list(range(len(names))) if chosen is None else sorted(chosen)
-    kept = [names[position] for position in positions]
-    if label_name is not None and label_name not in kept:
-        raise ValueError(f"`label_name` provided must be one of the columns: {label_name!r} is not in {kept}")
-    defaults: Sequence[Any]
+    columns_chosen = [_position(column, names) for column in select_columns] if select_columns is not None else None
+    positions = list(range(len(names))) if columns_chosen is None else sorted(columns_chosen)
+    kept_names = [names[position] for position in positions]
+    if label_name is not None and label_name not in kept_names:
+        raise ValueError(f"`label_name` provided must be one of the columns: {label_name!r} is not in {kept_names}")
     if column_defaults is None:
         dtypes = guess_dtypes(paths[0], field_delim, positions, header, num_rows_for_inference)
         defaults = [np.array([b""], object) if d.is_string else np.zeros(1, d.numpy) for d in dtypes]
     else:
-        defaults = list(column_defaults)
-        if len(defaults) == len(names) != len(positions):
-            defaults = [defaults[position] for position in positions]
-    node = Csv(
-        _encoded(paths), defaults, compression_type, header, field_delim, use_quote_delim, na_value, positions, kept
-    )
-    dataset = Dataset(node)
+        defaults = _of_columns(column_defaults, positions, len(names))
+    dataset = Dataset(
+        Csv(
+            _encoded(paths), defaults, compression_type, header, field_delim, use_quote_delim, na_value, positions,
+            kept_names,
+        )
+    )  # fmt: skip
     if shuffle:
         dataset = dataset.shuffle(shuffle_buffer_size, shuffle_seed)
     if num_epochs != 1:
@@ -187,6 +186,13 @@ def make_csv_dataset(
     if label_name is not None:
         dataset = dataset.map(_splitting(label_name))
     return dataset.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+def _of_columns(defaults: Sequence[Any], positions: Sequence[int], count: int) -> list[Any]:
+    """Return the defaults of the columns at `positions`, given for these or for all `count` columns."""
+    if len(defaults) == count != len(positions):
+        return [defaults[position] for position in positions]
+    return list(defaults)
 
 
 def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:

@@ -42,11 +42,11 @@ class Stream:
     """
 
     def __init__(self, seed: Any, anew: bool = True) -> None:
-        known = None if seed is None else static_value(seed)
-        if seed is not None and known is None:
+        static_seed = None if seed is None else static_value(seed)
+        if seed is not None and static_seed is None:
             raise ValueError(f"the seed of a dataset has to be known when it is made, found {seed!r}")
         self._anew = anew
-        self._seeds = GLOBAL.seeds(None if known is None else int(known))
+        self._seeds = GLOBAL.seeds(None if static_seed is None else int(static_seed))
         self.turn = 0
         self._lock = new_lock()
 

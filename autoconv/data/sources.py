@@ -73,8 +73,8 @@ class CompositeSlices(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         columns = [list(column) for column in row_columns(self.whole, [bindings.of(leaf) for leaf in self.leaves])]
         if len({len(column) for column in columns}) > 1:
-            found = [*map(len, columns)]
-            raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {found} rows")
+            lengths = [*map(len, columns)]
+            raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {lengths} rows")
         for parts in zip(*columns, strict=True):
             yield [leaf for part in parts for leaf in part]
 
@@ -169,12 +169,12 @@ class Generated(Node):
         super().__init__(spec, values=self.args)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        made = self.generator(*[EagerTensor(bindings.of(arg)).numpy() for arg in self.args])
+        iterable = self.generator(*[EagerTensor(bindings.of(arg)).numpy() for arg in self.args])
         try:
-            values = iter(made)
+            values = iter(iterable)
         except TypeError:
             raise TypeError(
-                f"`generator` has to give something to iterate over; {_name(self.generator)} gave {made!r}"
+                f"`generator` has to give something to iterate over; {_name(self.generator)} gave {iterable!r}"
             ) from None
         try:
             for value in values:
@@ -331,7 +331,7 @@ def _run_value(leaf: Any, bindings: Bindings) -> Any:
 
 
 def _check_rows(leaves: Sequence[Any]) -> None:
-    known: int | None = None
+    first_length: int | None = None
     for position, leaf in enumerate(leaves):
         if not hasattr(leaf, "dtype"):
             raise TypeError(f"from_tensor_slices takes tensors, found {leaf!r}")
@@ -343,12 +343,13 @@ def _check_rows(leaves: Sequence[Any]) -> None:
             )
         length = shape[0] if shape else None
         if isinstance(length, int):
-            if known is not None and known != length:
+            if first_length is not None and first_length != length:
                 raise ValueError(
-                    f"Dimensions {known} and {length} are not compatible: from_tensor_slices takes tensors of one "
-                    f"length, and component {position} has {length} rows where those before it have {known}."
+                    f"Dimensions {first_length} and {length} are not compatible: from_tensor_slices takes tensors of "
+                    f"one length, and component {position} has {length} rows where those before it have "
+                    f"{first_length}."
                 )
-            known = length
+            first_length = length
 
 
 def _row_spec(leaf: Any) -> TensorSpec:

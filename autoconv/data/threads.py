@@ -13,7 +13,7 @@ from autoconv.forks import DATASET, generation, new_lock
 
 
 def prefetched(source: Iterator[Element], size: int) -> Iterator[Element]:
-    """Yield the elements of `source`, of which a thread computes up to `size` in advance."""
+    """Yield the elements of `source`; a thread computes up to `size` of them in advance."""
     buffer = _Buffer(source, size)
     del source
     try:

@@ -20,7 +20,7 @@ def assert_cardinality(expected_cardinality: IntLike) -> Transformation:
     >>> len(list(dataset))
     3
     """
-    return lambda dataset: _Counted(static_int(expected_cardinality, "expected_cardinality"))(dataset)
+    return lambda dataset: _AssertCardinality(static_int(expected_cardinality, "expected_cardinality"))(dataset)
 
 
 def bucket_by_sequence_length(
@@ -253,17 +253,17 @@ def _count(dataset: Dataset) -> int:
     return int(number)
 
 
-class _Counted:
+class _AssertCardinality:
     """Check the number of elements of a dataset as it ends."""
 
     def __init__(self, expected: int) -> None:
         self._expected = expected
 
     def __call__(self, dataset: Dataset) -> Dataset:
-        known = _count(dataset)
-        if known >= 0 and known != self._expected:
+        count = _count(dataset)
+        if count >= 0 and count != self._expected:
             raise FailedPreconditionError(
-                f"Input dataset was expected to contain {self._expected} elements but contained {known} elements."
+                f"Input dataset was expected to contain {self._expected} elements but contained {count} elements."
             )
         return dataset
 

@@ -51,11 +51,11 @@ class Filter(Node):
 
     def __init__(self, source: Node, predicate: Any, ends: bool = False) -> None:
         self.predicate = ElementFunction(predicate, source.spec, "take_while" if ends else "filter")
-        found = self.predicate.spec
-        if not isinstance(found, TensorSpec) or not found.dtype.is_bool or found.shape.rank not in (0, None):
+        spec = self.predicate.spec
+        if not isinstance(spec, TensorSpec) or not spec.dtype.is_bool or spec.shape.rank not in (0, None):
             raise ValueError(
                 "Invalid `predicate`: it has to return a bool scalar tensor, but its return type is "
-                f"{found}. Write a comparison, or autoconv.reduce_all(…) of several."
+                f"{spec}. Write a comparison, or autoconv.reduce_all(…) of several."
             )
         self.ends = ends
         super().__init__(source.spec, [source], self.predicate.values)
@@ -212,22 +212,22 @@ class Cache(Node):
     def __init__(self, source: Node) -> None:
         super().__init__(source.spec, [source])
         self._lock = new_lock()
-        self._kept: list[Element] | None = None
-        self._kept_for: Any = None
+        self._elements: list[Element] | None = None
+        self._elements_for: Any = None
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         with self._lock:
             # Elements that depend on a graph's values are computed again for other values.
-            kept = self._kept if not self.symbols or self._kept_for is bindings else None
+            kept = self._elements if not self.symbols or self._elements_for is bindings else None
         if kept is not None:
             yield from kept
             return
-        found = []
+        elements = []
         for element in self.inputs[0].iterate(bindings):
-            found.append(element)
+            elements.append(element)
             yield element
         with self._lock:
-            self._kept, self._kept_for = found, bindings
+            self._elements, self._elements_for = elements, bindings
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)
@@ -255,22 +255,22 @@ class Window(Node):
             raise ValueError(f"window takes positive numbers, found size {size}, shift {shift} and stride {stride}")
         source = self.inputs[0].iterate(bindings)
         span = (size - 1) * stride + 1
-        held: deque[Element] = deque()
+        window: deque[Element] = deque()
         ended = False
         while True:
-            while not ended and len(held) < span:
+            while not ended and len(window) < span:
                 element = next(source, None)
                 if element is None:
                     ended = True
                 else:
-                    held.append(element)
-            if not held or (ended and self.drop_remainder and len(held) < span):
+                    window.append(element)
+            if not window or (ended and self.drop_remainder and len(window) < span):
                 return
-            chosen = list(itertools.islice(held, 0, span, stride))
-            yield [Bound(Listed(leaf, chosen, i)) for i, leaf in enumerate(spec_leaves(self.inputs[0].spec))]
+            elements = list(itertools.islice(window, 0, span, stride))
+            yield [Bound(Listed(leaf, elements, i)) for i, leaf in enumerate(spec_leaves(self.inputs[0].spec))]
             for _ in range(shift):
-                if held:
-                    held.popleft()
+                if window:
+                    window.popleft()
                 elif not ended and next(source, None) is None:
                     ended = True
 
@@ -310,9 +310,9 @@ class Scan(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         run, state = self.function.runner(bindings), [bindings.of(leaf) for leaf in self.initial]
         for element in self.inputs[0].iterate(bindings):
-            found = run([*state, *element])
-            state = list(found[: len(state)])
-            yield found[len(state) :]
+            result = run([*state, *element])
+            state = list(result[: len(state)])
+            yield result[len(state) :]
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)
@@ -348,15 +348,15 @@ class KnownCount(Node):
         super().__init__(source.spec, [source], [self.expected])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        expected, found = bindings.number(self.expected), 0
+        expected, count = bindings.number(self.expected), 0
         for element in self.inputs[0].iterate(bindings):
-            found += 1
-            if 0 <= expected < found:
+            count += 1
+            if 0 <= expected < count:
                 break
             yield element
-        if found != expected and expected >= 0:
-            more = "at least " if found > expected else ""
-            raise ValueError(f"Input dataset was expected to contain {expected} elements but contained {more}{found}.")
+        if count != expected and expected >= 0:
+            more = "at least " if count > expected else ""
+            raise ValueError(f"Input dataset was expected to contain {expected} elements but contained {more}{count}.")
 
     def count(self, bindings: Bindings) -> int:
         return bindings.number(self.expected)
@@ -366,9 +366,9 @@ def thread_count(calls: Any) -> int:
     """Return the number of threads for `num_parallel_calls`: 0 for None, the number of cores for AUTOTUNE."""
     if calls is None:
         return 0
-    wanted = int(calls)
-    if wanted == AUTOTUNE:
+    count = int(calls)
+    if count == AUTOTUNE:
         return os.cpu_count() or 1
-    if wanted < 1:
-        raise ValueError(f"num_parallel_calls has to be positive, or autoconv.data.AUTOTUNE; found {wanted}")
-    return wanted
+    if count < 1:
+        raise ValueError(f"num_parallel_calls has to be positive, or autoconv.data.AUTOTUNE; found {count}")
+    return count

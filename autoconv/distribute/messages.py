@@ -16,17 +16,17 @@ from autoconv.graph.dtypes import as_dtype
 _HEAD = struct.Struct("<4sIQII")  # mark, bytes of the description and of the array, CRC-32 of each
 _SUM = struct.Struct("<I")  # CRC-32 of the head: no size is trusted without it
 _MARK = b"ACW2"
-_MOST_TOLD = 4096  # bytes of a description
+_MOST_DESCRIPTION = 4096  # bytes of a description
 Description = dict[str, Any]
 
 
-class Damaged(Exception):
+class DamagedMessage(Exception):
     """A message that arrived is not the one that a worker sent."""
 
 
-def send(link: socket.socket, told: Description, array: np.ndarray) -> None:
+def send(link: socket.socket, description: Description, array: np.ndarray) -> None:
     """Send a description and an array. Raises OSError."""
-    text = json.dumps({**told, "sizes": list(array.shape), "kind": array.dtype.name}).encode()
+    text = json.dumps({**description, "sizes": list(array.shape), "kind": array.dtype.name}).encode()
     data = array.reshape(-1).view(np.uint8).data
     head = _HEAD.pack(_MARK, len(text), array.nbytes, zlib.crc32(text), zlib.crc32(data))
     link.sendall(head + _SUM.pack(zlib.crc32(head)) + text)
@@ -38,19 +38,19 @@ def receive(link: socket.socket) -> tuple[Description, np.ndarray]:
     head = read(link, _HEAD.size)
     (total,) = _SUM.unpack(read(link, _SUM.size))
     mark, length, size, text_sum, data_sum = _HEAD.unpack(head)
-    if mark != _MARK or total != zlib.crc32(head) or length > _MOST_TOLD:
-        raise Damaged("it is no message of a worker")
+    if mark != _MARK or total != zlib.crc32(head) or length > _MOST_DESCRIPTION:
+        raise DamagedMessage("it is no message of a worker")
     text = read(link, length)
     if zlib.crc32(text) != text_sum:
-        raise Damaged("its description does not have its checksum")
-    given = json.loads(text)
-    dtype, sizes = as_dtype(given["kind"]), given["sizes"]
+        raise DamagedMessage("its description does not have its checksum")
+    description = json.loads(text)
+    dtype, sizes = as_dtype(description["kind"]), description["sizes"]
     if math.prod(sizes) * dtype.size != size:
-        raise Damaged("its array does not have the size of its description")
+        raise DamagedMessage("its array does not have the size of its description")
     data = read(link, size)
     if zlib.crc32(data) != data_sum:
-        raise Damaged("its array does not have its checksum")
-    return given, np.frombuffer(data, dtype.numpy).reshape(sizes)
+        raise DamagedMessage("its array does not have its checksum")
+    return description, np.frombuffer(data, dtype.numpy).reshape(sizes)
 
 
 def read(link: socket.socket, size: int) -> bytearray:
@@ -65,4 +65,4 @@ def read(link: socket.socket, size: int) -> bytearray:
     return result
 
 
-__all__ = ["Damaged", "Description", "read", "receive", "send"]
+__all__ = ["DamagedMessage", "Description", "read", "receive", "send"]

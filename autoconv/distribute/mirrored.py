@@ -97,11 +97,11 @@ class Replicated(Strategy):
         return mapped(self._on_all, value)
 
     def _on_all(self, tensor: Any) -> Any:
-        found = []
+        copies = []
         for number in range(self.local_replicas):
             with self.on_device(number):
-                found.append(apply("identity", tensor))
-        return per_replica(found)
+                copies.append(apply("identity", tensor))
+        return per_replica(copies)
 
     def reduce(self, reduce_op: Any, value: Any, axis: int | None) -> Any:
         op = reduce_op_of(reduce_op)
@@ -175,18 +175,18 @@ class Replicated(Strategy):
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
         count = self.num_replicas_in_sync
         first = self.first_replica
-        found = [value_fn(ValueContext(first + number, count)) for number in range(self.local_replicas)]
-        return PerReplica(found) if not isinstance(found[0], (tuple, list, dict)) else regrouped(found)
+        values = [value_fn(ValueContext(first + number, count)) for number in range(self.local_replicas)]
+        return PerReplica(values) if not isinstance(values[0], (tuple, list, dict)) else regrouped(values)
 
     def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
         if not isinstance(var, DistributedVariable):
             return fn(var, *args, **(kwargs or {}))
-        found = []
+        results = []
         for number, copy in enumerate(var.values):
             with self.updating(number):
                 own = of_replica(list(args), number), of_replica(dict(kwargs or {}), number)
-                found.append(fn(copy, *own[0], **own[1]))
-        return None if group else found
+                results.append(fn(copy, *own[0], **own[1]))
+        return None if group else results
 
     def variable_created_in_scope(self, v: Any) -> bool:
         return isinstance(v, DistributedVariable) and v._strategy is self

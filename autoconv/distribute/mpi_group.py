@@ -88,10 +88,10 @@ class MpiGroup:
 
     def _gathered(self, flat: np.ndarray, counts: list[int]) -> list[np.ndarray]:
         """Return the processes' vectors, which have so many elements."""
-        found = np.empty(sum(counts), flat.dtype)
+        result = np.empty(sum(counts), flat.dtype)
         sizes = [count * flat.dtype.itemsize for count in counts]
-        self._all.Allgatherv(_bytes(flat), [_bytes(found), sizes, _starts(sizes), self._mpi.BYTE])
-        return [found[start : start + count] for start, count in zip(_starts(counts), counts, strict=True)]
+        self._all.Allgatherv(_bytes(flat), [_bytes(result), sizes, _starts(sizes), self._mpi.BYTE])
+        return [result[start : start + count] for start, count in zip(_starts(counts), counts, strict=True)]
 
     def _added_in_parts(self, flat: np.ndarray) -> np.ndarray:
         """Add one part of the elements in each process."""
@@ -106,10 +106,10 @@ class MpiGroup:
         )
         return np.concatenate(self._gathered(_added(list(parts)), counts))
 
-    def _agree(self, told: Description) -> None:
+    def _agree(self, description: Description) -> None:
         """Raise InvalidArgumentError in all processes where their calls differ."""
         self._calls += 1
-        text = json.dumps({**told, "number": self._calls}).encode()
+        text = json.dumps({**description, "number": self._calls}).encode()
         mine, all_ = np.frombuffer(hashlib.sha256(text).digest(), np.uint8), np.empty((self.size, 32), np.uint8)
         self._all.Allgather(mine, all_)
         if (all_ == all_[0]).all():

@@ -27,7 +27,7 @@ class MultiWorkerMirroredStrategy(Replicated):
     """A strategy with a replica in each of several processes, whose variables are equal.
 
     Each process runs the same program, with its number in the variable `TF_CONFIG`, as TensorFlow has it: a text of
-    JSON with the addresses of the workers, of which the first one listens at its address. Without it the processes
+    JSON with the addresses of the workers; the first worker listens at its address. Without it the processes
     of mpiexec are the workers (the extra `mpi`), else there is one worker. Sums are made by shared memory where all
     workers are on this machine, else by connections, or by MPI; they are added in the order of the workers.
     Raises UnavailableError where a worker does not start, or is lost, DataLossError where a message is damaged, and
@@ -66,17 +66,19 @@ class MultiWorkerMirroredStrategy(Replicated):
         """Return the sums over the processes; arrays of one dtype go together."""
         if len(arrays) == 1:
             return [self._group.all_reduce(arrays[0])]
-        found: dict[int, np.ndarray] = {}
+        sums: dict[int, np.ndarray] = {}
         for dtype in dict.fromkeys(array.dtype for array in arrays):
             own = [i for i, array in enumerate(arrays) if array.dtype == dtype]
             total = self._group.all_reduce(np.concatenate([arrays[i].reshape(-1) for i in own]))
             parts = np.split(total, np.cumsum([arrays[i].size for i in own])[:-1])
-            found.update((i, part.reshape(arrays[i].shape)) for i, part in zip(own, parts, strict=True))
-        return [found[i] for i in range(len(arrays))]
+            sums.update((i, part.reshape(arrays[i].shape)) for i, part in zip(own, parts, strict=True))
+        return [sums[i] for i in range(len(arrays))]
 
     def of_first(self, value: Any) -> Any:
-        found = of_replica(value, 0)
-        return found if self._group.size == 1 else self._at_run_time(self._group.broadcast, [found])[0]
+        value_of_first = of_replica(value, 0)
+        return (
+            value_of_first if self._group.size == 1 else self._at_run_time(self._group.broadcast, [value_of_first])[0]
+        )
 
     def begin_equal(self, variable: DistributedVariable) -> None:
         if self._group.size > 1:
@@ -103,18 +105,18 @@ class MultiWorkerMirroredStrategy(Replicated):
         if current_region() is None:
             arrays = function(*(tensor.numpy() for tensor in tensors))  # type: ignore[attr-defined]
             return [EagerTensor(array) for array in (arrays if isinstance(arrays, list) else [arrays])]
-        found = numpy_function(function, tensors, [tensor.dtype for tensor in tensors])
-        for one, tensor in zip(found, tensors, strict=True):
+        result = numpy_function(function, tensors, [tensor.dtype for tensor in tensors])
+        for one, tensor in zip(result, tensors, strict=True):
             if keeps_shape:
                 one.set_shape(tensor.shape)
-        return list(found)
+        return list(result)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
         return split(dataset, self.local_replicas, self.first_replica, self.num_replicas_in_sync)
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
-        told = InputContext(self._group.size, self._group.rank, self.num_replicas_in_sync)
-        return gathered(dataset_fn(told), self.local_replicas)
+        context = InputContext(self._group.size, self._group.rank, self.num_replicas_in_sync)
+        return gathered(dataset_fn(context), self.local_replicas)
 
     def close(self) -> None:
         """End the connections to the other workers."""
@@ -129,9 +131,9 @@ def _workers(resolver: Any) -> tuple[list[str], int]:
     else:
         text = os.environ.get("TF_CONFIG", "")
         try:
-            given = json.loads(text) if text else {}
-            task = given.get("task", {})
-            jobs, kind, number = given.get("cluster", {}), task.get("type", "worker"), task.get("index", 0)
+            config = json.loads(text) if text else {}
+            task = config.get("task", {})
+            jobs, kind, number = config.get("cluster", {}), task.get("type", "worker"), task.get("index", 0)
         except (ValueError, AttributeError) as error:
             raise ValueError(f"TF_CONFIG is no JSON of a cluster and a task: {error}") from None
     workers = list(jobs.get("chief", [])) + list(jobs.get("worker", [])) if isinstance(jobs, Mapping) else []

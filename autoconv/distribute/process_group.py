@@ -17,7 +17,7 @@ from multiprocessing import resource_tracker, shared_memory
 
 import numpy as np
 
-from autoconv.distribute.messages import Damaged, Description, read, receive, send
+from autoconv.distribute.messages import DamagedMessage, Description, read, receive, send
 from autoconv.errors import DataLossError, InvalidArgumentError, UnavailableError
 from autoconv.forks import new_lock
 
@@ -31,7 +31,7 @@ _TOLD: dict[str, type[Exception]] = {
 
 
 class ProcessGroup:
-    """The workers at these addresses, of which this process is number `rank`. Raises UnavailableError."""
+    """The workers at these addresses; this process is number `rank`. Raises UnavailableError."""
 
     __autoconv_identity__ = True  # what changes in it decides no trace
 
@@ -57,26 +57,26 @@ class ProcessGroup:
     def all_reduce(self, array: np.ndarray) -> np.ndarray:
         """Return the sum of the workers' arrays, added in their order."""
         array = np.ascontiguousarray(array).reshape(np.shape(array))
-        told = {"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)}
+        description = {"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)}
         with self._lock:
             if self._is_local and array.nbytes > _SMALL:
-                return self._shared_sum(array, told)
-            return self._together(array, told, lambda parts: _added(parts))
+                return self._shared_sum(array, description)
+            return self._together(array, description, lambda parts: _added(parts))
 
     def broadcast(self, array: np.ndarray) -> np.ndarray:
         """Return the array of the first worker."""
         array = np.ascontiguousarray(array).reshape(np.shape(array))
-        told = {"call": "broadcast", "dtype": array.dtype.name, "shape": list(array.shape)}
+        description = {"call": "broadcast", "dtype": array.dtype.name, "shape": list(array.shape)}
         with self._lock:
-            return self._together(array, told, lambda parts: parts[0])
+            return self._together(array, description, lambda parts: parts[0])
 
     def all_gather(self, array: np.ndarray, axis: int) -> np.ndarray:
         """Return the workers' arrays, joined along an axis in which their sizes may differ."""
         array = np.ascontiguousarray(array)
         shape = [None if number == axis % array.ndim else size for number, size in enumerate(array.shape)]
-        told = {"call": "gather", "dtype": array.dtype.name, "shape": shape, "axis": axis}
+        description = {"call": "gather", "dtype": array.dtype.name, "shape": shape, "axis": axis}
         with self._lock:
-            return self._together(array, told, lambda parts: np.concatenate(parts, axis))
+            return self._together(array, description, lambda parts: np.concatenate(parts, axis))
 
     def barrier(self) -> None:
         """Wait for the other workers."""
@@ -90,20 +90,20 @@ class ProcessGroup:
     # ---- by connections
 
     def _together(
-        self, array: np.ndarray, told: Description, combine: Callable[[list[np.ndarray]], np.ndarray]
+        self, array: np.ndarray, description: Description, combine: Callable[[list[np.ndarray]], np.ndarray]
     ) -> np.ndarray:
         """Return what `combine` makes of all workers' arrays, in the first worker."""
         self._calls += 1
-        told = {**told, "number": self._calls}
+        description = {**description, "number": self._calls}
         if self.size == 1:
             return combine([array])
         if self.rank:
-            self._send(0, told, array)
-            return self._received(0, told)[1]
+            self._send(0, description, array)
+            return self._received(0, description)[1]
         parts, faults = [array], []
         for rank in range(1, self.size):  # also after a fault: a connection that ends with unread bytes loses the error
             try:
-                parts.append(self._received(rank, told)[1])
+                parts.append(self._received(rank, description)[1])
             except tuple(_TOLD.values()) as error:
                 faults.append(error)
         if faults:
@@ -111,39 +111,42 @@ class ProcessGroup:
             raise faults[0]
         result = combine(parts)
         for rank in range(1, self.size):
-            self._send(rank, told, result)
+            self._send(rank, description, result)
         return result
 
     def _tell_others(self, error: Exception) -> None:
         for rank in self._links:
             try:
-                told = {"error": type(error).__name__, "text": str(error)}
-                self._send(rank, told, np.zeros(0))
+                description = {"error": type(error).__name__, "text": str(error)}
+                self._send(rank, description, np.zeros(0))
             except UnavailableError:
                 continue
 
-    def _send(self, rank: int, told: Description, array: np.ndarray) -> None:
+    def _send(self, rank: int, description: Description, array: np.ndarray) -> None:
         try:
-            send(self._links[rank], told, array)
+            send(self._links[rank], description, array)
         except OSError as error:
             raise self._lost(rank, error) from None
 
-    def _received(self, rank: int, told: Description | None) -> tuple[Description, np.ndarray]:
+    def _received(self, rank: int, description: Description | None) -> tuple[Description, np.ndarray]:
         """Return a worker's message. Raises InvalidArgumentError where it makes another call."""
         try:
-            given, array = receive(self._links[rank])
+            description_received, array = receive(self._links[rank])
         except (OSError, EOFError) as error:
             raise self._lost(rank, error) from None
-        except Damaged as error:
+        except DamagedMessage as error:
             raise DataLossError(f"what came from {self._place(rank)} is damaged: {error}") from None
-        if "error" in given:
-            raise _TOLD.get(given["error"], InvalidArgumentError)(given["text"])
-        if told is not None and any(given.get(key) != value for key, value in told.items()):
+        if "error" in description_received:
+            raise _TOLD.get(description_received["error"], InvalidArgumentError)(description_received["text"])
+        if description is not None and any(
+            description_received.get(key) != value for key, value in description.items()
+        ):
             raise InvalidArgumentError(
-                f"the workers make different calls: number {told['number']} of {self._place(self.rank)} is "
-                f"{_describe_call(told)}, and that of {self._place(rank)} is {_describe_call(given)}"
+                f"the workers make different calls: number {description['number']} of {self._place(self.rank)} is "
+                f"{_describe_call(description)}, and that of {self._place(rank)} is "
+                f"{_describe_call(description_received)}"
             )
-        return given, array
+        return description_received, array
 
     def _place(self, rank: int) -> str:
         return f"/job:{self._job}/task:{rank} at {self._addresses[rank]}"
@@ -207,7 +210,7 @@ class ProcessGroup:
 
     # ---- by shared memory
 
-    def _shared_sum(self, array: np.ndarray, told: Description) -> np.ndarray:
+    def _shared_sum(self, array: np.ndarray, description: Description) -> np.ndarray:
         """Add in shared memory, in two blocks by turns: all have read one when they have written to the other."""
         flat = array.reshape(-1)
         power = max(array.nbytes - 1, 1).bit_length()
@@ -215,13 +218,13 @@ class ProcessGroup:
         blocks = [self._block(rank, power, turn) for rank in range(self.size)]
         parts = [np.ndarray(flat.shape, flat.dtype, block.buf) for block in blocks]
         parts[self.rank][...] = flat
-        self._together(np.zeros(0), {**told, "part": "written"}, lambda given: given[0])
+        self._together(np.zeros(0), {**description, "part": "written"}, lambda given: given[0])
         bounds = [len(flat) * number // self.size for number in range(self.size + 1)]
         own = slice(bounds[self.rank], bounds[self.rank + 1])
         total = _added([part[own] for part in parts])
         # A worker reads its own elements of every block, so only it may write them.
         parts[0][own] = total
-        self._together(np.zeros(0), {**told, "part": "added"}, lambda given: given[0])
+        self._together(np.zeros(0), {**description, "part": "added"}, lambda given: given[0])
         return parts[0].copy().reshape(array.shape)
 
     def _block(self, rank: int, power: int, turn: int) -> shared_memory.SharedMemory:
@@ -231,7 +234,7 @@ class ProcessGroup:
             if rank == self.rank:
                 self._blocks[name] = _new_block(name, 1 << power)
             made = {"call": "block", "name": f"{power}-{turn}-{rank}"}
-            self._together(np.zeros(0), made, lambda given: given[0])
+            self._together(np.zeros(0), made, lambda parts: parts[0])
             if rank != self.rank:
                 self._blocks[name] = _known_block(name)
         return self._blocks[name]
@@ -273,9 +276,9 @@ def _added(parts: Sequence[np.ndarray]) -> np.ndarray:
     return total
 
 
-def _describe_call(told: Description) -> str:
-    kind, shape = told.get("dtype"), told.get("shape")
-    return str(told.get("call")) + (f" of {kind}{shape}" if isinstance(kind, str) else "")
+def _describe_call(description: Description) -> str:
+    kind, shape = description.get("dtype"), description.get("shape")
+    return str(description.get("call")) + (f" of {kind}{shape}" if isinstance(kind, str) else "")
 
 
 __all__ = ["ProcessGroup"]

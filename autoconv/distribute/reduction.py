@@ -31,11 +31,11 @@ class ReduceOp(enum.Enum):
         return result
 
 
-def reduce_op_of(given: Any) -> ReduceOp:
+def reduce_op_of(name_or_op: Any) -> ReduceOp:
     """Return the reduction that a ReduceOp or its name gives; raises ValueError for another value."""
-    name = str(getattr(given, "value", given)).upper()
+    name = str(getattr(name_or_op, "value", name_or_op)).upper()
     if name not in ReduceOp.__members__:
-        raise ValueError(f"Unknown reduce_op {given!r}: there are ReduceOp.SUM and ReduceOp.MEAN, and their names")
+        raise ValueError(f"Unknown reduce_op {name_or_op!r}: there are ReduceOp.SUM and ReduceOp.MEAN, and their names")
     return ReduceOp[name]
 
 

@@ -34,20 +34,20 @@ class Merge:
 
 
 @dataclass
-class Done:
+class ReplicaResult:
     """The result of a replica."""
 
     result: Any
 
 
 @dataclass
-class Failed:
+class ReplicaFailure:
     """The exception of a replica."""
 
     error: BaseException
 
 
-class _Stopped(BaseException):
+class _ReplicaStopped(BaseException):
     """Another replica failed, so that this one cannot go on."""
 
 
@@ -58,7 +58,7 @@ class Replica:
         self.number = number
         self.strategy = strategy
         self.device = strategy.worker_devices[number]
-        self.told: SimpleQueue[Merge | Done | Failed] = SimpleQueue()
+        self.messages: SimpleQueue[Merge | ReplicaResult | ReplicaFailure] = SimpleQueue()
         self._answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
         self._call = call
         self.region = current_region()
@@ -72,17 +72,17 @@ class Replica:
         try:
             with inside(context), placed_in(self.region, self.device), as_replica(self.number + 1), self._creators():
                 if self.region is None:
-                    told: Merge | Done | Failed = Done(self._call())
+                    message: Merge | ReplicaResult | ReplicaFailure = ReplicaResult(self._call())
                 else:
                     with LOCK, recording(self.region):
-                        told = Done(self._call())
+                        message = ReplicaResult(self._call())
         except BaseException as error:
-            told = Failed(error)
-        self.told.put(told)
+            message = ReplicaFailure(error)
+        self.messages.put(message)
 
     @contextmanager
     def _creators(self) -> Iterator[None]:
-        """Create variables as in the block around the run, and at last as the strategy does."""
+        """Create variables as in the block that encloses the run, and at last as the strategy does."""
         own = self.strategy.make_variable
         with ExitStack() as stack:
             for creator in (own, *(one for one in self._outer_creators if one != own)):
@@ -96,11 +96,11 @@ class Replica:
                 "`merge_call` called while defining a new graph or a function: make the function that contains "
                 "strategy.run a graph, or call all_reduce"
             )
-        self.told.put(Merge(function, args, kwargs))
+        self.messages.put(Merge(function, args, kwargs))
         with released(LOCK):
             goes_on, result = self._answers.get()
         if not goes_on:
-            raise _Stopped
+            raise _ReplicaStopped
         if self.region is not None:
             self.region.trace.device = merged(self.device, "")
         return result
@@ -146,13 +146,13 @@ def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs:
     replicas = [Replica(strategy, number, call_of(number)) for number in range(strategy.local_replicas)]
     pending: list[Callable[[], None]] = [replica.thread.start for replica in replicas]
     while True:
-        told = _next_messages(replicas, pending)
-        if all(isinstance(message, Done) for message in told):
-            return regrouped([message.result for message in told if isinstance(message, Done)])
+        messages = _next_messages(replicas, pending)
+        if all(isinstance(message, ReplicaResult) for message in messages):
+            return regrouped([message.result for message in messages if isinstance(message, ReplicaResult)])
         try:
-            results = _merged(strategy, told)
+            results = _merged(strategy, messages)
         except BaseException:
-            for replica, message in zip(replicas, told, strict=True):
+            for replica, message in zip(replicas, messages, strict=True):
                 if isinstance(message, Merge):
                     replica.answer(False)
             raise
@@ -165,31 +165,31 @@ def _answering(replica: Replica, results: Any) -> Callable[[], None]:
 
 def _next_messages(
     replicas: Sequence[Replica], starting: Sequence[Callable[[], None]]
-) -> list[Merge | Done | Failed]:
+) -> list[Merge | ReplicaResult | ReplicaFailure]:
     """Resume the replicas and return the request of each: one by one while a graph is recorded, else all at once."""
     region = replicas[0].region
     if region is None:
         for start in starting:
             start()
-        return [replica.told.get() for replica in replicas]
-    told = []
+        return [replica.messages.get() for replica in replicas]
+    messages = []
     device = region.trace.device
     for replica, start in zip(replicas, starting, strict=True):
         region.trace.device = merged(replica.device, "")
         with released(LOCK):
             start()
-            told.append(replica.told.get())
+            messages.append(replica.messages.get())
     region.trace.device = device
-    return told
+    return messages
 
 
-def _merged(strategy: Any, told: Sequence[Merge | Done | Failed]) -> Any:
+def _merged(strategy: Any, messages: Sequence[Merge | ReplicaResult | ReplicaFailure]) -> Any:
     """Make the call in which the replicas meet."""
-    for message in told:
-        if isinstance(message, Failed):
+    for message in messages:
+        if isinstance(message, ReplicaFailure):
             raise message.error
-    merges = [message for message in told if isinstance(message, Merge)]
-    if len(merges) < len(told):
+    merges = [message for message in messages if isinstance(message, Merge)]
+    if len(merges) < len(messages):
         text = "some replicas call merge_call or all_reduce where others end: each has to make the same calls"
         raise RuntimeError(text)
     with inside(Context(strategy)):

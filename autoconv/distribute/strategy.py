@@ -121,7 +121,7 @@ class Strategy:
         return [self.reduce_to(reduce_op, value, where, options) for value, where in value_destination_pairs]
 
     def value_container(self, value: Any) -> Any:
-        """Return the variable of which a value is a copy; other values as they are."""
+        """Return the variable that a value is a copy of; other values as they are."""
         container = getattr(value, "_distributed_container", lambda: None)()
         return value if container is None else container
 

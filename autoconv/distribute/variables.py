@@ -93,11 +93,11 @@ class DistributedVariable(DistributedValues, Variable):
         return context.replica.merge_call(update, (value,))
 
     def _update_all(self, op: str, value: Any, read_value: bool) -> Any:
-        found = []
+        results = []
         for number, copy in enumerate(self._copies):
             with self._strategy.updating(number):
-                found.append(copy._update(op, of_replica(value, number), read_value))
-        return found[0]
+                results.append(copy._update(op, of_replica(value, number), read_value))
+        return results[0]
 
     def _aggregated(self, strategy: Any, value: Any) -> Any:
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:

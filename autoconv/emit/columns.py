@@ -63,11 +63,11 @@ def matched(emitted: str, start: int, end: int, source: str) -> tuple[int, int] 
     if not (emitted.isascii() and source.isascii()):
         return None
     theirs = list(_WORD.finditer(source.rstrip()))
-    found = {position for word, position in _matches(emitted, source.rstrip()) if start <= word < end}
-    if not found:
+    positions = {position for word, position in _matches(emitted, source.rstrip()) if start <= word < end}
+    if not positions:
         return None
-    first, last = min(found), max(found)
-    if any(theirs[position].group() not in _BETWEEN for position in set(range(first, last)) - found):
+    first, last = min(positions), max(positions)
+    if any(theirs[position].group() not in _BETWEEN for position in set(range(first, last)) - positions):
         return None
     words = theirs[first : last + 1]
     while _unpaired(words) >= 0 and len(words) < len(theirs) - first:  # `ag__.get_item(x, i)` was `x[i]`

@@ -44,9 +44,8 @@ class Diagnostic:
 class Construct:
     """One if, while, for, and, or, conditional expression or comprehension of the source.
 
-    `form` is the emitted form: "functional" (a region with explicit state), "operator" (and, or, not …), "statement"
-    (its own statement with a test that goes through an operator, for example a region with a yield) or "plain"
-    (unchanged).
+    `form` is the emitted form: "functional" (a region with explicit state), "operator" (and, or, not …), "statement" or
+    "plain" (unchanged). A statement has a test that goes through an operator, for example in a region with a yield.
     `stages`: whether it becomes part of a graph on a tensor; if not, `reason` gives the cause.
     """
 

@@ -167,11 +167,11 @@ def _key(function: types.FunctionType, hands: bool) -> str | None:
 
 
 def _digest(filename: str, lines: list[str]) -> str:
-    known = _DIGESTS.get(filename)
-    if known is None or known[0] is not lines:  # a new list means a new version of the file
+    digest = _DIGESTS.get(filename)
+    if digest is None or digest[0] is not lines:  # a new list means a new version of the file
         text = "".join(lines).encode("utf-8", "surrogatepass")
-        known = _DIGESTS[filename] = lines, hashlib.sha256(text).hexdigest()
-    return known[1]
+        digest = _DIGESTS[filename] = lines, hashlib.sha256(text).hexdigest()
+    return digest[1]
 
 
 def _bound(function: types.FunctionType, converted: types.CodeType, operators: Any) -> types.FunctionType:

@@ -21,9 +21,9 @@ def converter() -> str:
     gast is located without importing it.
     """
     state = [sys.version, *(_state(Path(PACKAGE) / part) for part in _PARTS)]
-    found = importlib.util.find_spec("gast")
-    if found is not None and found.origin:
-        state.append(_state(Path(found.origin).parent))
+    spec = importlib.util.find_spec("gast")
+    if spec is not None and spec.origin:
+        state.append(_state(Path(spec.origin).parent))
     return hashlib.sha256("\0".join(state).encode()).hexdigest()
 
 

@@ -218,13 +218,13 @@ def _formatted_string(node: ast.JoinedStr, level: int) -> str:
     body = "".join([text for text, _ in pieces])
     code = "".join([text for text, literal in pieces if not literal])
     prefix = "u'' " if node.values and getattr(node.values[0], "kind", None) else ""
-    if not _NESTS_ANY_STRING and "\\" in code:
+    if not _ALLOWS_NESTED_QUOTES and "\\" in code:
         return prefix + _string_of_newer_python(node)
     for quote in _QUOTES:
         if quote not in body and not body.endswith(quote[0]):
             return f"{prefix}f{quote}{body}{quote}"
     for quote in _QUOTES:
-        if _NESTS_ANY_STRING or quote not in code:
+        if _ALLOWS_NESTED_QUOTES or quote not in code:
             escape = "\\" + quote[0]
             body = "".join([text.replace(quote[0], escape) if literal else text for text, literal in pieces])
             return f"{prefix}f{quote}{body}{quote}"
@@ -329,4 +329,4 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 YIELDS = (ast.Yield, ast.YieldFrom)
 _INFINITY = f"1e{sys.float_info.max_10_exp + 1}"
 _QUOTES = ("'", '"', '"""', "'''")
-_NESTS_ANY_STRING = sys.version_info >= (3, 12)  # f-string expressions may contain any string
+_ALLOWS_NESTED_QUOTES = sys.version_info >= (3, 12)  # f-string expressions may contain any string

@@ -57,10 +57,10 @@ def convert_code(function: types.FunctionType, hands: bool = False) -> tuple[typ
     ast.fix_missing_locations(module)
     _start_operators_at_their_line(module)
     compiled = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
-    found = _find_code(compiled, definition.name)
-    compiled_as = found.co_qualname
-    found = found.replace(co_name=function.__name__, co_qualname=function.__qualname__)
-    return rename_regions(found, generated, lambdas, compiled_as), changed
+    code = _find_code(compiled, definition.name)
+    compiled_as = code.co_qualname
+    code = code.replace(co_name=function.__name__, co_qualname=function.__qualname__)
+    return rename_regions(code, generated, lambdas, compiled_as), changed
 
 
 def _start_operators_at_their_line(tree: ast.AST) -> None:
@@ -96,8 +96,8 @@ def rewritten(
 ) -> tuple[ast.FunctionDef, str, str, list[str], set[Extent], frozenset[str]]:
     """Return the converted definition of a function, and facts about it.
 
-    These are: the name of the class around it, its file, the names of region functions, the extents of the bodies of
-    the user's lambdas, and the outer names that it only mutates. The definition has no decorators.
+    These are: the name of the enclosing class, its file, the names of region functions, the extents of the user's
+    lambdas, and the outer names that are only mutated. The definition has no decorators.
     """
     node, class_name, filename, lines = locate_source(function)
     changed = only_changed(node)
@@ -177,23 +177,23 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
             _RELOAD,
         ) from None
     every = _definitions(tree, "", code.co_firstlineno)
-    found = [(node, class_name) for node, class_name in every if _matches(node, code)]
-    if len(found) > 1:
-        found = _at_its_columns(found, code)
-        if not found:
+    candidates = [(node, class_name) for node, class_name in every if _matches(node, code)]
+    if len(candidates) > 1:
+        candidates = _at_its_columns(candidates, code)
+        if not candidates:
             raise ConversionError(
                 f"there are several functions {code.co_name!r} on this line, and Python does not say which is meant",
                 Place(filename, code.co_firstlineno, text=lines[code.co_firstlineno - 1].rstrip()),
                 "one of them on each line",
             )
-    if not found:
+    if not candidates:
         raise ConversionError(
             f"the source of {function.__qualname__!r} is not at {filename}:{code.co_firstlineno} any more; "
             "the file was changed after it was imported",
             Place(filename, code.co_firstlineno, text=(lines[code.co_firstlineno - 1 :] or [""])[0].rstrip()),
             _RELOAD,
         )
-    node, class_name = found[0]
+    node, class_name = candidates[0]
     return node, class_name, filename, source.splitlines()
 
 
@@ -249,7 +249,7 @@ def _matches(node: Any, code: types.CodeType) -> bool:
     return code.co_name == node.name and first == code.co_firstlineno
 
 
-def _at_its_columns(found: list[tuple[Any, str]], code: types.CodeType) -> list[tuple[Any, str]]:
+def _at_its_columns(candidates: list[tuple[Any, str]], code: types.CodeType) -> list[tuple[Any, str]]:
     """Return the innermost of several functions on one line that spans all positions of the code; none if unknown."""
     starts, ends = [], []
     for line, end_line, column, end_column in code.co_positions():
@@ -259,7 +259,7 @@ def _at_its_columns(found: list[tuple[Any, str]], code: types.CodeType) -> list[
     if not starts:
         return []
     start, end = min(starts), max(ends)
-    around = [(node, name) for node, name in found if _start(node) <= start and end <= _end(node)]
+    around = [(node, name) for node, name in candidates if _start(node) <= start and end <= _end(node)]
     return sorted(around, key=lambda pair: _start(pair[0]))[-1:]
 
 

@@ -58,10 +58,10 @@ def _expand_super(definition: Any) -> bool:
     Returns False if there is no argument that it could refer to.
     """
     arguments = definition.args.posonlyargs + definition.args.args
-    found = [node for statement in definition.body for node in walk_scope(statement) if _is_super(node)]
-    for node in found if arguments else ():
+    calls = [node for statement in definition.body for node in walk_scope(statement) if _is_super(node)]
+    for node in calls if arguments else ():
         node.args = [build.placed(build.name(name), node) for name in ("__class__", arguments[0].id)]
-    return bool(arguments) or not found
+    return bool(arguments) or not calls
 
 
 def _is_super(node: Any) -> bool:
@@ -81,7 +81,7 @@ def _can_push(definition: Any) -> bool:
     safe = {id(call.func) for call in calls if isinstance(call.func, gast.Name) and call.func.id == "next"}
     if any(isinstance(node, gast.Name) and node.id in _FRAME and id(node) not in safe for node in nodes):
         return False  # `next` with a default never raises StopIteration
-    hosts = {id(found) for node in nodes for found in [_first_yield(node)] if found is not None}
+    hosts = {id(first) for node in nodes for first in [_first_yield(node)] if first is not None}
     return all(id(node) in hosts for node in nodes if isinstance(node, _YIELDS))
 
 
@@ -113,11 +113,11 @@ class _ConsumerCalls(Transformer):
         self.around = ""
 
     def visit_Expr(self, node: Any) -> Any:
-        found = _first_yield(node)
-        if found is None:
+        first = _first_yield(node)
+        if first is None:
             return node
-        handed = self._consumer_call(found, node)
-        return handed if found is node.value else [*handed, _without_yield(node, found)]
+        handed = self._consumer_call(first, node)
+        return handed if first is node.value else [*handed, _without_yield(node, first)]
 
     visit_Assign = visit_Expr
 
@@ -130,8 +130,8 @@ class _ConsumerCalls(Transformer):
 
     def visit_Try(self, node: Any) -> Any:
         gives_behind = any(contains(statement, _YIELDS) for statement in node.finalbody)
-        kept = gives_behind or any(map(_takes_every_exit, node.handlers))
-        return self._inside(node, _MUST_CONTINUE if kept else self.around or _MAY_NOT_RAISE)
+        takes_exits = gives_behind or any(map(_takes_every_exit, node.handlers))
+        return self._inside(node, _MUST_CONTINUE if takes_exits else self.around or _MAY_NOT_RAISE)
 
     visit_TryStar = visit_Try
 
@@ -149,15 +149,15 @@ class _ConsumerCalls(Transformer):
 
     visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
 
-    def _consumer_call(self, found: Any, statement: Any) -> list[Any]:
-        if isinstance(found, gast.YieldFrom):
+    def _consumer_call(self, expression: Any, statement: Any) -> list[Any]:
+        if isinstance(expression, gast.YieldFrom):
             item = self.context.namer.free("item_")
             body = self._if_enough(build.name(item), statement)
-            loop = gast.For(build.store(item), found.value, body, [], None)
+            loop = gast.For(build.store(item), expression.value, body, [], None)
             handed = [build.placed(self.context.mark(loop), statement)]
         else:
-            handed = self._if_enough(found.value or build.constant(None), statement)
-        if isinstance(statement, gast.Assign) and found is statement.value:
+            handed = self._if_enough(expression.value or build.constant(None), statement)
+        if isinstance(statement, gast.Assign) and expression is statement.value:
             handed.append(build.placed(gast.Assign(statement.targets, build.constant(None), None), statement))
         return handed
 
@@ -175,17 +175,17 @@ def _takes_every_exit(handler: Any) -> bool:
     return not all(isinstance(kind, gast.Name) and kind.id not in _EXITS for kind in kinds)
 
 
-def _without_yield(statement: Any, found: Any) -> Any:
+def _without_yield(statement: Any, expression: Any) -> Any:
     """Replace the yield in a statement by None, the value of a yield without a `send`."""
     holder: Any = statement
     field: Any = "value"
     value = statement.value
-    while value is not found:
+    while value is not expression:
         if isinstance(value, gast.BoolOp):
             holder, field, value = value.values, 0, value.values[0]
         else:
             holder, field, value = value, "left", value.left
-    nothing = build.placed(build.constant(None), found)
+    nothing = build.placed(build.constant(None), expression)
     if isinstance(holder, list):
         holder[field] = nothing
     else:

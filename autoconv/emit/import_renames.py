@@ -96,10 +96,10 @@ def _alias(old: ast.AST, name: str, asname: str | None, nodes: ModuleType) -> An
 def _module_names(node: object, nodes: ModuleType) -> Iterator[tuple[Any, Any]]:
     """Yield where expressions name a module: `import_module("a")`, `"a" in sys.modules`, `sys.modules["a"]`."""
     if isinstance(node, nodes.Call):
-        taken = _last_name(node.func) in _IMPORTING or (
+        is_import = _last_name(node.func) in _IMPORTING or (
             _last_name(node.func) == "get" and _is_modules(node.func.value)
         )
-        if taken and node.args and not isinstance(node.args[0], nodes.Starred):
+        if is_import and node.args and not isinstance(node.args[0], nodes.Starred):
             yield node.args, 0
     elif isinstance(node, nodes.Compare) and _is_modules(node.comparators[-1]):
         yield node, "left"

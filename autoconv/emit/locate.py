@@ -27,7 +27,7 @@ def compile_with_origins(
     `origins[k]` is the line of the user's file for line k+1 of `text`, 0 if there is none: such a line counts as the
     one before it. Columns are kept where a line of `text` equals a line of `source` except for its indentation;
     elsewhere there are none, so that a traceback never puts carets under the wrong words. Functions named in
-    `generated` get the name of the function around them.
+    `generated` get the name of the enclosing function.
     """
     tree = ast.parse(text, filename)
     lines = _without_gaps(origins)

@@ -41,11 +41,11 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
     parsed = check(source, filename)
     while True:
         with deep_recursion():
-            made = _convert_except(source, parsed, filename, options, frozenset(left_alone), diagnostics)
-        failure = made if isinstance(made, _Failure) else _uncompiled(made, source, filename, left_alone)
+            module = _convert_except(source, parsed, filename, options, frozenset(left_alone), diagnostics)
+        failure = module if isinstance(module, _Failure) else _uncompiled(module, source, filename, left_alone)
         if failure is None:
-            assert isinstance(made, _Made)
-            return made.conversion
+            assert isinstance(module, _ConvertedModule)
+            return module.conversion
         if not options.keep_going or failure.function in left_alone:
             raise failure.error
         left_alone.add(failure.function)
@@ -56,7 +56,7 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _ConvertedModule:
     """A converted module and its tree."""
 
     conversion: Conversion
@@ -74,7 +74,7 @@ class _Failure:
 def _convert_except(
     source: str, parsed: ast.Module | None, filename: str, options: Options, left_alone: frozenset[str],
     diagnostics: Sequence[Diagnostic],
-) -> _Made | _Failure:  # fmt: skip
+) -> _ConvertedModule | _Failure:  # fmt: skip
     """Convert everything but the functions in `left_alone`; `parsed` is the tree of the text, if it is known."""
     context_tree = _converted(source, parsed or parse_ast(source, filename), filename, options, left_alone)
     if isinstance(context_tree, _Failure):
@@ -101,10 +101,10 @@ def _convert_except(
         tuple(name for name, _ in qualified_functions(tree)),
         tuple(context.namer.generated),
     )
-    return _Made(conversion, tree)
+    return _ConvertedModule(conversion, tree)
 
 
-def _uncompiled(made: _Made, source: str, filename: str, left_alone: set[str]) -> _Failure | None:
+def _uncompiled(module: _ConvertedModule, source: str, filename: str, left_alone: set[str]) -> _Failure | None:
     """Return the failure of a converted text that is too deep for Python's compiler, although the source is not.
 
     Calls of operators nest more deeply than the source.
@@ -112,17 +112,17 @@ def _uncompiled(made: _Made, source: str, filename: str, left_alone: set[str]) -
     line = 0
     try:
         with without_warnings():
-            compile_text(made.conversion.text, filename)
+            compile_text(module.conversion.text, filename)
         return None
     except SyntaxError as error:
         if not error.msg.startswith("too many"):  # nested parentheses, levels of indentation or nested blocks
             raise AssertionError(f"the converted text is not Python: {error}") from error
-        origins = made.conversion.origins
+        origins = module.conversion.origins
         if error.lineno and error.lineno <= len(origins):
             line = origins[error.lineno - 1]
     except (RecursionError, MemoryError):
         pass
-    return _too_deep(made.tree, source, filename, left_alone, line)
+    return _too_deep(module.tree, source, filename, left_alone, line)
 
 
 def _too_deep(
@@ -145,10 +145,10 @@ def _with_first_lines(comments: Mapping[int, tuple[str, ...]], source: str) -> d
     """Move a `#!` line and an encoding declaration to line 0, above everything."""
     result = dict(comments)
     lines = [line.strip() for line in source.removeprefix("\ufeff").split("\n", 2)[:2]]
-    kept = [number for number, line in enumerate(lines) if _FIRST_LINE.match(line) and all(lines[:number])]
+    numbers = [number for number, line in enumerate(lines) if _FIRST_LINE.match(line) and all(lines[:number])]
     line = next(iter(comments), 0)
-    if kept and tuple(lines[: kept[-1] + 1]) == comments.get(line, ())[: kept[-1] + 1]:
-        result[0], result[line] = comments[line][: kept[-1] + 1], comments[line][kept[-1] + 1 :]
+    if numbers and tuple(lines[: numbers[-1] + 1]) == comments.get(line, ())[: numbers[-1] + 1]:
+        result[0], result[line] = comments[line][: numbers[-1] + 1], comments[line][numbers[-1] + 1 :]
     return result
 
 
@@ -217,11 +217,11 @@ def _is_future(statement: ast.stmt) -> bool:
 
 def _decorate(tree: Any, options: Options) -> bool:
     """Decorate the chosen functions with @autoconv.compile, unless they have it; return whether there were any."""
-    wanted = set(options.compile_names)
+    names_asked = set(options.compile_names)
     decorated = False
     for name, node in qualified_functions(tree):
         top_level = "." not in name
-        if (name in wanted or (options.compile_all and top_level)) and not _is_compiled(node):
+        if (name in names_asked or (options.compile_all and top_level)) and not _is_compiled(node):
             compiler = gast.Attribute(build.name("autoconv"), "compile", gast.Load())
             node.decorator_list = [*node.decorator_list, build.placed(compiler, node)]
             decorated = True
@@ -257,15 +257,15 @@ def _functions_in(body: list[Any], prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _check_names(tree: ast.Module, filename: str, options: Options) -> None:
-    known = {name for name, _ in qualified_functions(tree)}
-    classes = {name.rpartition(".")[0] for name in known} | {
+    names = {name for name, _ in qualified_functions(tree)}
+    classes = {name.rpartition(".")[0] for name in names} | {
         node.name for node in tree.body if isinstance(node, ast.ClassDef)
     }
     for name in sorted(options.compile_names | (options.only or frozenset())):
-        if name not in known and name not in classes:
+        if name not in names and name not in classes:
             import difflib  # needed for an error only
 
-            close = difflib.get_close_matches(name, sorted(known), 3)
+            close = difflib.get_close_matches(name, sorted(names), 3)
             hint = f"; did you mean {', '.join(close)}?" if close else ""
             raise TargetError(f"{filename} has no function {name!r}{hint}")
 

@@ -85,8 +85,8 @@ def _value(node: ast.expr, function: types.FunctionType) -> Any:
     """Return the value of a free or global name, or of an attribute of one of this package's modules."""
     if isinstance(node, ast.Attribute):
         owner = _value(node.value, function)
-        known = isinstance(owner, types.ModuleType) and _is_ours(owner)
-        return getattr(owner, node.attr, _MISSING) if known else _MISSING
+        is_module = isinstance(owner, types.ModuleType) and _is_ours(owner)
+        return getattr(owner, node.attr, _MISSING) if is_module else _MISSING
     if not isinstance(node, ast.Name):
         return _MISSING
     code = function.__code__

@@ -54,7 +54,7 @@ def parse_value(scanner: Scanner) -> Any:
     start = scanner.position
     word = scanner.match(_WORD)
     if word is None:
-        scanner.fail(f"expected a value, found {scanner.shown()}")
+        scanner.fail(f"expected a value, found {scanner.next_text()}")
     if word in _CONSTANTS:
         return _CONSTANTS[word]
     if word in _CALLS and scanner.at("("):
@@ -97,10 +97,10 @@ def _shape(scanner: Scanner) -> Shape:
     while not scanner.take("]"):
         if dimensions:
             scanner.expect(",")
-        found = scanner.match(_DIMENSION)
-        if found is None:
-            scanner.fail(f"expected a dimension, found {scanner.shown()}")
-        dimensions.append(None if found == "?" else int(found) if found.isdecimal() else Symbol(found))
+        match = scanner.match(_DIMENSION)
+        if match is None:
+            scanner.fail(f"expected a dimension, found {scanner.next_text()}")
+        dimensions.append(None if match == "?" else int(match) if match.isdecimal() else Symbol(match))
     return tuple(dimensions)
 
 
@@ -110,7 +110,7 @@ def _items(scanner: Scanner, closing: str, item: Callable[[Scanner], Any]) -> tu
     comma = False
     while not scanner.at(closing):
         if items and not comma:
-            scanner.fail(f"expected ',' or {closing!r}, found {scanner.shown()}")
+            scanner.fail(f"expected ',' or {closing!r}, found {scanner.next_text()}")
         items.append(item(scanner))
         comma = scanner.take(",")
     scanner.expect(closing)
@@ -143,17 +143,17 @@ def _in_memory(scanner: Scanner) -> ArrayType:
     while not scanner.take("]"):
         if strides:
             scanner.expect(",")
-        found = scanner.match(_STRIDE)
-        if found is None:
-            scanner.fail(f"expected a stride, found {scanner.shown()}")
-        strides.append(None if found == "?" else int(found))
+        match = scanner.match(_STRIDE)
+        if match is None:
+            scanner.fail(f"expected a stride, found {scanner.next_text()}")
+        strides.append(None if match == "?" else int(match))
     return ArrayType(elements.dtype, elements.shape, tuple(strides), shared, read_only)
 
 
 def _arm(scanner: Scanner) -> tuple[str, Type]:
     tag = scanner.match(_TAG)
     if tag is None:
-        scanner.fail(f"expected the tag of an arm, found {scanner.shown()}")
+        scanner.fail(f"expected the tag of an arm, found {scanner.next_text()}")
     scanner.expect(":")
     return tag, parse_type(scanner)
 
@@ -161,7 +161,7 @@ def _arm(scanner: Scanner) -> tuple[str, Type]:
 def _object(scanner: Scanner) -> ObjectType:
     kind = scanner.match(_CLASS)
     if kind is None:
-        scanner.fail(f"expected the name of a class, found {scanner.shown()}")
+        scanner.fail(f"expected the name of a class, found {scanner.next_text()}")
     return ObjectType(kind)
 
 
@@ -181,11 +181,11 @@ _TYPES: dict[str | None, Callable[[Scanner], Type]] = {
 def _number(scanner: Scanner) -> int | float | None:
     scanner.skip()
     start = scanner.position
-    found = scanner.match(_NUMBER)
-    if found is None:
+    match = scanner.match(_NUMBER)
+    if match is None:
         return None
     try:
-        return int(found) if found.lstrip("-").isdecimal() else float(found)
+        return int(match) if match.lstrip("-").isdecimal() else float(match)
     except ValueError as error:  # more digits than Python converts
         scanner.fail(str(error), start)
 
@@ -234,10 +234,10 @@ def _float_bits(scanner: Scanner) -> float:
 
 
 def _bits(scanner: Scanner, width: int) -> int:
-    found = scanner.match(_HEX)
-    if found is None or int(found, 16) >> width:
-        scanner.fail(f"expected {width} bits in hexadecimal, found {found or scanner.shown()}")
-    return int(found, 16)
+    match = scanner.match(_HEX)
+    if match is None or int(match, 16) >> width:
+        scanner.fail(f"expected {width} bits in hexadecimal, found {match or scanner.next_text()}")
+    return int(match, 16)
 
 
 def _dtype(scanner: Scanner) -> DType:
@@ -245,7 +245,7 @@ def _dtype(scanner: Scanner) -> DType:
     start = scanner.position
     word = scanner.match(_WORD)
     if word not in DTYPES:
-        scanner.fail(f"expected a dtype, found {word or scanner.shown()}", start)
+        scanner.fail(f"expected a dtype, found {word or scanner.next_text()}", start)
     return DTYPES[word]
 
 
@@ -310,8 +310,8 @@ def _element(scanner: Scanner, dtype: DType) -> Any:
     else:
         fits = type(value) in (int, float) and dtype.is_floating
     if not fits:
-        found = scanner.text[start : scanner.position]
-        scanner.fail(f"expected an element of {dtype.name}, found {found}", start)
+        text = scanner.text[start : scanner.position]
+        scanner.fail(f"expected an element of {dtype.name}, found {text}", start)
     if dtype.is_string:
         return value
     with np.errstate(all="ignore"):
@@ -330,7 +330,7 @@ def _error(scanner: Scanner) -> Any:
     name = scanner.match(_WORD) or ""
     class_ = builtin_exception(name)
     if class_ is None:
-        scanner.fail(f"{name or scanner.shown()} is no exception of Python's own", start)
+        scanner.fail(f"{name or scanner.next_text()} is no exception of Python's own", start)
     if not scanner.take(","):
         return class_
     arguments = parse_value(scanner)

@@ -86,8 +86,8 @@ def quoted(name: str) -> str:
 
 def builtin_exception(name: str) -> type[BaseException] | None:
     """Return Python's own exception class of that name, or None."""
-    found = getattr(builtins, name, None)
-    return found if isinstance(found, type) and issubclass(found, BaseException) else None
+    attribute = getattr(builtins, name, None)
+    return attribute if isinstance(attribute, type) and issubclass(attribute, BaseException) else None
 
 
 def _float_text(value: float) -> str:

@@ -274,9 +274,9 @@ def compute_effects(graph: Graph) -> None:
     while changed:
         changed = False
         for node in reversed(nodes):  # innermost regions first
-            found = node_effects(node.op, node.regions, node.attributes, node.inputs)
-            changed |= found != node.effects
-            node.effects = found
+            effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
+            changed |= effects != node.effects
+            node.effects = effects
 
 
 def own_effects(op: Op, attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:

@@ -64,9 +64,9 @@ class Scanner:
 
     def expect(self, symbol: str) -> None:
         if not self.take(symbol):
-            self.fail(f"expected {symbol!r}, found {self.shown()}")
+            self.fail(f"expected {symbol!r}, found {self.next_text()}")
 
-    def shown(self) -> str:
+    def next_text(self) -> str:
         """Return the next text, for messages."""
         self.skip()
         rest = self.text[self.position : self.position + 20].split("\n")[0]
@@ -77,13 +77,13 @@ class Scanner:
         if skip:
             self.skip()
         start = self.position
-        found = self.match(_STRING, skip)
-        if found is None:
+        match = self.match(_STRING, skip)
+        if match is None:
             return None
         try:
-            value = ast.literal_eval(found)
+            value = ast.literal_eval(match)
         except (SyntaxError, ValueError) as error:
-            self.fail(f"{found} is no literal: {error}", start)
+            self.fail(f"{match} is no literal: {error}", start)
         assert isinstance(value, (str, bytes))
         return value
 
@@ -99,5 +99,5 @@ class Scanner:
         if result is None:
             result = self.match(_BARE, skip=False)
         if not isinstance(result, str):
-            self.fail(f"expected {what}, found {self.shown()}", start)
+            self.fail(f"expected {what}, found {self.next_text()}", start)
         return result

@@ -36,7 +36,7 @@ def from_text(text: str, ops: Mapping[str, Op]) -> Graph:
         scanner.fail("the text is nested too deeply")
     compute_effects(graph)
     if not scanner.at("") or scanner.position != len(text):
-        scanner.fail(f"expected the end of the text, found {scanner.shown()}")
+        scanner.fail(f"expected the end of the text, found {scanner.next_text()}")
     return graph
 
 
@@ -138,7 +138,7 @@ def _arguments(scanner: Scanner, values: dict[tuple[str, int], Value]) -> tuple[
         start = scanner.position
         name = scanner.match(_KEYWORD)
         if name is None:
-            scanner.fail(f"expected an input or an attribute, found {scanner.shown()}", start)
+            scanner.fail(f"expected an input or an attribute, found {scanner.next_text()}", start)
         if name in attributes:
             scanner.fail(f"the attribute {name} is given twice", start)
         scanner.expect("=")
@@ -197,7 +197,7 @@ def _span(scanner: Scanner) -> Span:
 
 
 def _number(scanner: Scanner) -> int:
-    found = scanner.match(_NUMBER)
-    if found is None:
-        scanner.fail(f"expected a number, found {scanner.shown()}")
-    return int(found)
+    match = scanner.match(_NUMBER)
+    if match is None:
+        scanner.fail(f"expected a number, found {scanner.next_text()}")
+    return int(match)

@@ -147,8 +147,8 @@ class ArrayType:
         """True if the array is known to be C-contiguous; as in NumPy, strides of dimensions of size 1 do not matter."""
         if not all(isinstance(size, int) for size in self.shape):
             return self.is_dense
-        known = zip(self.shape, self.strides, dense_strides(self.shape, self.dtype), strict=True)
-        return 0 in self.shape or all(size == 1 or stride == dense for size, stride, dense in known)
+        dimensions = zip(self.shape, self.strides, dense_strides(self.shape, self.dtype), strict=True)
+        return 0 in self.shape or all(size == 1 or stride == dense for size, stride, dense in dimensions)
 
     @property
     def is_dense(self) -> bool:
@@ -166,12 +166,12 @@ class ArrayType:
 
 def dense_strides(shape: Sequence[Dimension], dtype: DType) -> tuple[int | None, ...]:
     """Return the strides of a new C-contiguous array; those outside of an unknown size are None."""
-    found: list[int | None] = []
+    strides: list[int | None] = []
     stride: int | None = dtype.size
     for size in reversed(shape):
-        found.append(stride)
+        strides.append(stride)
         stride = stride * size if stride is not None and isinstance(size, int) else None
-    return tuple(reversed(found))
+    return tuple(reversed(strides))
 
 
 Type = (
@@ -193,7 +193,7 @@ class NoCommonType(TypeError):
 
 
 def join(first: Type, second: Type) -> Type:
-    """Return the least type of which both are subtypes; raises NoCommonType.
+    """Return the least common supertype of both; raises NoCommonType.
 
     Shapes widen dimension by dimension. dtypes must agree, except that a weak one yields to a typed one, weak
     integers to weak floats, and weak bools to weak integers.

@@ -41,7 +41,7 @@ def _verify_graph(graph: Graph, path: str, seen: set[Graph]) -> None:
     if graph in seen:  # shared by several calls, or recursive
         return
     seen.add(graph)
-    known: set[Value] = set()
+    values: set[Value] = set()
     names: set[str] = set()
     for position, parameter in enumerate(graph.parameters):
         where = f"{path}: parameter {position} (%{parameter.name})"
@@ -50,21 +50,21 @@ def _verify_graph(graph: Graph, path: str, seen: set[Graph]) -> None:
         if parameter.node is not None:
             raise VerificationError(f"{where} says that the node %{parameter.node.name} makes it")
         _check_name(where, parameter.name, names)
-        known.add(parameter)
+        values.add(parameter)
     for node in graph.nodes:
         where = f"{path}: node %{node.name} ({node.op.name})"
         _check_name(where, node.name, names)
         for position, value in enumerate(node.inputs):
-            _check_made(f"{where}: input {position}", value, graph, known)
+            _check_made(f"{where}: input {position}", value, graph, values)
         _check_results(where, node, graph)
         _check_regions(where, node)
         for position, region in enumerate(node.regions):
             _verify_graph(region, f"{path} / %{node.name}[{position}] {region.name}", seen)
         _check_rule(where, node)
         _check_effects(where, node)
-        known.update(node.results)
+        values.update(node.results)
     for position, value in enumerate(graph.outputs):
-        _check_made(f"{path}: output {position}", value, graph, known)
+        _check_made(f"{path}: output {position}", value, graph, values)
 
 
 def _check_name(where: str, name: str, names: set[str]) -> None:
@@ -73,8 +73,8 @@ def _check_name(where: str, name: str, names: set[str]) -> None:
     names.add(name)
 
 
-def _check_made(where: str, value: Value, graph: Graph, known: set[Value]) -> None:
-    if value in known:
+def _check_made(where: str, value: Value, graph: Graph, values: set[Value]) -> None:
+    if value in values:
         return
     if value.graph is not graph:
         raise VerificationError(
@@ -157,19 +157,19 @@ def _check_try(where: str, node: Node) -> None:
 
 
 def _check_takes(where: str, region: Graph, types: Sequence[Type], what: str) -> None:
-    found = [value.type for value in region.parameters]
-    _check_pairs(f"{where}: the region {region.name!r}", "parameter", found, what, types)
+    types_of_region = [value.type for value in region.parameters]
+    _check_pairs(f"{where}: the region {region.name!r}", "parameter", types_of_region, what, types)
 
 
 def _check_gives(where: str, region: Graph, types: Sequence[Type], what: str) -> None:
-    found = [value.type for value in region.outputs]
-    _check_pairs(f"{where}: the region {region.name!r}", "output", found, what, types)
+    types_of_region = [value.type for value in region.outputs]
+    _check_pairs(f"{where}: the region {region.name!r}", "output", types_of_region, what, types)
 
 
-def _check_pairs(where: str, own: str, found: Sequence[Type], other: str, wanted: Sequence[Type]) -> None:
-    if len(found) != len(wanted):
-        raise VerificationError(f"{where} has {_count(len(found), own)} for {_count(len(wanted), other)}")
-    for position, (a, b) in enumerate(zip(found, wanted, strict=True)):
+def _check_pairs(where: str, own: str, types_found: Sequence[Type], other: str, types: Sequence[Type]) -> None:
+    if len(types_found) != len(types):
+        raise VerificationError(f"{where} has {_count(len(types_found), own)} for {_count(len(types), other)}")
+    for position, (a, b) in enumerate(zip(types_found, types, strict=True)):
         if not agree(a, b):
             raise VerificationError(f"{where} has {a} as {own} {position}, its node has {b} as {other}")
 

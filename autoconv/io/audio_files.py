@@ -52,8 +52,8 @@ def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = No
     >>> autoconv.io.encode_wav([[0.0], [0.5]], 8000).numpy()[:4]
     b'RIFF'
     """
-    given = [convert_to_tensor(audio, float32), convert_to_tensor(sample_rate, int32)]
-    return on_host(WriteWav(), given, [TensorSpec((), string)])[0]
+    inputs = [convert_to_tensor(audio, float32), convert_to_tensor(sample_rate, int32)]
+    return on_host(WriteWav(), inputs, [TensorSpec((), string)])[0]
 
 
 @attribute_class
@@ -75,13 +75,13 @@ class ReadWav:
             raise InvalidArgumentError(f"Header mismatch: the bytes are no WAV file: {error}") from None
         if width != 2:
             raise InvalidArgumentError(f"Can only read 16-bit WAV files, but received {8 * width}")
-        found = np.frombuffer(frames, "<i2").reshape(-1, count).astype(np.float32) / np.float32(32768)
+        samples = np.frombuffer(frames, "<i2").reshape(-1, count).astype(np.float32) / np.float32(32768)
         if self.samples >= 0:
-            found = np.pad(found[: self.samples], [[0, max(self.samples - len(found), 0)], [0, 0]])
+            samples = np.pad(samples[: self.samples], [[0, max(self.samples - len(samples), 0)], [0, 0]])
         if self.channels >= 0:
-            extra = np.repeat(found[:, :1], max(self.channels - count, 0), axis=1)
-            found = np.concatenate([found[:, : self.channels], extra], axis=1)
-        return found, np.int32(rate)
+            extra = np.repeat(samples[:, :1], max(self.channels - count, 0), axis=1)
+            samples = np.concatenate([samples[:, : self.channels], extra], axis=1)
+        return samples, np.int32(rate)
 
 
 @attribute_class

@@ -18,7 +18,7 @@ from autoconv.api.tensors.reductions import reduce_sum
 from autoconv.api.tensors.segments import unsorted_segment_max
 from autoconv.api.tensors.shaping import concat, expand_dims, reshape, stack
 from autoconv.graph.dtypes import DType, as_dtype, int64
-from autoconv.io.example_decoding import DecodeRows, Wanted
+from autoconv.io.example_decoding import DecodeRows, FeatureSpec
 from autoconv.io.features import RaggedFeature, SparseFeature, VarLenFeature
 from autoconv.io.host_function import on_host
 from autoconv.runtime.annotations import DTypeLike
@@ -36,8 +36,8 @@ def composite_features(records: Tensor, features: Mapping[str, Any]) -> dict[str
     is_one = records.shape.rank == 0
     vector = reshape(records, [1]) if is_one else records
     rows = _rows(vector, _keys(features))
-    made = {key: _value(key, feature, rows) for key, feature in features.items()}
-    return {key: _first(value) for key, value in made.items()} if is_one else made
+    values = {key: _value(key, feature, rows) for key, feature in features.items()}
+    return {key: _first(value) for key, value in values.items()} if is_one else values
 
 
 def _keys(features: Mapping[str, Any]) -> dict[str, DType]:
@@ -68,11 +68,13 @@ def _index_keys(feature: SparseFeature) -> list[str]:
 
 
 def _rows(records: Tensor, keys: Mapping[str, DType]) -> dict[str, RaggedTensor]:
-    wanted = tuple(Wanted(key, dtype, (), True, True, ()) for key, dtype in sorted(keys.items()))
+    specs_of_keys = tuple(FeatureSpec(key, dtype, (), True, True, ()) for key, dtype in sorted(keys.items()))
     count = records.shape[0] if records.shape.rank else None
-    specs = [spec for one in wanted for spec in (TensorSpec([None], one.dtype), TensorSpec([count], int64))]
-    found = iter(on_host(DecodeRows(wanted), [records], specs))
-    return {one.key: RaggedTensor.from_row_lengths(next(found), next(found), validate=False) for one in wanted}
+    specs = [spec for one in specs_of_keys for spec in (TensorSpec([None], one.dtype), TensorSpec([count], int64))]
+    iterator = iter(on_host(DecodeRows(specs_of_keys), [records], specs))
+    return {
+        one.key: RaggedTensor.from_row_lengths(next(iterator), next(iterator), validate=False) for one in specs_of_keys
+    }
 
 
 def _value(key: str, feature: VarLenFeature | SparseFeature | RaggedFeature, rows: Mapping[str, RaggedTensor]) -> Any:
@@ -88,9 +90,9 @@ def _sparse(feature: SparseFeature, rows: Mapping[str, RaggedTensor]) -> SparseT
     places = [rows[key].flat_values for key in _index_keys(feature)]
     sizes = feature.size if isinstance(feature.size, (list, tuple)) else [feature.size]
     shape = concat([expand_dims(values.nrows(), 0), convert_to_tensor(list(sizes), int64)], 0)
-    made = SparseTensor(stack([values.value_rowids(), *places], 1), values.flat_values, shape)
-    made.set_shape([values.shape[0], *sizes])
-    return made if feature.already_sorted else reorder(made)
+    sparse = SparseTensor(stack([values.value_rowids(), *places], 1), values.flat_values, shape)
+    sparse.set_shape([values.shape[0], *sizes])
+    return sparse if feature.already_sorted else reorder(sparse)
 
 
 def _ragged(feature: RaggedFeature, values: RaggedTensor, rows: Mapping[str, RaggedTensor]) -> Any:
@@ -113,26 +115,29 @@ def _lengths(
     """
     if isinstance(partition, RaggedFeature.UniformRowLength):
         return None, counts // partition.length
-    held = rows[partition[0]]
+    ragged_rows = rows[partition[0]]
     if isinstance(partition, RaggedFeature.RowLengths):
-        return held.flat_values, held.row_lengths()
+        return ragged_rows.flat_values, ragged_rows.row_lengths()
     if isinstance(partition, RaggedFeature.ValueRowIds):
-        return _row_lengths(held)
+        return _row_lengths(ragged_rows)
     if isinstance(partition, RaggedFeature.RowSplits):
-        begins, ends = held[:, :-1], held[:, 1:]
+        begins, ends = ragged_rows[:, :-1], ragged_rows[:, 1:]
     elif isinstance(partition, RaggedFeature.RowStarts):
-        begins, ends = held, ragged_concat([held[:, 1:], RaggedTensor.from_uniform_row_length(counts, 1)], 1)
+        begins, ends = (
+            ragged_rows,
+            ragged_concat([ragged_rows[:, 1:], RaggedTensor.from_uniform_row_length(counts, 1)], 1),
+        )
     else:
         zeros = RaggedTensor.from_uniform_row_length(zeros_like(counts), 1)
-        begins, ends = ragged_concat([zeros, held[:, :-1]], 1), held
+        begins, ends = ragged_concat([zeros, ragged_rows[:, :-1]], 1), ragged_rows
     return ends.flat_values - begins.flat_values, begins.row_lengths()
 
 
-def _row_lengths(held: RaggedTensor) -> tuple[Tensor, Tensor]:
+def _row_lengths(ragged: RaggedTensor) -> tuple[Tensor, Tensor]:
     """Return lengths of rows, and their numbers by record, of the numbers of the values' rows."""
-    ids, records = held.flat_values, held.value_rowids()
-    found = unsorted_segment_max(ids + 1, records, held.nrows())
-    of_records = cast(maximum(found, zeros_like(found)), int64)
+    ids, records = ragged.flat_values, ragged.value_rowids()
+    record_of_row = unsorted_segment_max(ids + 1, records, ragged.nrows())
+    of_records = cast(maximum(record_of_row, zeros_like(record_of_row)), int64)
     offsets = cumsum(of_records, exclusive=True)
     total = reduce_sum(of_records)
     return unsorted_segment_sum(ones_like(ids), ids + gather(offsets, records), total), of_records

@@ -77,12 +77,12 @@ class DecodeCsv:
     def _row(self, text: str, number: int) -> list[Any]:
         quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
         try:
-            found = list(csv.reader([text], delimiter=self.delimiter, quoting=quoting, strict=True))
+            rows = list(csv.reader([text], delimiter=self.delimiter, quoting=quoting, strict=True))
         except csv.Error as error:
             raise InvalidArgumentError(f"record {number}: {error}") from None
-        if len(found) > 1:
+        if len(rows) > 1:
             raise InvalidArgumentError(f"record {number} has a line break outside of quotes")
-        fields = found[0] if found and found[0] else [""]
+        fields = rows[0] if rows and rows[0] else [""]
         if self.columns is not None:
             if max(self.columns, default=-1) >= len(fields):
                 raise InvalidArgumentError(

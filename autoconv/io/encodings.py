@@ -71,8 +71,8 @@ def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variab
     return Variable(matching_files(pattern), trainable=False, name=name, shape=[None])
 
 
-def _each(function: Any, given: TensorLike) -> Tensor:
-    texts = convert_to_tensor(given, string)
+def _each(function: Any, strings: TensorLike) -> Tensor:
+    texts = convert_to_tensor(strings, string)
     shape = None if texts.shape.rank is None else tuple(texts.shape.as_list())
     return on_host(function, [texts], [TensorSpec(shape, string)])[0]
 
@@ -84,10 +84,10 @@ class _EachString:
         raise NotImplementedError
 
     def __call__(self, texts: object) -> Any:
-        given = np.asarray(texts, object)
-        result = np.empty(given.shape, object)
-        for place in np.ndindex(given.shape):
-            result[place] = self.convert(bytes(given[place]))
+        array = np.asarray(texts, object)
+        result = np.empty(array.shape, object)
+        for place in np.ndindex(array.shape):
+            result[place] = self.convert(bytes(array[place]))
         return result
 
 
@@ -100,8 +100,8 @@ class EncodeBase64(_EachString):
     pad: bool
 
     def convert(self, text: bytes) -> bytes:
-        found = base64.urlsafe_b64encode(text)
-        return found if self.pad else found.rstrip(b"=")
+        encoded = base64.urlsafe_b64encode(text)
+        return encoded if self.pad else encoded.rstrip(b"=")
 
 
 @attribute_class

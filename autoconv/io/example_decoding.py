@@ -20,7 +20,7 @@ _LISTS = {"float_list": "float", "int64_list": "int64", "bytes_list": "string"}
 
 @attribute_class
 @dataclass(frozen=True)
-class Wanted:
+class FeatureSpec:
     """A feature to read: its key and what its values have to be.
 
     `shape` comes after a dimension of any size where the feature `varies`. `default` has the values of a missing
@@ -55,13 +55,13 @@ class DecodeExamples:
     """Read the wanted features of Examples: an array of records gives an array of the values of each feature."""
 
     graphdef: ClassVar = "ParseExampleV2"
-    wanted: tuple[Wanted, ...]
+    specs: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
         flat, shape = _records(records)
         features = [_parsed("Example", record, place).features for place, record in flat]
         places = [place for place, _ in flat]
-        return [_join_feature(wanted, [f.feature for f in features], places, shape) for wanted in self.wanted]
+        return [_join_feature(spec, [f.feature for f in features], places, shape) for spec in self.specs]
 
 
 @attribute_class
@@ -70,15 +70,15 @@ class DecodeRows:
     """Read features of any length: of each the values of all records, and the number of values of each record."""
 
     graphdef: ClassVar = "ParseExampleV2"
-    wanted: tuple[Wanted, ...]
+    specs: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
         flat, _ = _records(records)
         features = [(place, _parsed("Example", record, place).features.feature) for place, record in flat]
         results = []
-        for wanted in self.wanted:
-            rows = [_of_record(wanted, found, place) for place, found in features]
-            results.append(np.concatenate([wanted.array((0,)), *rows]))
+        for spec in self.specs:
+            rows = [_of_record(spec, feature, place) for place, feature in features]
+            results.append(np.concatenate([spec.array((0,)), *rows]))
             results.append(np.array([len(row) for row in rows], np.int64))
         return results
 
@@ -89,19 +89,19 @@ class DecodeSequences:
     """Read SequenceExamples: features of the whole, features of steps, and the numbers of steps."""
 
     graphdef: ClassVar = "ParseSequenceExampleV2"
-    whole: tuple[Wanted, ...]
-    steps: tuple[Wanted, ...]
+    whole: tuple[FeatureSpec, ...]
+    steps: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
         flat, shape = _records(records)
         messages = [_parsed("SequenceExample", record, place) for place, record in flat]
         places = [place for place, _ in flat]
-        results = [_join_feature(wanted, [m.context.feature for m in messages], places, shape) for wanted in self.whole]
+        results = [_join_feature(spec, [m.context.feature for m in messages], places, shape) for spec in self.whole]
         lengths = []
-        for wanted in self.steps:
+        for spec in self.steps:
             lists = [message.feature_lists.feature_list for message in messages]
-            rows = [_of_steps(wanted, found, place) for found, place in zip(lists, places, strict=True)]
-            results.append(_padded(wanted, rows, shape))
+            rows = [_of_steps(spec, feature_list, place) for feature_list, place in zip(lists, places, strict=True)]
+            results.append(_padded(spec, rows, shape))
             lengths.append(np.array([len(row) for row in rows], np.int64).reshape(shape))
         return [*results, *lengths]
 
@@ -115,8 +115,8 @@ def flat_default(key: str, value: Any, dtype: DType, shape: tuple[int, ...]) -> 
         raise InvalidArgumentError(
             f"Key: {key}.  The default has {array.size} values, but the shape of the feature is {list(shape)}"
         )
-    found = array.ravel().tolist()
-    return tuple(item.encode() if isinstance(item, str) else item for item in found)
+    items = array.ravel().tolist()
+    return tuple(item.encode() if isinstance(item, str) else item for item in items)
 
 
 def _records(records: np.ndarray) -> tuple[list[tuple[str, bytes]], tuple[int, ...]]:
@@ -143,97 +143,97 @@ def _parsed(kind: str, record: bytes, place: str) -> Any:
     return message
 
 
-def _join_feature(wanted: Wanted, features: list[Any], places: list[str], shape: tuple[int, ...]) -> np.ndarray:
+def _join_feature(spec: FeatureSpec, features: list[Any], places: list[str], shape: tuple[int, ...]) -> np.ndarray:
     """Return the values of one feature of all records."""
-    rows = [_of_record(wanted, result, place) for result, place in zip(features, places, strict=True)]
-    if wanted.varies:
-        return _padded(wanted, rows, shape)
-    result = wanted.array((*shape, *wanted.shape))
-    flat = result.reshape(len(rows), *wanted.shape)
+    rows = [_of_record(spec, result, place) for result, place in zip(features, places, strict=True)]
+    if spec.varies:
+        return _padded(spec, rows, shape)
+    result = spec.array((*shape, *spec.shape))
+    flat = result.reshape(len(rows), *spec.shape)
     for i, row in enumerate(rows):
         flat[i, ...] = row
     return result
 
 
-def _padded(wanted: Wanted, rows: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+def _padded(spec: FeatureSpec, rows: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
     longest = max((len(row) for row in rows), default=0)
-    padding = Wanted(wanted.key, wanted.dtype, wanted.shape, True, True, wanted.default[:1])
-    found = padding.array((len(rows), longest, *wanted.shape))
+    padding = FeatureSpec(spec.key, spec.dtype, spec.shape, True, True, spec.default[:1])
+    array = padding.array((len(rows), longest, *spec.shape))
     for i, row in enumerate(rows):
-        found[i, : len(row)] = row
-    return found.reshape(*shape, longest, *wanted.shape)
+        array[i, : len(row)] = row
+    return array.reshape(*shape, longest, *spec.shape)
 
 
-def _of_record(wanted: Wanted, features: Any, place: str) -> np.ndarray:
-    values = _values(wanted, features[wanted.key], place) if wanted.key in features else None
+def _of_record(spec: FeatureSpec, features: Any, place: str) -> np.ndarray:
+    values = _values(spec, features[spec.key], place) if spec.key in features else None
     if values is None:
-        if not wanted.optional:
+        if not spec.optional:
             raise InvalidArgumentError(
-                f"{_prefix(place)}Feature: {wanted.key} (data type: {wanted.kind}) is required but could not be found."
+                f"{_prefix(place)}Feature: {spec.key} (data type: {spec.kind}) is required but could not be found."
             )
-        return wanted.array((0, *wanted.shape) if wanted.varies else wanted.shape)
-    return _shaped(wanted, values, place)
+        return spec.array((0, *spec.shape) if spec.varies else spec.shape)
+    return _shaped(spec, values, place)
 
 
-def _shaped(wanted: Wanted, values: np.ndarray, place: str) -> np.ndarray:
-    size = math.prod(wanted.shape)
-    if wanted.varies:
+def _shaped(spec: FeatureSpec, values: np.ndarray, place: str) -> np.ndarray:
+    size = math.prod(spec.shape)
+    if spec.varies:
         if size == 0 or len(values) % size:
             raise InvalidArgumentError(
-                f"{_key(wanted, place)}  Number of {wanted.kind} values is not a multiple of stride length. "
-                f"Saw {len(values)} values but output shape is: [{','.join(map(str, ('?', *wanted.shape)))}]"
+                f"{_key(spec, place)}  Number of {spec.kind} values is not a multiple of stride length. "
+                f"Saw {len(values)} values but output shape is: [{','.join(map(str, ('?', *spec.shape)))}]"
             )
-        return values.reshape(-1, *wanted.shape)
+        return values.reshape(-1, *spec.shape)
     if len(values) != size:
         raise InvalidArgumentError(
-            f"{_key(wanted, place)}  Number of {wanted.kind} values != expected.  "
-            f"Values size: {len(values)} but output shape: [{','.join(map(str, wanted.shape))}]"
+            f"{_key(spec, place)}  Number of {spec.kind} values != expected.  "
+            f"Values size: {len(values)} but output shape: [{','.join(map(str, spec.shape))}]"
         )
-    return values.reshape(wanted.shape)
+    return values.reshape(spec.shape)
 
 
-def _of_steps(wanted: Wanted, lists: Any, place: str) -> np.ndarray:
-    if wanted.key not in lists:
-        if not wanted.optional:
+def _of_steps(spec: FeatureSpec, lists: Any, place: str) -> np.ndarray:
+    if spec.key not in lists:
+        if not spec.optional:
             raise InvalidArgumentError(
-                f"{_prefix(place)}Feature list '{wanted.key}' is required but could not be found.  Write instead: "
+                f"{_prefix(place)}Feature list '{spec.key}' is required but could not be found.  Write instead: "
                 f"FixedLenSequenceFeature(…, allow_missing=True), for none of its steps."
             )
-        return wanted.array((0, *wanted.shape))
-    one = Wanted(wanted.key, wanted.dtype, wanted.shape, False, False, ())
+        return spec.array((0, *spec.shape))
+    one = FeatureSpec(spec.key, spec.dtype, spec.shape, False, False, ())
     rows = []
-    for number, feature in enumerate(lists[wanted.key].feature):
+    for number, feature in enumerate(lists[spec.key].feature):
         where = f"{_prefix(place)}Step: {number}"
         values = _values(one, feature, where)
         if values is None:
-            raise InvalidArgumentError(f"{_prefix(where)}Feature list '{wanted.key}' has a step without values")
+            raise InvalidArgumentError(f"{_prefix(where)}Feature list '{spec.key}' has a step without values")
         rows.append(_shaped(one, values, where))
-    result = wanted.array((len(rows), *wanted.shape))
+    result = spec.array((len(rows), *spec.shape))
     for i, row in enumerate(rows):
         result[i, ...] = row
     return result
 
 
-def _values(wanted: Wanted, feature: Any, place: str) -> np.ndarray | None:
+def _values(spec: FeatureSpec, feature: Any, place: str) -> np.ndarray | None:
     """Return the values of a feature as a vector; None where it has none of any kind."""
-    held = feature.WhichOneof("kind")
-    if held is None:
+    kind = feature.WhichOneof("kind")
+    if kind is None:
         return None
-    if _LISTS[held] != wanted.kind:
+    if _LISTS[kind] != spec.kind:
         raise InvalidArgumentError(
-            f"{_key(wanted, place)}  Data types don't match. Data type: {_LISTS[held]} "
-            f"but expected type: {wanted.kind}"
+            f"{_key(spec, place)}  Data types don't match. Data type: {_LISTS[kind]} "
+            f"but expected type: {spec.kind}"
         )
-    values = getattr(feature, held).value
-    if not wanted.dtype.is_string:
-        return np.array(values, wanted.dtype.numpy)
+    values = getattr(feature, kind).value
+    if not spec.dtype.is_string:
+        return np.array(values, spec.dtype.numpy)
     result = np.empty(len(values), object)
     result[:] = list(values)
     return result
 
 
-def _key(wanted: Wanted, place: str) -> str:
-    return f"Key: {wanted.key}{', ' if place else ''}{place}."
+def _key(spec: FeatureSpec, place: str) -> str:
+    return f"Key: {spec.key}{', ' if place else ''}{place}."
 
 
 def _prefix(place: str) -> str:

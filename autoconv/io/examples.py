@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.errors import UnimplementedError
 from autoconv.graph.dtypes import as_dtype, float32, int64, string
 from autoconv.io.composite_features import composite_features, dense_only
-from autoconv.io.example_decoding import DecodeExamples, DecodeSequences, Wanted, flat_default
+from autoconv.io.example_decoding import DecodeExamples, DecodeSequences, FeatureSpec, flat_default
 from autoconv.io.features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, VarLenFeature
 from autoconv.io.host_function import on_host
 from autoconv.runtime.annotations import TensorLike
@@ -31,8 +31,8 @@ def parse_example(
     or RaggedFeature for sparse and ragged tensors. A result has the dimension of the vector before the shape of the
     feature.
 
-    Raises InvalidArgumentError for a record that is no Example, that lacks a feature without a default, or that has one
-    of another dtype or number of values than expected.
+    Raises InvalidArgumentError for a record that is no Example or lacks a feature without a default. The same holds for
+    a feature of another dtype or number of values.
 
     >>> number = autoconv.train.Feature(int64_list=autoconv.train.Int64List(value=[3]))
     >>> record = autoconv.train.Example(features=autoconv.train.Features(feature={"n": number})).SerializeToString()
@@ -42,12 +42,12 @@ def parse_example(
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
     dense, composite = dense_only(features)
-    wanted = _wanted(dense)
+    specs = _wanted(dense)
     records = convert_to_tensor(serialized, string)
     rank = records.shape.rank
     batch = None if rank is None else tuple(records.shape.as_list())
-    found = _by_key(wanted, on_host(DecodeExamples(wanted), [records], _specs(wanted, batch))) if wanted else {}
-    return _in_order(found, composite_features(records, composite), composite)
+    tensors = _by_key(specs, on_host(DecodeExamples(specs), [records], _specs(specs, batch))) if specs else {}
+    return _in_order(tensors, composite_features(records, composite), composite)
 
 
 def parse_single_example(
@@ -68,20 +68,24 @@ def parse_single_example(
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
     dense, composite = dense_only(features)
-    found = _of_one(serialized, _wanted(dense)) if dense else {}
-    return _in_order(found, composite_features(_scalar(serialized), composite), composite)
+    tensors = _of_one(serialized, _wanted(dense)) if dense else {}
+    return _in_order(tensors, composite_features(_scalar(serialized), composite), composite)
 
 
-def _in_order(dense: dict[str, Any], made: dict[str, Any], features: Mapping[str, Any]) -> dict[str, Any]:
+def _in_order(dense: dict[str, Any], composites: dict[str, Any], features: Mapping[str, Any]) -> dict[str, Any]:
     """Return all results in TensorFlow's order: sparse ones, dense ones, then those made of several features."""
-    keys = sorted(made)
+    keys = sorted(composites)
     first = [key for key in keys if isinstance(features[key], VarLenFeature)]
-    return {**{key: made[key] for key in first}, **dense, **{key: made[key] for key in keys if key not in first}}
+    return {
+        **{key: composites[key] for key in first},
+        **dense,
+        **{key: composites[key] for key in keys if key not in first},
+    }
 
 
-def _of_one(serialized: TensorLike, wanted: tuple[Wanted, ...]) -> dict[str, Tensor]:
+def _of_one(serialized: TensorLike, specs: tuple[FeatureSpec, ...]) -> dict[str, Tensor]:
     record = _scalar(serialized)
-    return _by_key(wanted, on_host(DecodeExamples(wanted), [record], _specs(wanted, ())))
+    return _by_key(specs, on_host(DecodeExamples(specs), [record], _specs(specs, ())))
 
 
 def parse_single_sequence_example(
@@ -138,9 +142,9 @@ def _sequences(
     batch = None if rank is None else tuple(records.shape.as_list())
     lengths = [TensorSpec(batch, int64) for _ in steps]
     specs = [*_specs(whole, batch), *_specs(steps, batch), *lengths]
-    found = on_host(DecodeSequences(whole, steps), [records], specs)
+    tensors = on_host(DecodeSequences(whole, steps), [records], specs)
     first, second = len(whole), len(whole) + len(steps)
-    return _by_key(whole, found[:first]), _by_key(steps, found[first:second]), _by_key(steps, found[second:])
+    return _by_key(whole, tensors[:first]), _by_key(steps, tensors[first:second]), _by_key(steps, tensors[second:])
 
 
 def _scalar(serialized: TensorLike) -> Tensor:
@@ -150,23 +154,23 @@ def _scalar(serialized: TensorLike) -> Tensor:
     return record
 
 
-def _by_key(wanted: tuple[Wanted, ...], found: list[Tensor]) -> dict[str, Tensor]:
-    return {feature.key: value for feature, value in zip(wanted, found, strict=True)}
+def _by_key(specs: tuple[FeatureSpec, ...], tensors: list[Tensor]) -> dict[str, Tensor]:
+    return {feature.key: value for feature, value in zip(specs, tensors, strict=True)}
 
 
-def _specs(wanted: tuple[Wanted, ...], batch: tuple[int | None, ...] | None) -> list[TensorSpec]:
-    middle = [(None,) if feature.varies else () for feature in wanted]
+def _specs(specs: tuple[FeatureSpec, ...], batch: tuple[int | None, ...] | None) -> list[TensorSpec]:
+    middle = [(None,) if feature.varies else () for feature in specs]
     return [
         TensorSpec(None if batch is None else (*batch, *free, *feature.shape), feature.dtype)
-        for feature, free in zip(wanted, middle, strict=True)
+        for feature, free in zip(specs, middle, strict=True)
     ]
 
 
-def _wanted(features: Mapping[str, Any], steps: bool = False) -> tuple[Wanted, ...]:
+def _wanted(features: Mapping[str, Any], steps: bool = False) -> tuple[FeatureSpec, ...]:
     return tuple(_checked(key, features[key], steps) for key in sorted(features))
 
 
-def _checked(key: str, feature: object, steps: bool) -> Wanted:
+def _checked(key: str, feature: object, steps: bool) -> FeatureSpec:
     """Return what is expected under a key; raises ValueError for what is no feature."""
     if isinstance(feature, (VarLenFeature, RaggedFeature)):
         kind = "sparse" if isinstance(feature, VarLenFeature) else "ragged"
@@ -184,14 +188,14 @@ def _checked(key: str, feature: object, steps: bool) -> Wanted:
     dtype = as_dtype(feature.dtype)
     if dtype not in _DTYPES:
         raise ValueError(f"Features are float32, int64 or string; {key!r} is wanted as {dtype.name}.")
-    given = as_shape(feature.shape)
-    shape = tuple(size for size in given or () if isinstance(size, int))
-    if given is None or len(shape) < len(given):
+    shape_given = as_shape(feature.shape)
+    shape = tuple(size for size in shape_given or () if isinstance(size, int))
+    if shape_given is None or len(shape) < len(shape_given):
         raise ValueError(f"The feature {key!r} needs a shape whose sizes are known, found {feature.shape}.")
     if isinstance(feature, FixedLenFeature):
         default = flat_default(key, feature.default_value, dtype, shape)
-        return Wanted(key, dtype, shape, False, feature.default_value is not None, default)
+        return FeatureSpec(key, dtype, shape, False, feature.default_value is not None, default)
     if not steps and not feature.allow_missing:
         raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
     default = flat_default(key, feature.default_value, dtype, ())
-    return Wanted(key, dtype, shape, True, bool(feature.allow_missing), default)
+    return FeatureSpec(key, dtype, shape, True, bool(feature.allow_missing), default)

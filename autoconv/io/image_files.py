@@ -171,14 +171,14 @@ class DecodeImage:
             if image.format == "PNG":
                 _opened(data).verify()  # pixels may be whole where the rest is not
             if image.format == "GIF" and self.frames:
-                found = np.stack([self._pixels(frame, 3) for frame in _frames(image)])
+                pixels = np.stack([self._pixels(frame, 3) for frame in _frames(image)])
             else:
-                found = self._pixels(image, self.channels)
+                pixels = self._pixels(image, self.channels)
         except (OSError, SyntaxError, ValueError, EOFError) as error:
             raise InvalidArgumentError(f"Invalid {image.format} data, size {len(data)}: {error}") from None
-        if self.rank == 4 and found.ndim == 3:
-            found = found[None]
-        return self._converted(found)
+        if self.rank == 4 and pixels.ndim == 3:
+            pixels = pixels[None]
+        return self._converted(pixels)
 
     def _pixels(self, image: Any, channels: int) -> np.ndarray:
         if self.ratio > 1:

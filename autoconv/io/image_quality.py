@@ -28,12 +28,12 @@ def adjust_jpeg_quality(
     >>> autoconv.image.adjust_jpeg_quality(autoconv.zeros([8, 8, 3]), 50).shape
     TensorShape([8, 8, 3])
     """
-    given = convert_to_tensor(image)
-    pixels = convert_image_dtype(given, uint8, saturate=True)
-    shape = given.shape.as_list() if given.shape.rank is not None else (None, None, None)
+    tensor = convert_to_tensor(image)
+    pixels = convert_image_dtype(tensor, uint8, saturate=True)
+    shape = tensor.shape.as_list() if tensor.shape.rank is not None else (None, None, None)
     quality = convert_to_tensor(jpeg_quality, int32)
-    found = on_host(ThroughJpeg(), [pixels, quality], [TensorSpec(shape, uint8)])[0]
-    return convert_image_dtype(found, given.dtype, saturate=True)
+    decoded = on_host(ThroughJpeg(), [pixels, quality], [TensorSpec(shape, uint8)])[0]
+    return convert_image_dtype(decoded, tensor.dtype, saturate=True)
 
 
 def random_jpeg_quality(

@@ -44,8 +44,8 @@ class DecodeRaw:
 
     def __call__(self, texts: np.ndarray) -> np.ndarray:
         order = self.dtype.numpy.newbyteorder("<" if self.little_endian else ">")
-        given = np.asarray(texts, object)
-        flat = [bytes(text) for text in given.ravel()]
+        array = np.asarray(texts, object)
+        flat = [bytes(text) for text in array.ravel()]
         if len({len(text) for text in flat}) > 1:
             raise InvalidArgumentError("DecodeRaw requires input strings to all be the same size: of one length")
         if flat and len(flat[0]) % order.itemsize:
@@ -53,5 +53,5 @@ class DecodeRaw:
                 f"Input to DecodeRaw has length {len(flat[0])} that is not a multiple of {order.itemsize}, "
                 f"the size of {self.dtype.name}"
             )
-        found = np.frombuffer(b"".join(flat), order).astype(self.dtype.numpy)
-        return found.reshape((*given.shape, len(flat[0]) // order.itemsize if flat else 0))
+        numbers = np.frombuffer(b"".join(flat), order).astype(self.dtype.numpy)
+        return numbers.reshape((*array.shape, len(flat[0]) // order.itemsize if flat else 0))

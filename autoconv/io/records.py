@@ -88,7 +88,7 @@ class TFRecordWriter:
         data = bytes(record)
         head = struct.pack("<Q", len(data))
         checked = (head, struct.pack("<I", masked_crc32c(head)), data, struct.pack("<I", masked_crc32c(data)))
-        self._put(b"".join(checked))
+        self._write_bytes(b"".join(checked))
 
     def flush(self) -> None:
         """Write buffered records to the file."""
@@ -119,7 +119,7 @@ class TFRecordWriter:
     ) -> None:
         self.close()
 
-    def _put(self, data: bytes) -> None:
+    def _write_bytes(self, data: bytes) -> None:
         self._file.write(data if self._zlib is None else self._zlib.compress(data))
 
 

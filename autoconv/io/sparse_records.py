@@ -22,8 +22,8 @@ def serialize_sparse(sp_input: Any, out_type: DTypeLike = string, name: str | No
     >>> autoconv.io.serialize_sparse(autoconv.sparse.from_dense([0, 1])).shape
     TensorShape([3])
     """
-    given = SparseTensor.from_value(sp_input)
-    return stack([serialize_tensor(part) for part in (given.indices, given.values, given.dense_shape)])
+    sparse = SparseTensor.from_value(sp_input)
+    return stack([serialize_tensor(part) for part in (sparse.indices, sparse.values, sparse.dense_shape)])
 
 
 def serialize_many_sparse(sp_input: Any, out_type: DTypeLike = string, name: str | None = None) -> Tensor:
@@ -34,18 +34,18 @@ def serialize_many_sparse(sp_input: Any, out_type: DTypeLike = string, name: str
     >>> autoconv.io.serialize_many_sparse(autoconv.sparse.from_dense([[0, 1], [2, 0]])).shape
     TensorShape([2, 3])
     """
-    given = SparseTensor.from_value(sp_input)
-    count = given.shape[0]
+    sparse = SparseTensor.from_value(sp_input)
+    count = sparse.shape[0]
     if count is None:
         raise ValueError("serialize_many_sparse takes a sparse tensor whose first size is known")
-    rows = get_item(given.indices, (slice(None), 0))
-    found = []
+    rows = get_item(sparse.indices, (slice(None), 0))
+    records = []
     for i in range(count):
         here = rows == constant(i, int64)
-        indices = get_item(get_item(given.indices, here), (slice(None), slice(1, None)))
-        part = SparseTensor(indices, get_item(given.values, here), given.dense_shape[1:])
-        found.append(serialize_sparse(part))
-    return stack(found)
+        indices = get_item(get_item(sparse.indices, here), (slice(None), slice(1, None)))
+        part = SparseTensor(indices, get_item(sparse.values, here), sparse.dense_shape[1:])
+        records.append(serialize_sparse(part))
+    return stack(records)
 
 
 def deserialize_many_sparse(

@@ -118,18 +118,18 @@ class ParseTensor:
             size = struct.calcsize(code)
             data = b"".join(part if isinstance(part, bytes) else part.to_bytes(size, "little") for part in parts)
             return np.frombuffer(data, f"<{code}").view(self.dtype.numpy)
-        found = [value for part in parts for value in _numbers(part)]
-        return np.array(found, np.uint64).astype(self.dtype.numpy)
+        numbers = [value for part in parts for value in _numbers(part)]
+        return np.array(numbers, np.uint64).astype(self.dtype.numpy)
 
 
 def _shape(message: bytes) -> Iterator[int]:
     size = 1
     for dimension in fields_of(message).get(2, []):
-        found = fields_of(dimension).get(1, [0])[-1]
-        size *= max(found, 1)
+        sizes_read = fields_of(dimension).get(1, [0])[-1]
+        size *= max(sizes_read, 1)
         if size > _MOST_ELEMENTS:
-            raise ValueError(f"a dimension of {found}")
-        yield found
+            raise ValueError(f"a dimension of {sizes_read}")
+        yield sizes_read
 
 
 def _numbers(part: int | bytes) -> Iterator[int]:
@@ -155,5 +155,5 @@ def _repeat_last(values: np.ndarray, size: int, zero: Any) -> np.ndarray:
 
 
 def _name_of(number: int) -> str:
-    known = (*_VALUES, dtypes.float16, dtypes.bfloat16, string)
-    return next((dtype.name for dtype in known if dtype.enum == number), f"unknown dtype {number}")
+    dtypes_read = (*_VALUES, dtypes.float16, dtypes.bfloat16, string)
+    return next((dtype.name for dtype in dtypes_read if dtype.enum == number), f"unknown dtype {number}")

@@ -323,6 +323,6 @@ def product(first: Any, second: Any, adjoint_first: bool = False, adjoint_second
     return matmul(first, second, adjoint_a=adjoint_first, adjoint_b=adjoint_second)
 
 
-def adjoint_of(x: Any, wanted: bool) -> Any:
+def adjoint_of(x: Any, is_adjoint: bool) -> Any:
     """Return dense matrices, or their adjoints."""
-    return _adjoint(x) if wanted else x
+    return _adjoint(x) if is_adjoint else x

@@ -10,12 +10,12 @@ from autoconv.api.tensors.constants import zeros
 from autoconv.api.tensors.shaping import broadcast_to, concat, shape, split, stack
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
 from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
-from autoconv.linear_operators.several import OfSeveral, of_all
+from autoconv.linear_operators.combined import CombinedOperator, hints_of_all
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-class LinearOperatorBlockDiag(OfSeveral):
+class LinearOperatorBlockDiag(CombinedOperator):
     """The operator with operators as the blocks on its diagonal, and zeros elsewhere.
 
     `matmul` and `solve` take matrices, or a list with the rows of each block, and return the same.
@@ -25,17 +25,17 @@ class LinearOperatorBlockDiag(OfSeveral):
     array([1., 2., 5.], dtype=float32)
     """
 
-    _joint = "_ds_"
+    _name_separator = "_ds_"
 
     def __init__(
         self, operators: Sequence[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = True, name: str | None = None,
     ) -> None:  # fmt: skip
-        hints = of_all(operators, is_non_singular, is_self_adjoint, is_positive_definite)
+        hints = hints_of_all(operators, is_non_singular, is_self_adjoint, is_positive_definite)
         super().__init__(operators, hints, is_square, name)
 
     @staticmethod
-    def _combined(sizes: Iterable[Any]) -> Any:
+    def _combine_sizes(sizes: Iterable[Any]) -> Any:
         return sum(sizes)
 
     def _operand(self, x: Any) -> Any:
@@ -54,8 +54,10 @@ class LinearOperatorBlockDiag(OfSeveral):
         ]
         parts = split(right, stack(sizes), axis=-2, num=len(sizes))
         lead = broadcast_dynamic_shape(self.batch_shape_tensor(), get_item(shape(right), slice(None, -2)))
-        found = [getattr(one, method)(part, adjoint=adjoint) for one, part in zip(self._operators, parts, strict=True)]
-        wide = [broadcast_to(y, concat([lead, get_item(shape(y), slice(-2, None))], 0)) for y in found]
+        parts_found = [
+            getattr(one, method)(part, adjoint=adjoint) for one, part in zip(self._operators, parts, strict=True)
+        ]
+        wide = [broadcast_to(y, concat([lead, get_item(shape(y), slice(-2, None))], 0)) for y in parts_found]
         return concat(wide, -2)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:

@@ -10,14 +10,14 @@ from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.shaping import broadcast_to, concat, reshape, shape, stack, transpose
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
 from autoconv.linear_operators.base import MAKERS, Hint, LinearOperator, adjoint_of
-from autoconv.linear_operators.several import Hints, OfSeveral, of_all
+from autoconv.linear_operators.combined import CombinedOperator, Hints, hints_of_all
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-class LinearOperatorComposition(OfSeveral):
+class LinearOperatorComposition(CombinedOperator):
     """The product of operators: the last one is applied first.
 
     >>> double, turned = (autoconv.linalg.LinearOperatorFullMatrix(x) for x in ([[2.0, 0], [0, 2]], [[0.0, 1], [1, 0]]))
@@ -25,7 +25,7 @@ class LinearOperatorComposition(OfSeveral):
     array([4., 2.], dtype=float32)
     """
 
-    _joint = "_o_"
+    _name_separator = "_o_"
 
     def __init__(
         self, operators: Sequence[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
@@ -37,11 +37,11 @@ class LinearOperatorComposition(OfSeveral):
 
     def _shape(self) -> TensorShape:
         ends = [self._operators[0].range_dimension, self._operators[-1].domain_dimension]
-        return self._static_lead().concatenate(ends)
+        return self._static_batch_shape().concatenate(ends)
 
     def _shape_tensor(self) -> Tensor:
         ends = [self._operators[0].range_dimension_tensor(), self._operators[-1].domain_dimension_tensor()]
-        return concat([self._lead(), stack(ends)], 0)
+        return concat([self._batch_sizes(), stack(ends)], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         result = adjoint_of(x, adjoint_arg)
@@ -55,16 +55,16 @@ class LinearOperatorComposition(OfSeveral):
             result = one.solve(result, adjoint=adjoint)
         return result
 
-    def _all_square(self) -> bool:
+    def _are_all_square(self) -> bool:
         return all(one.is_square for one in self._operators)
 
     def _determinant(self) -> Any:
-        if not self._all_square():
+        if not self._are_all_square():
             return super()._determinant()
         return math.prod(one.determinant() for one in self._operators)
 
     def _log_abs_determinant(self) -> Any:
-        if not self._all_square():
+        if not self._are_all_square():
             return super()._log_abs_determinant()
         return sum(one.log_abs_determinant() for one in self._operators)
 
@@ -72,7 +72,7 @@ class LinearOperatorComposition(OfSeveral):
         return LinearOperatorComposition([one.adjoint() for one in reversed(self._operators)], self.is_non_singular)
 
     def _linop_inverse(self) -> LinearOperator:
-        if not self._all_square():
+        if not self._are_all_square():
             return super()._linop_inverse()
         return LinearOperatorComposition([one.inverse() for one in reversed(self._operators)], self.is_non_singular)
 
@@ -117,8 +117,8 @@ class LinearOperatorAdjoint(LinearOperator):
         return adjoint_of(self._operator.to_dense(), True)
 
     def _determinant(self) -> Any:
-        found = self._operator.determinant()
-        return apply("conjugate", found) if self.dtype.is_complex else found
+        value = self._operator.determinant()
+        return apply("conjugate", value) if self.dtype.is_complex else value
 
     def _log_abs_determinant(self) -> Any:
         return self._operator.log_abs_determinant()
@@ -174,7 +174,7 @@ class LinearOperatorInversion(LinearOperator):
         return self._operator
 
 
-class LinearOperatorKronecker(OfSeveral):
+class LinearOperatorKronecker(CombinedOperator):
     """The Kronecker product of operators.
 
     >>> left, right = (autoconv.linalg.LinearOperatorDiag(x) for x in ([1.0, 2.0], [1.0, 10.0]))
@@ -182,25 +182,25 @@ class LinearOperatorKronecker(OfSeveral):
     array([ 1., 10.,  2., 20.], dtype=float32)
     """
 
-    _joint = "_x_"
+    _name_separator = "_x_"
 
     def __init__(
         self, operators: Sequence[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = None, name: str | None = None,
     ) -> None:  # fmt: skip
-        hints = of_all(operators, is_non_singular, is_self_adjoint, is_positive_definite)
+        hints = hints_of_all(operators, is_non_singular, is_self_adjoint, is_positive_definite)
         super().__init__(operators, hints, is_square, name)
 
     @staticmethod
-    def _combined(sizes: Iterable[Any]) -> Any:
+    def _combine_sizes(sizes: Iterable[Any]) -> Any:
         return math.prod(sizes)
 
     def _applied(self, x: Any, method: str, adjoint: bool) -> Any:
         """Apply each operator along its own part of the columns: fold it out, multiply, fold it back."""
-        given = shape(x)
-        lead, count = get_item(given, slice(None, -2)), get_item(given, -1)
+        sizes = shape(x)
+        lead, count = get_item(sizes, slice(None, -2)), get_item(sizes, -1)
         whole = broadcast_dynamic_shape(lead, self.batch_shape_tensor())
-        result = broadcast_to(x, concat([whole, get_item(given, slice(-2, None))], 0))
+        result = broadcast_to(x, concat([whole, get_item(sizes, slice(-2, None))], 0))
         batch = get_item(shape(whole), 0)
         for one in self._operators:
             size = one.range_dimension_tensor() if (method == "solve") != adjoint else one.domain_dimension_tensor()

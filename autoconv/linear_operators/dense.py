@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def kept(value: Any) -> Any:
+def stored_argument(value: Any) -> Any:
     """Return what an operator keeps of an argument: a variable itself, which is read at each use, else a tensor."""
     return value if as_tensor(value) is not None else convert_to_tensor(value)
 
@@ -37,7 +37,7 @@ class LinearOperatorFullMatrix(LinearOperator):
         self, matrix: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorFullMatrix",
     ) -> None:  # fmt: skip
-        self._matrix = kept(matrix)
+        self._matrix = stored_argument(matrix)
         super().__init__(
             self._matrix.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name,
             {"matrix": matrix},
@@ -75,7 +75,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
     ) -> None:  # fmt: skip
         if is_square is False:
             raise ValueError("Only square lower triangular operators supported at this time.")
-        self._tril = kept(tril)
+        self._tril = stored_argument(tril)
         super().__init__(
             self._tril.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name, {"tril": tril}
         )
@@ -119,8 +119,8 @@ class LinearOperatorLowerTriangular(LinearOperator):
 class LinearOperatorTridiag(LinearOperator):
     """The operator of three diagonals: above, on and below the main diagonal.
 
-    `diagonals` is [..., 3, n] for "compact" (the first row's last and the last row's first element are not used), a
-    tuple of three vectors for "sequence", and matrices [..., n, n] for "matrix".
+    `diagonals` is [..., 3, n] for "compact", a tuple of three vectors for "sequence", and matrices [..., n, n] for
+    "matrix". The first row's last element and the last row's first element of "compact" are not used.
 
     >>> operator = autoconv.linalg.LinearOperatorTridiag([[1.0, 0.0], [2.0, 3.0], [0.0, 4.0]])
     >>> operator.to_dense().numpy()
@@ -138,7 +138,9 @@ class LinearOperatorTridiag(LinearOperator):
                              f"Found : {diagonals_format}.")  # fmt: skip
         self._form = diagonals_format
         parts = list(diagonals) if diagonals_format == "sequence" else diagonals
-        self._diagonals: Any = [kept(part) for part in parts] if diagonals_format == "sequence" else kept(parts)
+        self._diagonals: Any = (
+            [stored_argument(part) for part in parts] if diagonals_format == "sequence" else stored_argument(parts)
+        )
         first: Any = self._diagonals[1] if diagonals_format == "sequence" else self._diagonals
         super().__init__(
             first.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
@@ -155,14 +157,18 @@ class LinearOperatorTridiag(LinearOperator):
 
     def _bands(self) -> tuple[Any, Any, Any]:
         """Return the three diagonals, each with n elements."""
-        given: Any = self._diagonals
+        diagonals: Any = self._diagonals
         if self._form == "sequence":
-            above, middle, below = (convert_to_tensor(part) for part in given)
+            above, middle, below = (convert_to_tensor(part) for part in diagonals)
             short = above.shape[-1] != middle.shape[-1]
             return (_padded(above, 0, 1), middle, _padded(below, 1, 0)) if short else (above, middle, below)
         if self._form == "matrix":
-            return _padded(diag_part(given, k=1), 0, 1), diag_part(given), _padded(diag_part(given, k=-1), 1, 0)
-        return tuple(get_item(given, (..., row, slice(None))) for row in range(3))  # type: ignore[return-value]
+            return (
+                _padded(diag_part(diagonals, k=1), 0, 1),
+                diag_part(diagonals),
+                _padded(diag_part(diagonals, k=-1), 1, 0),
+            )
+        return tuple(get_item(diagonals, (..., row, slice(None))) for row in range(3))  # type: ignore[return-value]
 
     def _shape(self) -> TensorShape:
         middle = self._bands()[1]

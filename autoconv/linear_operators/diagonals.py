@@ -12,7 +12,7 @@ from autoconv.api.tensors.shaping import broadcast_to, concat, shape
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
-from autoconv.linear_operators.dense import kept
+from autoconv.linear_operators.dense import stored_argument
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -32,7 +32,7 @@ class LinearOperatorDiag(LinearOperator):
         self, diag: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorDiag",
     ) -> None:  # fmt: skip
-        self._diag = kept(diag)
+        self._diag = stored_argument(diag)
         if not self._diag.dtype.is_complex:
             if is_self_adjoint is False:
                 raise ValueError("A real diagonal operator is always self adjoint.")
@@ -112,7 +112,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
     ) -> None:  # fmt: skip
         if not is_square:
             raise ValueError("A ScaledIdentity operator is always square.")
-        self._rows, self._multiplier = num_rows, kept(multiplier)
+        self._rows, self._multiplier = num_rows, stored_argument(multiplier)
         if not self._multiplier.dtype.is_complex:
             is_self_adjoint = True
         super().__init__(
@@ -125,8 +125,8 @@ class LinearOperatorScaledIdentity(LinearOperator):
         return self._multiplier
 
     def _shape(self) -> TensorShape:
-        known = static_value(self._rows)
-        rows = None if known is None else int(known)
+        constant = static_value(self._rows)
+        rows = None if constant is None else int(constant)
         return TensorShape(self._multiplier.shape).concatenate([rows, rows])
 
     def _shape_tensor(self) -> Tensor:
@@ -242,7 +242,7 @@ class LinearOperatorZeros(LinearOperator):
         if is_non_singular or is_positive_definite:
             raise ValueError("A zero operator is never non-singular or positive-definite.")
         self._sizes = num_rows, num_rows if num_columns is None else num_columns
-        self._lead = [] if batch_shape is None else batch_shape
+        self._batch_sizes = [] if batch_shape is None else batch_shape
         kind = float32 if dtype is None else as_dtype(dtype)
         square = num_columns is None or num_columns is num_rows
         super().__init__(kind, None, False, is_self_adjoint if square else None, False, None, name,
@@ -251,11 +251,11 @@ class LinearOperatorZeros(LinearOperator):
 
     def _shape(self) -> TensorShape:
         known = [static_value(size) for size in self._sizes]
-        lead = TensorShape(static_sizes(convert_to_tensor(self._lead, "int32")))
+        lead = TensorShape(static_sizes(convert_to_tensor(self._batch_sizes, "int32")))
         return lead.concatenate([None if size is None else int(size) for size in known])
 
     def _shape_tensor(self) -> Tensor:
-        return concat([convert_to_tensor(self._lead, "int32"), list(self._sizes)], 0)
+        return concat([convert_to_tensor(self._batch_sizes, "int32"), list(self._sizes)], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right: Any = adjoint_of(x, adjoint_arg)
@@ -276,7 +276,7 @@ class LinearOperatorZeros(LinearOperator):
         return zeros(self.batch_shape_tensor(), self.dtype)
 
     def _linop_adjoint(self) -> LinearOperator:
-        return LinearOperatorZeros(self._sizes[1], self._sizes[0], self._lead, self.dtype)
+        return LinearOperatorZeros(self._sizes[1], self._sizes[0], self._batch_sizes, self.dtype)
 
 
 def _on_diagonal(x: Any, diagonal: Any) -> Any:

@@ -17,7 +17,7 @@ from autoconv.api.tensors.sorting import argsort
 from autoconv.api.tensors.static_shapes import broadcast_static_shape
 from autoconv.graph.dtypes import as_dtype, complex64, float32
 from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
-from autoconv.linear_operators.dense import kept
+from autoconv.linear_operators.dense import stored_argument
 from autoconv.linear_operators.diagonals import LinearOperatorIdentity
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.support.shape import TensorShape
@@ -42,9 +42,9 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         is_diag_update_positive: Hint = None, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorLowRankUpdate",
     ) -> None:  # fmt: skip
-        self._base, self._u = base_operator, kept(u)
-        self._v = self._u if v is None else kept(v)
-        self._diag = None if diag_update is None else kept(diag_update)
+        self._base, self._u = base_operator, stored_argument(u)
+        self._v = self._u if v is None else stored_argument(v)
+        self._diag = None if diag_update is None else stored_argument(diag_update)
         self._update_is_positive = True if diag_update is None else is_diag_update_positive
         if v is None and base_operator.is_self_adjoint and not self._u.dtype.is_complex:
             is_self_adjoint = True
@@ -110,8 +110,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return first - self._base.solve(matmul(outer, share), adjoint=adjoint)
 
     def _determinant(self) -> Any:
-        found = self._base.determinant() * det(self._capacitance())
-        return found if self._diag is None else found * reduce_prod(self._diag, axis=-1)
+        value = self._base.determinant() * det(self._capacitance())
+        return value if self._diag is None else value * reduce_prod(self._diag, axis=-1)
 
     def _log_abs_determinant(self) -> Any:
         result = self._base.log_abs_determinant() + slogdet(self._capacitance())[1]
@@ -144,7 +144,7 @@ class LinearOperatorHouseholder(LinearOperator):
     ) -> None:  # fmt: skip
         if is_self_adjoint is False or is_positive_definite or is_non_singular is False or is_square is False:
             raise ValueError("A Householder operator is always self adjoint, square and non-singular, never positive.")
-        self._axis = kept(reflection_axis)
+        self._axis = stored_argument(reflection_axis)
         super().__init__(self._axis.dtype, None, True, True, None, True, name, {"reflection_axis": reflection_axis})
 
     @property
@@ -192,7 +192,7 @@ class LinearOperatorPermutation(LinearOperator):
     ) -> None:  # fmt: skip
         if is_non_singular is False or is_square is False:
             raise ValueError("A Permutation operator is always square and non-singular.")
-        self._perm = kept(perm)
+        self._perm = stored_argument(perm)
         if not self._perm.dtype.is_integer:
             raise TypeError(f"Argument perm must be integer dtype. Found: {self._perm.dtype}")
         super().__init__(
@@ -216,15 +216,15 @@ class LinearOperatorPermutation(LinearOperator):
         order = argsort(self._perm, axis=-1) if adjoint else self._perm
         if self.batch_shape.rank == 0:
             return gather(right, order, axis=-2)
-        return matmul(self._rows_of(order), right)
+        return matmul(self._one_hot_rows(order), right)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._matmul(rhs, not adjoint, adjoint_arg)
 
     def _to_dense(self) -> Tensor:
-        return self._rows_of(self._perm)
+        return self._one_hot_rows(self._perm)
 
-    def _rows_of(self, order: Any) -> Tensor:
+    def _one_hot_rows(self, order: Any) -> Tensor:
         size: Any = self.domain_dimension_tensor()
         return one_hot(order, size, dtype=self.dtype)
 
@@ -249,7 +249,7 @@ class LinearOperatorToeplitz(LinearOperator):
     ) -> None:  # fmt: skip
         if is_square is False:
             raise ValueError("Only square Toeplitz operators currently supported.")
-        self._col, self._row = kept(col), kept(row)
+        self._col, self._row = stored_argument(col), stored_argument(row)
         super().__init__(
             self._row.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
             {"col": col, "row": row},
@@ -308,7 +308,7 @@ class LinearOperatorCirculant(LinearOperator):
     ) -> None:  # fmt: skip
         if not is_square:
             raise ValueError("A Circulant operator is always square.")
-        self._spectrum = kept(spectrum)
+        self._spectrum = stored_argument(spectrum)
         if not self._spectrum.dtype.is_complex and is_self_adjoint is None:
             is_self_adjoint = True
         super().__init__(
@@ -325,11 +325,11 @@ class LinearOperatorCirculant(LinearOperator):
         return 1
 
     def _complex(self) -> Any:
-        wanted = "complex128" if self._spectrum.dtype.real_dtype.size == 8 else "complex64"
-        return cast(self._spectrum, wanted)
+        out_dtype = "complex128" if self._spectrum.dtype.real_dtype.size == 8 else "complex64"
+        return cast(self._spectrum, out_dtype)
 
     def convolution_kernel(self, name: str = "convolution_kernel") -> Tensor:
-        """The first columns."""
+        """Return the first columns of the matrices."""
         return cast(ifft(self._complex()), self.dtype)
 
     def _shape(self) -> TensorShape:
@@ -343,8 +343,8 @@ class LinearOperatorCirculant(LinearOperator):
     def _filtered(self, x: Any, factor: Any) -> Any:
         """Multiply in the space of frequencies, along the rows."""
         rows: Any = adjoint_of(cast(x, factor.dtype), True)
-        found = ifft(fft(conj(rows)) * expand_dims(factor, -2))
-        return cast(conj(adjoint_of(found, True)), self.dtype)
+        product = ifft(fft(conj(rows)) * expand_dims(factor, -2))
+        return cast(conj(adjoint_of(product, True)), self.dtype)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         spectrum = self._complex()

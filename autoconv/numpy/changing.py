@@ -1,6 +1,6 @@
 """NumPy functions that mutate their first argument: `ufunc.at`, `copyto`, `put` and related ones.
 
-The argument must be a memory array; `changed` raises for others.
+The argument must be a memory array; `note_change` raises for others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autoconv.numpy.operands import (
     tensor,
 )
 from autoconv.numpy.ufuncs import call_ufunc, loop_of
-from autoconv.numpy.writes import changed, write_into
+from autoconv.numpy.writes import note_change, write_into
 from autoconv.ops.index_spec import parse_index
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.assigned_values import as_program_error
@@ -58,7 +58,7 @@ def _changeable(array: TensorLike) -> Any:
     if isinstance(array, np.ndarray):
         refuse("writes to an array that is not part of the graph")
     if isinstance(array, SymbolicTensor):
-        changed(array)
+        note_change(array)
         refuse("changes a tensor, which is no array in memory")
     return tensor(array)
 
@@ -86,8 +86,8 @@ def _each_once(indices: TensorLike) -> bool:
         return True
     if len(lists) > 1 or is_tensor(lists[0]):
         return False
-    known = np.asarray(lists[0])
-    return known.dtype == bool or (bool(np.all(known >= 0)) and len(np.unique(known)) == known.size)
+    array = np.asarray(lists[0])
+    return array.dtype == bool or (bool(np.all(array >= 0)) and len(np.unique(array)) == array.size)
 
 
 for _ufunc in {id(f): f for f in vars(np).values() if isinstance(f, np.ufunc)}.values():

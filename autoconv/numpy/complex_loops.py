@@ -55,9 +55,9 @@ def _sign(x: Tensor) -> Any:
     tall = apply("logical_and", apply("is_inf", size), apply("logical_not", apply("is_inf", real)))
 
     def over(part: Tensor, here: Tensor, there: Tensor) -> Any:
-        found = apply("divide", part, apply("select", none, one, size))
-        found = apply("select", here, apply("sign", part), apply("select", there, zero, found))
-        return apply("select", none, zero, found)
+        result = apply("divide", part, apply("select", none, one, size))
+        result = apply("select", here, apply("sign", part), apply("select", there, zero, result))
+        return apply("select", none, zero, result)
 
     return apply("complex", over(real, wide, tall), over(imag, tall, wide))
 
@@ -71,8 +71,8 @@ def _compared(strictly: str, at_last: str) -> Loop:
 
     def loop(x: Tensor, y: Tensor) -> Any:
         (xr, xi), (yr, yi) = ((apply("real", z), apply("imag", z)) for z in (x, y))
-        known = apply("logical_not", apply("logical_or", _has_nan(xi), _has_nan(yi)))
-        first = apply("logical_and", apply(strictly, xr, yr), known)
+        result = apply("logical_not", apply("logical_or", _has_nan(xi), _has_nan(yi)))
+        first = apply("logical_and", apply(strictly, xr, yr), result)
         second = apply("logical_and", apply("equal", xr, yr), apply(at_last, xi, yi))
         return apply("logical_or", first, second)
 

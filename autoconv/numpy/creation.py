@@ -44,7 +44,7 @@ _MOST_ELEMENTS = 2**62  # no array has as many
 
 def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """`computes` for functions that always return new arrays."""
-    CREATING.update(found for found in map(named, names) if found is not None)
+    CREATING.update(function for function in map(named, names) if function is not None)
     return computes(*names)
 
 
@@ -96,14 +96,14 @@ def full(
     shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = None, order: str = "C", *,
     device: str | None = None, like: object = None
 ) -> Tensor:
-    wanted = numpy_dtype_of(fill_value) if dtype is None else numpy_dtype(dtype)
-    value = _fill_value(fill_value, wanted)
+    dtype_ = numpy_dtype_of(fill_value) if dtype is None else numpy_dtype(dtype)
+    value = _fill_value(fill_value, dtype_)
     check_order(order)
     refuse_column_major(order, None)
     if rank_of(value):
         vector, static = shape_argument(shape)
         return apply("broadcast_to", value, *vector, shape=static)
-    return filled(shape, value, wanted)
+    return filled(shape, value, dtype_)
 
 
 def _creator_like(value: int) -> Callable[..., Tensor]:
@@ -134,14 +134,14 @@ def full_like(
 ) -> Tensor:  # fmt: skip
     x = tensor(a)
     refuse_column_major(order, x.type.rank if shape is None else None)
-    wanted = x.dtype.numpy if dtype is None else numpy_dtype(dtype)
+    dtype_ = x.dtype.numpy if dtype is None else numpy_dtype(dtype)
     if shape is not None:
-        return full(shape, fill_value, wanted)
+        return full(shape, fill_value, dtype_)
     if fill_value in (0, 1) and type(fill_value) is int:
-        return apply("ones_like" if fill_value else "zeros_like", x, dtype=as_dtype(wanted))
-    if wanted.kind == "b":
-        return full(known_shape(x), fill_value, wanted)
-    return apply("add", apply("zeros_like", x, dtype=as_dtype(wanted)), _fill_value(fill_value, wanted))
+        return apply("ones_like" if fill_value else "zeros_like", x, dtype=as_dtype(dtype_))
+    if dtype_.kind == "b":
+        return full(known_shape(x), fill_value, dtype_)
+    return apply("add", apply("zeros_like", x, dtype=as_dtype(dtype_)), _fill_value(fill_value, dtype_))
 
 
 creates("zeros_like", "empty_like")(_creator_like(0))
@@ -192,28 +192,28 @@ def _in_columns(a: TensorLike, dtype: DTypeLike | None = None, *, like: object =
 def arange(
     *bounds: Any, dtype: DTypeLike | None = None, device: str | None = None, like: object = None, **named_bounds: Any
 ) -> Tensor:
-    given = [named_bounds.pop(name, None) for name in ("start", "stop", "step")]
+    bounds_given = [named_bounds.pop(name, None) for name in ("start", "stop", "step")]
     refuse_options(**named_bounds)
     if len(bounds) == 4:
         *bounds, dtype = bounds  # type: ignore[assignment]
-    if len(bounds) == 1 and given[1] is None:
-        given[1] = bounds[0]
+    if len(bounds) == 1 and bounds_given[1] is None:
+        bounds_given[1] = bounds[0]
     else:
-        given[: len(bounds)] = bounds
-    start, stop, step = given
+        bounds_given[: len(bounds)] = bounds
+    start, stop, step = bounds_given
     if stop is None:
         start, stop = None, start
     start, step = 0 if start is None else start, 1 if step is None else step
     # The bounds count as Python numbers: together with the start, 0, they are int64 or float64.
-    wanted = np.result_type(common_dtype(start, stop, step), np.int64) if dtype is None else numpy_dtype(dtype)
+    dtype_ = np.result_type(common_dtype(start, stop, step), np.int64) if dtype is None else numpy_dtype(dtype)
     if not any(map(holds_tensors, (start, stop, step))):
-        return tensor(np.arange(start, stop, step, dtype=wanted))
-    if wanted.kind == "b":
+        return tensor(np.arange(start, stop, step, dtype=dtype_))
+    if dtype_.kind == "b":
         refuse("makes bools")
-    if dtype is not None and wanted.kind in "iu":
+    if dtype is not None and dtype_.kind in "iu":
         wide = common_dtype(start, stop, step)
-        return cast(apply("range", *(tensor(v, wide) for v in (start, stop, step))), wanted)
-    return _arithmetic(start, stop, step, wanted)
+        return cast(apply("range", *(tensor(v, wide) for v in (start, stop, step))), dtype_)
+    return _arithmetic(start, stop, step, dtype_)
 
 
 def _arithmetic(start: TensorLike, stop: TensorLike, step: TensorLike, dtype: np.dtype[Any]) -> Tensor:
@@ -236,54 +236,54 @@ def linspace(
 ) -> Any:  # fmt: skip
     """NumPy's linspace: multiples of the step, with the exact end; an open number of samples only for axis 0."""
     if static_value(num) is None and as_tensor(num) is not None and axis == 0 and not retstep:
-        found = _open_linspace(start, stop, num, endpoint)
-        return found if dtype is None else _as_dtype(found, dtype)
+        points = _open_linspace(start, stop, num, endpoint)
+        return points if dtype is None else _as_dtype(points, dtype)
     count = integer(num)
     if count < 0:
         raise ValueError(f"Number of samples, {count}, must be non-negative.")
-    wanted = np.result_type(common_dtype(start, stop), float(count))
-    first, last = tensor(start, wanted), tensor(stop, wanted)
+    dtype_ = np.result_type(common_dtype(start, stop), float(count))
+    first, last = tensor(start, dtype_), tensor(stop, dtype_)
     if axis != 0:
         options = {} if dtype is None else {"dtype": dtype}
         return whole_call("linspace", False, first, last, count, endpoint=endpoint, axis=axis, **options)
     parts = count - 1 if endpoint else count
     delta = apply("subtract", last, first)
     rank = max(rank_of(first), rank_of(last))
-    steps = tensor(np.arange(count, dtype=wanted).reshape((-1,) + (1,) * rank))
+    steps = tensor(np.arange(count, dtype=dtype_).reshape((-1,) + (1,) * rank))
     if parts > 0:
-        step = apply("divide", delta, tensor(parts, wanted))
+        step = apply("divide", delta, tensor(parts, dtype_))
         ramp = apply("multiply", steps, step)
         if holds_tensors((start, stop)):
-            by_parts = apply("multiply", apply("divide", steps, tensor(parts, wanted)), delta)
-            ramp = apply("select", apply("equal", step, tensor(0, wanted)), by_parts, ramp)
+            by_parts = apply("multiply", apply("divide", steps, tensor(parts, dtype_)), delta)
+            ramp = apply("select", apply("equal", step, tensor(0, dtype_)), by_parts, ramp)
     else:
-        step, ramp = tensor(np.nan, wanted), apply("multiply", steps, delta)
-    found = apply("add", ramp, first)
+        step, ramp = tensor(np.nan, dtype_), apply("multiply", steps, delta)
+    points = apply("add", ramp, first)
     if endpoint and count > 1:
         final = apply("add", apply("zeros_like", delta), last)
-        found = apply("set_item", found, final, spec=(At(-1),))
-    found = found if dtype is None else _as_dtype(found, dtype)
-    return (found, step) if retstep else found
+        points = apply("set_item", points, final, spec=(At(-1),))
+    points = points if dtype is None else _as_dtype(points, dtype)
+    return (points, step) if retstep else points
 
 
-def _as_dtype(found: Tensor, dtype: DTypeLike) -> Tensor:
+def _as_dtype(points: Tensor, dtype: DTypeLike) -> Tensor:
     kind = numpy_dtype(dtype)
-    return cast(apply("floor", found) if kind.kind in "iu" else found, kind)
+    return cast(apply("floor", points) if kind.kind in "iu" else points, kind)
 
 
 def _open_linspace(start: TensorLike, stop: TensorLike, num: Any, endpoint: bool) -> Tensor:
     """linspace with a number of samples known only at run time."""
-    wanted = np.result_type(common_dtype(start, stop), 1.0)
-    first, last = tensor(start, wanted), tensor(stop, wanted)
-    if rank_of(first) or rank_of(last) or wanted.kind != "f":
+    dtype = np.result_type(common_dtype(start, stop), 1.0)
+    first, last = tensor(start, dtype), tensor(stop, dtype)
+    if rank_of(first) or rank_of(last) or dtype.kind != "f":
         refuse("is given arrays, or complex numbers, and a size known only at run time")
     places, one = counted(num), tensor(1, np.int64)
     parts = apply("subtract", tensor(num, np.int64), one) if endpoint else tensor(num, np.int64)
     delta = apply("subtract", last, first)
-    each = cast(apply("maximum", parts, one), wanted)
-    steps, step = cast(places, wanted), apply("divide", delta, each)
+    each = cast(apply("maximum", parts, one), dtype)
+    steps, step = cast(places, dtype), apply("divide", delta, each)
     by_parts = apply("multiply", apply("divide", steps, each), delta)
-    ramp = apply("select", apply("equal", step, tensor(0, wanted)), by_parts, apply("multiply", steps, step))
+    ramp = apply("select", apply("equal", step, tensor(0, dtype)), by_parts, apply("multiply", steps, step))
     result = apply("add", ramp, first)
     if not endpoint:
         return result
@@ -339,8 +339,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 @creates("indices")
 def indices(dimensions: Any, dtype: DTypeLike = int, sparse: bool = False) -> Any:
-    found: Any = np.indices(tuple(map(integer, dimensions)), numpy_dtype(dtype), sparse=sparse)  # type: ignore[call-overload]
-    return tuple(map(tensor, found)) if sparse else tensor(found)
+    grids: Any = np.indices(tuple(map(integer, dimensions)), numpy_dtype(dtype), sparse=sparse)  # type: ignore[call-overload]
+    return tuple(map(tensor, grids)) if sparse else tensor(grids)
 
 
 @creates("fromfunction")
@@ -386,5 +386,5 @@ for _name in (
 
 @creates("ix_")
 def ix_(*args: Any) -> tuple[Tensor, ...]:
-    found = whole_call("ix_", False, *args)
-    return found if isinstance(found, tuple) else (found,)
+    result = whole_call("ix_", False, *args)
+    return result if isinstance(result, tuple) else (result,)

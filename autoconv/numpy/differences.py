@@ -32,8 +32,8 @@ def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: Any = 1) ->
         return whole_call("gradient", False, x, *varargs, axis=axis, edge_order=edge_order)
     if x.dtype.is_integer:
         x = cast(x, np.float64)
-    found = tuple(_gradient_along(x, a, h, edge_order) for a, h in zip(axes, steps, strict=True))
-    return found[0] if len(found) == 1 else found
+    gradients = tuple(_gradient_along(x, a, h, edge_order) for a, h in zip(axes, steps, strict=True))
+    return gradients[0] if len(gradients) == 1 else gradients
 
 
 def _gradient_along(x: Tensor, axis: int, step: TensorLike, edge_order: int) -> Any:

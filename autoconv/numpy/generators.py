@@ -103,8 +103,8 @@ class Draw(BoundSymbolicMethod):
         type_ = drawn_type([x.type for x in inputs], self.method, arguments, keywords)
         operands = [region.lift(v) for v in (self.generator._value, *(graph_value(region, x) for x in inputs))]
         what = {"method": self.method, "arguments": arguments, "keywords": keywords, "type": type_}
-        found = wrap_results(region.record("generator_draw", operands, what).results)
-        return fresh(found) if region.trace.memory and not type_.weak else found
+        numbers = wrap_results(region.record("generator_draw", operands, what).results)
+        return fresh(numbers) if region.trace.memory and not type_.weak else numbers
 
 
 @creates("random.default_rng")

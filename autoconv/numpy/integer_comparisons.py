@@ -28,23 +28,23 @@ def compared_exactly(name: str, x: TensorLike, y: TensorLike, dtype: np.dtype[An
 
     Returns None if no operand is such an int.
     """
-    wanted = as_dtype(dtype)
-    if not wanted.is_integer:
+    integer_dtype = as_dtype(dtype)
+    if not integer_dtype.is_integer:
         return None
     for number, other, op in ((y, x, name), (x, y, _SWAPPED.get(name, ""))):
         if op and not _is_int(other):
-            if type(number) is int and not wanted.min <= number <= wanted.max:
-                below = number < wanted.min
-                nearest = tensor(wanted.min if below else wanted.max, dtype)
+            if type(number) is int and not integer_dtype.min <= number <= integer_dtype.max:
+                below = number < integer_dtype.min
+                nearest = tensor(integer_dtype.min if below else integer_dtype.max, dtype)
                 return _with_outside(op, tensor(other, dtype), nearest, below, not below)
             if _is_int(number) and as_tensor(number) is not None:
-                return _with_number(op, tensor(other, dtype), tensor(number, np.int64), wanted)
+                return _with_number(op, tensor(other, dtype), tensor(number, np.int64), integer_dtype)
     return None
 
 
 def _is_int(x: TensorLike) -> bool:
-    found = as_tensor(x)
-    return type(x) is int if found is None else found.weak and found.dtype.is_integer
+    tensor_ = as_tensor(x)
+    return type(x) is int if tensor_ is None else tensor_.weak and tensor_.dtype.is_integer
 
 
 def _with_number(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | None:

@@ -43,12 +43,12 @@ def common_arrays(arrays: Any, dtype: DTypeLike | None = None, casting: str = "s
     if not parts:
         raise ValueError("need at least one array to concatenate")
     promoted = np.result_type(*(x.dtype.numpy for x in parts))
-    wanted = promoted if dtype is None else numpy_dtype(dtype)
-    if not np.can_cast(promoted, wanted, casting):  # type: ignore[arg-type]
+    dtype_ = promoted if dtype is None else numpy_dtype(dtype)
+    if not np.can_cast(promoted, dtype_, casting):  # type: ignore[arg-type]
         raise TypeError(
-            f"Cannot cast array data from dtype('{promoted}') to dtype('{wanted}') according to '{casting}'"
+            f"Cannot cast array data from dtype('{promoted}') to dtype('{dtype_}') according to '{casting}'"
         )
-    return [cast(x, wanted) for x in parts]
+    return [cast(x, dtype_) for x in parts]
 
 
 @computes("concatenate", "concat")
@@ -63,8 +63,8 @@ def concatenate(
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     if len({rank_of(x) for x in parts}) != 1:
         raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
-    found = apply("concat", *parts, axis=axis_of(axis, rank_of(parts[0])))
-    return found if out is None else write_into(out, found, casting=casting)
+    result = apply("concat", *parts, axis=axis_of(axis, rank_of(parts[0])))
+    return result if out is None else write_into(out, result, casting=casting)
 
 
 @computes("stack")
@@ -79,8 +79,8 @@ def stack(
     parts = common_arrays(arrays, dtype, casting)
     if not all(shapes_compatible(x.type.shape, parts[0].type.shape) for x in parts):
         raise ValueError("all input arrays must have the same shape")
-    found = apply("stack", *parts, axis=axis_of(axis, rank_of(parts[0]) + 1))
-    return found if out is None else write_into(out, found, casting=casting)
+    result = apply("stack", *parts, axis=axis_of(axis, rank_of(parts[0]) + 1))
+    return result if out is None else write_into(out, result, casting=casting)
 
 
 def _joining_function(least: Callable[..., Any] | None, axis: int) -> Callable[..., Any]:
@@ -187,11 +187,11 @@ def delete(arr: TensorLike, obj: object, axis: AxisLike | None = None) -> Tensor
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
     at = axis_of(axis, rank_of(x))
-    known = obj if isinstance(obj, slice) else static_value(obj)
-    if known is None:
+    positions = obj if isinstance(obj, slice) else static_value(obj)
+    if positions is None:
         current_contract().specialise(obj)
         refuse("is given places known only at run time")
-    left = np.delete(np.arange(known_shape(x)[at]), known)
+    left = np.delete(np.arange(known_shape(x)[at]), positions)
     return apply("gather", x, left, axis=at)
 
 
@@ -201,12 +201,12 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
     at = axis_of(axis, rank_of(x))
-    known = static_value(obj)
-    if known is None:
+    constant = static_value(obj)
+    if constant is None:
         current_contract().specialise(obj)
-    if known is None or np.ndim(known):
+    if constant is None or np.ndim(constant):
         refuse("is given several places, or one known only at run time")
-    place, count = integer(known), known_shape(x)[at]
+    place, count = integer(constant), known_shape(x)[at]
     if not -count <= place <= count:
         raise IndexError(f"index {place} is out of bounds for axis {at} with size {count}")
     place += count if place < 0 else 0

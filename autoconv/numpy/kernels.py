@@ -34,9 +34,9 @@ def whole_call(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
     arguments = tuple(encode_argument(x, inputs) for x in args)
     keywords = tuple((key, encode_argument(x, inputs)) for key, x in kwargs.items())
     options: dict[str, Any] = {"by_values": True} if by_values else {}
-    found = apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
+    result = apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
     kind = _named_results(name)
-    return found if kind is None else kind._make(found)
+    return result if kind is None else kind._make(result)
 
 
 @functools.cache

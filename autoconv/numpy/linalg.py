@@ -75,8 +75,8 @@ def solve(a: TensorLike, b: TensorLike) -> Any:
         size, other = matrix.type.shape[-1], rhs.type.shape[0]  # type: ignore[index]
         if not isinstance(size, int) or size != other:
             apply("numpy_shapes", matrix, rhs, how=SOLVE)
-        found = apply("solve", matrix, apply("expand_dims", rhs, axis=1))
-        return apply("squeeze", found, axis=(-1,))
+        result = apply("solve", matrix, apply("expand_dims", rhs, axis=1))
+        return apply("squeeze", result, axis=(-1,))
     return apply("solve", matrix, rhs)
 
 
@@ -92,8 +92,8 @@ def cholesky(a: TensorLike, /, *, upper: bool = False) -> Any:
     x = _square(a)
     if upper:
         x = swapaxes(x, -1, -2)
-    found = apply("cholesky", _mirrored(x))
-    return swapaxes(found, -1, -2) if upper else found  # x was transposed: conj(A) = A.T, so this is the adjoint
+    result = apply("cholesky", _mirrored(x))
+    return swapaxes(result, -1, -2) if upper else result  # x was transposed: conj(A) = A.T, so this is the adjoint
 
 
 @computes("linalg.eigh")
@@ -114,21 +114,21 @@ def qr(a: TensorLike, mode: str = "reduced") -> Any:
     x = _floating(a)
     if mode not in ("reduced", "complete"):
         return whole_call("linalg.qr", False, x, mode)
-    found = apply("qr", x, full_matrices=mode == "complete")
-    return np.linalg._linalg.QRResult(*found)  # type: ignore[attr-defined]
+    result = apply("qr", x, full_matrices=mode == "complete")
+    return np.linalg._linalg.QRResult(*result)  # type: ignore[attr-defined]
 
 
 @computes("linalg.svd")
 def svd(a: TensorLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     x = _floating(a)
     if hermitian:
-        found = whole_call("linalg.svd", False, x, full_matrices, compute_uv, True)
-        return np.linalg._linalg.SVDResult(*found) if compute_uv else found  # type: ignore[attr-defined]
+        result = whole_call("linalg.svd", False, x, full_matrices, compute_uv, True)
+        return np.linalg._linalg.SVDResult(*result) if compute_uv else result  # type: ignore[attr-defined]
     if rank_of(x) < 2:
         raise np.linalg.LinAlgError(f"{rank_of(x)}-dimensional array given. Array must be at least two-dimensional")
     if not compute_uv:
-        found = apply("svd", x, full_matrices=False, compute_uv=False)
-        return found[0] if isinstance(found, tuple) else found
+        result = apply("svd", x, full_matrices=False, compute_uv=False)
+        return result[0] if isinstance(result, tuple) else result
     values, left, right = apply("svd", x, full_matrices=bool(full_matrices), compute_uv=True)
     right = call_ufunc(np.conjugate, swapaxes(right, -1, -2))
     return np.linalg._linalg.SVDResult(left, values, right)  # type: ignore[attr-defined]
@@ -149,18 +149,18 @@ def _rounding(x: Tensor) -> float:
 @computes("linalg.pinv")
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:  # type: ignore[attr-defined]
     """Pseudo-inverse by NumPy's method: singular values that are small relative to the largest count as zero."""
-    x, given = _floating(a), rtol is not np._NoValue  # type: ignore[attr-defined]
-    known = all(value is None or type(value) in (int, float) for value in (rcond, rtol if given else None))
-    known &= x.dtype is tensor(a).dtype or not given
-    if hermitian or not known or (given and rcond is not None) or not _has_elements(x):
-        return whole_call("linalg.pinv", False, tensor(a), rcond, hermitian, **({"rtol": rtol} if given else {}))
-    bound = rcond if rcond is not None else 1e-15 if not given else _rounding(x) if rtol is None else rtol
+    x, has_rtol = _floating(a), rtol is not np._NoValue  # type: ignore[attr-defined]
+    is_static = all(value is None or type(value) in (int, float) for value in (rcond, rtol if has_rtol else None))
+    is_static &= x.dtype is tensor(a).dtype or not has_rtol
+    if hermitian or not is_static or (has_rtol and rcond is not None) or not _has_elements(x):
+        return whole_call("linalg.pinv", False, tensor(a), rcond, hermitian, **({"rtol": rtol} if has_rtol else {}))
+    bound = rcond if rcond is not None else 1e-15 if not has_rtol else _rounding(x) if rtol is None else rtol
     left, values, right = svd(call_ufunc(np.conjugate, x), full_matrices=False)
     largest = apply("numpy_max", values, axis=-1, keepdims=True)
-    kept = apply("greater", values, apply("multiply", largest, tensor(bound, values.dtype.numpy)))
+    result = apply("greater", values, apply("multiply", largest, tensor(bound, values.dtype.numpy)))
     one = apply("ones_like", values)
-    inverted = apply("divide", one, apply("select", kept, values, one))
-    inverted = cast(apply("select", kept, inverted, apply("zeros_like", values)), left.dtype.numpy)
+    inverted = apply("divide", one, apply("select", result, values, one))
+    inverted = cast(apply("select", result, inverted, apply("zeros_like", values)), left.dtype.numpy)
     scaled = apply("multiply", apply("expand_dims", inverted, axis=-1), swapaxes(left, -1, -2))
     return multiply(swapaxes(right, -1, -2), scaled)
 
@@ -172,11 +172,11 @@ def cond(x: TensorLike, p: TensorLike | None = None) -> Any:
         return whole_call("linalg.cond", False, v, p)
     values = svd(v, compute_uv=False)
     first, last = (apply("get_item", values, spec=(Rest(), At(place))) for place in (0, -1))
-    found = apply("divide", last, first) if p == -2 else apply("divide", first, last)
+    ratio = apply("divide", last, first) if p == -2 else apply("divide", first, last)
     # For a zero matrix it is infinite; a nan among the elements gives nan.
     broken = apply("numpy_any", apply("is_nan", v), axis=(-2, -1))
-    lost = apply("logical_and", apply("is_nan", found), apply("logical_not", broken))
-    return apply("select", lost, tensor(np.inf, found.dtype.numpy), found)
+    lost = apply("logical_and", apply("is_nan", ratio), apply("logical_not", broken))
+    return apply("select", lost, tensor(np.inf, ratio.dtype.numpy), ratio)
 
 
 @computes("linalg.svdvals")
@@ -226,12 +226,12 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
         size = call_ufunc(np.absolute, v)
         sums = apply("numpy_sum", size, axis=axes[of_rows], keepdims=True)
         name = "numpy_max" if ord > 0 else "numpy_min"
-        kept: dict[str, Any] = {"keepdims": True} if keepdims else {}
-        return apply(name, sums, axis=axes, **kept)
+        options: dict[str, Any] = {"keepdims": True} if keepdims else {}
+        return apply(name, sums, axis=axes, **options)
     if axes == (0, 1) and rank == 2 and ord in (2, -2, "nuc") and _has_elements(v):
         reduce = {2: "numpy_max", -2: "numpy_min", "nuc": "numpy_sum"}[ord]
-        found = apply(reduce, svd(v, compute_uv=False), axis=None)
-        return apply("reshape", found, shape=(1, 1)) if keepdims else found
+        result = apply(reduce, svd(v, compute_uv=False), axis=None)
+        return apply("reshape", result, shape=(1, 1)) if keepdims else result
     return whole_call("linalg.norm", False, v, ord, axis, keepdims)
 
 
@@ -248,9 +248,9 @@ def _squares(v: Tensor) -> Tensor:
 
 
 def _root(v: Tensor, axes: tuple[int, ...], keepdims: bool) -> Any:
-    kept: dict[str, Any] = {"keepdims": True} if keepdims else {}
+    options: dict[str, Any] = {"keepdims": True} if keepdims else {}
     squares = _squares(v)
-    total = apply("numpy_sum", squares, axis=axes, dtype=squares.dtype, **kept) if axes else squares
+    total = apply("numpy_sum", squares, axis=axes, dtype=squares.dtype, **options) if axes else squares
     return apply("sqrt", total)
 
 
@@ -260,19 +260,19 @@ def vector_norm(x: TensorLike, /, *, axis: Any = None, keepdims: bool = False, o
     if not (v.dtype.is_floating or v.dtype.is_complex):
         v = cast(v, np.float64)
     axes = axes_of(axis, rank_of(v))
-    kept: dict[str, Any] = {"keepdims": True} if keepdims else {}
+    options: dict[str, Any] = {"keepdims": True} if keepdims else {}
     if ord == 2:
         return _root(v, axes, keepdims)
     size = call_ufunc(np.absolute, v)
     if ord in (np.inf, -np.inf):
-        return apply("numpy_max" if ord > 0 else "numpy_min", size, axis=axes, **kept)
+        return apply("numpy_max" if ord > 0 else "numpy_min", size, axis=axes, **options)
     if ord == 0:
-        return cast(apply("numpy_sum", tensor(size, bool), axis=axes, **kept), size.dtype)
+        return cast(apply("numpy_sum", tensor(size, bool), axis=axes, **options), size.dtype)
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
     if ord == 1:
-        return apply("numpy_sum", size, axis=axes, dtype=size.dtype, **kept)
-    total = apply("numpy_sum", call_ufunc(np.power, size, ord), axis=axes, dtype=size.dtype, **kept)
+        return apply("numpy_sum", size, axis=axes, dtype=size.dtype, **options)
+    total = apply("numpy_sum", call_ufunc(np.power, size, ord), axis=axes, dtype=size.dtype, **options)
     return call_ufunc(np.power, total, tensor(1.0 / ord, size.dtype))
 
 

@@ -44,22 +44,22 @@ def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepd
     if present is None:
         return reduced("mean", x, axis, keepdims, out)
     total = reduced("sum", x, axis, keepdims, None)
-    found = apply("divide", total, cast(reduced("sum", present, axis, keepdims, None), total.dtype))
-    return found if out is None else write_into(out, found)
+    result = apply("divide", total, cast(reduced("sum", present, axis, keepdims, None), total.dtype))
+    return result if out is None else write_into(out, result)
 
 
 def _nan_extreme(name: str, worst: float) -> Callable[..., Any]:
     def run(a: Any, axis: Any = None, out: object = None, keepdims: Any = False, **other: Any) -> Any:
         refuse_options(**{key: given(value) for key, value in other.items()})
         x, present = _without_nans(a, worst)
-        found = reduced(name, x, axis, keepdims, None)
+        result = reduced(name, x, axis, keepdims, None)
         if present is not None:
             some = reduced("any", present, axis, keepdims, None)
-            found = apply("select", some, found, tensor(np.nan, found.dtype.numpy))
+            result = apply("select", some, result, tensor(np.nan, result.dtype.numpy))
             if is_compiled():  # an invalid value where NumPy warns of a row of nans
-                count = cast(some, found.dtype)
-                found = apply("multiply", found, apply("divide", count, count))
-        return found if out is None else write_into(out, found)
+                count = cast(some, result.dtype)
+                result = apply("multiply", result, apply("divide", count, count))
+        return result if out is None else write_into(out, result)
 
     return run
 

@@ -100,18 +100,18 @@ def is_weak(x: TensorLike) -> bool:
 
 def tensor(x: Any, dtype: Any = None) -> Tensor:
     """Return `np.asarray(x)` as a tensor, of that dtype if given."""
-    found = as_tensor(x)
-    if found is None:
+    tensor_ = as_tensor(x)
+    if tensor_ is None:
         return _tensor_of_plain(x, dtype)
-    if found.weak:
-        return number_as(found, as_dtype(numpy_dtype(dtype)) if dtype is not None else found.type.dtype)
-    return found if dtype is None else cast(found, dtype)
+    if tensor_.weak:
+        return number_as(tensor_, as_dtype(numpy_dtype(dtype)) if dtype is not None else tensor_.type.dtype)
+    return tensor_ if dtype is None else cast(tensor_, dtype)
 
 
 def tensors(*values: Any) -> list[Tensor]:
     """Return each value as a tensor, all of the dtype that NumPy promotes them to."""
-    wanted = common_dtype(*values)
-    return [tensor(x, wanted) for x in values]
+    dtype = common_dtype(*values)
+    return [tensor(x, dtype) for x in values]
 
 
 def select_operands(*values: Any) -> list[Tensor]:
@@ -119,8 +119,8 @@ def select_operands(*values: Any) -> list[Tensor]:
 
     There NumPy converts Python ints to arrays first, and those to the dtype with a C cast, without a range check.
     """
-    wanted = common_dtype(*values)
-    return [_with_wraparound(x, wanted) if wanted.kind in "iu" and is_weak(x) else tensor(x, wanted) for x in values]
+    dtype = common_dtype(*values)
+    return [_with_wraparound(x, dtype) if dtype.kind in "iu" and is_weak(x) else tensor(x, dtype) for x in values]
 
 
 def _with_wraparound(x: TensorLike, dtype: np.dtype[Any]) -> Tensor:
@@ -147,8 +147,8 @@ def _tensor_of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
 
 def _stack_rows(values: Any, dtype: DTypeLike) -> Tensor:
     """Stack a nested list with tensors as NumPy makes an array of one: Python numbers in it are not weak."""
-    wanted = numpy_dtype(dtype) if dtype is not None else np.result_type(*map(numpy_dtype_of, _leaves(values)))
-    rows = [_stack_rows(row, wanted) if isinstance(row, (list, tuple)) else tensor(row, wanted) for row in values]
+    dtype_ = numpy_dtype(dtype) if dtype is not None else np.result_type(*map(numpy_dtype_of, _leaves(values)))
+    rows = [_stack_rows(row, dtype_) if isinstance(row, (list, tuple)) else tensor(row, dtype_) for row in values]
     shapes = {row.type.shape for row in rows}
     if len(shapes) != 1:
         refuse("is given rows whose shapes differ, or are not known while tracing")
@@ -166,11 +166,11 @@ def holds_tensors(x: TensorLike) -> bool:
 
 def cast(x: Any, dtype: Any) -> Tensor:
     """Return the tensor with elements of another dtype, converted as by NumPy."""
-    wanted = as_dtype(dtype)
+    target = as_dtype(dtype)
     if x.weak:
-        return apply("python_cast", x, dtype=wanted, weak=False)
-    refuse_warning(x, wanted)
-    return x if x.dtype is wanted else apply("cast", x, dtype=wanted)
+        return apply("python_cast", x, dtype=target, weak=False)
+    refuse_warning(x, target)
+    return x if x.dtype is target else apply("cast", x, dtype=target)
 
 
 def given(value: TensorLike, default: object = None) -> Any:
@@ -193,9 +193,9 @@ def numpy_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 def numpy_dtype_of(x: TensorLike) -> np.dtype[Any]:
     """Return the dtype of `np.asarray(x)`."""
-    found = as_tensor(x)
-    if found is not None:
-        return found.type.dtype.numpy
+    tensor_ = as_tensor(x)
+    if tensor_ is not None:
+        return tensor_.type.dtype.numpy
     if isinstance(x, (list, tuple)) and holds_tensors(x):
         return np.result_type(*map(numpy_dtype_of, _leaves(x)))
     return x.dtype if isinstance(x, (np.ndarray, np.generic)) else np.asarray(x).dtype
@@ -205,9 +205,9 @@ def promotable(x: TensorLike) -> Any:
     """Return x's operand in NumPy's promotion: `int`, `float` or `complex` for a Python number, else its dtype."""
     if type(x) in _WEAK:
         return _WEAK[type(x)]
-    found = as_tensor(x)
-    if found is not None and found.weak:
-        return _WEAK[type(np.zeros((), found.type.dtype.numpy).item())]
+    tensor_ = as_tensor(x)
+    if tensor_ is not None and tensor_.weak:
+        return _WEAK[type(np.zeros((), tensor_.type.dtype.numpy).item())]
     return numpy_dtype_of(x)
 
 
@@ -264,8 +264,8 @@ def rank_of(x: Tensor) -> int:
 
 def integer(value: Any) -> int:
     """Return an int known at trace time; under `compile`, an argument is specialised to its value."""
-    found = static_value(value)
-    return operator.index(found if found is not None and np.ndim(found) == 0 else value)
+    static = static_value(value)
+    return operator.index(static if static is not None and np.ndim(static) == 0 else value)
 
 
 def axis_of(axis: AxisLike, rank: int) -> int:

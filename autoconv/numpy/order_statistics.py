@@ -48,24 +48,24 @@ def _median(
     both = apply("stack", low, high, axis=0)
     mean = apply("numpy_mean", both, axis=0)
     is_odd = count % 2 == 1  # the sum of an element and itself may overflow
-    found = low if is_odd is True else mean if is_odd is False else apply("select", is_odd, low, mean)
-    found = cast(found, mean.dtype)
+    median = low if is_odd is True else mean if is_odd is False else apply("select", is_odd, low, mean)
+    median = cast(median, mean.dtype)
     if x.dtype.is_floating or x.dtype.is_complex:  # nans are sorted to the end
-        found = apply("select", apply("is_nan", last), last, found)
+        median = apply("select", apply("is_nan", last), last, median)
     if bool(keepdims):
-        found = apply("reshape", found, shape=tuple(1 if i in axes else d for i, d in enumerate(known_shape(x))))
-    return found if out is None else write_into(out, found)
+        median = apply("reshape", median, shape=tuple(1 if i in axes else d for i, d in enumerate(known_shape(x))))
+    return median if out is None else write_into(out, median)
 
 
 def sorted_elements(line: Tensor, places: Sequence[Any], axis: int) -> list[Tensor]:
     """Return the elements at these positions of the sorted rows; nans come last."""
-    known = [static_value(place) for place in places]
-    if any(place is None for place in known):
+    static_places = [static_value(place) for place in places]
+    if any(place is None for place in static_places):
         at = apply("stack", *(cast(tensor(place), np.int64) for place in places), axis=0)
     else:
-        at = np.array(known, np.int64)
-    found = apply("gather", apply("sort", line, axis=axis), at, axis=axis)
-    return [apply("gather", found, np.array(i), axis=axis) for i in range(len(places))]
+        at = np.array(static_places, np.int64)
+    result = apply("gather", apply("sort", line, axis=axis), at, axis=axis)
+    return [apply("gather", result, np.array(i), axis=axis) for i in range(len(places))]
 
 
 def _rows_to_sort(x: Tensor, axis: Any) -> tuple[Tensor, int, tuple[int, ...]]:
@@ -80,14 +80,14 @@ def _rows_to_sort(x: Tensor, axis: Any) -> tuple[Tensor, int, tuple[int, ...]]:
 
 @computes("percentile")
 def _percentile(a: TensorLike, q: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
-    found = None if args else _quantiles(a, q, 100, axis, **kwargs)
-    return whole_call("percentile", False, a, q, axis, *args, **kwargs) if found is None else found
+    quantiles = None if args else _quantiles(a, q, 100, axis, **kwargs)
+    return whole_call("percentile", False, a, q, axis, *args, **kwargs) if quantiles is None else quantiles
 
 
 @computes("quantile")
 def _quantile(a: TensorLike, q: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
-    found = None if args else _quantiles(a, q, 1, axis, **kwargs)
-    return whole_call("quantile", False, a, q, axis, *args, **kwargs) if found is None else found
+    quantiles = None if args else _quantiles(a, q, 1, axis, **kwargs)
+    return whole_call("quantile", False, a, q, axis, *args, **kwargs) if quantiles is None else quantiles
 
 
 def _quantiles(a: TensorLike, q: Any, whole: int, axis: Any, **options: Any) -> Tensor | None:
@@ -108,21 +108,23 @@ def _quantiles(a: TensorLike, q: Any, whole: int, axis: Any, **options: Any) -> 
         require(count > 0, "the quantile of no elements")
     quantiles = [_Quantile(line.dtype, count, one, whole, weak) for one in wanted]
     places = [place for share in quantiles for place in (share.low, share.high)]
-    *found, end = sorted_elements(line, [*places, count - 1], at)
-    results = [share.interpolate(*found[2 * i : 2 * i + 2]) for i, share in enumerate(quantiles)]
+    *elements, end = sorted_elements(line, [*places, count - 1], at)
+    results = [share.interpolate(*elements[2 * i : 2 * i + 2]) for i, share in enumerate(quantiles)]
     if line.dtype.is_floating:  # nans are sorted to the end
         results = [apply("select", apply("is_nan", end), end, one) for one in results]
     return results[0] if wanted is not q else apply("stack", *results, axis=0)
 
 
-def _are_supported(wanted: Sequence[Any], whole: int, weak: bool) -> bool:
+def _are_supported(quantiles: Sequence[Any], whole: int, weak: bool) -> bool:
     """Return whether these are a few known quantiles in range, or one number of the program."""
-    known = [static_value(one) for one in wanted]
-    if not 0 < len(wanted) <= _QUANTILE_LIMIT or not (weak or all(type(one) in (int, float) for one in known)):
+    static_quantiles = [static_value(one) for one in quantiles]
+    if not 0 < len(quantiles) <= _QUANTILE_LIMIT or not (
+        weak or all(type(one) in (int, float) for one in static_quantiles)
+    ):
         return False
-    if whole == 1 and any(type(one) is int for one in known):
+    if whole == 1 and any(type(one) is int for one in static_quantiles):
         return False  # an index, without interpolation
-    return all(one is None or 0 <= one / whole <= 1 for one in known)
+    return all(one is None or 0 <= one / whole <= 1 for one in static_quantiles)
 
 
 def _is_interpolated(dtype: DType, weak: bool) -> bool:

@@ -41,13 +41,13 @@ def dot(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
     x, y = tensor(a), tensor(b)
     ranks = rank_of(x), rank_of(y)
     if 0 in ranks:
-        found = call_ufunc(np.multiply, x, y)  # a Python number counts as an array of its own dtype here
+        product = call_ufunc(np.multiply, x, y)  # a Python number counts as an array of its own dtype here
     elif ranks[1] <= 2:
         apply("numpy_shapes", x, y, how=DOT)
-        found = multiply(x, y)
+        product = multiply(x, y)
     else:
-        found = tensordot(x, y, ((ranks[0] - 1,), (ranks[1] - 2,)))
-    return found if out is None else write_into(out, found)
+        product = tensordot(x, y, ((ranks[0] - 1,), (ranks[1] - 2,)))
+    return product if out is None else write_into(out, product)
 
 
 @computes("vdot")
@@ -77,8 +77,8 @@ def outer_of_vectors(x1: TensorLike, x2: TensorLike, /) -> Any:
 @computes("outer")
 def outer(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
     x, y = (apply("reshape", tensor(v), shape=(-1,)) for v in (a, b))
-    found = call_ufunc(np.multiply, apply("expand_dims", x, axis=1), apply("expand_dims", y, axis=0))
-    return found if out is None else write_into(out, found)
+    result = call_ufunc(np.multiply, apply("expand_dims", x, axis=1), apply("expand_dims", y, axis=0))
+    return result if out is None else write_into(out, result)
 
 
 @computes("tensordot", "linalg.tensordot")
@@ -107,8 +107,10 @@ def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: AxisLike = -1, **kwargs: 
     if known_shape(x)[-1] != known_shape(y)[-1]:
         sizes = f"{known_shape(x)[-1]} and {known_shape(y)[-1]}"
         raise ValueError(f"vecdot: the arrays have {sizes} elements along the axis")
-    found = call_ufunc(np.multiply, apply("conjugate", x) if x.dtype.is_complex else x, y)
-    return apply("numpy_any", found, axis=-1) if x.dtype.is_bool else apply("numpy_sum", found, axis=-1, dtype=x.dtype)
+    result = call_ufunc(np.multiply, apply("conjugate", x) if x.dtype.is_complex else x, y)
+    if x.dtype.is_bool:
+        return apply("numpy_any", result, axis=-1)
+    return apply("numpy_sum", result, axis=-1, dtype=x.dtype)
 
 
 @computes("kron")
@@ -158,18 +160,18 @@ def einsum(
     if not operands or not isinstance(operands[0], str):
         refuse("is given its axes as lists")
     equation = operands[0].replace(" ", "")
-    given = tensors(*map(tensor, operands[1:]))
-    if given[0].dtype.is_bool:
+    operands_ = tensors(*map(tensor, operands[1:]))
+    if operands_[0].dtype.is_bool:
         refuse("is given bools")
     if "->" not in equation:
         letters = equation.replace(",", "").replace(".", "")
         left = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
         equation += "->" + ("..." if "." in equation else "") + left
-    if len(given) == 2 and "." not in equation and all(None not in (x.type.shape or (None,)) for x in given):
-        result = _two_operands(equation, *given)
+    if len(operands_) == 2 and "." not in equation and all(None not in (x.type.shape or (None,)) for x in operands_):
+        result = _two_operands(equation, *operands_)
         if result is not None:
             return result
-    return apply("einsum", *given, equation=equation)
+    return apply("einsum", *operands_, equation=equation)
 
 
 def _two_operands(equation: str, x: Tensor, y: Tensor) -> Any:
@@ -206,5 +208,5 @@ def _two_operands(equation: str, x: Tensor, y: Tensor) -> Any:
         apply("reshape", columns, shape=(*lead, inner_, b)),
     )
     order = [*batch, *left, *right]
-    found = apply("reshape", apply("matmul", rows, columns), shape=tuple(size[c] for c in order))
-    return apply("transpose", found, perm=tuple(order.index(c) for c in out)) if out else found
+    result = apply("reshape", apply("matmul", rows, columns), shape=tuple(size[c] for c in order))
+    return apply("transpose", result, perm=tuple(order.index(c) for c in out)) if out else result

@@ -57,15 +57,15 @@ def _checked_axes(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tuple
 
 def reduced(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:
     """Apply NumPy's reduction of that name, by its op."""
-    axis, kept = _checked_axes(name, x, axis, _flag(keepdims))
+    axis, keeps = _checked_axes(name, x, axis, _flag(keepdims))
     if axis == ():
         return _over_nothing(name, x, out, options)
     if name in ("mean", "var", "std") and is_compiled() and _is_of_nothing(x, axis):
         refuse("warns of no elements")
-    if kept:
+    if keeps:
         options["keepdims"] = True
-    found = apply(f"numpy_{name}", x, axis=axis, **options)
-    return found if out is None else write_into(out, found, casting="unsafe" if "arg" in name else "same_kind")
+    result = apply(f"numpy_{name}", x, axis=axis, **options)
+    return result if out is None else write_into(out, result, casting="unsafe" if "arg" in name else "same_kind")
 
 
 def _is_of_nothing(x: Tensor, axis: Any) -> bool:
@@ -81,9 +81,9 @@ def _over_nothing(name: str, x: Tensor, out: OutLike, options: Any) -> Any:
     """Reduce over axis=(): every element is its own result."""
     if name not in ("sum", "prod", "max", "min", "any", "all"):
         refuse("is given no axes")
-    wanted = options.get("dtype") or numpy_dtype_of(getattr(np.ones(1, x.dtype.numpy), name)())
-    found = cast(x, wanted)
-    return found if out is None else write_into(out, found)
+    dtype = options.get("dtype") or numpy_dtype_of(getattr(np.ones(1, x.dtype.numpy), name)())
+    result = cast(x, dtype)
+    return result if out is None else write_into(out, result)
 
 
 def masked(x: Tensor, where: TensorLike, neutral: Any) -> Tensor:
@@ -104,10 +104,10 @@ def total_of(name: str, neutral: int, combine: object) -> Callable[..., Any]:
         if given(where, True) is not True:
             x = masked(x, where, neutral)
         options = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
-        found = reduced(name, x, axis, keepdims, None, **options)
+        result = reduced(name, x, axis, keepdims, None, **options)
         if given(initial) is not None:
-            found = cast(call_ufunc(combine, found, initial), found.dtype)
-        return found if out is None else write_into(out, found)
+            result = cast(call_ufunc(combine, result, initial), result.dtype)
+        return result if out is None else write_into(out, result)
 
     return run
 
@@ -126,9 +126,9 @@ def _mean(
         return reduced("mean", x, axis, keepdims, out, **options)
     mask = tensor(where, bool)
     total = reduced("sum", cast(masked(x, mask, 0), np.mean(np.ones(1, x.dtype.numpy)).dtype), axis, keepdims, None)
-    found = apply("divide", total, cast(_count(mask, x, axis, keepdims), total.dtype))
-    found = found if dtype is None else cast(found, numpy_dtype(dtype))
-    return found if out is None else write_into(out, found)
+    mean = apply("divide", total, cast(_count(mask, x, axis, keepdims), total.dtype))
+    mean = mean if dtype is None else cast(mean, numpy_dtype(dtype))
+    return mean if out is None else write_into(out, mean)
 
 
 def _count(mask: Tensor, x: Tensor, axis: Any, keepdims: Any) -> Tensor:
@@ -160,10 +160,10 @@ def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
         shape = known_shape(x)
         if any(shape[a] == 0 for a in axes):
             left = tuple(1 if i in axes else d for i, d in enumerate(shape) if i not in axes or _flag(keepdims))
-            found = apply("broadcast_to", tensor(initial, x.dtype.numpy), shape=left)
+            result = apply("broadcast_to", tensor(initial, x.dtype.numpy), shape=left)
         else:
-            found = cast(call_ufunc(combine, reduced(name, x, axis, keepdims, None), initial), x.dtype)
-        return found if out is None else write_into(out, found)
+            result = cast(call_ufunc(combine, reduced(name, x, axis, keepdims, None), initial), x.dtype)
+        return result if out is None else write_into(out, result)
 
     return run
 
@@ -188,9 +188,9 @@ computes("any")(_quantifier("any"))
 computes("all")(_quantifier("all"))
 
 
-def _is_wider(wanted: np.dtype[Any], own: np.dtype[Any]) -> bool:
+def _is_wider(target: np.dtype[Any], own: np.dtype[Any]) -> bool:
     """Return whether sums of real numbers in the wanted dtype are those of the numbers converted first."""
-    return wanted.kind == "f" and own.kind != "c" and np.can_cast(own, wanted)
+    return target.kind == "f" and own.kind != "c" and np.can_cast(own, target)
 
 
 def _variance_function(name: str) -> Callable[..., Any]:
@@ -236,8 +236,8 @@ computes("argmin")(_position("argmin"))
 def _ptp(a: object, axis: Any = None, out: object = None, keepdims: Any = False) -> Any:
     x = tensor(a)
     ends = [reduced(name, x, axis, keepdims, None) for name in ("max", "min")]
-    found = call_ufunc(np.subtract, *ends)
-    return found if out is None else write_into(out, found)
+    result = call_ufunc(np.subtract, *ends)
+    return result if out is None else write_into(out, result)
 
 
 @computes("count_nonzero")
@@ -251,11 +251,11 @@ def _average(
 ) -> Any:
     x = tensor(a)
     if weights is None:
-        found = reduced("mean", x, axis, keepdims, None)
-        if element_count(found.type.shape) == 0:
+        result = reduced("mean", x, axis, keepdims, None)
+        if element_count(result.type.shape) == 0:
             raise ZeroDivisionError("division by zero")
         count = call_ufunc(np.true_divide, size_of(x, axes_of(axis, rank_of(x))), 1)
-        scale = apply("add", apply("zeros_like", found), cast(tensor(count), found.dtype))
+        scale = apply("add", apply("zeros_like", result), cast(tensor(count), result.dtype))
     else:
         by = tensor(weights)
         if axis is None and known_shape(by) != known_shape(x):
@@ -266,12 +266,12 @@ def _average(
             at = axis_of(axis, rank_of(x))
             by = apply("reshape", by, shape=tuple(-1 if i == at else 1 for i in range(rank_of(x))))
         integers = x.dtype.is_integer or x.dtype.is_bool
-        wanted = np.result_type(x.dtype.numpy, by.dtype.numpy, *(["f8"] if integers else []))  # type: ignore[arg-type]
-        x, by = cast(x, wanted), cast(by, wanted)
+        dtype = np.result_type(x.dtype.numpy, by.dtype.numpy, *(["f8"] if integers else []))  # type: ignore[arg-type]
+        x, by = cast(x, dtype), cast(by, dtype)
         by = apply("broadcast_to_shape_of", by, x)
         scale = reduced("sum", by, axis, keepdims, None)
         some = apply("not_equal", scale, tensor(0, scale.dtype))
         check(apply("numpy_all", some, axis=None), "Weights sum to zero, can't be normalized")
-        found = apply("divide", reduced("sum", apply("multiply", x, by), axis, keepdims, None), scale)
-    return (found, scale) if returned else found
+        result = apply("divide", reduced("sum", apply("multiply", x, by), axis, keepdims, None), scale)
+    return (result, scale) if returned else result
 

@@ -48,9 +48,9 @@ def repeat(a: TensorLike, repeats: TensorLike, axis: AxisLike | None = None) -> 
         x, axis = apply("reshape", x, shape=(-1,)), 0
     x = x if rank_of(x) else apply("reshape", x, shape=(1,))
     at = axis_of(axis, rank_of(x))
-    known = static_value(repeats)
-    if known is not None and np.size(known) == 1:
-        return apply("repeat", x, repeats=int(np.ravel(known)[0]), axis=at)
+    constant = static_value(repeats)
+    if constant is not None and np.size(constant) == 1:
+        return apply("repeat", x, repeats=int(np.ravel(constant)[0]), axis=at)
     if not tensor(repeats).dtype.is_integer:
         refuse(f"is given repeats of {tensor(repeats).dtype.name}")
     return apply("repeat", x, tensor(repeats), axis=at)
@@ -129,11 +129,11 @@ def _framed(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tenso
 @computes("resize")
 def resize(a: TensorLike, new_shape: Any) -> Tensor:
     x = tensor(a)
-    count, wanted = int(np.prod(known_shape(x))), tuple(map(integer, axis_tuple(new_shape)))
-    if not count or any(size < 0 for size in wanted):
+    count, sizes = int(np.prod(known_shape(x))), tuple(map(integer, axis_tuple(new_shape)))
+    if not count or any(size < 0 for size in sizes):
         refuse("repeats an array without elements, or to a size below 0")
-    places = np.arange(int(np.prod(wanted))) % count
-    return apply("reshape", apply("gather", apply("reshape", x, shape=(-1,)), places, axis=0), shape=wanted)
+    places = np.arange(int(np.prod(sizes))) % count
+    return apply("reshape", apply("gather", apply("reshape", x, shape=(-1,)), places, axis=0), shape=sizes)
 
 
 @computes("trim_zeros")
@@ -144,11 +144,11 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: AxisLike | None = None) -> Any
         refuse("is given another number of dimensions than one, or other ends")
     if x.type.shape == (0,):
         return filt[:0]
-    kept, size = cast(tensor(x, bool), np.uint8), count_of(x)
-    some = FUNCTIONS[np.any](kept)
-    ends = [(FUNCTIONS[np.argmax](kept), "f", 0), (size - FUNCTIONS[np.argmax](flip(kept)), "b", size)]
+    flags, size = cast(tensor(x, bool), np.uint8), count_of(x)
+    some = FUNCTIONS[np.any](flags)
+    ends = [(FUNCTIONS[np.argmax](flags), "f", 0), (size - FUNCTIONS[np.argmax](flip(flags)), "b", size)]
     start, stop = (
-        apply("select", some, tensor(found if end in trim.lower() else whole, np.int64), tensor(0))
-        for found, end, whole in ends
+        apply("select", some, tensor(position if end in trim.lower() else whole, np.int64), tensor(0))
+        for position, end, whole in ends
     )
     return filt[start:stop]

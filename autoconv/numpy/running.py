@@ -41,11 +41,11 @@ def _scan(name: str) -> Callable[..., Any]:
         at = None if axis is None else axis_of(axis, max(rank_of(x), 1))
         if x.type.shape == ():
             x = apply("reshape", x, shape=(1,))
-        wanted = None if dtype is None else as_dtype(numpy_dtype(dtype))
-        if wanted is not None and wanted.is_bool:
-            return whole_call(name, False, x, axis=at, dtype=wanted, out=out)
-        found = apply(f"numpy_{name}", x, axis=at, dtype=wanted)
-        return found if out is None else write_into(out, found)
+        dtype_ = None if dtype is None else as_dtype(numpy_dtype(dtype))
+        if dtype_ is not None and dtype_.is_bool:
+            return whole_call(name, False, x, axis=at, dtype=dtype_, out=out)
+        result = apply(f"numpy_{name}", x, axis=at, dtype=dtype_)
+        return result if out is None else write_into(out, result)
 
     return run
 
@@ -69,13 +69,13 @@ def _cumulative(name: str) -> Callable[..., Any]:
             if rank_of(x) > 1:
                 raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
             axis = 0
-        found = _scan(name)(x, axis, dtype)
+        running = _scan(name)(x, axis, dtype)
         if include_initial:
-            at = axis_of(axis, rank_of(found))
-            shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(found)))
-            first = apply("fill", tensor(0 if name == "cumsum" else 1, found.dtype), shape=shape)
-            found = apply("concat", first, found, axis=at)
-        return found if out is None else write_into(out, found)
+            at = axis_of(axis, rank_of(running))
+            shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(running)))
+            first = apply("fill", tensor(0 if name == "cumsum" else 1, running.dtype), shape=shape)
+            running = apply("concat", first, running, axis=at)
+        return running if out is None else write_into(out, running)
 
     return run
 
@@ -104,8 +104,8 @@ def _diff(
         if rank_of(part) == 0:
             vector, shape = shape_argument(tuple(1 if i == at else d for i, d in enumerate(sizes_of(x))))
             part = apply("broadcast_to", part, *vector, shape=shape)
-        wanted = common_dtype(x, part)
-        parts = [cast(part, wanted), cast(x, wanted)]
+        dtype = common_dtype(x, part)
+        parts = [cast(part, dtype), cast(x, dtype)]
         x = apply("concat", *(parts if first else parts[::-1]), axis=at)
     for _ in range(count):
         whole = (Slice(),) * at

@@ -71,8 +71,8 @@ def take(
         x, axis = apply("reshape", x, shape=(-1,)), 0
     x = x if rank_of(x) else apply("reshape", x, shape=(1,))
     at = axis_of(axis, rank_of(x))
-    found = at_places(x, at, _positions_by_mode(indices, known_shape(x)[at] if mode != "raise" else 0, mode))
-    return found if out is None else write_into(out, found)
+    elements = at_places(x, at, _positions_by_mode(indices, known_shape(x)[at] if mode != "raise" else 0, mode))
+    return elements if out is None else write_into(out, elements)
 
 
 @computes("take_along_axis")
@@ -109,10 +109,10 @@ def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = 
         if mode == "raise":
             return whole_call("choose", False, which, list(rows))
         which = _positions_by_mode(which, len(rows), mode)
-        found = rows[0]
+        selected_row = rows[0]
         for i, row in enumerate(rows[1:], 1):
-            found = apply("select", apply("equal", which, tensor(i)), row, found)
-        return apply("add", found, apply("zeros_like", which, dtype=found.dtype))
+            selected_row = apply("select", apply("equal", which, tensor(i)), row, selected_row)
+        return apply("add", selected_row, apply("zeros_like", which, dtype=selected_row.dtype))
     return whole_call("choose", False, tensor(a), choices, out=out, mode=mode)
 
 
@@ -141,35 +141,35 @@ def clip(
     low, high = (given(bound) for bound in ((a_min, a_max) if any(by_place) else (min, max)))
     if is_weak(a):
         a = tensor(a, tensor(a).dtype.numpy)  # NumPy makes an array of a Python number, to ask it for the method
-    found: Any = a
+    clipped: Any = a
     x = tensor(a)
     if x.dtype.is_bool:
-        found = whole_call("clip", False, x, low, high)
-        return found if out is None else write_into(out, found, broadcasts=True)
+        clipped = whole_call("clip", False, x, low, high)
+        return clipped if out is None else write_into(out, clipped, broadcasts=True)
     if x.dtype.is_integer:
         low, high = (_bound(bound, x.dtype, side) for bound, side in ((low, -1), (high, 1)))
     if low is not None and high is not None:
         kinds = common_dtype(a, low, high)
         x, low, high = (tensor(one, kinds) for one in (a, low, high))
         if kinds in (float32, float64) and x.type.shape and low.type.shape == high.type.shape == ():
-            found = apply("numpy_clip", x, low, high)  # preserves the signs of zeros
+            clipped = apply("numpy_clip", x, low, high)  # preserves the signs of zeros
         else:
-            found = call_ufunc(np.minimum, call_ufunc(np.maximum, x, low), high)
+            clipped = call_ufunc(np.minimum, call_ufunc(np.maximum, x, low), high)
     elif low is not None or high is not None:
-        found = call_ufunc(np.minimum if low is None else np.maximum, x, high if low is None else low)
+        clipped = call_ufunc(np.minimum if low is None else np.maximum, x, high if low is None else low)
     else:
-        found = apply("numpy_copy", x, how="copy", number=0)
-    return found if out is None else write_into(out, found, broadcasts=True)
+        clipped = apply("numpy_copy", x, how="copy", number=0)
+    return clipped if out is None else write_into(out, clipped, broadcasts=True)
 
 
 def _bound(bound: object, dtype: DType, side: int) -> Any:
     """Return a bound for integers: None for a Python int beyond the dtype's range on its own side (no effect)."""
     if type(bound) is int:
         return None if (bound < dtype.min if side < 0 else bound > dtype.max) else bound
-    found = as_tensor(bound)
-    if found is None or not found.weak or not found.dtype.is_integer or dtype is _INT64:
+    tensor_ = as_tensor(bound)
+    if tensor_ is None or not tensor_.weak or not tensor_.dtype.is_integer or dtype is _INT64:
         return bound
-    number = tensor(found)
+    number = tensor(tensor_)
     if side < 0:
         number = apply("maximum", number, tensor(max(dtype.min, -(2**63)), np.int64))
     else:
@@ -185,8 +185,8 @@ def nonzero(a: TensorLike) -> tuple[Tensor, ...]:
     x = tensor(a, bool)
     if rank_of(x) == 0:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
-    found = apply("where_indices", x)
-    return tuple(apply("get_item", found, spec=(Rest(), At(i))) for i in range(rank_of(x)))
+    result = apply("where_indices", x)
+    return tuple(apply("get_item", result, spec=(Rest(), At(i))) for i in range(rank_of(x)))
 
 
 @computes("flatnonzero")
@@ -209,8 +209,8 @@ def compress(condition: TensorLike, a: TensorLike, axis: AxisLike | None = None,
         raise ValueError("condition must be a 1-d array")
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
-    found = at_places(x, axis_of(axis, rank_of(x)), flatnonzero(condition))
-    return found if out is None else write_into(out, found)
+    elements = at_places(x, axis_of(axis, rank_of(x)), flatnonzero(condition))
+    return elements if out is None else write_into(out, elements)
 
 
 @computes("extract")
@@ -263,25 +263,25 @@ def argsort(
     if not stable and str(kind)[:1].lower() not in ("s", "m"):
         return whole_call("argsort", False, x, axis_of(axis, rank_of(x)), kind)
     at = axis_of(axis, rank_of(x))
-    found = apply("argsort", cast(x, np.uint8) if x.dtype.is_bool else x, axis=at)
-    return cast(found, np.int64)
+    result = apply("argsort", cast(x, np.uint8) if x.dtype.is_bool else x, axis=at)
+    return cast(result, np.int64)
 
 
 @computes("searchsorted")
 def searchsorted(a: TensorLike, v: TensorLike, side: str = "left", sorter: TensorLike | None = None) -> Tensor:
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
-    wanted = common_dtype(tensor(a), tensor(v))
-    x, values = tensor(a, wanted), tensor(v, wanted)
+    dtype = common_dtype(tensor(a), tensor(v))
+    x, values = tensor(a, dtype), tensor(v, dtype)
     if rank_of(x) != 1:
         raise ValueError("object too deep for desired array")
     if sorter is not None:
         x = at_places(x, 0, sorter)
-    if wanted.kind not in "iuf":
+    if dtype.kind not in "iuf":
         return whole_call("searchsorted", False, x, values, side)
     line = apply("reshape", values, shape=(-1,))
-    found = apply("searchsorted", x, line, dtype=_INT64, side=side)
-    return apply("reshape_like", found, values)
+    result = apply("searchsorted", x, line, dtype=_INT64, side=side)
+    return apply("reshape_like", result, values)
 
 
 @computes("digitize")
@@ -307,13 +307,13 @@ def isin(
 ) -> Tensor:
     if kind not in (None, "sort", "table"):
         refuse(f"is given kind {kind!r}")
-    x, wanted = tensor(element), apply("reshape", tensor(test_elements), shape=(-1,))
-    size = known_shape(wanted)[0]
+    x, candidates = tensor(element), apply("reshape", tensor(test_elements), shape=(-1,))
+    size = known_shape(candidates)[0]
     if size > 64:
-        return whole_call("isin", False, x, wanted, invert=invert)
-    each = call_ufunc(np.equal, apply("expand_dims", x, axis=-1), wanted)
-    found = apply("numpy_any", each, axis=-1)
-    return apply("logical_not", found) if invert else found
+        return whole_call("isin", False, x, candidates, invert=invert)
+    each = call_ufunc(np.equal, apply("expand_dims", x, axis=-1), candidates)
+    result = apply("numpy_any", each, axis=-1)
+    return apply("logical_not", result) if invert else result
 
 
 @computes("unravel_index")
@@ -355,17 +355,17 @@ def unique(
     if x.dtype.is_floating:  # nans are sorted to the end, and count as one
         differs = apply("logical_and", differs, apply("logical_not", apply("is_nan", before)))
     is_first = apply("concat", np.ones(1, bool), differs, axis=0)
-    found = [apply("get_item", ordered, is_first, spec=(Mask(),))]
+    results = [apply("get_item", ordered, is_first, spec=(Mask(),))]
     if return_index:
-        found.append(apply("get_item", order, is_first, spec=(Mask(),)))
+        results.append(apply("get_item", order, is_first, spec=(Mask(),)))
     if return_inverse:
         ranks = apply("subtract", apply("cumsum", cast(is_first, np.int64), axis=0), tensor(1, np.int64))
-        found.append(apply("reshape", apply("ungather", ranks, order, order, axis=0), shape=known_shape(x)))
+        results.append(apply("reshape", apply("ungather", ranks, order, order, axis=0), shape=known_shape(x)))
     if return_counts:
         starts = apply("concat", flatnonzero(is_first), np.array([count]), axis=0)
         parts = (apply("get_item", starts, spec=(part,)) for part in _NEIGHBOURS)
-        found.append(apply("subtract", *parts))
-    return tuple(found) if any(wants) else found[0]
+        results.append(apply("subtract", *parts))
+    return tuple(results) if any(wants) else results[0]
 
 
 _NEIGHBOURS = (Slice(1, None, None), Slice(None, -1, None))

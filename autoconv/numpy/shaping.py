@@ -42,9 +42,9 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
     """Return a shape in the form of the ops: (the vector of sizes, if some are symbolic; the known sizes)."""
     sizes: Any = shape if isinstance(shape, (list, tuple)) else None
     if sizes is None:
-        known = static_value(shape)
-        if known is not None:
-            sizes = np.ravel(known).tolist()
+        constant = static_value(shape)
+        if constant is not None:
+            sizes = np.ravel(constant).tolist()
         elif holds_tensors(shape):
             vector = tensor(shape)
             _check_sizes(vector)
@@ -61,8 +61,8 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
 
 
 def _size(size: ShapeLike) -> int | None:
-    found = static_value(size)
-    if found is None and holds_tensors(size):
+    constant = static_value(size)
+    if constant is None and holds_tensors(size):
         _check_sizes(tensor(size))
         return None
     return integer(size)
@@ -169,8 +169,8 @@ def squeeze(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
 @computes("expand_dims")
 def expand_dims(a: TensorLike, axis: AxisLike) -> Tensor:
     x = tensor(a)
-    given = axis_tuple(axis)
-    for at in sorted(axes_of(given, rank_of(x) + len(given))):
+    axes = axis_tuple(axis)
+    for at in sorted(axes_of(axes, rank_of(x) + len(axes))):
         x = apply("expand_dims", x, axis=at)
     return x
 
@@ -208,8 +208,8 @@ def _at_least(least: int) -> Any:
         return x
 
     def run(*arys: Any) -> Any:
-        found = tuple(map(one, arys))
-        return found[0] if len(found) == 1 else found
+        results = tuple(map(one, arys))
+        return results[0] if len(results) == 1 else results
 
     return run
 

@@ -57,12 +57,16 @@ def standard(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     return presented(run)
 
 
-def _as_tensors(found: object) -> Any:
-    if isinstance(found, (np.ndarray, np.generic)):
-        return EagerTensor(found)
-    if isinstance(found, tuple) and any(isinstance(x, (np.ndarray, np.generic)) for x in found):
-        return type(found)(*map(_as_tensors, found)) if hasattr(found, "_fields") else tuple(map(_as_tensors, found))
-    return found
+def _as_tensors(results: object) -> Any:
+    if isinstance(results, (np.ndarray, np.generic)):
+        return EagerTensor(results)
+    if isinstance(results, tuple) and any(isinstance(x, (np.ndarray, np.generic)) for x in results):
+        return (
+            type(results)(*map(_as_tensors, results))
+            if hasattr(results, "_fields")
+            else tuple(map(_as_tensors, results))
+        )
+    return results
 
 
 def _missing(name: str, *args: Any, **kwargs: Any) -> Any:

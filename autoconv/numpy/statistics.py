@@ -61,9 +61,9 @@ def nan_to_num(x: TensorLike, copy: bool = True, nan: Any = 0.0, posinf: Any = N
         return v
     limits, kind = np.finfo(v.dtype.numpy), v.dtype.numpy  # type: ignore[arg-type]
     high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
-    found = apply("select", apply("is_nan", v), tensor(nan, kind), v)
-    found = apply("select", apply("equal", v, tensor(np.inf, kind)), tensor(high, kind), found)
-    return apply("select", apply("equal", v, tensor(-np.inf, kind)), tensor(low, kind), found)
+    result = apply("select", apply("is_nan", v), tensor(nan, kind), v)
+    result = apply("select", apply("equal", v, tensor(np.inf, kind)), tensor(high, kind), result)
+    return apply("select", apply("equal", v, tensor(-np.inf, kind)), tensor(low, kind), result)
 
 
 def _infinite(name: str, number: float) -> Any:
@@ -71,8 +71,8 @@ def _infinite(name: str, number: float) -> Any:
         v = tensor(x)
         if v.dtype.is_complex:
             raise TypeError(f"This operation is not supported for {v.dtype.name} values because it would be ambiguous.")
-        found = call_ufunc(np.equal, v, number) if v.dtype.is_floating else apply("zeros_like", v, dtype=as_dtype(bool))
-        return found if out is None else write_into(out, found)
+        flags = call_ufunc(np.equal, v, number) if v.dtype.is_floating else apply("zeros_like", v, dtype=as_dtype(bool))
+        return flags if out is None else write_into(out, flags)
 
     return run
 
@@ -91,8 +91,8 @@ def real(val: Any) -> Any:
 
 @computes("imag")
 def imag(val: TensorLike) -> Any:
-    found = _imaginary(val)
-    return found if is_weak(val) or tensor(val).dtype.is_complex else read_only(found)
+    part = _imaginary(val)
+    return part if is_weak(val) or tensor(val).dtype.is_complex else read_only(part)
 
 
 def _imaginary(val: Any) -> Any:
@@ -114,10 +114,10 @@ def real_if_close(a: TensorLike, tol: TensorLike = 100) -> Any:
 def angle(z: TensorLike, deg: bool = False) -> Tensor:
     x = tensor(z)
     if not x.dtype.is_complex:
-        found = call_ufunc(np.arctan2, 0, x)
+        result = call_ufunc(np.arctan2, 0, x)
     else:
-        found = call_ufunc(np.arctan2, apply("imag", x), apply("real", x))
-    return call_ufunc(np.multiply, found, 180 / np.pi) if deg else found
+        result = call_ufunc(np.arctan2, apply("imag", x), apply("real", x))
+    return call_ufunc(np.multiply, result, 180 / np.pi) if deg else result
 
 
 @computes("isreal")
@@ -137,10 +137,10 @@ def around(a: TensorLike, decimals: IntLike = 0, out: OutLike | None = None) -> 
     if x.dtype.is_bool:
         return whole_call("round", False, x, places)
     if x.dtype.is_complex:
-        found = by_parts(lambda part: apply("numpy_round", part, decimals=places), x)
+        rounded = by_parts(lambda part: apply("numpy_round", part, decimals=places), x)
     else:
-        found = apply("numpy_round", x, decimals=places)
-    return found if out is None else write_into(out, found)
+        rounded = apply("numpy_round", x, decimals=places)
+    return rounded if out is None else write_into(out, rounded)
 
 
 @computes("fix")
@@ -179,24 +179,25 @@ def cov(
     centred = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
     less = (0 if bias else 1) if ddof is None else ddof
     turned = apply("transpose", apply("conjugate", centred) if x.dtype.is_complex else centred)
-    found = apply("divide", multiply(centred, turned), tensor(max(float(known_shape(x)[1] - less), 0.0), x.dtype.numpy))
-    return apply("reshape", found, shape=()) if known_shape(found) == (1, 1) else found
+    count = tensor(max(float(known_shape(x)[1] - less), 0.0), x.dtype.numpy)
+    result = apply("divide", multiply(centred, turned), count)
+    return apply("reshape", result, shape=()) if known_shape(result) == (1, 1) else result
 
 
 @computes("corrcoef")
 def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> Any:
     if not _has_known_sizes(tensor(x)) and y is None and dtype is None:
         return whole_call("corrcoef", False, tensor(x), None, rowvar)
-    found = cov(x, y, rowvar, dtype=dtype)
-    if not rank_of(found):
-        return apply("divide", found, found)
-    shape = known_shape(found)
-    flat = apply("reshape", found, shape=(-1,))
+    covariance = cov(x, y, rowvar, dtype=dtype)
+    if not rank_of(covariance):
+        return apply("divide", covariance, covariance)
+    shape = known_shape(covariance)
+    flat = apply("reshape", covariance, shape=(-1,))
     spread = apply("sqrt", real(apply("gather", flat, np.arange(shape[0]) * (shape[0] + 1), axis=0)))
-    spread = cast(spread, found.dtype.numpy)
-    found = apply("divide", found, apply("expand_dims", spread, axis=1))
-    found = apply("divide", found, apply("expand_dims", spread, axis=0))
-    return by_parts(_within_one, found) if found.dtype.is_complex else _within_one(found)
+    spread = cast(spread, covariance.dtype.numpy)
+    covariance = apply("divide", covariance, apply("expand_dims", spread, axis=1))
+    covariance = apply("divide", covariance, apply("expand_dims", spread, axis=0))
+    return by_parts(_within_one, covariance) if covariance.dtype.is_complex else _within_one(covariance)
 
 
 def _has_known_sizes(x: Tensor) -> bool:
@@ -264,19 +265,19 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
     x0, y0 = (apply("gather", v, lower, axis=0) for v in (places, values))
     x1, y1 = (apply("gather", v, apply("add", lower, tensor(1)), axis=0) for v in (places, values))
     slope = apply("divide", apply("subtract", y1, y0), apply("subtract", x1, x0))
-    found = apply("add", apply("multiply", slope, apply("subtract", at, x0)), y0)
+    result = apply("add", apply("multiply", slope, apply("subtract", at, x0)), y0)
     # NumPy's handling of a NaN result: interpolate from the other end; if that is NaN too, take the value that both
     # ends share. A point equal to an end always takes that end's value.
     other = apply("add", apply("multiply", slope, apply("subtract", at, x1)), y1)
-    found = apply("select", apply("is_nan", found), other, found)
-    level = apply("logical_and", apply("is_nan", found), apply("equal", y0, y1))
-    found = apply("select", apply("logical_or", level, apply("equal", at, x0)), y0, found)
-    found = apply("select", apply("is_nan", at), at, found)
+    result = apply("select", apply("is_nan", result), other, result)
+    level = apply("logical_and", apply("is_nan", result), apply("equal", y0, y1))
+    result = apply("select", apply("logical_or", level, apply("equal", at, x0)), y0, result)
+    result = apply("select", apply("is_nan", at), at, result)
     first, final = (apply("gather", values, tensor(i, np.int64), axis=0) for i in (0, count - 1))
     below, above = (apply("gather", places, tensor(i, np.int64), axis=0) for i in (0, count - 1))
-    found = apply("select", apply("equal", at, above), final, found)
-    found = apply("select", apply("less", at, below), first if left is None else tensor(left, np.float64), found)
-    return apply("select", apply("greater", at, above), final if right is None else tensor(right, np.float64), found)
+    result = apply("select", apply("equal", at, above), final, result)
+    result = apply("select", apply("less", at, below), first if left is None else tensor(left, np.float64), result)
+    return apply("select", apply("greater", at, above), final if right is None else tensor(right, np.float64), result)
 
 
 # ---- signals
@@ -319,11 +320,11 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
 @computes("correlate")
 def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Tensor:
     x, y = tensor(a), tensor(v)
-    known = has_known_shape(x) and has_known_shape(y)
+    is_static = has_known_shape(x) and has_known_shape(y)
     if (
         rank_of(x) != 1
         or rank_of(y) != 1
-        or (known and known_shape(x)[0] < known_shape(y)[0])
+        or (is_static and known_shape(x)[0] < known_shape(y)[0])
         or mode not in ("full", "same", "valid")
     ):
         return whole_call("correlate", False, x, y, mode)

@@ -39,12 +39,12 @@ def _sized(x: Tensor, axis: int, n: object) -> Tensor:
     """Return the first n elements along the axis, padded with zeros if there are fewer."""
     if n is None:
         return x
-    wanted, size = integer(n), known_shape(x)[axis]
-    if wanted < 1:
-        raise ValueError(f"Invalid number of FFT data points ({wanted}) specified.")
-    if wanted <= size:
-        return apply("get_item", x, spec=(*(WHOLE,) * axis, Slice(None, wanted, None)))
-    paddings = tuple((0, wanted - size if i == axis else 0) for i in range(rank_of(x)))
+    count, size = integer(n), known_shape(x)[axis]
+    if count < 1:
+        raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
+    if count <= size:
+        return apply("get_item", x, spec=(*(WHOLE,) * axis, Slice(None, count, None)))
+    paddings = tuple((0, count - size if i == axis else 0) for i in range(rank_of(x)))
     return apply("pad", x, paddings=paddings)
 
 
@@ -118,8 +118,8 @@ def irfft(a: Any, n: object = None, axis: Any = -1, norm: Any = None, out: OutLi
     if count < 1:
         raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
     x = x if known_shape(x)[at] else _sized(x, at, 1)
-    found = _move_last_axis_back(apply("irfft", _last(x, at), length=count, norm=_norm(norm)), at)
-    return cast(found, np.float16) if tensor(a).dtype.numpy == np.float16 else found
+    samples = _move_last_axis_back(apply("irfft", _last(x, at), length=count, norm=_norm(norm)), at)
+    return cast(samples, np.float16) if tensor(a).dtype.numpy == np.float16 else samples
 
 
 def _real_several(default: object) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -131,8 +131,8 @@ def _real_several(default: object) -> tuple[Callable[..., Any], Callable[..., An
             raise ValueError("Shape and axes have different lengths.")
         places = (tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))) if axes is None else tuple(axes)
         last, others = (None, None) if s is None else (s[-1], tuple(s[:-1]))
-        found = rfft(x, None if last == -1 else last, places[-1], norm)
-        return _transform_over_axes("fft", None)(found, others, places[:-1], norm)
+        spectrum = rfft(x, None if last == -1 else last, places[-1], norm)
+        return _transform_over_axes("fft", None)(spectrum, others, places[:-1], norm)
 
     def back(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
@@ -174,8 +174,8 @@ computes("fft.ifftshift")(_shifted(-1))
 @computes("fft.hfft")
 def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
     turned = {"backward": "forward", "forward": "backward", "ortho": "ortho"}[_norm(norm)]
-    found = irfft(call_ufunc(np.conjugate, _complex(a)), n, axis, turned, out)
-    return cast(found, np.float16) if tensor(a).dtype.numpy == np.float16 else found
+    samples = irfft(call_ufunc(np.conjugate, _complex(a)), n, axis, turned, out)
+    return cast(samples, np.float16) if tensor(a).dtype.numpy == np.float16 else samples
 
 
 by_kernel("fft.ihfft")

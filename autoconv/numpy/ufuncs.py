@@ -81,12 +81,12 @@ def loop_of(ufunc: Any, inputs: Sequence[Any], dtype: Any = None, casting: str =
     if dtype is not None:
         signature = dtype if isinstance(dtype, tuple) else (None,) * ufunc.nin + (numpy_dtype(dtype),) * ufunc.nout
         options["signature"] = signature
-    found = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), casting=casting, **options)
-    if any(each.kind not in "biufc" or each.itemsize > 16 for each in found):
-        refuse(f"computes with {found[0]}")
-    for each in found:
+    dtypes_found = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), casting=casting, **options)
+    if any(each.kind not in "biufc" or each.itemsize > 16 for each in dtypes_found):
+        refuse(f"computes with {dtypes_found[0]}")
+    for each in dtypes_found:
         as_dtype(each)
-    return tuple(found)
+    return tuple(dtypes_found)
 
 
 def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[Any]]) -> Any:
@@ -94,12 +94,12 @@ def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[An
     is_complex = bool(operands) and operands[0].dtype.is_complex
     loop = (COMPLEX_LOOPS.get(ufunc.__name__) if is_complex else None) or LOOPS.get(ufunc.__name__)
     same = len(set(dtypes[: ufunc.nin])) == 1
-    found = loop(*operands) if loop is not None and same else None
-    if found is None:
+    result = loop(*operands) if loop is not None and same else None
+    if result is None:
         return whole_call(ufunc.__name__, False, *operands)
-    if isinstance(found, tuple):
-        return tuple(cast(x, d) for x, d in zip(found, dtypes[ufunc.nin :], strict=True))
-    return cast(found, dtypes[-1])
+    if isinstance(result, tuple):
+        return tuple(cast(x, d) for x, d in zip(result, dtypes[ufunc.nin :], strict=True))
+    return cast(result, dtypes[-1])
 
 
 # ---- methods
@@ -121,8 +121,8 @@ def reduce(
         return FUNCTIONS[function](array, axis=axis, out=out, keepdims=keepdims, **options)
     if dtype is not None:
         options["dtype"] = dtype
-    found = whole_call(f"{ufunc.__name__}.reduce", False, tensor(array), axis=axis, keepdims=keepdims, **options)
-    return found if out is None else write_into(out, found)
+    result = whole_call(f"{ufunc.__name__}.reduce", False, tensor(array), axis=axis, keepdims=keepdims, **options)
+    return result if out is None else write_into(out, result)
 
 
 def accumulate(
@@ -142,11 +142,11 @@ def accumulate(
         return FUNCTIONS[scan](x, axis=axis, dtype=dtype, out=out)
     extremes = {"maximum": "cummax", "minimum": "cummin"}.get(ufunc.__name__)
     if extremes is not None and dtype is None and (x.dtype.is_integer or x.dtype in (float32, float64)):
-        found = apply(extremes, x, axis=integer(axis))
+        result = apply(extremes, x, axis=integer(axis))
     else:
         options = {} if dtype is None else {"dtype": dtype}
-        found = whole_call(f"{ufunc.__name__}.accumulate", False, x, axis=integer(axis), **options)
-    return found if out is None else write_into(out, found)
+        result = whole_call(f"{ufunc.__name__}.accumulate", False, x, axis=integer(axis), **options)
+    return result if out is None else write_into(out, result)
 
 
 def outer(ufunc: Callable[..., Any], x: TensorLike, y: TensorLike, **kwargs: Any) -> Any:
@@ -169,8 +169,8 @@ def reduceat(
     out: OutLike | None = None,
 ) -> Any:
     options = {} if dtype is None else {"dtype": dtype}
-    found = whole_call(f"{ufunc.__name__}.reduceat", False, tensor(array), indices, axis=integer(axis), **options)
-    return found if out is None else write_into(out, found)
+    result = whole_call(f"{ufunc.__name__}.reduceat", False, tensor(array), indices, axis=integer(axis), **options)
+    return result if out is None else write_into(out, result)
 
 
 # ---- loops by ops
@@ -241,8 +241,8 @@ def _nan_aware(name: str) -> Loop:
     def loop(x: Tensor, y: Tensor) -> Any:
         if not x.dtype.is_floating:
             return LOOPS[name](x, y)
-        found = apply("select", apply("is_nan", y), x, apply(name, x, y))
-        return apply("select", apply("is_nan", x), y, found)
+        result = apply("select", apply("is_nan", y), x, apply(name, x, y))
+        return apply("select", apply("is_nan", x), y, result)
 
     return loop
 
@@ -253,8 +253,8 @@ def _times(factor: float) -> Loop:
 
 def _heaviside(x: Tensor, at_zero: Tensor) -> Any:
     zero, one = (tensor(v, x.dtype) for v in (0, 1))
-    found = apply("select", apply("greater", x, zero), one, apply("select", apply("less", x, zero), zero, at_zero))
-    return apply("select", apply("is_nan", x), x, found)
+    result = apply("select", apply("greater", x, zero), one, apply("select", apply("less", x, zero), zero, at_zero))
+    return apply("select", apply("is_nan", x), x, result)
 
 
 def _signbit(x: Tensor) -> Any:
@@ -302,10 +302,10 @@ def _multiplied(x: Tensor, y: Tensor) -> Any:
     rows = apply("expand_dims", x, axis=0) if ranks[0] == 1 else x
     columns = apply("expand_dims", y, axis=1) if ranks[1] == 1 else y
     added = tuple(axis for axis, rank in zip((-2, -1), ranks, strict=True) if rank == 1)
-    found = apply("matmul", rows, columns)
+    result = apply("matmul", rows, columns)
     if dtype.is_bool:
-        found = apply("not_equal", found, tensor(0, found.dtype.numpy))
-    return apply("squeeze", found, axis=added) if added else found
+        result = apply("not_equal", result, tensor(0, result.dtype.numpy))
+    return apply("squeeze", result, axis=added) if added else result
 
 
 LOOPS.update(

@@ -17,7 +17,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
 def write_into(
-    out: Any, found: Tensor, where: TensorLike = True, casting: str = "same_kind", broadcasts: bool = False
+    out: Any, result: Tensor, where: TensorLike = True, casting: str = "same_kind", broadcasts: bool = False
 ) -> Any:
     """Write a result into `out` where the mask is true, and return `out`; raises NumPy's error for other dtypes.
 
@@ -30,28 +30,28 @@ def write_into(
             "writes to an array that is not part of the graph" if current_region() else "writes to a tensor"
         )
     dtype = numpy_dtype_of(out)
-    if not broadcasts and tensor(out).type.shape != found.type.shape:
+    if not broadcasts and tensor(out).type.shape != result.type.shape:
         refuse("is given an array of another shape to write to")
-    if not np.can_cast(found.dtype.numpy, dtype, casting):  # type: ignore[arg-type]
+    if not np.can_cast(result.dtype.numpy, dtype, casting):  # type: ignore[arg-type]
         raise TypeError(
-            f"Cannot cast ufunc output from dtype('{found.dtype.name}') to dtype('{dtype}') with casting rule "
+            f"Cannot cast ufunc output from dtype('{result.dtype.name}') to dtype('{dtype}') with casting rule "
             f"'{casting}'"
         )
-    place, shape = np.shape(out), found.type.shape
+    place, shape = np.shape(out), result.type.shape
     if shape is not None and None not in (*place, *shape) and not may_fit(place, shape):
         raise ValueError(f"non-broadcastable output operand with shape {place} doesn't match {shape}")
-    value = cast(found, dtype)
+    value = cast(result, dtype)
     if where is not True:
         value = apply("select", tensor(where, bool), value, tensor(out))
     if isinstance(out, SymbolicTensor):
-        changed(out)
+        note_change(out)
     out[...] = value
     return out
 
 
-def changed(x: TensorLike) -> None:
+def note_change(x: TensorLike) -> None:
     """Register an in-place change of an array, which makes the trace take it by reference."""
     current_contract().before_write(x, "an array is changed in place")
 
 
-__all__ = ["changed", "write_into"]
+__all__ = ["note_change", "write_into"]

@@ -29,16 +29,16 @@ def load(model: Any) -> Model:
         runtime = import_module("onnxruntime")
     except ImportError:
         raise AutoconvError("the package onnxruntime is not installed", remedy="pip install 'autoconv[onnx]'") from None
-    given = model if isinstance(model, bytes) else None
-    if given is None:
-        given = model.SerializeToString() if hasattr(model, "SerializeToString") else fspath(model)
-    if isinstance(given, str):
+    content = model if isinstance(model, bytes) else None
+    if content is None:
+        content = model.SerializeToString() if hasattr(model, "SerializeToString") else fspath(model)
+    if isinstance(content, str):
         try:
-            check(Path(given).read_bytes(), given)
+            check(Path(content).read_bytes(), content)
         except OSError as error:
-            raise AutoconvError(f"the model {given!r} cannot be read: {error.strerror}") from None
+            raise AutoconvError(f"the model {content!r} cannot be read: {error.strerror}") from None
     try:
-        session = runtime.InferenceSession(given, providers=runtime.get_available_providers())
+        session = runtime.InferenceSession(content, providers=runtime.get_available_providers())
     except Exception as error:  # the runtime's classes differ from release to release
         raise AutoconvError(f"ONNX Runtime refuses the model: {error}") from None
     return Model(session)
@@ -72,10 +72,10 @@ class Model:
         if missing:
             raise TypeError(f"the model lacks its argument {missing[0]!r}")
         try:
-            found = self._session.run(None, feeds)
+            outputs = self._session.run(None, feeds)
         except Exception as error:
             raise InvalidArgumentError(f"ONNX Runtime: {error}") from None
-        results = dict(zip(self.outputs, found, strict=True))
+        results = dict(zip(self.outputs, outputs, strict=True))
         self._check(results)
         values = [value for name, value in results.items() if name != ERROR]
         return values[0] if len(values) == 1 else tuple(values)

@@ -29,11 +29,11 @@ class GraphBuilder:
         op = OPS.get(name)
         if op is None:
             raise AttributeError(f"there is no op named {name!r}")
-        chosen: Op = op
+        op_found: Op = op
 
         def apply(*operands: Any, **attributes: Any) -> Any:
-            inputs = [self._value(chosen, x, i, operands) for i, x in enumerate(operands)]
-            results = self.graph.add(chosen, inputs, attributes, span=self.span).results
+            inputs = [self._value(op_found, x, i, operands) for i, x in enumerate(operands)]
+            results = self.graph.add(op_found, inputs, attributes, span=self.span).results
             return results[0] if len(results) == 1 else results
 
         return apply
@@ -43,13 +43,13 @@ class GraphBuilder:
             return operand
         if isinstance(operand, (np.ndarray, np.generic)):
             return self.constant(value=np.asarray(operand))
-        met = _met_by(op, position, operands)
+        met = _type_to_share(op, position, operands)
         if met is None:
             return self.constant(value=np.asarray(operand))
         return self.constant(value=_as_dtype(operand, met.dtype), weak=met.weak)
 
 
-def _met_by(op: Op, position: int, operands: Sequence[Any]) -> TensorType | None:
+def _type_to_share(op: Op, position: int, operands: Sequence[Any]) -> TensorType | None:
     """Return the type of the first value whose dtype the operand at `position` has to share."""
     positions = range(len(operands)) if op.unify == "all" else op.unify
     if position not in positions:

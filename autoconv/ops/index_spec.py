@@ -130,13 +130,13 @@ def aligned(
     `operands` may be left out where no caller needs them. `rank_of` gives the rank of a mask's operand. The width of
     `Rest` is negative if there are more entries than dimensions.
     """
-    given = iter(operands)
+    iterator = iter(operands)
     entries = spec if any(isinstance(entry, Rest) for entry in spec) else (*spec, Rest())
-    found = [(entry, tuple(islice(given, entry.takes))) for entry in entries]
-    counts = [rank_of(own[0]) if isinstance(entry, Mask) else entry.covers for entry, own in found]
+    pairs = [(entry, tuple(islice(iterator, entry.takes))) for entry in entries]
+    counts = [rank_of(own[0]) if isinstance(entry, Mask) else entry.covers for entry, own in pairs]
     rest, axis = rank - sum(counts), 0
     result: list[Aligned] = []
-    for (entry, own), count in zip(found, counts, strict=True):
+    for (entry, own), count in zip(pairs, counts, strict=True):
         count = rest if isinstance(entry, Rest) else count
         result.append(Aligned(entry, own, axis, count))
         axis += count

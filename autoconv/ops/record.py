@@ -47,8 +47,8 @@ def _is_beyond_memory(type_: Type) -> bool:
     """Return whether the array is larger than any memory, in bytes that native code could not count."""
     if not isinstance(type_, TensorType) or type_.shape is None:
         return False
-    known = [size for size in type_.shape if isinstance(size, int)]
-    return bool(known) and 0 not in known and math.prod(known) * type_.dtype.size >= _ADDRESSES
+    sizes = [size for size in type_.shape if isinstance(size, int)]
+    return bool(sizes) and 0 not in sizes and math.prod(sizes) * type_.dtype.size >= _ADDRESSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +102,14 @@ class Op:
     ) -> tuple[Type, ...]:
         """Return the result types of an application; raises the rule's errors, StagingError where the rule fails."""
         try:
-            found: Any = (
+            types_found: Any = (
                 self.result(*inputs, regions=regions, **attributes) if regions else self.result(*inputs, **attributes)
             )
         except _FAILURES as error:
             if type(error) not in _FAILURES or (type(error) is IndexError and "index out of range" not in str(error)):
                 raise  # raised on purpose by the rule
             raise StagingError(f"{self.name} has no rule for {', '.join(map(str, inputs))}") from error
-        results = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+        results = tuple(types_found) if isinstance(types_found, (tuple, list)) else (types_found,)
         if any(map(_is_beyond_memory, results)):
             raise StagingError(f"{self.name} would give an array of more than {_ADDRESSES} bytes")
         return results

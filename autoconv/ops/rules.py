@@ -45,12 +45,12 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     """
     if any(shape is None for shape in shapes):
         return None
-    known = [shape for shape in shapes if shape is not None]
-    rank = max((len(shape) for shape in known), default=0)
+    static_shapes = [shape for shape in shapes if shape is not None]
+    rank = max((len(shape) for shape in static_shapes), default=0)
     result: list[Dimension] = []
     for axis in range(rank):
-        dimensions = [shape[axis - rank + len(shape)] for shape in known if axis - rank + len(shape) >= 0]
-        result.append(_broadcast_dimension(dimensions, known))
+        dimensions = [shape[axis - rank + len(shape)] for shape in static_shapes if axis - rank + len(shape) >= 0]
+        result.append(_broadcast_dimension(dimensions, static_shapes))
     return tuple(result)
 
 

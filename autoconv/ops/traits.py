@@ -83,7 +83,7 @@ class Traits:
     elementwise     every element of the result depends on the same element of the (broadcast) inputs alone
     commutative     f(x, y) == f(y, x)
     identity        the e for which f(x, e) == x
-    shape_only      inputs of which only the shape is read (of a list: the length too)
+    shape_only      inputs read for their shape only (a list: for its length too)
     sizes           the operand whose elements are sizes of the result
     counted_by      other inputs that decide how many elements the result has
     view            results share the memory of the first input, as in NumPy, or are that input itself

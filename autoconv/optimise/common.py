@@ -39,16 +39,16 @@ def common(graph: Graph, contract: str = "function") -> Graph:
 class _Merger(Rewriter[str]):
     def __init__(self, graph: Graph, contract: str, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, contract, copies)
-        self._kept = escaping_arrays(graph) if contract == "compile" else set()
-        self._found: dict[Hashable, Sequence[Value]] = {}
+        self._escaping = escaping_arrays(graph) if contract == "compile" else set()
+        self._results: dict[Hashable, Sequence[Value]] = {}
         self._reads: dict[Hashable, Sequence[Value]] = {}
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.effects & Effects.WRITE:
             self._reads.clear()
-        if node.effects.must_run or node.regions or not self._kept.isdisjoint(node.results):
+        if node.effects.must_run or node.regions or not self._escaping.isdisjoint(node.results):
             return None
-        table, key = self._reads if node.effects & Effects.READ else self._found, _key(node, inputs)
+        table, key = self._reads if node.effects & Effects.READ else self._results, _key(node, inputs)
         if key not in table:
             table[key] = copy_node(self.copy, node, inputs).results
         return table[key]

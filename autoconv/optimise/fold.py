@@ -64,8 +64,8 @@ class _Folder(Rewriter[None]):
 
     def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> _Folder:
         inner = _Folder(region, None, self.copies)
-        known = _constant_parameters(node, inputs, self.constants)
-        inner.constants.update((inner.copy.parameters[position], array) for position, array in known.items())
+        constants = _constant_parameters(node, inputs, self.constants)
+        inner.constants.update((inner.copy.parameters[position], array) for position, array in constants.items())
         return inner
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
@@ -117,10 +117,10 @@ def _evaluate(
         return None
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"):
-            found = kernel(*arrays, **node.attributes)
+            output = kernel(*arrays, **node.attributes)
     except Exception:  # the kernel raises the same error at run time, or NumPy warns of one
         return None
-    results = found if isinstance(found, tuple) else (found,)
+    results = output if isinstance(output, tuple) else (output,)
     if len(results) != len(node.results):
         return None
     folded = []

@@ -83,9 +83,9 @@ class _Forwarder(Rewriter[None]):
         for array in arrays:
             contents = self._contents.pop(array, None)
             if contents is not None:
-                made = array.node
-                assert made is not None
-                again = self.copy.add(OPS["array_of"], [contents], name=made.name, span=made.span)
+                creation = array.node
+                assert creation is not None
+                again = self.copy.add(OPS["array_of"], [contents], name=creation.name, span=creation.span)
                 self.values[array] = again.results[0]
 
     def _filled(self, node: Node) -> Value:
@@ -97,11 +97,11 @@ class _Forwarder(Rewriter[None]):
     def _stored(self, node: Node, value: Value) -> Value:
         """Return the value with the dtype and the shape of the array."""
         array: Any = node.inputs[0].type
-        given: Any = value.type
-        if given.weak or given.dtype is not array.dtype:
-            op = OPS["python_cast" if given.weak else "cast"]
+        stored_type: Any = value.type
+        if stored_type.weak or stored_type.dtype is not array.dtype:
+            op = OPS["python_cast" if stored_type.weak else "cast"]
             value = self.copy.add(op, [value], {"dtype": array.dtype}, span=node.span).results[0]
-        if given.shape != array.shape:
+        if stored_type.shape != array.shape:
             value = self.copy.add(OPS["broadcast_to"], [value], {"shape": array.shape}, span=node.span).results[0]
         return value
 
@@ -128,8 +128,8 @@ def _materialisation_points(graph: Graph) -> dict[Node | None, list[Value]]:
 
 def _makes_array(node: Node) -> bool:
     if node.op.name == "array_of":
-        given = node.inputs[0].type
-        return isinstance(given, TensorType) and not given.weak and not node.attributes.get("read_only")
+        type_ = node.inputs[0].type
+        return isinstance(type_, TensorType) and not type_.weak and not node.attributes.get("read_only")
     if node.op.name != "array_new" or node.inputs or node.attributes["fill"] is None:
         return False
     return all(isinstance(size, int) for size in node.attributes["shape"])

@@ -86,14 +86,14 @@ def _lift(
                 outside.free.update(node.results)
             elif node.inputs and (not node.op.traits.elementwise or _does_not_grow(node)):
                 gone.add(node)
-                lifted += [(region, value, found) for value, found in outside.lift(node)]
+                lifted += [(region, value, lifted_value) for value, lifted_value in outside.lift(node)]
     if not lifted:
         return inputs, list(regions)
     used = {value for region in regions for node in region.nodes if node not in gone for value in node.inputs}
     used.update(value for region in regions for value in region.outputs)
-    carried = [(region, value, found) for region, value, found in lifted if value in used]
+    carried = [(region, value, lifted_value) for region, value, lifted_value in lifted if value in used]
     rebuilt = [_rebuilt(region, gone, carried) for region in regions]
-    return [*inputs, *(found for _, _, found in carried)], rebuilt
+    return [*inputs, *(lifted_value for _, _, lifted_value in carried)], rebuilt
 
 
 class _Available:
@@ -102,9 +102,9 @@ class _Available:
     `free` values cost nothing in the loop; they are copied out only where a lifted node needs them.
     """
 
-    def __init__(self, outer: Graph, found: dict[Value, Value]) -> None:
+    def __init__(self, outer: Graph, available: dict[Value, Value]) -> None:
         self._outer = outer
-        self._found = found
+        self._available = available
         self.free: set[Value] = set()
 
     def reaches(self, node: Node) -> bool:
@@ -112,27 +112,27 @@ class _Available:
             return False
         if not all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)):
             return False
-        return all(value in self._found or value in self.free for value in node.inputs)
+        return all(value in self._available or value in self.free for value in node.inputs)
 
     def lift(self, node: Node) -> list[tuple[Value, Value]]:
         """Add the node to the enclosing graph; return pairs of its results, in the region and there."""
-        made = copy_node(self._outer, node, [self._value(value) for value in node.inputs])
-        pairs = list(zip(node.results, made.results, strict=True))
-        self._found.update(pairs)
+        node_copy = copy_node(self._outer, node, [self._value(value) for value in node.inputs])
+        pairs = list(zip(node.results, node_copy.results, strict=True))
+        self._available.update(pairs)
         return pairs
 
     def _value(self, value: Value) -> Value:
-        if value not in self._found:
+        if value not in self._available:
             assert value.node is not None
             self.lift(value.node)
-        return self._found[value]
+        return self._available[value]
 
 
 def _does_not_grow(node: Node) -> bool:
     """Return whether reading the result costs no more than reading the operands; otherwise the loop recomputes it."""
     counts = [element_count(value.shape) for value in (*node.results, *node.inputs)]
-    known = [count for count in counts if count is not None]
-    return len(known) == len(counts) and known[0] <= max(known[1:])
+    static_counts = [count for count in counts if count is not None]
+    return len(static_counts) == len(counts) and static_counts[0] <= max(static_counts[1:])
 
 
 def _rebuilt(region: Graph, gone: set[Node], carried: Sequence[tuple[Graph, Value, Value]]) -> Graph:
@@ -143,7 +143,7 @@ def _rebuilt(region: Graph, gone: set[Node], carried: Sequence[tuple[Graph, Valu
             values[value] = parameter
     for node in region.nodes:
         if node not in gone:
-            made = copy_node(copy, node, [values[value] for value in node.inputs])
-            values.update(zip(node.results, made.results, strict=True))
+            node_copy = copy_node(copy, node, [values[value] for value in node.inputs])
+            values.update(zip(node.results, node_copy.results, strict=True))
     copy.outputs = [values[value] for value in region.outputs]
     return copy

@@ -56,9 +56,9 @@ def _inlined(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) 
         results = _inlined(copy, inner, given, span)
         if results is None:
             regions = copied_regions(inner, {}, lambda region: _region(region, span))
-            made = copy_node(copy, inner, given, regions)
-            made.span = _called_from(inner.span, span)
-            results = list(made.results)
+            node_copy = copy_node(copy, inner, given, regions)
+            node_copy.span = _called_from(inner.span, span)
+            results = list(node_copy.results)
         values.update(zip(inner.results, results, strict=True))
     return [values[value] for value in called.outputs]
 

@@ -30,7 +30,7 @@ class _Lists:
 
     def __init__(self) -> None:
         self._parent: dict[Value, Value] = {}
-        self._spoiled: set[Value] = set()
+        self._excluded: set[Value] = set()
         self._pushed: list[tuple[Value, Type]] = []
 
     def _root(self, value: Value) -> Value:
@@ -41,7 +41,7 @@ class _Lists:
 
     def spoil(self, value: Value) -> None:
         if isinstance(value.type, ListType):
-            self._spoiled.add(self._root(value))
+            self._excluded.add(self._root(value))
 
     def _join(self, first: Value, second: Value) -> None:
         if not isinstance(first.type, ListType) or not isinstance(second.type, ListType):
@@ -50,8 +50,8 @@ class _Lists:
             return
         a, b = self._root(first), self._root(second)
         self._parent[a] = b
-        if a in self._spoiled:
-            self._spoiled.add(b)
+        if a in self._excluded:
+            self._excluded.add(b)
 
     def visit(self, graph: Graph) -> None:
         for node in graph.nodes:
@@ -89,16 +89,16 @@ class _Lists:
                 elements[root] = None if before is None else join(before, type_)
             except NoCommonType:
                 elements[root] = None
-        spoiled = {self._root(value) for value in self._spoiled}
+        spoiled = {self._root(value) for value in self._excluded}
         changed = False
         for value in list(self._parent):
             root = self._root(value)
-            found = elements.get(root)
-            if found is None or root in spoiled or not isinstance(value.type, ListType):
+            element = elements.get(root)
+            if element is None or root in spoiled or not isinstance(value.type, ListType):
                 continue
             old = value.type.element
-            if found != old and isinstance(found, TensorType) and _is_narrower(found, old):
-                value.type = ListType(found)
+            if element != old and isinstance(element, TensorType) and _is_narrower(element, old):
+                value.type = ListType(element)
                 changed = True
         return changed
 

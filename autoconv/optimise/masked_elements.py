@@ -86,10 +86,10 @@ class _OnWholeArrays(Rewriter[None]):
             return
         if len(node.results) != 1 or not node.op.traits.elementwise or node.regions:
             return
-        found = {self._masks[value] for value in node.inputs if value in self._masks}
-        if len(found) != 1 or own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:
+        masks = {self._masks[value] for value in node.inputs if value in self._masks}
+        if len(masks) != 1 or own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:
             return
-        ((mask, shape),) = found
+        ((mask, shape),) = masks
         behind = len(shape) - _rank(mask)
         if any(value not in self._masks and not _rank_is_at_most(value, behind) for value in node.inputs):
             return
@@ -100,12 +100,12 @@ class _OnWholeArrays(Rewriter[None]):
 
     def _kept_values(self) -> set[Value]:
         """Return the values that nodes which stay use, or the outputs."""
-        kept = {value for value in self.graph.outputs if value in self._masks}
+        values = {value for value in self.graph.outputs if value in self._masks}
         for node in reversed(self.graph.nodes):
-            is_unused = bool(node.results) and node.results[0] in self._masks and node.results[0] not in kept
+            is_unused = bool(node.results) and node.results[0] in self._masks and node.results[0] not in values
             if node not in self._replaced and not is_unused:
-                kept.update(value for value in node.inputs if value in self._masks)
-        return kept
+                values.update(value for value in node.inputs if value in self._masks)
+        return values
 
     def _rule(self, node: Node) -> Callable[[GraphBuilder, Node, list[Value]], Sequence[Value]] | None:
         if _is_set(node):
@@ -130,9 +130,9 @@ class _OnWholeArrays(Rewriter[None]):
             if _is_taken(node):
                 self._whole[value] = self.values[node.inputs[0]]
             else:
-                given = [self.whole(each) for each in node.inputs]
-                made = self.copy.add(node.op, given, node.attributes, name=node.name, span=node.span)
-                self._whole[value] = made.results[0]
+                operands = [self.whole(each) for each in node.inputs]
+                total = self.copy.add(node.op, operands, node.attributes, name=node.name, span=node.span)
+                self._whole[value] = total.results[0]
         return self._whole[value]
 
     def mask(self, b: GraphBuilder, value: Value) -> Value:
@@ -175,10 +175,10 @@ class _OnWholeArrays(Rewriter[None]):
             value = b.cast(value, dtype=target.dtype)
         in_memory = isinstance(target.type, ArrayType)
         old = b.array_load(target) if in_memory else target
-        found = b.select(_of_rank(b, inputs[2], _rank(target)), value, old)
+        choice = b.select(_of_rank(b, inputs[2], _rank(target)), value, old)
         if not in_memory:
-            return [found]
-        b.array_store(target, found)
+            return [choice]
+        b.array_store(target, choice)
         return []
 
 
@@ -189,8 +189,8 @@ def _with_neutral(neutral: Any) -> Callable[[_OnWholeArrays, GraphBuilder, Node]
     def rule(whole: _OnWholeArrays, b: GraphBuilder, node: Node) -> Value:
         x = whole.whole(node.inputs[0])
         number = b.constant(value=np.asarray(neutral, x.dtype.numpy))
-        chosen = b.select(whole.mask(b, node.inputs[0]), x, number)
-        return _reduced(b, node.op.name, chosen, whole.axes(node), node)
+        choice = b.select(whole.mask(b, node.inputs[0]), x, number)
+        return _reduced(b, node.op.name, choice, whole.axes(node), node)
 
     return rule
 
@@ -205,8 +205,8 @@ def _mean(whole: _OnWholeArrays, b: GraphBuilder, node: Node) -> Value:
     x, dtype, axes = whole.whole(node.inputs[0]), node.results[0].dtype, whole.axes(node)
     mask = whole.mask(b, node.inputs[0])
     x = x if x.dtype is dtype else b.cast(x, dtype=dtype)
-    kept = {"keepdims": True} if node.attributes.get("keepdims") else {}
-    how = {"axis": None if axes == "all" else axes, **kept}
+    options = {"keepdims": True} if node.attributes.get("keepdims") else {}
+    how = {"axis": None if axes == "all" else axes, **options}
     total = b.numpy_sum(b.select(mask, x, b.constant(value=np.zeros((), dtype.numpy))), **how)
     shape = x.shape or ()
     ones = mask if mask.shape == shape else b.broadcast_to(mask, shape=shape)

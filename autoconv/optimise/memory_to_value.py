@@ -62,8 +62,8 @@ class ReadOnly:
                 return value.type.is_dense and not value.type.shared
             return owner.op.name in ("cond", "while")
         if node.op.name == "array_of":
-            given = node.inputs[0].type
-            return isinstance(given, TensorType) and not given.weak
+            type_ = node.inputs[0].type
+            return isinstance(type_, TensorType) and not type_.weak
         if node.op.name == "array_new":
             return node.attributes["fill"] is not None and not node.inputs
         if node.op.name == "array_view":

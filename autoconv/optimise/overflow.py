@@ -34,8 +34,8 @@ def may_exceed(graph: Graph) -> bool:
 def rerun_point(graph: Graph, lasts: Callable[[Node], bool]) -> tuple[Node | None, str]:
     """Return the first irreversible node (`lasts`) after which the call may have to rerun as plain Python, and why.
 
-    The reasons are an int beyond 64 bits, a Python number of another kind than traced, and methods or properties of the
-    user's classes, which a graph cannot run. The node is None if there is none.
+    The reasons are an int beyond 64 bits, a Python number of another kind than traced, and a method or property that a
+    graph cannot run. The node is None if there is none.
     """
     found = _ReachedNodes(graph, lasts)
     return found.behind, found.what

@@ -39,8 +39,8 @@ def promote(graph: Graph, contract: str = "function") -> Graph:
 
     Regions take and return the contents instead of the arrays.
     """
-    found = ReadOnly(graph)
-    return _Promotion(graph, found).run() if found.values else graph
+    arrays = ReadOnly(graph)
+    return _Promotion(graph, arrays).run() if arrays.values else graph
 
 
 class _Promotion(Rewriter[ReadOnly]):
@@ -85,24 +85,24 @@ class _Promotion(Rewriter[ReadOnly]):
             value = copy.add(OPS["constant"], (), {"value": np.array(fill, dtype.numpy), "weak": False}, span=node.span)
             return copy.add(OPS["fill"], value.results, {"shape": shape}, name=node.name, span=node.span).results[0]
         op = OPS[node.op.traits.on_values]
-        found = copy.add(op, [self.values[node.inputs[0]]], node.attributes, name=node.name, span=node.span)
-        return found.results[0]
+        access = copy.add(op, [self.values[node.inputs[0]]], node.attributes, name=node.name, span=node.span)
+        return access.results[0]
 
     def _copied(self, copy: Graph, node: Node) -> Sequence[Value]:
         inputs = [self._given(copy, node, i) for i in range(len(node.inputs))]
         regions = self.regions(node, inputs)
         types = [self.type_of(value) for value in node.results]
-        wanted = [value for value in node.results if value in self.shared.wanted]
+        values = [value for value in node.results if value in self.shared.wanted]
         # The loop test is evaluated before the loop, which may write to the test's operands.
-        going = _written(copy, regions[0], inputs) if any(map(self._is_given, wanted)) else None
-        made = copy.add(
+        going = _written(copy, regions[0], inputs) if any(map(self._is_given, values)) else None
+        loop_copy = copy.add(
             node.op, inputs, node.attributes, regions=regions, types=types, name=node.name, span=node.span,
             device=node.device,
         )  # fmt: skip
-        self.values.update(zip(node.results, made.results, strict=True))
-        for value in wanted:
+        self.values.update(zip(node.results, loop_copy.results, strict=True))
+        for value in values:
             self._arrays[value] = self._array_of(copy, value, going)
-        return made.results
+        return loop_copy.results
 
     def _is_given(self, result: Value) -> bool:
         """Return whether the result may be the initial array itself."""
@@ -128,13 +128,13 @@ class _Promotion(Rewriter[ReadOnly]):
         """Rebuild the array for a loop's result."""
         loop = result.node
         assert loop is not None
-        held = self.values[result]
+        contents = self.values[result]
         if not self._is_given(result):
-            return copy.add(OPS["array_of"], [held], _access(result.type), span=loop.span).results[0]
+            return copy.add(OPS["array_of"], [contents], _access(result.type), span=loop.span).results[0]
         assert going is not None
-        given = [held, self.values[loop.inputs[result.index]]]
-        arms = [_arm(given, number) for number in range(2)]
-        return copy.add(OPS["cond"], [going, *given], regions=arms, types=[result.type], span=loop.span).results[0]
+        choices = [contents, self.values[loop.inputs[result.index]]]
+        arms = [_arm(choices, number) for number in range(2)]
+        return copy.add(OPS["cond"], [going, *choices], regions=arms, types=[result.type], span=loop.span).results[0]
 
 
 def _written(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Value:
@@ -142,8 +142,8 @@ def _written(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Value:
     values = dict(zip(region.parameters, arguments, strict=False))
     for node in region.nodes:
         inner = copied_regions(node, {}, lambda graph: clone(graph, lambda *_: None))
-        made = copy_node(copy, node, [values[value] for value in node.inputs], inner)
-        values.update(zip(node.results, made.results, strict=True))
+        node_copy = copy_node(copy, node, [values[value] for value in node.inputs], inner)
+        values.update(zip(node.results, node_copy.results, strict=True))
     return values[region.outputs[0]]
 
 
@@ -152,11 +152,11 @@ def _access(array: Type) -> dict[str, Any]:
     return {"read_only": True} if isinstance(array, ArrayType) and array.read_only else {}
 
 
-def _arm(given: Sequence[Value], number: int) -> Graph:
+def _arm(choices: Sequence[Value], number: int) -> Graph:
     """Return an arm of the cond "was there an iteration": the array of a tensor, or the initial array."""
     arm = Graph(("turned", "unturned")[number])
-    values = [arm.add_parameter(value.type, value.name) for value in given]
-    arm.outputs = [values[1] if number else arm.add(OPS["array_of"], values[:1], _access(given[1].type)).results[0]]
+    values = [arm.add_parameter(value.type, value.name) for value in choices]
+    arm.outputs = [values[1] if number else arm.add(OPS["array_of"], values[:1], _access(choices[1].type)).results[0]]
     return arm
 
 

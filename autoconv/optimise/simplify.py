@@ -46,13 +46,13 @@ def simplify(graph: Graph, contract: str = "function") -> Graph:
 class _Simplifier(Rewriter[str]):
     def __init__(self, graph: Graph, contract: str, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, contract, copies)
-        self._kept = escaping_arrays(graph) if contract == "compile" else set()
+        self._escaping = escaping_arrays(graph) if contract == "compile" else set()
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         rule, before = _RULES.get(node.op.name, _identity_of_op), len(self.copy.nodes)
-        found = rule(self.copy, node, inputs) if len(node.results) == 1 else None
-        is_new = found is not None and found.node in self.copy.nodes[before:]
-        return None if found is None or not (is_new or self._kept.isdisjoint(node.results)) else [found]
+        replacement = rule(self.copy, node, inputs) if len(node.results) == 1 else None
+        is_new = replacement is not None and replacement.node in self.copy.nodes[before:]
+        return None if replacement is None or not (is_new or self._escaping.isdisjoint(node.results)) else [replacement]
 
 
 # ---- helpers of the rules
@@ -94,8 +94,8 @@ def _is_float(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.dtype.is_floating
 
 
-def _is_neutral(number: Any, wanted: Any, of_sum: bool) -> bool:
-    if number is None or number != wanted:
+def _is_neutral(number: Any, neutral: Any, of_sum: bool) -> bool:
+    if number is None or number != neutral:
         return False
     return not (of_sum and isinstance(number, float)) or math.copysign(1.0, number) < 0
 
@@ -214,15 +214,15 @@ def _cast_of_choice(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
     if choice is None or choice.op.name != "select" or not isinstance(type_, TensorType) or type_.dtype.is_string:
         return None
     arms = []
-    for given in choice.inputs[1:]:
-        number = _number(given)
-        if number is None or given.node is None:
+    for operand in choice.inputs[1:]:
+        number = _number(operand)
+        if number is None or operand.node is None:
             return None
         with np.errstate(all="ignore"):
-            held = np.asarray(number).astype(type_.dtype.numpy)
-        if held.item() != number:  # excludes nan as well, whose bits may change
+            element = np.asarray(number).astype(type_.dtype.numpy)
+        if element.item() != number:  # excludes nan as well, whose bits may change
             return None
-        arms.append({**given.node.attributes, "value": held, "weak": type_.weak})
+        arms.append({**operand.node.attributes, "value": element, "weak": type_.weak})
     values = [copy.add(OPS["constant"], (), attributes, span=node.span).results[0] for attributes in arms]
     return _add(copy, node, "select", choice.inputs[0], *values)
 

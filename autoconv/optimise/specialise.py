@@ -158,20 +158,20 @@ def _node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> 
 def _add(
     copy: Graph, node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph], types: Sequence[Type]
 ) -> Sequence[Value]:
-    made = copy.add(
+    node_made = copy.add(
         node.op, inputs, attributes, regions=regions, types=types, name=node.name, span=node.span, device=node.device
     )
-    return made.results
+    return node_made.results
 
 
 def _types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
     before = [value.type for value in node.results]
-    given = [value.type for value in inputs]
+    types = [value.type for value in inputs]
     try:
-        found = node.op.result_types(given, attributes, regions)
+        found = node.op.result_types(types, attributes, regions)
     except (TypeError, ValueError) as error:
-        if any(map(has_symbols, given)):
-            return _types_without_symbols(node, given, attributes, regions)
+        if any(map(has_symbols, types)):
+            return _types_without_symbols(node, types, attributes, regions)
         if _could_be_made(node):
             raise CannotSpecialise from error
         return before  # the type rule fails for the declared types as well
@@ -180,9 +180,9 @@ def _types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequen
     return [_narrowed(new, old) for new, old in zip(found, before, strict=True)]
 
 
-def _types_without_symbols(node: Node, given: Sequence[Type], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
+def _types_without_symbols(node: Node, types: Sequence[Type], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
     try:
-        found = node.op.result_types([*map(without_symbols, given)], attributes, regions)
+        found = node.op.result_types([*map(without_symbols, types)], attributes, regions)
     except (TypeError, ValueError) as error:
         raise CannotSpecialise from error
     return [_narrowed(new, value.type) for new, value in zip(found, node.results, strict=True)]
@@ -207,18 +207,18 @@ def _from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | None:
         return None
     kinds: list[Any] = [value.type for value in inputs]
     stand_ins = [np.broadcast_to(np.zeros((), kind.dtype.numpy), kind.shape) for kind in kinds]
-    found = np.asarray(node.op.kernel(*stand_ins, **node.attributes))
-    return found if found.dtype == result.dtype.numpy and found.size <= 64 else None
+    array = np.asarray(node.op.kernel(*stand_ins, **node.attributes))
+    return array if array.dtype == result.dtype.numpy and array.size <= 64 else None
 
 
 def _known_dimensions(node: Node, inputs: list[Value]) -> tuple[list[Value], Any]:
     """Move dimensions from an operand that is constant by now to an attribute."""
     sizes = node.op.traits.sizes
-    given = _constant(inputs[-1]) if sizes is not None and len(inputs) == sizes.position + 1 else None
-    if sizes is not None and given is not None:
-        known = _FORMS[sizes.form](given)
-        if known is not None:
-            return inputs[:-1], {**node.attributes, sizes.attribute: known}
+    size_operand = _constant(inputs[-1]) if sizes is not None and len(inputs) == sizes.position + 1 else None
+    if sizes is not None and size_operand is not None:
+        shape = _FORMS[sizes.form](size_operand)
+        if shape is not None:
+            return inputs[:-1], {**node.attributes, sizes.attribute: shape}
     if node.op.name == "range" and node.attributes.get("length") is None:
         bounds = [_constant(value) for value in inputs]
         if len(bounds) == 3 and all(bound is not None and bound.dtype.kind in "iu" for bound in bounds):
@@ -280,16 +280,16 @@ def _loop(node: Node, types: Sequence[Type], inputs: Sequence[Value], sizes: Siz
     """Return the test and body, for state types that are a fixed point of an iteration."""
     count = state_size(node)
     test, body = node.regions
-    state, captures, held = list(types[:count]), types[count:], inputs[count:]
+    state, captures, inputs_held = list(types[:count]), types[count:], inputs[count:]
     for _ in range(_WIDENINGS):
-        found = _specialised(body, [*state, *captures], sizes, held)
-        state = [value.type for value in found.parameters[:count]]
-        after = [value.type for value in found.outputs]
+        body_copy = _specialised(body, [*state, *captures], sizes, inputs_held)
+        state = [value.type for value in body_copy.parameters[:count]]
+        after = [value.type for value in body_copy.outputs]
         if all(is_subtype(new, old) for new, old in zip(after, state, strict=True)):
-            return [_specialised(test, [*state, *captures], sizes, held), found]
+            return [_specialised(test, [*state, *captures], sizes, inputs_held), body_copy]
         state = [_widened(old, new, value.type) for old, new, value in zip(state, after, body.parameters, strict=False)]
     wide = [value.type for value in body.parameters[:count]]
-    return [_specialised(region, [*wide, *captures], sizes, held) for region in node.regions]
+    return [_specialised(region, [*wide, *captures], sizes, inputs_held) for region in node.regions]
 
 
 def _widened(first: Type, second: Type, most: Type) -> Type:

@@ -1,9 +1,9 @@
-"""Variables of a function for C: those that it only reads are constants, the others memory that the caller holds.
+"""Variables of a function for C: variables that it only reads are constants, others are memory of the caller.
 
     before   graph f(%x: float32[], %v: resource<float32[3]>) {      which assigns to %v
     after    graph f(%x: float32[], %v: array<float32[3], [4]>) {    which stores into %v
 
-Not in the table of optimisations: it is called where a graph leaves the process.
+It is not in the table of optimisations, as it is called only where a graph leaves the process.
 """
 
 from __future__ import annotations
@@ -32,12 +32,21 @@ def _type_of_contents(value: Value, is_written: bool) -> Type:
     type_ = value.type
     if not isinstance(type_, ResourceType):
         return type_
-    held = type_.value
-    if not isinstance(held, TensorType) or held.shape is None or not all(isinstance(size, int) for size in held.shape):
+    value_type = type_.value
+    if (
+        not isinstance(value_type, TensorType)
+        or value_type.shape is None
+        or not all(isinstance(size, int) for size in value_type.shape)
+    ):
         raise UnsupportedError(
-            f"the variable {value.name} is {held}, which C has no form of", remedy="a variable whose shape is known"
+            f"the variable {value.name} is {value_type}, which has no form in C",
+            remedy="a variable whose shape is known",
         )
-    return ArrayType(held.dtype, held.shape, dense_strides(held.shape, held.dtype)) if is_written else held
+    return (
+        ArrayType(value_type.dtype, value_type.shape, dense_strides(value_type.shape, value_type.dtype))
+        if is_written
+        else value_type
+    )
 
 
 def written_variables(graph: Graph, seen: set[Graph]) -> set[Value]:

@@ -69,5 +69,5 @@ def _may_be_chosen(error: gast.expr | None) -> bool:
 
 
 def _is_builtin_exception(name: str) -> bool:
-    found = getattr(builtins, name, None)
-    return isinstance(found, type) and issubclass(found, BaseException)
+    attribute = getattr(builtins, name, None)
+    return isinstance(attribute, type) and issubclass(attribute, BaseException)

@@ -92,7 +92,7 @@ class Context:
         """Return whether the function of that qualified name is to be converted (decided by its outermost function)."""
         return function not in self.left_alone and (
             self.only is None
-            or any(function == chosen or function.startswith(chosen + ".") for chosen in self.only)
+            or any(function == prefix or function.startswith(prefix + ".") for prefix in self.only)
         )
 
     def unsupported(self, message: str, node: gast.AST, remedy: str) -> UnsupportedError:
@@ -174,7 +174,7 @@ class FunctionPass(Transformer):
         return node
 
     def _outer_parts(self, node: Any) -> None:
-        """Rewrite defaults and decorators, which belong to the scope around the function."""
+        """Rewrite defaults and decorators, which belong to the enclosing scope."""
         arguments = node.args
         arguments.defaults = self.visit_list(arguments.defaults)
         arguments.kw_defaults = [d and self.visit(d) for d in arguments.kw_defaults]

@@ -68,8 +68,8 @@ class Calls(FunctionPass):
     def visit_ClassDef(self, node: Any) -> Any:
         before = announced(node) if self.in_function and not self._announced else None
         self._announced = False
-        found = super().visit_ClassDef(node)
-        return found if before is None else [build.placed(before, node), found]
+        class_statement = super().visit_ClassDef(node)
+        return class_statement if before is None else [build.placed(before, node), class_statement]
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """Leave decorators, which are applied unconverted."""

@@ -63,9 +63,9 @@ class Names:
         if isinstance(node, (gast.Global, gast.Nonlocal)):
             self.declared.update(node.names)
         elif isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
-            known = self.context.region_writes.get(id(node))
-            if known is not None:
-                self.shared |= known[1]
+            writes = self.context.region_writes.get(id(node))
+            if writes is not None:
+                self.shared |= writes[1]
             else:
                 parameters = (n.id for n in walk(node.args) if isinstance(n, gast.Name))
                 self.shared |= Names(self.context, parameters, node.body).outer

@@ -66,8 +66,8 @@ def _takes_in(body: list[Any], called: list[Any]) -> bool:
 
 def _is_of_property(node: Any) -> bool:
     """Return whether a decorator is one of Python's own: `property`, `staticmethod`, `x.setter` and the like."""
-    known = ("property", "staticmethod", "classmethod")
-    return (isinstance(node, gast.Name) and node.id in known) or (
+    decorators = ("property", "staticmethod", "classmethod")
+    return (isinstance(node, gast.Name) and node.id in decorators) or (
         isinstance(node, gast.Attribute) and node.attr in ("setter", "getter", "deleter")
     )
 

@@ -41,10 +41,10 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Comprehensions(FunctionPass):
     def visit_ListComp(self, node: Any) -> Any:
         kind, operator = _KINDS[type(node)]
-        reason = self._why_kept(node)
+        reason = self._reason_to_keep(node)
         self.generic(node)
         if reason:
-            return self._kept(node, kind, reason)
+            return self._keep(node, kind, reason)
         self.context.note(kind, node, self.function, "functional", True)
         element = gast.Tuple([node.key, node.value], gast.Load()) if isinstance(node, gast.DictComp) else node.elt
         for position, part in reversed(list(enumerate(node.generators))):
@@ -66,12 +66,12 @@ class Comprehensions(FunctionPass):
 
     def _parameters(self, target: Any) -> tuple[list[str], str]:
         """Return the names that a target binds, one for each position in it, and the target as text."""
-        found = [node.id for node in _names(target)]
-        last = {name: position for position, name in enumerate(found)}
-        names = [n if last[n] == i else self.namer.fresh(f"{n.strip('_')}_") for i, n in enumerate(found)]
+        bound_names = [node.id for node in _names(target)]
+        last = {name: position for position, name in enumerate(bound_names)}
+        names = [n if last[n] == i else self.namer.fresh(f"{n.strip('_')}_") for i, n in enumerate(bound_names)]
         return names, _text(target, iter(names), outermost=True)
 
-    def _kept(self, node: Any, kind: str, reason: str) -> Any:
+    def _keep(self, node: Any, kind: str, reason: str) -> Any:
         """Keep the comprehension's form, with operators around its iterables and conditions."""
         asynchronous = any(generator.is_async for generator in node.generators)
         self.context.note(kind, node, self.function, "plain" if asynchronous else "statement", False, reason)
@@ -84,11 +84,13 @@ class Comprehensions(FunctionPass):
     def visit_Call(self, node: Any) -> Any:
         """Leave a comprehension that an earlier run kept."""
         if build.is_operation(node, "new") and isinstance(node.args[0], COMPREHENSIONS):
-            kept = self.visit(node.args[0])
-            return kept if build.is_operation(kept, "new") else build.placed(build.operate("new", kept), node)
+            iterable = self.visit(node.args[0])
+            return (
+                iterable if build.is_operation(iterable, "new") else build.placed(build.operate("new", iterable), node)
+            )
         return self.generic(node)
 
-    def _why_kept(self, node: Any) -> str:
+    def _reason_to_keep(self, node: Any) -> str:
         """Return why a comprehension keeps its form, '' if it does not."""
         if any(generator.is_async for generator in node.generators):
             return "asynchronous"

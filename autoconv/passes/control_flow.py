@@ -134,8 +134,8 @@ class _Regions:
             handler.type = build.placed(clause, handler.type or handler)
             if handler.name is not None:
                 name = handler.name if isinstance(handler.name, str) else handler.name.id
-                taken = build.assign(name, build.operate("exception", build.name(name)))
-                handler.body = [build.placed(taken, handler), *handler.body]
+                store = build.assign(name, build.operate("exception", build.name(name)))
+                handler.body = [build.placed(store, handler), *handler.body]
         accesses = self._accesses_of_rounds(region, node)
         attempts = build.operate("attempts", build.constant(len(node.handlers)), *accesses)
         return [self._rounds(trial, attempts, node)]
@@ -149,12 +149,12 @@ class _Regions:
         trial, manager = self.namer.fresh("with_"), self.namer.fresh("manager_")
         item = node.items[0]
         made_by = item.context_expr.args[0] if build.is_operation(item.context_expr, "context") else item.context_expr
-        made = build.placed(build.assign(manager, made_by), item.context_expr)
+        enter = build.placed(build.assign(manager, made_by), item.context_expr)
         managed = build.operate("managed", build.name(trial), build.name(manager))
         item.context_expr = build.placed(managed, item.context_expr)
         node.body = [build.placed(self._event(trial, "begin"), node.body[0]), *node.body]
         entering = build.operate("entering", build.name(manager), *self._accesses_of_rounds(region, node))
-        return [made, self._rounds(trial, entering, node)]
+        return [enter, self._rounds(trial, entering, node)]
 
     def _rounds(self, trial: str, rounds: Any, statement: Any) -> Any:
         clause = build.operate("unwound", build.name(trial))
@@ -285,8 +285,8 @@ class _Regions:
     def _declarations(self, cells: tuple[str, ...]) -> list[Any]:
         in_module = [n for n in cells if n in self.scope.globals]
         outside = [n for n in cells if n not in self.scope.globals]
-        found: list[Any] = [gast.Global(in_module)] if in_module else []
-        return [*found, gast.Nonlocal(outside)] if outside else found
+        declarations: list[Any] = [gast.Global(in_module)] if in_module else []
+        return [*declarations, gast.Nonlocal(outside)] if outside else declarations
 
     def _operate(self, operator: str, head: list[Any], region: Region, **keywords: Any) -> list[Any]:
         before: list[Any] = []
@@ -326,17 +326,17 @@ def _observes_exceptions(node: Any) -> bool:
 def _is_round(node: Any) -> bool:
     """Return whether a try statement was generated for the rounds of another."""
     types = [handler.type for handler in node.handlers if handler.type is not None]
-    told = node.body[0] if node.body else None
-    begins = isinstance(told, gast.Expr) and build.is_operation(told.value, "begin")
+    first = node.body[0] if node.body else None
+    begins = isinstance(first, gast.Expr) and build.is_operation(first.value, "begin")
     return begins or any(build.is_operation(kind, "unwound", "caught") for kind in types)
 
 
 def _unannotated(body: list[Any], cells: tuple[str, ...]) -> list[Any]:
     """Drop the annotations of nonlocal names, which Python forbids; those of locals are not evaluated."""
-    return _Unannotated(cells).visit_list(body) if cells else body
+    return _AnnotationRemover(cells).visit_list(body) if cells else body
 
 
-class _Unannotated(Transformer, statements_only=True):
+class _AnnotationRemover(Transformer, statements_only=True):
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
 

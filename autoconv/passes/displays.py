@@ -35,9 +35,9 @@ class Displays(FunctionPass):
         is_used = keywords is not None and _uses(node.body, keywords.id)
         node = super().rewrite_function(node)
         if is_used:
-            made = build.operate("new", build.name(keywords.id))
+            creation = build.operate("new", build.name(keywords.id))
             start = 1 if gast.get_docstring(node) is not None else 0
-            node.body.insert(start, build.placed(build.assign(build.store(keywords.id), made), node.body[start]))
+            node.body.insert(start, build.placed(build.assign(build.store(keywords.id), creation), node.body[start]))
         return node
 
     def visit_List(self, node: Any) -> Any:
@@ -55,8 +55,8 @@ class Displays(FunctionPass):
             return build.wrapped("new", node)
         for item in node.elts:
             if isinstance(item, gast.Starred) and not isinstance(item.value, (*_MADE, gast.Tuple, gast.Constant)):
-                given = item.value.args[0] if build.is_operation(item.value, "spread") else item.value
-                item.value = build.wrapped("spread_in_set", given)
+                iterable = item.value.args[0] if build.is_operation(item.value, "spread") else item.value
+                item.value = build.wrapped("spread_in_set", iterable)
         return build.placed(build.operate("new_set", *node.elts), node)
 
     def visit_Dict(self, node: Any) -> Any:
@@ -118,8 +118,8 @@ class Displays(FunctionPass):
 
     def _inside(self, node: Any) -> Any:
         """Rewrite the parts of the node; the node itself unless it is a display of known length."""
-        known = isinstance(node, _MADE) and not any(isinstance(item, gast.Starred) for item in node.elts)
-        return self.generic(node) if known else self.visit(node)
+        is_display = isinstance(node, _MADE) and not any(isinstance(item, gast.Starred) for item in node.elts)
+        return self.generic(node) if is_display else self.visit(node)
 
 
 def _uses(body: list[Any], name: str) -> bool:

@@ -88,11 +88,11 @@ class _Keep(FunctionPass, statements_only=True):
 
     def _keep_from(self, node: Any, start: int) -> None:
         rest = node.body[start:]
-        kept = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copied(rest)))
-        _count_frames(kept.kept)
+        untraced = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copied(rest)))
+        _count_frames(untraced.kept)
         if Escapes().falls_through(rest):
-            kept.kept.append(build.placed(gast.Return(None), rest[-1]))
-        node.body.insert(start, build.placed(kept, rest[0]))
+            untraced.kept.append(build.placed(gast.Return(None), rest[-1]))
+        node.body.insert(start, build.placed(untraced, rest[0]))
 
 
 class _Insert(Transformer, statements_only=True):

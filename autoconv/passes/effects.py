@@ -197,7 +197,7 @@ class _Order:
         self.function = function
         self.namer = namer
         self.scope = scope
-        self._found: tuple[set[int], set[str]] | None = None
+        self._unsure_and_inner: tuple[set[int], set[str]] | None = None
 
     def may_follow(self, value: Any, target: Any) -> bool:
         """Return whether evaluating the parts of the target before the value is unobservable. Conservative."""
@@ -233,12 +233,12 @@ class _Order:
 
     def _facts(self) -> tuple[set[int], set[str]]:
         """Return (reads that may find a name unassigned, names that inner functions assign)."""
-        if self._found is None:
+        if self._unsure_and_inner is None:
             if self.function is None:
                 return set(), set()
             inner = [n for s in self.function.body for n in walk(s) if isinstance(n, gast.Nonlocal)]
-            self._found = unsure_reads(self.function, self.scope), {name for n in inner for name in n.names}
-        return self._found
+            self._unsure_and_inner = unsure_reads(self.function, self.scope), {name for n in inner for name in n.names}
+        return self._unsure_and_inner
 
 
 def _has_place(target: Any) -> bool:

@@ -43,7 +43,7 @@ class Remover(Transformer, statements_only=True):
         self.unwanted = unwanted
 
     def visit_list(self, items: list[Any]) -> list[Any]:
-        kept: list[Any] = []
+        remaining: list[Any] = []
         for item in items:
             if id(item) in self.unwanted:
                 continue
@@ -57,8 +57,8 @@ class Remover(Transformer, statements_only=True):
                         if not filled and name == "body":
                             filled = [build.placed(gast.Pass(), block[0])]
                         setattr(item, name, filled)
-            kept.append(item)
-        return kept
+            remaining.append(item)
+        return remaining
 
 
 def holds_exits(node: Any) -> bool:

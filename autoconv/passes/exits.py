@@ -317,7 +317,7 @@ class FunctionExits:
                 return lowered, pending
             node.body = inner.body
             return [node], pending
-        if not self.escapes.ends_in_code(node.body):
+        if not self.escapes.runs_cleanup(node.body):
             node.body, pending = self.block(node.body, place)
             return [node], pending
         code = self._new_code()
@@ -353,7 +353,7 @@ class FunctionExits:
 
     def _try(self, node: Any, place: Place, at_end: Place) -> frozenset[str]:
         """Lower a try statement; `at_end` is the place of its finally clause."""
-        may_be_off = self.escapes.ends_in_code(node.body)
+        may_be_off = self.escapes.runs_cleanup(node.body)
         node.body, pending = self.block(node.body, place)
         may_be_off = may_be_off and bool(pending)
         if node.orelse:

@@ -1,7 +1,8 @@
 """Turn augmented assignment to names of possible lists, dicts, sets or aliased arrays into operators.
-It mutates the object for all its aliases. In files that mention frozensets, `|`, `&`, `^` and `-` between possible
-sets become operators too: a frozenset reads a set directly and would see one in the graph as empty. (All other files
-keep these operators, since numbers are subtracted far more often than sets.)
+
+Such an operator mutates the object for all its aliases. In files that mention frozensets, `|`, `&`, `^` and `-` between
+possible sets become operators too, as a frozenset would read a set in the graph as empty. All other files keep these
+operators, since numbers are subtracted far more often than sets.
 
     def f(words, found, o):
         n = 0
@@ -43,20 +44,22 @@ _OPERATORS = {gast.BitOr: "bitor", gast.BitAnd: "bitand", gast.BitXor: "bitxor",
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
-    return Sets(context).visit(tree)
+    return InPlaceOperators(context).visit(tree)
 
 
-class Sets(FunctionPass):
+class InPlaceOperators(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         # By function: its names in arithmetic (no sets), computed names (no lists), and possible aliases of arrays.
-        self._found: dict[int, tuple[Any, tuple[set[str], set[str], set[str]]]] = {}
-        self._frozen = any("frozenset" in line for line in context.lines)
+        self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str], set[str]]]] = {}
+        self._mentions_frozenset = any("frozenset" in line for line in context.lines)
 
     def visit_BinOp(self, node: Any) -> Any:
-        found = self._frozen and self.function_node is not None and may_be_sets(node, self._names()[0])
+        is_set_operation = (
+            self._mentions_frozenset and self.function_node is not None and may_be_sets(node, self._names()[0])
+        )
         self.generic(node)
-        if not found:
+        if not is_set_operation:
             return node
         return build.placed(build.operate(_OPERATORS[type(node.op)], node.left, node.right), node)
 
@@ -76,7 +79,7 @@ class Sets(FunctionPass):
 
     def _names(self) -> tuple[set[str], set[str], set[str]]:
         function = self.function_node
-        if id(function) not in self._found:
+        if id(function) not in self._names_by_function:
             names = arithmetic_names(function), computed_names(function), shared_names(function)
-            self._found[id(function)] = function, names
-        return self._found[id(function)][1]
+            self._names_by_function[id(function)] = function, names
+        return self._names_by_function[id(function)][1]

@@ -49,9 +49,9 @@ class Lifting(FunctionPass, statements_only=True):
         }
         deleted = _deleted_names(node) & (stateful | plan.undefined | _nonlocal_names(node)) & scope.locals
         undefined = sorted(plan.undefined - set(scope.parameters))
-        if not plan.undefined and not plan.tried and not deleted:
+        if not plan.undefined and not plan.assigned_in_try and not deleted:
             return node
-        checked = (plan.undefined | plan.tried | deleted) - self.context.exit_names
+        checked = (plan.undefined | plan.assigned_in_try | deleted) - self.context.exit_names
         node.body = _Reads(plan.unsure, checked, deleted, self.context.generated).visit_list(node.body)
         start = body_start(node.body)
         first = node.body[0]
@@ -169,15 +169,15 @@ class _Reads(Transformer):
         return node
 
     def visit_Delete(self, node: Any) -> Any:
-        kept: list[Any] = []
+        remaining: list[Any] = []
         for target in node.targets:
             if isinstance(target, gast.Name) and target.id in self.deleted & self.names:
                 checked = self._checked(target.id)
                 gone = build.operate("deleted", checked, build.constant(target.id))
-                kept.append(build.placed(build.assign(target.id, gone), node))
+                remaining.append(build.placed(build.assign(target.id, gone), node))
             else:
-                kept.append(build.placed(gast.Delete([target]), node))
-        return kept
+                remaining.append(build.placed(gast.Delete([target]), node))
+        return remaining
 
 
 def _deleted_names(function: Any) -> set[str]:

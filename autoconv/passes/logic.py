@@ -39,7 +39,7 @@ def comparison(node: Any, numbers: Container[str] = ()) -> str | None:
 class Logic(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._found: dict[int, tuple[Any, set[str]]] = {}  # by function: its names that are numbers
+        self._names_by_function: dict[int, tuple[Any, set[str]]] = {}  # by function: its names that are numbers
 
     def visit_BoolOp(self, node: Any) -> Any:
         kind = "and" if isinstance(node.op, gast.And) else "or"
@@ -77,16 +77,16 @@ class Logic(FunctionPass):
         self.generic(node)
         if len(node.ops) > 1:
             return node
-        found = comparison(node, self._numbers())
-        if found is None:
+        numeric = comparison(node, self._numbers())
+        if numeric is None:
             return node
-        return build.placed(build.operate(found, node.left, node.comparators[0]), node)
+        return build.placed(build.operate(numeric, node.left, node.comparators[0]), node)
 
     def _numbers(self) -> set[str]:
         function = self.function_node
-        if id(function) not in self._found:
-            self._found[id(function)] = function, set() if function is None else number_names(function)
-        return self._found[id(function)][1]
+        if id(function) not in self._names_by_function:
+            self._names_by_function[id(function)] = function, set() if function is None else number_names(function)
+        return self._names_by_function[id(function)][1]
 
     def _thunk(self, value: Any) -> Any:
         return self.context.mark(build.thunk(value))

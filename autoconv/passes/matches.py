@@ -65,8 +65,8 @@ class Matches(FunctionPass, statements_only=True):
             return [self._if(test, case.body, self._cases(rest, subject, node), case)]
         # captures of the pattern remain even if the guard is false
         matched = self.namer.fresh("matched_")
-        found = build.placed(build.assign(matched, build.constant(True)), case.guard)
-        guarded = self._if(case.guard, [found, *case.body], [], case)
+        assignment = build.placed(build.assign(matched, build.constant(True)), case.guard)
+        guarded = self._if(case.guard, [assignment, *case.body], [], case)
         inner = [*captures, guarded]
         before = build.placed(build.assign(matched, build.constant(False)), node)
         statements = [before, *inner] if not pattern.tests else [before, self._if(pattern.test(), inner, [], case)]

@@ -199,13 +199,13 @@ class Normalise(FunctionPass):
 
     def _item_once(self, item: Any, before: list[Any], behind: list[Any], changing: Container[str]) -> Any:
         """`_once` for a container in an item `x[i]`, stored back there if it is a tensor, which was replaced."""
-        held, changed = self.namer.fresh("target_"), self.namer.fresh("changed_")
+        target, changed = self.namer.fresh("target_"), self.namer.fresh("changed_")
         place = self._place_once(item, before, changing)
-        before.append(build.assign(held, place))
-        before.append(build.assign(changed, build.name(held)))
+        before.append(build.assign(target, place))
+        before.append(build.assign(changed, build.name(target)))
         again = copy.deepcopy(place)
         again.ctx = gast.Store()
-        behind.append(build.assign(again, build.operate("replaced", build.name(held), build.name(changed))))
+        behind.append(build.assign(again, build.operate("replaced", build.name(target), build.name(changed))))
         return lambda: build.name(changed)
 
     def _place_once(self, place: Any, before: list[Any], changing: Container[str]) -> Any:
@@ -321,23 +321,23 @@ def _only_names(target: Any) -> bool:
 
 def declarations_first(body: list[Any]) -> list[Any]:
     """Move `global` and `nonlocal` statements, which hold for the whole function, to its top."""
-    found = [
+    hoisted = [
         node
         for statement in body
         for node in walk_scope(statement)
         if isinstance(node, (gast.Global, gast.Nonlocal))
     ]
-    if not found:
+    if not hoisted:
         return body
-    wanted = {id(node) for node in found}
+    hoisted_ids = {id(node) for node in hoisted}
     docstring = body[:1] if _is_docstring(body[0]) else []
-    rest = _without_statements(body[len(docstring) :], wanted)
-    return [*docstring, *sorted(found, key=lambda node: node.lineno), *rest]
+    rest = _without_statements(body[len(docstring) :], hoisted_ids)
+    return [*docstring, *sorted(hoisted, key=lambda node: node.lineno), *rest]
 
 
 def _without_statements(body: list[Any], unwanted: set[int]) -> list[Any]:
-    kept = [statement for statement in body if id(statement) not in unwanted]
-    for statement in kept:
+    statements = [statement for statement in body if id(statement) not in unwanted]
+    for statement in statements:
         if isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
             continue
         for field in ("body", "orelse", "finalbody"):
@@ -347,7 +347,7 @@ def _without_statements(body: list[Any], unwanted: set[int]) -> list[Any]:
                 setattr(statement, field, replaced or [build.placed(gast.Pass(), statement)])
         for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
             part.body = _without_statements(part.body, unwanted) or [build.placed(gast.Pass(), statement)]
-    return kept
+    return statements
 
 
 def _is_docstring(statement: Any) -> bool:

@@ -29,7 +29,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Texts(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._found: dict[int, tuple[Any, tuple[set[str], set[str]]]] = {}  # by function, what `_names` returns
+        self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str]]]] = {}  # as `_names` returns
 
     def visit_JoinedStr(self, node: Any) -> Any:
         self.generic(node)
@@ -44,9 +44,9 @@ class Texts(FunctionPass):
         return node
 
     def visit_BinOp(self, node: Any) -> Any:
-        found = is_formatted(node) or self._is_remainder_of_text(node)
+        is_text = is_formatted(node) or self._is_remainder_of_text(node)
         self.generic(node)
-        if not found:
+        if not is_text:
             return node
         return build.placed(build.operate("percent", node.left, node.right), node)
 
@@ -71,11 +71,11 @@ class Texts(FunctionPass):
         function = self.function_node
         if function is None:
             return set(), set()
-        if id(function) not in self._found:
+        if id(function) not in self._names_by_function:
             body = function.body if isinstance(function.body, list) else [function.body]
             texts = {name for s in body for name in _given_text(s)}
-            self._found[id(function)] = function, (texts, numeric_names(function))
-        return self._found[id(function)][1]
+            self._names_by_function[id(function)] = function, (texts, numeric_names(function))
+        return self._names_by_function[id(function)][1]
 
 
 def is_formatted(node: Any) -> bool:

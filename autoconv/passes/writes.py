@@ -143,7 +143,7 @@ def has_item_target(statement: Any) -> bool:
 def _container_names(function: Any, scope: Any) -> set[str]:
     """Return the local names that are only bound to lists, dicts or sets created in the function."""
     nodes = [node for statement in function.body for node in walk(statement)]
-    made = {
+    names_by_id = {
         id(target): target.id
         for node in nodes
         if isinstance(node, gast.Assign) and isinstance(node.value, _CONTAINERS)
@@ -154,9 +154,9 @@ def _container_names(function: Any, scope: Any) -> set[str]:
     for node in nodes:
         if isinstance(node, gast.Nonlocal):
             others.update(node.names)
-        elif id(node) not in made:
+        elif id(node) not in names_by_id:
             others.update(bindings(node))
-    return scope.locals & set(made.values()) - others
+    return scope.locals & set(names_by_id.values()) - others
 
 
 def _item_targets(target: Any) -> list[Any]:

@@ -76,7 +76,7 @@ class SupportsStacked(Protocol):
 
 
 class SupportsFresh(Protocol):
-    """An array in memory, of which operators make a new one."""
+    """An array in memory; operators on it return a new one."""
 
     def __autoconv_fresh__(self, op: str, operands: Sequence[Any]) -> Any:
         """Apply a binary operator; the result is a new array."""
@@ -134,7 +134,7 @@ class SupportsDefined(Protocol):
 
 
 class SupportsAssigned(Protocol):
-    """The return value of a function of which some paths return nothing."""
+    """The return value of a function that returns nothing on some paths."""
 
     def __autoconv_assigned__(self) -> Any:
         """Return the value, with None for paths without a return statement."""

@@ -120,10 +120,10 @@ def _asset_path(folder: str, name: str, digest: str) -> str:
         raise DataLossError(f"{folder}: {name!r} is not the name of an asset.")
     path = os.path.join(folder, *parts)
     try:
-        found = _digest_of(path)
+        actual = _digest_of(path)
     except OSError as error:
         raise DataLossError(f"{path} cannot be read: {error}") from None
-    if found != digest:
+    if actual != digest:
         raise DataLossError(f"{path} is damaged: its checksum differs from its content.")
     return path
 

@@ -114,9 +114,9 @@ class _Loading:
         root = self._object_at(0)
         stored = self._index["signatures"]
         order = self._index.get("signature_order", sorted(stored))
-        found = {name: signature_function(self._trace(stored[name])) for name in order}
+        functions = {name: signature_function(self._trace(stored[name])) for name in order}
         if isinstance(root, LoadedObject):
-            root.__dict__["signatures"] = Signatures(found)
+            root.__dict__["signatures"] = Signatures(functions)
             if self._options.experimental_load_function_aliases:
                 aliases = self._index.get("aliases", {})
                 root.__dict__["function_aliases"] = {name: self._objects[number] for name, number in aliases.items()}
@@ -143,18 +143,18 @@ class _Loading:
     def _asset(self, node: Mapping[str, Any]) -> Asset:
         return Asset(self._assets[node["asset"]])
 
-    def _fill(self, made: Any, node: Mapping[str, Any]) -> None:
+    def _fill(self, value: Any, node: Mapping[str, Any]) -> None:
         """Give an object its parts; tuples have theirs from the beginning."""
-        if isinstance(made, tuple):
+        if isinstance(value, tuple):
             return
         parts = {str(name): self._object_at(number) for name, number in node["parts"].items()}
-        if isinstance(made, LoadedObject):
-            made.__dict__.update(parts)
-            made.__dict__["_parts"].update(parts)
-        elif isinstance(made, dict):
-            made.update(parts)
-        elif isinstance(made, list):
-            made.extend(_items(parts, node))
+        if isinstance(value, LoadedObject):
+            value.__dict__.update(parts)
+            value.__dict__["_parts"].update(parts)
+        elif isinstance(value, dict):
+            value.update(parts)
+        elif isinstance(value, list):
+            value.extend(_items(parts, node))
 
     def _object_at(self, number: int, around: frozenset[int] = frozenset()) -> Any:
         """Return an object; a tuple is made of its parts, which come before it."""
@@ -176,8 +176,8 @@ class _Loading:
     def _capture(self, stored: Mapping[str, Any]) -> Any:
         if "array" in stored:
             return EagerTensor(self._arrays.read(stored["array"]))
-        held = self._objects[stored["object"]]
-        return held.storage if isinstance(held, Variable) else held.asset_path
+        object_ = self._objects[stored["object"]]
+        return object_.storage if isinstance(object_, Variable) else object_.asset_path
 
 
 _MAKERS: dict[str, Callable[[_Loading, Mapping[str, Any]], Any]] = {

@@ -86,26 +86,26 @@ class LoadedFunction:
     def _tensors(
         self, trace: LoadedTrace, args: tuple[Any, ...], kwargs: dict[str, Any], converts: bool
     ) -> list[Any] | None:
-        given = self._bound(args, kwargs)
-        if given is None:
+        bound = self._bound(args, kwargs)
+        if bound is None:
             return None
         expected = flatten((trace.args, trace.kwargs))[0]
-        found = list(_leaves(given, (trace.args, trace.kwargs)))
-        if len(found) != len(expected):
+        leaves = list(_leaves(bound, (trace.args, trace.kwargs)))
+        if len(leaves) != len(expected):
             return None
         tensors = []
-        for value, wanted in zip(found, expected, strict=True):
-            if is_composite_spec(wanted):
-                parts = _parts(value, wanted)
+        for value, spec in zip(leaves, expected, strict=True):
+            if is_composite_spec(spec):
+                parts = _parts(value, spec)
                 if parts is None:
                     return None
                 tensors += parts
                 continue
-            if not isinstance(wanted, TensorSpec):
-                if value is _MISMATCH or not _equal(value, wanted):
+            if not isinstance(spec, TensorSpec):
+                if value is _MISMATCH or not _equal(value, spec):
                     return None
                 continue
-            tensor = _as_spec(value, wanted, converts)
+            tensor = _as_spec(value, spec, converts)
             if tensor is None:
                 return None
             tensors.append(tensor)
@@ -133,28 +133,28 @@ class _Mismatch:
 _MISMATCH = _Mismatch()
 
 
-def _leaves(given: Any, expected: Any) -> Iterator[Any]:
-    """Iterate over the leaves of `given` where `expected` has one; `_MISMATCH` for another structure."""
+def _leaves(arguments: Any, expected: Any) -> Iterator[Any]:
+    """Iterate over the leaves of `arguments` where `expected` has one; `_MISMATCH` for another structure."""
     if isinstance(expected, dict):
-        if not isinstance(given, Mapping) or set(given) != set(expected):
+        if not isinstance(arguments, Mapping) or set(arguments) != set(expected):
             yield _MISMATCH
             return
         for key in sorted(expected):
-            yield from _leaves(given[key], expected[key])
+            yield from _leaves(arguments[key], expected[key])
     elif isinstance(expected, (list, tuple)):
-        if not isinstance(given, (list, tuple)) or len(given) != len(expected):
+        if not isinstance(arguments, (list, tuple)) or len(arguments) != len(expected):
             yield _MISMATCH
             return
-        for one, other in zip(given, expected, strict=True):
+        for one, other in zip(arguments, expected, strict=True):
             yield from _leaves(one, other)
     else:
-        yield given
+        yield arguments
 
 
-def _equal(value: Any, wanted: Any) -> bool:
+def _equal(value: Any, expected: Any) -> bool:
     if is_tensor(value) or isinstance(value, np.ndarray):
         return False
-    return type(value) is type(wanted) and (value == wanted or (value != value and wanted != wanted))
+    return type(value) is type(expected) and (value == expected or (value != value and expected != expected))
 
 
 def _parts(value: object, spec: TypeSpec) -> list[Any] | None:
@@ -185,18 +185,18 @@ def _as_spec(value: Any, spec: TensorSpec, converts: bool) -> Any:
 
 
 def _signature(parameters: Sequence[Mapping[str, Any]]) -> inspect.Signature:
-    made = []
+    parameters_made = []
     for row in parameters:
         default: Any = _EMPTY
         if "default" in row:
             default = None if row["default"] is None else decode(row["default"])
         try:
             kind = getattr(inspect._ParameterKind, row["kind"])
-            made.append(inspect.Parameter(row["name"], kind, default=default))
+            parameters_made.append(inspect.Parameter(row["name"], kind, default=default))
         except (ValueError, AttributeError) as error:
             raise DataLossError(f"the parameters of a saved function are damaged: {error}") from None
     try:
-        return inspect.Signature(made)
+        return inspect.Signature(parameters_made)
     except ValueError as error:
         raise DataLossError(f"the parameters of a saved function are damaged: {error}") from None
 

@@ -37,21 +37,21 @@ def parts_of(value: object) -> dict[str, Any]:
     """Return the parts of an object by name: what checkpoints see, and its functions."""
     if isinstance(value, (Variable, Asset, *FUNCTIONS)):
         return {}
-    found = children_of(value)
-    found.update(functions_of(value))
+    children = children_of(value)
+    children.update(functions_of(value))
     if isinstance(value, (list, tuple, dict)):
         items = value.items() if isinstance(value, dict) else ((str(i), item) for i, item in enumerate(value))
     else:
         items = getattr(value, "__dict__", {}).items()
-    found.update((name, item) for name, item in items if isinstance(item, Asset) and isinstance(name, str))
-    return {name: _variable_behind(part) for name, part in found.items()}
+    children.update((name, item) for name, item in items if isinstance(item, Asset) and isinstance(name, str))
+    return {name: _variable_behind(part) for name, part in children.items()}
 
 
 def _variable_behind(part: object) -> Any:
     """Return the variable for which a part stands, as a Keras variable does; else the part itself."""
     if callable(getattr(type(part), "_export_to_saved_model_graph", None)):
-        held = getattr(part, "value", None)
-        return held if isinstance(held, Variable) else part
+        own_value = getattr(part, "value", None)
+        return own_value if isinstance(own_value, Variable) else part
     return part
 
 
@@ -64,9 +64,9 @@ def functions_of(value: object) -> dict[str, Any]:
     for name in dir(value):
         if name.startswith(_OWN_PREFIX) or not _may_be_function(value, name):
             continue
-        held = getattr(value, name, None)
-        if isinstance(held, FUNCTIONS):
-            result[name] = held
+        attribute = getattr(value, name, None)
+        if isinstance(attribute, FUNCTIONS):
+            result[name] = attribute
     return result
 
 
@@ -74,5 +74,5 @@ def _may_be_function(value: object, name: str) -> bool:
     """Return whether an attribute is a function without running a property of the object."""
     if name in getattr(value, "__dict__", {}):
         return isinstance(value.__dict__[name], FUNCTIONS)
-    held = next((vars(base)[name] for base in type(value).__mro__ if name in vars(base)), None)
-    return isinstance(held, FUNCTIONS)
+    attribute = next((vars(base)[name] for base in type(value).__mro__ if name in vars(base)), None)
+    return isinstance(attribute, FUNCTIONS)

@@ -38,8 +38,9 @@ def save(
     `input_signature`, or the only one of `get_concrete_function`, is the signature "serving_default". Classes
     and Python code are not saved. A folder that holds an older save keeps it until the new one is complete.
 
-    Raises ValueError for an object that owns nothing to save or for a signature without a trace, AssertionError for a
-    function that uses a variable that the object does not own, and AutoconvError for a function that no file can hold.
+    Raises ValueError for an object that owns nothing to save, or for a signature without a trace. Raises AssertionError
+    for a function that uses a variable that the object does not own, and AutoconvError for a function that no file can
+    hold.
 
     >>> import tempfile
     >>> module = autoconv.Module()
@@ -135,17 +136,17 @@ def _function(value: Function[..., Any], writer: TraceWriter) -> dict[str, Any]:
     return {"name": value.name, "parameters": parameters, "traces": traces, "declared": declared}
 
 
-def _signatures(obj: object, given: Any) -> Mapping[str, Any]:
-    if given is None:
-        found = functions_of(obj)
+def _signatures(obj: object, signatures: Any) -> Mapping[str, Any]:
+    if signatures is None:
+        functions = functions_of(obj)
         own = getattr(obj, "_default_save_signature", None)  # a property of Keras' models
-        declared = [value for value in found.values() if getattr(value, "input_signature", ()) is not None]
+        declared = [value for value in functions.values() if getattr(value, "input_signature", ()) is not None]
         single = [value for value in declared if _single(value) is not None and _has_named_results(value)]
         default = own if _is_single(own) else single[0] if len(single) == 1 else None
         return {} if default is None else {_DEFAULT: default}
-    if not isinstance(given, Mapping):
-        return {_DEFAULT: given}
-    return given
+    if not isinstance(signatures, Mapping):
+        return {_DEFAULT: signatures}
+    return signatures
 
 
 def _is_single(value: Any) -> bool:
@@ -164,8 +165,8 @@ def _single(value: Any) -> ConcreteFunction | None:
         return value.concrete_functions[0] if len(value.traces) == 1 else None
     if value.contract != "function":
         return None
-    found = value._list_all_concrete_functions_for_serialization()
-    return found[0] if len(found) == 1 else None
+    functions = value._list_all_concrete_functions_for_serialization()
+    return functions[0] if len(functions) == 1 else None
 
 
 def _has_named_results(value: object) -> bool:
@@ -193,8 +194,8 @@ def _signature(name: str, value: Any, writer: TraceWriter) -> dict[str, Any]:
             specs[spec.name or f"arg_{len(specs)}"] = spec
 
     def call(tensors: Mapping[str, Any]) -> Any:
-        given = (tensors[name] for name in specs)
-        filled = [next(given) if isinstance(leaf, TensorSpec) else leaf for leaf in leaves]
+        values = (tensors[name] for name in specs)
+        filled = [next(values) if isinstance(leaf, TensorSpec) else leaf for leaf in leaves]
         args, kwargs = pack(template, filled)
         return concrete(*args, **kwargs)
 
@@ -212,15 +213,15 @@ def _results_by_name(call: Callable[..., Any], name: str) -> Callable[..., Any]:
 def _named_results(name: str, results: Any) -> dict[str, Any]:
     """Return the results of a signature by name: output_0, output_1, … where they have none."""
     if isinstance(results, Mapping):
-        found = dict(results)
+        by_name = dict(results)
     elif isinstance(results, (list, tuple)):
-        found = {f"output_{i}": result for i, result in enumerate(results)}
+        by_name = {f"output_{i}": result for i, result in enumerate(results)}
     else:
-        found = {"output_0": results}
-    for key, result in found.items():
+        by_name = {"output_0": results}
+    for key, result in by_name.items():
         if not isinstance(key, str) or not isinstance(result, SymbolicTensor):
             raise ValueError(
                 f"Got a dictionary or list with {result!r} as the result of signature {name!r}; signatures return "
                 f"tensors, in a dict with names or a list."
             )
-    return found
+    return by_name

@@ -39,8 +39,8 @@ class TraceWriter:
         self.graphs: list[str] = []
         self.arrays: dict[str, np.ndarray] = {}
         self._number_of = number_of
-        self._written: dict[int, dict[str, Any]] = {}
-        self._kept: list[ConcreteFunction] = []
+        self._records: dict[int, dict[str, Any]] = {}
+        self._concrete_functions: list[ConcreteFunction] = []
 
     def write(self, concrete: ConcreteFunction) -> dict[str, Any]:
         """Return a trace as JSON values.
@@ -48,10 +48,10 @@ class TraceWriter:
         Raises AutoconvError for what a file cannot hold: a Python function in the graph, or other objects among the
         arguments and results; and AssertionError for a variable that no saved object owns.
         """
-        result = self._written.get(id(concrete))
+        result = self._records.get(id(concrete))
         if result is None:
-            result = self._written[id(concrete)] = self._write(concrete)
-            self._kept.append(concrete)
+            result = self._records[id(concrete)] = self._write(concrete)
+            self._concrete_functions.append(concrete)
         return result
 
     def _write(self, concrete: ConcreteFunction) -> dict[str, Any]:

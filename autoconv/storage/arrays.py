@@ -107,9 +107,9 @@ def _from_numbers(parts: list[np.ndarray], dtype: DType, shape: tuple[int, ...])
         data = texts.tobytes()
         if lengths.size != math.prod(shape) or (lengths < 0).any() or (ends.size and ends[-1] != len(data)):
             raise ValueError("the lengths of its texts do not fit")
-        found = np.empty(lengths.size, object)
-        found[:] = [data[end - length : end] for end, length in zip(ends, lengths, strict=True)]
-        return found.reshape(shape)
+        result = np.empty(lengths.size, object)
+        result[:] = [data[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+        return result.reshape(shape)
     return parts[0].view(dtype.numpy).reshape(shape)
 
 

@@ -68,9 +68,9 @@ def written_varint(value: int) -> bytes:
     >>> written_varint(300).hex()
     'ac02'
     """
-    found = bytearray()
+    bytes_ = bytearray()
     while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
+        bytes_.append(value & 0x7F | 0x80)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    bytes_.append(value)
+    return bytes(bytes_)

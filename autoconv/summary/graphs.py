@@ -71,12 +71,12 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
     writes_graphs = _TRACE.pop()
     collected = end_collection()
     if writes_graphs and STATE.writer is not None and STATE.writer.writes:
-        found = messages("config").RunMetadata()
+        metadata = messages("config").RunMetadata()
         for one in collected:
-            rows = found.function_graphs.add()
+            rows = metadata.function_graphs.add()
             rows.pre_optimization_graph.ParseFromString(serialized(one.recorded))
             rows.post_optimization_graph.ParseFromString(serialized(one.optimised))
-        value = np.array(found.SerializeToString(), object)
+        value = np.array(metadata.SerializeToString(), object)
         with summary_scope(name, "graph_run_metadata_graph_summary", [step]) as (tag, _):
             write(tag, convert_to_tensor(value), step, metadata_of(_PLUGIN, None, b"1"))
 
@@ -92,8 +92,8 @@ def trace_off() -> None:
 
 def serialized(graph_data: Any) -> bytes:
     """Return a graph, or the graph of an object that has one, as the bytes of a GraphDef."""
-    made = getattr(graph_data, "as_graph_def", None)
-    message = made() if callable(made) else graph_data
+    convert = getattr(graph_data, "as_graph_def", None)
+    message = convert() if callable(convert) else graph_data
     if not hasattr(message, "SerializeToString") or not hasattr(message, "node"):
         kind = type(graph_data).__name__
         text = f"Received graph_data={graph_data} of type {kind}."

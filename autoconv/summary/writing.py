@@ -68,9 +68,9 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
 
     >>> autoconv.summary.flush()
     """
-    chosen = ask_state().writer if writer is None else writer
-    if chosen is not None:
-        chosen.flush()
+    target = ask_state().writer if writer is None else writer
+    if target is not None:
+        target.flush()
 
 
 class WriteSummary:
@@ -78,28 +78,28 @@ class WriteSummary:
 
     graphdef = "WriteSummary"
 
-    def __init__(self, writer: Any, made: Callable[[np.ndarray], Any]) -> None:
+    def __init__(self, writer: Any, make_summary: Callable[[np.ndarray], Any]) -> None:
         self._writer = writer
-        self._made = made
+        self._make_summary = make_summary
 
-    def __call__(self, value: Any, step: Any, wanted: Any) -> np.bool_:
-        if wanted:
+    def __call__(self, value: Any, step: Any, is_wanted: Any) -> np.bool_:
+        if is_wanted:
             array = np.asarray(value, object) if isinstance(value, bytes) else np.asarray(value)
-            self._writer.add(messages("event").Event(step=int(step), summary=self._made(array)))
-        return np.bool_(wanted)
+            self._writer.add(messages("event").Event(step=int(step), summary=self._make_summary(array)))
+        return np.bool_(is_wanted)
 
 
-def _recorded(made: Callable[[np.ndarray], Any], tensor: Any, step: TensorLike | None) -> Tensor:
+def _recorded(make_summary: Callable[[np.ndarray], Any], tensor: Any, step: TensorLike | None) -> Tensor:
     writer = ask_state().writer
     if writer is None or not writer.writes:
         return convert_to_tensor(False)
-    wanted = should_record_summaries()
-    if current_region() is None and not wanted:
-        return wanted
-    chosen = STATE.step if step is None else step
-    if chosen is None:
+    records = should_record_summaries()
+    if current_region() is None and not records:
+        return records
+    current_step = STATE.step if step is None else step
+    if current_step is None:
         raise ValueError(_NO_STEP)
     value = convert_to_tensor(tensor() if callable(tensor) else tensor)
-    function = WriteSummary(writer, made)
-    inputs = [value, cast(convert_to_tensor(chosen), int64), wanted]
+    function = WriteSummary(writer, make_summary)
+    inputs = [value, cast(convert_to_tensor(current_step), int64), records]
     return numpy_function(function, inputs, [TensorSpec((), bool_)])[0]  # type: ignore[no-any-return]

@@ -121,8 +121,8 @@ _START = (1, 0, 1, 0)  # position: line, column, end line, end column
 class _Forms(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]]):
     """Cached facts about each kind of node.
 
-    These are the kind to which it is converted, the fields of that kind, gast's own rule if there is one, and the
-    single instance of a kind without contents, such as Load and Add.
+    These are the kind to which it is converted, the fields of that kind, and gast's own rule if there is one. A kind
+    without contents, such as Load and Add, has a single instance.
     """
 
     def __init__(self, translator: Any, to: ModuleType) -> None:

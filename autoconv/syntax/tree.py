@@ -134,10 +134,10 @@ def outer_parts(scope: gast.AST) -> list[gast.AST]:
 def inner_parts(comprehension: Any) -> list[gast.AST]:
     """Return the expressions that a comprehension evaluates in its own scope: all but the first iterable."""
     first, *rest = comprehension.generators
-    found = (
+    parts = (
         [comprehension.key, comprehension.value] if isinstance(comprehension, gast.DictComp) else [comprehension.elt]
     )
-    return [*found, *first.ifs, *rest]
+    return [*parts, *first.ifs, *rest]
 
 
 def contains(node: gast.AST, kinds: type | tuple[type, ...]) -> bool:

@@ -67,11 +67,11 @@ class QueueBase:
     def dequeue(self, name: str | None = None) -> Any:
         """Remove an element and return it."""
         _check_eager()
-        while (found := self._taken()) is None:
+        while (element := self._taken()) is None:
             time.sleep(_TURN)
         if self._names:
-            return dict(zip(self._names, found, strict=True))
-        return found[0] if len(found) == 1 else list(found)
+            return dict(zip(self._names, element, strict=True))
+        return element[0] if len(element) == 1 else list(element)
 
     def dequeue_many(self, n: int, name: str | None = None) -> Any:
         """Remove `n` elements and return them, stacked."""
@@ -79,12 +79,12 @@ class QueueBase:
 
     def dequeue_up_to(self, n: int, name: str | None = None) -> Any:
         """Remove `n` elements, or fewer of a closed queue, and return them, stacked."""
-        found: list[Any] = []
+        elements: list[Any] = []
         for _ in range(int(n)):
-            if self._is_closed and not self._elements and found:
+            if self._is_closed and not self._elements and elements:
                 break
-            found.append(self.dequeue())
-        return self._stacked(found)
+            elements.append(self.dequeue())
+        return self._stacked(elements)
 
     def _stacked(self, elements: Sequence[Any]) -> Any:
         if self._names:
@@ -195,10 +195,10 @@ class RandomShuffleQueue(QueueBase):
         seed: int | None = None, shared_name: str | None = None, name: str = "random_shuffle_queue",
     ) -> None:  # fmt: skip
         super().__init__(capacity, dtypes, shapes, names, shared_name, name)
-        self._kept, self._random = int(min_after_dequeue), random.Random(seed)
+        self._min_after_dequeue, self._random = int(min_after_dequeue), random.Random(seed)
 
     def _least(self) -> int:
-        return -1 if self._is_closed else self._kept
+        return -1 if self._is_closed else self._min_after_dequeue
 
     def _take(self) -> Any:
         return self._elements.pop(self._random.randrange(len(self._elements)))

@@ -28,8 +28,8 @@ def Bucketize(*, input: TensorLike, boundaries: Sequence[float], name: str | Non
     """Return for each number how many of the sorted boundaries are not above it."""
     values = convert_to_tensor(input)
     edges = convert_to_tensor(np.asarray(boundaries, np.float32))
-    found = searchsorted(edges, reshape(cast(values, edges.dtype), [-1]), side="right")
-    return reshape(found, shape(values))
+    bins = searchsorted(edges, reshape(cast(values, edges.dtype), [-1]), side="right")
+    return reshape(bins, shape(values))
 
 
 def ImageProjectiveTransformV3(
@@ -55,11 +55,11 @@ def FusedBatchNormV3(
     The variance that is returned is that of a sample (divided by one element less); a factor below 1 mixes it, and the
     mean, with the given ones.
     """
-    given = convert_to_tensor(x)
-    rank = given.shape.rank
+    tensor = convert_to_tensor(x)
+    rank = tensor.shape.rank
     axis = 1 if data_format.startswith("NC") else (rank or 4) - 1
     around = [1 if at != axis else -1 for at in range(rank or 4)]
-    wide = cast(given, "float32")
+    wide = cast(tensor, "float32")
     if not is_training:
         used = own = convert_to_tensor(mean), convert_to_tensor(variance)
     else:
@@ -71,7 +71,7 @@ def FusedBatchNormV3(
             past = convert_to_tensor(mean), convert_to_tensor(variance)
             own = own[0] * share + past[0] * (1.0 - share), own[1] * share + past[1] * (1.0 - share)
     centre, spread, shift, factor = (reshape(convert_to_tensor(part), around) for part in (*used, offset, scale))
-    y = cast(batch_normalization(wide, centre, spread, shift, factor, epsilon), given.dtype)
+    y = cast(batch_normalization(wide, centre, spread, shift, factor, epsilon), tensor.dtype)
     return _FusedBatchNorm(y, *own, *used, zeros([0]))
 
 

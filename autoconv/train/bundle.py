@@ -49,17 +49,17 @@ class Bundle:
     def _add(self, key: str, value: bytes) -> None:
         entry = fields_of(value)
         if not key:
-            self._shards = _one(entry, 1, 1)
-            if _one(entry, 2, 0):
+            self._shards = _last_value(entry, 1, 1)
+            if _last_value(entry, 2, 0):
                 raise UnimplementedError(f"{self.prefix}.index holds numbers of big-endian machines.")
             return
         if 7 in entry:
             raise UnimplementedError(f"{self.prefix}.index: {key} is stored in slices, which cannot be read here.")
-        dtype = _DTYPES[_one(entry, 1, 0)]
-        dimensions = [fields_of(size) for size in fields_of(_one(entry, 2, b"")).get(2, [])]
-        shape = [_one(dimension, 1, 0) for dimension in dimensions]
-        self.records[key] = {"dtype": dtype, "shape": shape, "checksum": _one(entry, 6, 0)}
-        self._places[key] = _one(entry, 3, 0), _one(entry, 4, 0), _one(entry, 5, 0)
+        dtype = _DTYPES[_last_value(entry, 1, 0)]
+        dimensions = [fields_of(size) for size in fields_of(_last_value(entry, 2, b"")).get(2, [])]
+        shape = [_last_value(dimension, 1, 0) for dimension in dimensions]
+        self.records[key] = {"dtype": dtype, "shape": shape, "checksum": _last_value(entry, 6, 0)}
+        self._places[key] = _last_value(entry, 3, 0), _last_value(entry, 4, 0), _last_value(entry, 5, 0)
 
     def read(self, name: str) -> np.ndarray:
         """Return an array; raises NotFoundError for an unknown name, DataLossError for damage."""
@@ -90,8 +90,8 @@ def _texts(data: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarray:
     The checksum of the entry covers the lengths as numbers of 4 bytes (8 for long texts), and the bytes.
     """
     position, lengths = 0, []
-    found = np.empty(int(np.prod(shape, dtype=np.int64)), object)
-    for _ in range(found.size):
+    result = np.empty(int(np.prod(shape, dtype=np.int64)), object)
+    for _ in range(result.size):
         length, position = varint(data, position)
         lengths.append(length)
     counted = b"".join(struct.pack("<I" if length < 1 << 32 else "<Q", length) for length in lengths)
@@ -102,9 +102,9 @@ def _texts(data: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarray:
     if masked_crc32c(counted + stored + data[position:]) != checksum:
         raise ValueError("its checksum differs")
     for number, length in enumerate(lengths):
-        found[number] = data[position : position + length]
+        result[number] = data[position : position + length]
         position += length
-    return found.reshape(shape)
+    return result.reshape(shape)
 
 
 def _entries_of_table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -124,7 +124,7 @@ def _handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:
 
 def _block(data: bytes, start: int, size: int) -> bytes:
     if start + size + 5 > len(data):
-        raise ValueError("a block ends behind the file")
+        raise ValueError("a block ends after the end of the file")
     if masked_crc32c(data[start : start + size + 1]) != struct.unpack_from("<I", data, start + size + 1)[0]:
         raise ValueError("the checksum of a block differs")
     if data[start + size] != 0:
@@ -152,9 +152,12 @@ def _object_nodes(message: bytes) -> list[ObjectNode]:
     nodes = []
     for node in fields_of(message).get(1, []):
         parts = fields_of(node)
-        children = {_one(child, 2, b"").decode(): _one(child, 1, 0) for child in map(fields_of, parts.get(1, []))}
+        children = {
+            _last_value(child, 2, b"").decode(): _last_value(child, 1, 0) for child in map(fields_of, parts.get(1, []))
+        }
         values = {
-            _one(value, 1, b"").decode(): _one(value, 3, b"").decode() for value in map(fields_of, parts.get(2, []))
+            _last_value(value, 1, b"").decode(): _last_value(value, 3, b"").decode()
+            for value in map(fields_of, parts.get(2, []))
         }
         nodes.append(ObjectNode(children, values))
     return nodes
@@ -170,5 +173,5 @@ def graph_message(nodes: Sequence[ObjectNode]) -> bytes:
     return result
 
 
-def _one(fields: dict[int, list[Any]], number: int, default: Any) -> Any:
+def _last_value(fields: dict[int, list[Any]], number: int, default: Any) -> Any:
     return fields[number][-1] if number in fields else default

@@ -107,8 +107,8 @@ class Checkpoint:
         arrays: dict[str, np.ndarray] = {}
         for node, value in zip(graph.nodes, graph.objects, strict=True):
             if node.values:
-                found = values_of(value)
-                arrays.update({key: found[name] for name, key in node.values.items()})
+                values = values_of(value)
+                arrays.update({key: values[name] for name, key in node.values.items()})
         write_files(prefix, arrays, [{"children": node.children, "values": node.values} for node in graph.nodes])
         return prefix
 

@@ -46,7 +46,7 @@ _DOCUMENTED = {
         f"autoconv.train.SequenceExample(context={_FEATURES})", "context.feature['n'].int64_list.value[1]", "2",
     ),
 }  # fmt: skip
-_CHOICES = {"Feature": "kind"}  # messages of which one field at most is set
+_CHOICES = {"Feature": "kind"}  # messages with at most one field set
 
 
 def message_classes() -> dict[str, type]:
@@ -69,12 +69,12 @@ def message_classes() -> dict[str, type]:
             _add_field(message, *field)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    found = {name: pool.FindMessageTypeByName(f"tensorflow.{name}") for name in NAMES}
-    classes = {name: message_factory.GetMessageClass(descriptor) for name, descriptor in found.items()}
-    for name, (what, made, part, shown) in _DOCUMENTED.items():
+    descriptors = {name: pool.FindMessageTypeByName(f"tensorflow.{name}") for name in NAMES}
+    classes = {name: message_factory.GetMessageClass(descriptor) for name, descriptor in descriptors.items()}
+    for name, (what, code, part, shown) in _DOCUMENTED.items():
         classes[name].__doc__ = f"""{what}
 
->>> message = {made}
+>>> message = {code}
 >>> message.{part}
 {shown}
 """

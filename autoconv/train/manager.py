@@ -54,14 +54,14 @@ class CheckpointManager:
         self._interval = checkpoint_interval
         self._start = init_fn
         self._saved_at: int | None = None
-        self._kept: dict[str, float] = {}
+        self._checkpoints: dict[str, float] = {}
         state = get_checkpoint_state(self._directory)
         self._latest = None
         self._preserved = time.time() - (keep_checkpoint_every_n_hours or 0) * 3600
         if state is not None:
             times = state.all_model_checkpoint_timestamps or [time.time()] * len(state.all_model_checkpoint_paths)
-            known = zip(state.all_model_checkpoint_paths, times, strict=False)
-            self._kept = {path: moment for path, moment in known if exists(path)}
+            checkpoints = zip(state.all_model_checkpoint_paths, times, strict=False)
+            self._checkpoints = {path: moment for path, moment in checkpoints if exists(path)}
             self._latest = state.model_checkpoint_path if exists(state.model_checkpoint_path) else None
             self._preserved = state.last_preserved_timestamp or self._preserved
 
@@ -85,7 +85,7 @@ class CheckpointManager:
     @property
     def checkpoints(self) -> list[str]:
         """The prefixes of the checkpoints that are kept for now, oldest first."""
-        return list(self._kept)
+        return list(self._checkpoints)
 
     def save(
         self,
@@ -109,8 +109,8 @@ class CheckpointManager:
             raise
         self._saved_at = step
         self._latest = path
-        self._kept.pop(path, None)
-        self._kept[path] = time.time()
+        self._checkpoints.pop(path, None)
+        self._checkpoints[path] = time.time()
         dropped = self._surplus()
         self._record()  # before files go, so that the state never names a checkpoint that is gone
         for old in dropped:
@@ -137,9 +137,9 @@ class CheckpointManager:
     def _surplus(self) -> list[str]:
         """Take the oldest checkpoints off the list and return those whose files have to go."""
         dropped: list[str] = []
-        while self._most is not None and len(self._kept) > self._most:
-            path = next(iter(self._kept))
-            moment = self._kept.pop(path)
+        while self._most is not None and len(self._checkpoints) > self._most:
+            path = next(iter(self._checkpoints))
+            moment = self._checkpoints.pop(path)
             if self._hours and moment - self._preserved >= self._hours * 3600:
                 self._preserved = moment
             else:
@@ -151,8 +151,8 @@ class CheckpointManager:
         update_checkpoint_state(
             self._directory,
             self._latest,
-            list(self._kept),
-            all_model_checkpoint_timestamps=list(self._kept.values()),
+            list(self._checkpoints),
+            all_model_checkpoint_timestamps=list(self._checkpoints.values()),
             last_preserved_timestamp=self._preserved,
         )
 

@@ -96,16 +96,16 @@ def children_of(value: Any) -> dict[str, Any]:
     """Return the parts of an object by name: attributes, in the order of their creation, items of lists and dicts."""
     own = getattr(type(value), "_trackable_children", None)
     if callable(own):
-        found = {str(name): part for name, part in own(value).items()}
+        children = {str(name): part for name, part in own(value).items()}
     elif isinstance(value, Module):
-        found = {name: part for name, part in vars(value).items() if name != "_name_scope"}
+        children = {name: part for name, part in vars(value).items() if name != "_name_scope"}
     elif isinstance(value, dict):
-        found = {name: part for name, part in value.items() if isinstance(name, str)}
+        children = {name: part for name, part in value.items() if isinstance(name, str)}
     elif isinstance(value, list | tuple):
-        found = {str(position): part for position, part in enumerate(value)}
+        children = {str(position): part for position, part in enumerate(value)}
     else:
         return {}
-    return {name: part for name, part in found.items() if is_trackable(part)}
+    return {name: part for name, part in children.items() if is_trackable(part)}
 
 
 def value_names(value: Any) -> tuple[str, ...]:

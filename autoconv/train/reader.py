@@ -59,8 +59,8 @@ class CheckpointReader:
 
         Raises NotFoundError for an unknown key, and DataLossError for a damaged file.
         """
-        found = self.get_array(key)
-        return found[()] if found.dtype == object and not found.ndim else found
+        array = self.get_array(key)
+        return array[()] if array.dtype == object and not array.ndim else array
 
     def get_array(self, key: str) -> np.ndarray:
         if key == GRAPH and key in self._records and key not in self._arrays.records:

@@ -78,24 +78,24 @@ def get_checkpoint_state(
     path = os.path.join(folder, latest_filename or "checkpoint")
     if not os.path.isfile(path):
         return None
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file.read().splitlines():
             match = _LINE.match(line.strip())
             if match is None:
                 raise DataLossError(f"{path} is no state of checkpoints: {line[:80]!r}")
-            found.setdefault(match[1], []).append(_unquoted(match[2], path) if match[2] else match[3])
-    latest = found.get("model_checkpoint_path")
+            values.setdefault(match[1], []).append(_unquoted(match[2], path) if match[2] else match[3])
+    latest = values.get("model_checkpoint_path")
     if not latest:
         raise DataLossError(f"{path} names no checkpoint.")
     try:
-        times = [float(moment) for moment in found.get("all_model_checkpoint_timestamps", [])]
-        preserved = float(found.get("last_preserved_timestamp", ["0"])[-1])
+        times = [float(moment) for moment in values.get("all_model_checkpoint_timestamps", [])]
+        preserved = float(values.get("last_preserved_timestamp", ["0"])[-1])
     except ValueError as error:
         raise DataLossError(f"{path} is damaged: {error}") from None
     return CheckpointState(
         os.path.join(folder, latest[-1]),
-        [os.path.join(folder, name) for name in found.get("all_model_checkpoint_paths", [])],
+        [os.path.join(folder, name) for name in values.get("all_model_checkpoint_paths", [])],
         times,
         preserved,
     )

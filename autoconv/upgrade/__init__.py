@@ -8,10 +8,10 @@ from autoconv.upgrade.edits import Source
 from autoconv.upgrade.functions import functions_of
 from autoconv.upgrade.names import aliases_of, dotted, rename_names
 from autoconv.upgrade.program import Aliases, CannotUpgrade, builds, scopes_with_sessions
-from autoconv.upgrade.report import Note, Upgraded
+from autoconv.upgrade.report import Note, UpgradedFile
 
 
-def upgrade(text: str, filename: str = "<string>") -> Upgraded:
+def upgrade(text: str, filename: str = "<string>") -> UpgradedFile:
     """Return a program of TensorFlow 1 as one of autoconv, with notes of what was changed and what is left.
 
     A session becomes a function for each kind of run, with the placeholders that are fed as parameters. Where one
@@ -26,7 +26,7 @@ def upgrade(text: str, filename: str = "<string>") -> Upgraded:
     source = Source(text, filename)
     aliases = aliases_of(source.tree)
     if not aliases:
-        return Upgraded(text)
+        return UpgradedFile(text)
     bodies = list(scopes_with_sessions(source.tree, aliases))
     notes = rename_names(source, aliases)
     notes += _imports(source, aliases, "autoconv")
@@ -44,7 +44,7 @@ def upgrade(text: str, filename: str = "<string>") -> Upgraded:
         return _with_sessions(text, filename, error)
     if bodies:
         notes = [note for note in notes if not note.text.startswith(_OF_SESSIONS)]
-    return Upgraded(source.text(), notes, "functions" if bodies else "")
+    return UpgradedFile(source.text(), notes, "functions" if bodies else "")
 
 
 # Beginnings of notes about names that are gone together with the sessions.
@@ -52,7 +52,7 @@ _OF_SESSIONS = ("tf.placeholder", "tf.Session", "tf.InteractiveSession", "tf.glo
                 "tf.local_variables_initializer", "tf.initialize_all_variables", "tf.ConfigProto")  # fmt: skip
 
 
-def _with_sessions(text: str, filename: str, error: CannotUpgrade) -> Upgraded:
+def _with_sessions(text: str, filename: str, error: CannotUpgrade) -> UpgradedFile:
     """Return the program with its sessions, run by `compat.v1`, and a comment where they could not become functions."""
     source = Source(text, filename)
     aliases = aliases_of(source.tree)
@@ -62,7 +62,7 @@ def _with_sessions(text: str, filename: str, error: CannotUpgrade) -> Upgraded:
     indent = source.lines[line - 1][: len(source.lines[line - 1]) - len(source.lines[line - 1].lstrip())]
     source.replace_range(start, start, f"{indent}# autoconv upgrade: sessions stay, because of {error.reason}\n")
     notes.append(Note(line, f"sessions stay, because of {error.reason}", open=True))
-    return Upgraded(source.text(), notes, "kept")
+    return UpgradedFile(source.text(), notes, "kept")
 
 
 def _imports(source: Source, aliases: Aliases, module: str) -> list[Note]:
@@ -89,4 +89,4 @@ def _uses_placeholders(tree: ast.AST, aliases: Aliases) -> bool:
     return any(isinstance(n, ast.Call) and dotted(n.func, aliases) == "placeholder" for n in ast.walk(tree))
 
 
-__all__ = ["Note", "Upgraded", "upgrade"]
+__all__ = ["Note", "UpgradedFile", "upgrade"]

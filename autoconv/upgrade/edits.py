@@ -41,12 +41,12 @@ class Source:
     def text(self, start: int = 0, end: int | None = None) -> str:
         """Return a range of the program with the replacements inside of it. The innermost replacements lose."""
         stop = len(self.whole) if end is None else end
-        made, position = [], start
+        pieces, position = [], start
         for first, last, new in sorted(self._edits, key=lambda edit: (edit[0], -edit[1])):
             if first >= position and last <= stop and (first > start or last < stop or (first, last) == (start, stop)):
-                made += [self.whole[position:first], new]
+                pieces += [self.whole[position:first], new]
                 position = last
-        return "".join([*made, self.whole[position:stop]])
+        return "".join([*pieces, self.whole[position:stop]])
 
     def of(self, node: ast.AST) -> str:
         """Return the text of a node with the replacements inside of it."""

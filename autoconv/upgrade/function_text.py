@@ -29,12 +29,12 @@ class FunctionWriter:
         self.builders = builders
         self.tf = next(iter(aliases))
 
-    def function(self, name: str, run: Run, chosen: Sequence[Statement], store: str) -> str:
+    def function(self, name: str, run: Run, statements: Sequence[Statement], store: str) -> str:
         """Return the text of a function for a run, of the statements that it needs."""
         parameters = [name for name, _ in run.feeds]
-        wanted = set().union(*(names_in(each, ast.Load) for each in run.fetches))
-        self._check_placeholders(run, chosen, set(parameters))
-        body = [*self._defaults(chosen, wanted, set(parameters)), *self._body(chosen), *self._returned(run)]
+        names = set().union(*(names_in(each, ast.Load) for each in run.fetches))
+        self._check_placeholders(run, statements, set(parameters))
+        body = [*self._defaults(statements, names, set(parameters)), *self._body(statements), *self._returned(run)]
         text = _indented("\n".join(body or ["pass"]), 1)
         if store:
             text = f"    with {store}.as_default():\n" + textwrap.indent(text, "    ")
@@ -43,45 +43,45 @@ class FunctionWriter:
     def _decorator(self, parameters: Sequence[str]) -> str:
         specs = []
         for name in parameters:
-            made = self.program.placeholders.get(name)
-            dtype = self._dtype(made) if made is not None else None
-            if made is None or dtype is None:
+            placeholder = self.program.placeholders.get(name)
+            dtype = self._dtype(placeholder) if placeholder is not None else None
+            if placeholder is None or dtype is None:
                 return f"@{self.tf}.function"
-            specs.append(f"{self.tf}.TensorSpec({self._shape(made)}, {dtype})")
+            specs.append(f"{self.tf}.TensorSpec({self._shape(placeholder)}, {dtype})")
         return f"@{self.tf}.function(input_signature=[{', '.join(specs)}])" if specs else f"@{self.tf}.function"
 
-    def _dtype(self, made: ast.Call) -> str | None:
-        keywords = {keyword.arg: keyword.value for keyword in made.keywords}
-        if dotted(made.func, self.aliases) != "placeholder":
+    def _dtype(self, call: ast.Call) -> str | None:
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        if dotted(call.func, self.aliases) != "placeholder":
             return None
-        found = made.args[0] if made.args else keywords.get("dtype")
-        if isinstance(found, ast.Constant) and isinstance(found.value, str):
-            return f"{self.tf}.{found.value}"
-        return None if found is None else self.source.of(found)
+        dtype_node = call.args[0] if call.args else keywords.get("dtype")
+        if isinstance(dtype_node, ast.Constant) and isinstance(dtype_node.value, str):
+            return f"{self.tf}.{dtype_node.value}"
+        return None if dtype_node is None else self.source.of(dtype_node)
 
-    def _shape(self, made: ast.Call) -> str:
-        keywords = {keyword.arg: keyword.value for keyword in made.keywords}
-        found = made.args[1] if len(made.args) > 1 else keywords.get("shape")
-        return "None" if found is None else self.source.of(found)
+    def _shape(self, call: ast.Call) -> str:
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        shape_node = call.args[1] if len(call.args) > 1 else keywords.get("shape")
+        return "None" if shape_node is None else self.source.of(shape_node)
 
-    def _defaults(self, chosen: Sequence[Statement], wanted: set[str], given: set[str]) -> list[str]:
+    def _defaults(self, statements: Sequence[Statement], names: set[str], parameters: set[str]) -> list[str]:
         """Return assignments of the defaults of placeholders that are needed and not fed."""
-        used = wanted.union(*(each.uses for each in chosen)) - given
+        used = names.union(*(each.uses for each in statements)) - parameters
         return [
-            f"{name} = {self.source.of(made.args[0])}" for name, made in self.program.placeholders.items()
-            if name in used and dotted(made.func, self.aliases) == "placeholder_with_default"
+            f"{name} = {self.source.of(placeholder.args[0])}" for name, placeholder in self.program.placeholders.items()
+            if name in used and dotted(placeholder.func, self.aliases) == "placeholder_with_default"
         ]  # fmt: skip
 
-    def _check_placeholders(self, run: Run, chosen: Sequence[Statement], given: set[str]) -> None:
-        used = set().union(*(names_in(each, ast.Load) for each in run.fetches), *(each.uses for each in chosen))
-        for name, made in self.program.placeholders.items():
-            if name in used - given and dotted(made.func, self.aliases) == "placeholder":
+    def _check_placeholders(self, run: Run, statements: Sequence[Statement], parameters: set[str]) -> None:
+        used = set().union(*(names_in(each, ast.Load) for each in run.fetches), *(each.uses for each in statements))
+        for name, placeholder in self.program.placeholders.items():
+            if name in used - parameters and dotted(placeholder.func, self.aliases) == "placeholder":
                 raise CannotUpgrade(run.call, f"a run that needs the placeholder {name!r} and does not feed it")
 
-    def _body(self, chosen: Sequence[Statement]) -> list[str]:
+    def _body(self, statements: Sequence[Statement]) -> list[str]:
         written: list[str] = []
         open_scopes: tuple[ast.With, ...] = ()
-        for each in chosen:
+        for each in statements:
             scopes = tuple(s for s in each.enclosing if self._keeps(s, each))
             for depth, scope in enumerate(scopes):
                 if depth >= len(open_scopes) or open_scopes[: depth + 1] != scopes[: depth + 1]:
@@ -133,8 +133,8 @@ class FunctionWriter:
     def _calls(self, node: ast.AST, names: tuple[str, ...], seen: set[str]) -> bool:
         for each in ast.walk(node):
             if isinstance(each, ast.Call):
-                found = dotted(each.func, self.aliases)
-                if found is not None and found.startswith(names) and found != "VariableScope":
+                function = dotted(each.func, self.aliases)
+                if function is not None and function.startswith(names) and function != "VariableScope":
                     return True
                 if isinstance(each.func, ast.Name) and each.func.id in self.builders and each.func.id not in seen:
                     seen.add(each.func.id)
@@ -155,10 +155,10 @@ class FunctionWriter:
 
     def argument(self, name: str, value: ast.expr) -> str:
         text = self.source.of(value)
-        made = self.program.placeholders.get(name)
-        if made is None or isinstance(value, ast.Constant):
+        placeholder = self.program.placeholders.get(name)
+        if placeholder is None or isinstance(value, ast.Constant):
             return text
-        dtype = self._dtype(made)
+        dtype = self._dtype(placeholder)
         return text if dtype is None or dtype.endswith(".string") else f"{self.tf}.cast({text}, {dtype})"
 
 

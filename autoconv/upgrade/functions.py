@@ -46,9 +46,9 @@ class _Scope:
         self.tf = next(iter(aliases))
         self.body = body
         self.notes: list[Note] = []
-        self.made: dict[Any, str] = {}  # functions by what they fetch, feed and may use
-        self.taken: set[str] = set()
-        self.named: set[str] = set()  # dicts of feeds whose keys became names of parameters
+        self.functions: dict[Any, str] = {}  # functions by what they fetch, feed and may use
+        self.names: set[str] = set()
+        self.renamed_feeds: set[str] = set()  # dicts of feeds whose keys became names of parameters
         self.store = ""
         self._check()
         self.program: Program = classify(body, aliases, set(builders))
@@ -71,8 +71,8 @@ class _Scope:
     def _name_feeds(self, each: Statement) -> None:
         for call in self._calls_of(each):
             run = run_of(call, self.program, self.aliases)
-            if run is not None and run.by_name and run.by_name not in self.named:
-                self.named.add(run.by_name)
+            if run is not None and run.by_name and run.by_name not in self.renamed_feeds:
+                self.renamed_feeds.add(run.by_name)
                 self._name_keys(run)
 
     def _calls_of(self, each: Statement) -> list[ast.Call]:
@@ -121,8 +121,8 @@ class _Scope:
                 open_scopes = scopes
             written += [textwrap.indent(line, "    " * len(scopes), lambda text: bool(text.strip())) for line in lines]
         if self.store:
-            made = f"{self.store} = {self.tf}.compat.v1.VariableStore()  # owns the variables that layers make"
-            written[:0] = [made, ""]
+            store = f"{self.store} = {self.tf}.compat.v1.VariableStore()  # owns the variables that layers make"
+            written[:0] = [store, ""]
         most = 2 if self.body[0].col_offset == 0 else 1
         return re.sub(rf"\n{{{most + 2},}}", "\n" * (most + 1), "\n".join(written).strip("\n")).split("\n")
 
@@ -165,9 +165,9 @@ class _Scope:
         optimizer = self._optimizer_of(each)
         if optimizer is not None:
             name = self._free_name("optimizer", *(f"{target}_optimizer" for target in sorted(each.defines)), "trainer")
-            made = f"{name} = {self.source.of(optimizer)}"
+            assignment = f"{name} = {self.source.of(optimizer)}"
             self.source.replace(optimizer, name)
-            return [made]
+            return [assignment]
         if isinstance(each.node, ast.Expr):
             call = each.node.value
             name = dotted(call.func, self.aliases) or "" if isinstance(call, ast.Call) else ""
@@ -182,18 +182,18 @@ class _Scope:
     def _optimizer_of(self, each: Statement) -> ast.Call | None:
         """Return the call that makes an optimizer in a statement that uses it, if it needs nothing of the graph."""
         for node in ast.walk(each.node):
-            made = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-            if isinstance(made, ast.Call):
-                name = dotted(made.func, self.aliases) or ""
+            receiver = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+            if isinstance(receiver, ast.Call):
+                name = dotted(receiver.func, self.aliases) or ""
                 if name.startswith("train.") and name.endswith("Optimizer"):
-                    return None if names_in(made, ast.Load) & self.program.graph else made
+                    return None if names_in(receiver, ast.Load) & self.program.graph else receiver
         return None
 
     def _free_name(self, *candidates: str) -> str:
-        taken = {name for each in self.program.statements for name in (*each.defines, *each.uses)} | self.taken
+        names_in_use = {name for each in self.program.statements for name in (*each.defines, *each.uses)} | self.names
         numbered = (f"{candidates[-1]}_{number}" for number in range(2, 1000))
-        name = next(name for name in (*candidates, *numbered) if name not in taken)
-        self.taken.add(name)
+        name = next(name for name in (*candidates, *numbered) if name not in names_in_use)
+        self.names.add(name)
         return name
 
     def _uses_session(self, each: Statement) -> bool:
@@ -261,10 +261,10 @@ class _Scope:
             return
         target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
         if isinstance(target, ast.Tuple | ast.List) and len(target.elts) == len(valued) and run.form != "dict":
-            kept = [self.source.of(t) for t, has_value in zip(target.elts, valued, strict=True) if has_value]
+            targets = [self.source.of(t) for t, has_value in zip(target.elts, valued, strict=True) if has_value]
             one = f"{call}.numpy()" if self.writer.is_alone(run) else f"{call}[0].numpy()"
-            value = one if len(kept) == 1 else f"[each.numpy() for each in {call}]"
-            self.source.replace(parent, f"{', '.join(kept)} = {value}")  # type: ignore[arg-type]
+            value = one if len(targets) == 1 else f"[each.numpy() for each in {call}]"
+            self.source.replace(parent, f"{', '.join(targets)} = {value}")  # type: ignore[arg-type]
             return
         if run.form == "dict":
             self.source.replace(run.call, f"{{key: each.numpy() for key, each in {call}.items()}}")
@@ -293,23 +293,27 @@ class _Scope:
     def _function(self, run: Run, position: int, functions: list[str]) -> str:
         before = [s for s in self.program.statements[:position] if s.kind in (Kind.GRAPH, Kind.PLAIN)]
         parameters = [name for name, _ in run.feeds]
-        wanted = set().union(*(names_in(each, ast.Load) for each in run.fetches))
-        chosen = needed(before, wanted, set(parameters), self.writer.makes_variables, self.program.graph)
-        key = tuple(ast.dump(each) for each in run.fetches), tuple(parameters), tuple(id(each) for each in chosen)
-        if key in self.made:
-            return self.made[key]
+        names = set().union(*(names_in(each, ast.Load) for each in run.fetches))
+        needed_statements = needed(before, names, set(parameters), self.writer.makes_variables, self.program.graph)
+        key = (
+            tuple(ast.dump(each) for each in run.fetches),
+            tuple(parameters),
+            tuple(id(each) for each in needed_statements),
+        )
+        if key in self.functions:
+            return self.functions[key]
         name = self._name_of(run)
-        self.made[key] = name
+        self.functions[key] = name
         around = ["", ""] if self.body[0].col_offset == 0 else [""]
-        functions += [*around, self.writer.function(name, run, chosen, self.store), *around]
+        functions += [*around, self.writer.function(name, run, needed_statements, self.store), *around]
         return name
 
     def _name_of(self, run: Run) -> str:
         first = next((each.id for each in run.fetches if isinstance(each, ast.Name)), "")
         base = f"run_{first}" if first else "run"
-        taken = {*self.made.values(), *(name for each in self.program.statements for name in each.defines)}
+        names_in_use = {*self.functions.values(), *(name for each in self.program.statements for name in each.defines)}
         number, name = 1, base
-        while name in taken:
+        while name in names_in_use:
             number += 1
             name = f"{base}_{number}"
         return name

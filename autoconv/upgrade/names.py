@@ -119,16 +119,16 @@ def _call(
 
 def _dropout(source: Source, node: ast.Call, notes: list[Note]) -> None:
     """The probability to keep becomes the rate of what is dropped."""
-    kept = next((keyword.value for keyword in node.keywords if keyword.arg == "keep_prob"), None)
-    if kept is None and len(node.args) >= 2:
-        kept = node.args[1]
-        start, end = source.span(kept)
-    elif kept is not None:
+    keep_prob = next((keyword.value for keyword in node.keywords if keyword.arg == "keep_prob"), None)
+    if keep_prob is None and len(node.args) >= 2:
+        keep_prob = node.args[1]
+        start, end = source.span(keep_prob)
+    elif keep_prob is not None:
         start, end = source.span(next(keyword for keyword in node.keywords if keyword.arg == "keep_prob"))
     else:
         return
-    plain = isinstance(kept, ast.Name | ast.Constant | ast.Attribute | ast.Call)
-    text = source.original(kept)
+    plain = isinstance(keep_prob, ast.Name | ast.Constant | ast.Attribute | ast.Call)
+    text = source.original(keep_prob)
     source.replace_range(start, end, f"rate=1 - {text}" if plain else f"rate=1 - ({text})")
     notes.append(Note(node.lineno, "tf.nn.dropout takes the rate of what is dropped, not the probability to keep"))
 
@@ -144,10 +144,10 @@ def _size_value(source: Source, node: ast.AST, notes: list[Note]) -> None:
         notes.append(Note(node.lineno, "sizes of shapes are ints and None, without `value`"))
 
 
-def _replace_around(source: Source, node: ast.AST, kept: ast.AST, before: str, after: str) -> None:
+def _replace_around(source: Source, node: ast.AST, node_kept: ast.AST, before: str, after: str) -> None:
     """Keep the text of a part of a node, and replace what stands before and behind it."""
     start, end = source.span(node)
-    first, last = source.span(kept)
+    first, last = source.span(node_kept)
     source.replace_range(start, first, before)
     source.replace_range(last, end, after)
 

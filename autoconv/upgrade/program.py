@@ -122,10 +122,10 @@ def _classify(
             if role == "scope":
                 is_running = _classify(node.body, (*enclosing, node), program, aliases, builders, is_running)
                 continue
-        made = _statement(node, program, aliases, builders)
-        made.enclosing = enclosing
-        program.statements.append(made)
-        is_running = is_running or made.kind is Kind.SESSION
+        statement = _statement(node, program, aliases, builders)
+        statement.enclosing = enclosing
+        program.statements.append(statement)
+        is_running = is_running or statement.kind is Kind.SESSION
     return is_running
 
 
@@ -247,10 +247,10 @@ def runs(node: ast.AST, sessions: set[str], aliases: Aliases) -> bool:
         return False
     if node.func.attr == "run" and dotted(node.func, aliases) is None:
         owner = node.func.value
-        known = isinstance(owner, ast.Name) and owner.id in sessions
+        is_session = isinstance(owner, ast.Name) and owner.id in sessions
         is_call = isinstance(owner, ast.Call) and dotted(owner.func, aliases) in INITIALIZERS
         is_operation = isinstance(owner, ast.Name | ast.Attribute) and _may_run_operation(node)
-        return known or is_call or (bool(sessions) and is_operation)
+        return is_session or is_call or (bool(sessions) and is_operation)
     return node.func.attr == "eval" and bool(sessions) and dotted(node.func, aliases) is None
 
 
@@ -285,8 +285,8 @@ def _defined(node: ast.stmt) -> set[str]:
 
 def _updated(node: ast.stmt) -> set[str]:
     """Return the names that augmented assignments read."""
-    found = (each.target for each in ast.walk(node) if isinstance(each, ast.AugAssign))
-    return {target.id for target in found if isinstance(target, ast.Name)}
+    targets = (each.target for each in ast.walk(node) if isinstance(each, ast.AugAssign))
+    return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def scopes_with_sessions(tree: ast.Module, aliases: Aliases) -> Iterator[Sequence[ast.stmt]]:

@@ -15,7 +15,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Upgraded:
+class UpgradedFile:
     """The new text of a file, and the notes about it in the order of the lines.
 
     sessions: "functions" where all sessions became functions, "kept" where they are run by `compat.v1`, "" without any

@@ -43,10 +43,10 @@ def run_of(call: ast.Call, program: Program, aliases: Aliases) -> Run | None:
     if fetched is None:
         raise CannotUpgrade(call, "a run without fetches")
     result = _structure(call, _literal(fetched, program))
-    kept = [i for i, each in enumerate(result.fetches) if not _initialises(each, program, aliases)]
-    if not kept:
+    positions = [i for i, each in enumerate(result.fetches) if not _initialises(each, program, aliases)]
+    if not positions:
         return None
-    if len(kept) < len(result.fetches):
+    if len(positions) < len(result.fetches):
         raise CannotUpgrade(call, "a run that initialises variables and fetches others")
     for each in result.fetches:
         if isinstance(each, ast.Constant | ast.Starred):
@@ -98,7 +98,7 @@ def _feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[tuple[
     by_name = ""
     if isinstance(fed, ast.Name):
         by_name = fed.id
-        found = [
+        values = [
             statement.node.value for statement in program.statements
             if statement.kind in (Kind.PLAIN, Kind.GRAPH) and isinstance(statement.node, ast.Assign)
             and fed.id in statement.defines
@@ -107,8 +107,8 @@ def _feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[tuple[
             node.value for statement in program.statements for node in ast.walk(statement.node)
             if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == fed.id for t in node.targets)
         ]  # fmt: skip
-        literals = [each for each in {*found, *inner} if isinstance(each, ast.Dict)]
-        if len(literals) != 1 or len({*found, *inner}) != 1:
+        literals = [each for each in {*values, *inner} if isinstance(each, ast.Dict)]
+        if len(literals) != 1 or len({*values, *inner}) != 1:
             raise CannotUpgrade(call, f"feeds by the dict {fed.id!r}, which is not written once in the same scope")
         fed = literals[0]
     if not isinstance(fed, ast.Dict):

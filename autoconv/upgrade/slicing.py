@@ -9,10 +9,10 @@ from autoconv.upgrade.program import Kind, Statement
 
 
 def needed(
-    statements: Sequence[Statement], wanted: set[str], given: set[str], makes_variables: Callable[[ast.AST], bool],
+    statements: Sequence[Statement], wanted: set[str], parameters: set[str], makes_variables: Callable[[ast.AST], bool],
     graph: set[str],
 ) -> list[Statement]:  # fmt: skip
-    """Return the statements, in order, that compute the names in `wanted` where those in `given` are parameters.
+    """Return the statements, in order, that compute the names in `wanted` where those in `parameters` are parameters.
 
     What makes variables is kept wherever it stands before a needed statement: the variables of a store are told apart
     by the order of the layers.
@@ -21,20 +21,20 @@ def needed(
         each.node.name: each.uses for each in statements
         if each.kind is Kind.GRAPH and isinstance(each.node, ast.FunctionDef)
     }  # fmt: skip
-    names = _with_closures(wanted, functions) - given
-    chosen: list[Statement] = []
+    names = _with_closures(wanted, functions) - parameters
+    needed_statements: list[Statement] = []
     for each in reversed(statements):
         if each.kind is Kind.PLACEHOLDER:
             continue
         rebinds = each.kind is Kind.PLAIN and _is_rebound(each, statements)
-        takes = each.kind is Kind.GRAPH and (each.defines & names or (chosen and makes_variables(each.node)))
+        takes = each.kind is Kind.GRAPH and (each.defines & names or (needed_statements and makes_variables(each.node)))
         if not takes and not (rebinds and each.defines & names):
             continue
-        chosen.append(each)
+        needed_statements.append(each)
         if isinstance(each.node, ast.Assign):
             names -= each.defines
-        names |= _with_closures(each.uses | _of_scopes(each), functions) - given
-    return chosen[::-1]
+        names |= _with_closures(each.uses | _of_scopes(each), functions) - parameters
+    return needed_statements[::-1]
 
 
 def _with_closures(names: Set[str], functions: Mapping[str, Set[str]]) -> set[str]:

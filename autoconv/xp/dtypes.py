@@ -24,10 +24,10 @@ def astype(x: object, dtype: Any, /, *, copy: bool = True, device: Any = None) -
     array([1, 2])
     """
     check_device(device)
-    wanted = as_dtype(numpy_dtype(dtype))
-    if tensor(x).dtype.is_complex and not (wanted.is_complex or wanted.is_bool):
+    target_dtype = as_dtype(numpy_dtype(dtype))
+    if tensor(x).dtype.is_complex and not (target_dtype.is_complex or target_dtype.is_bool):
         raise TypeError("a complex array is not converted to a real one: take its real part")
-    return cast(tensor(x), wanted)
+    return cast(tensor(x), target_dtype)
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[Tensor, ...]:
@@ -55,8 +55,8 @@ def can_cast(from_: TensorLike, to: TensorLike, /) -> bool:
     >>> autoconv.xp.can_cast(autoconv.xp.float64, autoconv.xp.float32)
     False
     """
-    found = from_.numpy if isinstance(from_, DType) else numpy_dtype_of(from_)
-    return bool(np.can_cast(found, as_dtype(to).numpy))
+    source_dtype = from_.numpy if isinstance(from_, DType) else numpy_dtype_of(from_)
+    return bool(np.can_cast(source_dtype, as_dtype(to).numpy))
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,9 @@ def finfo(type: Any, /) -> FloatLimits:
     >>> autoconv.xp.finfo(autoconv.xp.float32).eps
     1.1920928955078125e-07
     """
-    found = np.finfo(_dtype_of(type))
-    eps, largest, least, normal = map(float, (found.eps, found.max, found.min, found.smallest_normal))
-    return FloatLimits(found.bits, eps, largest, least, normal, as_dtype(found.dtype))
+    limits = np.finfo(_dtype_of(type))
+    eps, largest, least, normal = map(float, (limits.eps, limits.max, limits.min, limits.smallest_normal))
+    return FloatLimits(limits.bits, eps, largest, least, normal, as_dtype(limits.dtype))
 
 
 def iinfo(type: Any, /) -> IntegerLimits:
@@ -98,8 +98,8 @@ def iinfo(type: Any, /) -> IntegerLimits:
     >>> autoconv.xp.iinfo(autoconv.xp.int8).max
     127
     """
-    found = np.iinfo(_dtype_of(type))
-    return IntegerLimits(found.bits, int(found.max), int(found.min), as_dtype(found.dtype))
+    limits = np.iinfo(_dtype_of(type))
+    return IntegerLimits(limits.bits, int(limits.max), int(limits.min), as_dtype(limits.dtype))
 
 
 def isdtype(dtype: DTypeLike, kind: str) -> bool:
@@ -110,8 +110,8 @@ def isdtype(dtype: DTypeLike, kind: str) -> bool:
     """
     if isinstance(kind, tuple):
         return any(isdtype(dtype, each) for each in kind)
-    wanted: Any = kind.numpy if isinstance(kind, DType) else kind
-    return bool(np.isdtype(as_dtype(dtype).numpy, wanted))
+    numpy_kind: Any = kind.numpy if isinstance(kind, DType) else kind
+    return bool(np.isdtype(as_dtype(dtype).numpy, numpy_kind))
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
@@ -123,8 +123,8 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     if all(type(x) in _NUMBERS for x in arrays_and_dtypes):
         raise ValueError("result_type needs an array or a dtype among its arguments")
     kinds = [x.numpy if isinstance(x, DType) else x for x in arrays_and_dtypes]
-    known = [x if isinstance(x, np.dtype) or type(x) in _NUMBERS else numpy_dtype_of(x) for x in kinds]
-    return as_dtype(np.result_type(*known))
+    numpy_dtypes = [x if isinstance(x, np.dtype) or type(x) in _NUMBERS else numpy_dtype_of(x) for x in kinds]
+    return as_dtype(np.result_type(*numpy_dtypes))
 
 
 def _dtype_of(x: TensorLike) -> Any:
@@ -152,8 +152,8 @@ class Info:
 
     def dtypes(self, *, device: Any = None, kind: str | None = None) -> dict[str, DType]:
         check_device(device)
-        known = {name: dtype for name, dtype in DTYPES.items() if name not in _NOT_OF_THE_STANDARD}
-        return {name: dtype for name, dtype in known.items() if kind is None or isdtype(dtype, kind)}
+        named_dtypes = {name: dtype for name, dtype in DTYPES.items() if name not in _NOT_OF_THE_STANDARD}
+        return {name: dtype for name, dtype in named_dtypes.items() if kind is None or isdtype(dtype, kind)}
 
 
 __all__ = [

@@ -98,8 +98,8 @@ def _rounding(name: str) -> Callable[..., Any]:
     compute = by_numpy(name)
 
     def run(x: TensorLike, /) -> Tensor:
-        given = tensor(x)
-        return given if given.dtype.is_integer else compute(given)
+        tensor_ = tensor(x)
+        return tensor_ if tensor_.dtype.is_integer else compute(tensor_)
 
     return run
 

@@ -215,10 +215,10 @@ def argsort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, 
     """
     if not descending:
         return by_numpy("argsort")(x, axis, stable=stable)
-    given = tensor(x)
-    found = flip(by_numpy("argsort")(flip(given, axis=axis), axis, stable=stable), axis=axis)
-    last = tensor(known_shape(given)[axis_of(axis, rank_of(given))] - 1)
-    return apply("subtract", last, found)
+    tensor_ = tensor(x)
+    order = flip(by_numpy("argsort")(flip(tensor_, axis=axis), axis, stable=stable), axis=axis)
+    last = tensor(known_shape(tensor_)[axis_of(axis, rank_of(tensor_))] - 1)
+    return apply("subtract", last, order)
 
 
 def sort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, stable: bool = True) -> Tensor:
@@ -227,8 +227,8 @@ def sort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, sta
     >>> autoconv.xp.sort([3, 1, 2], descending=True).numpy()
     array([3, 2, 1])
     """
-    found = by_numpy("sort")(x, axis)
-    return flip(found, axis=axis) if descending else found
+    values = by_numpy("sort")(x, axis)
+    return flip(values, axis=axis) if descending else values
 
 
 def cumulative_sum(
@@ -254,11 +254,11 @@ def cumulative_prod(
 
 
 def _cumulative(name: str, x: TensorLike, axis: AxisLike, dtype: DTypeLike, include_initial: bool) -> Tensor:
-    given = tensor(x)
-    if axis is None and rank_of(given) != 1:
+    tensor_ = tensor(x)
+    if axis is None and rank_of(tensor_) != 1:
         raise ValueError(f"{name} needs an axis for an array of other than one dimension")
-    at = axis_of(0 if axis is None else axis, rank_of(given))
-    result = by_numpy(name)(given, at, dtype)
+    at = axis_of(0 if axis is None else axis, rank_of(tensor_))
+    result = by_numpy(name)(tensor_, at, dtype)
     if not include_initial:
         return result
     shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(result)))

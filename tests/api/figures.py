@@ -9,9 +9,21 @@ def close(found, wanted, tolerance=2e-4):
     np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-4, atol=tolerance)
 
 
+def values(*tensors):
+    return [tensor.numpy().tolist() for tensor in tensors]
+
+
 def both(function):
     """The function as it is, and as a graph."""
     return function, ac.function(function)
+
+
+X = 2.0  # the argument of `everywhere`
+
+
+def everywhere(body):
+    """The results of `body(X)` eagerly, as a function, and compiled."""
+    return [run(ac.constant(X)) for run in (body, ac.function(body), ac.compile(body))]
 
 
 def gradients(function, *values):

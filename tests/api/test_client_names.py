@@ -110,7 +110,7 @@ def test_the_limit_of_a_loop_is_computed_in_it():
             n -= 1
         return n
 
-    with pytest.raises(ac.errors.StagingError, match="maximum_iterations depends on what the loop changes"):
+    with pytest.raises(ac.errors.StagingError, match="maximum_iterations depends on a value that the loop changes"):
         g(ac.constant(5))
 
 

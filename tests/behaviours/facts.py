@@ -9,6 +9,11 @@ from typing import Any
 import pytest
 
 
+def values(*results: Any) -> list[Any]:
+    """Return tensors as Python's numbers and lists; None stays None."""
+    return [result if result is None else result.numpy().tolist() for result in results]
+
+
 @contextlib.contextmanager
 def raises(error: type[BaseException], *facts: str) -> Iterator[Any]:
     """The block raises that error, and its message has all those parts."""

@@ -4,15 +4,11 @@ import collections
 import inspect
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 
 import autoconv as tf
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from facts import raises
+from tests.behaviours.facts import raises
 
 
 def test_line_001_decorating_does_not_run_the_body():

@@ -1,15 +1,10 @@
 """Section A: input signatures."""
 
-import sys
-from pathlib import Path
 
 import numpy as np
 
 import autoconv as tf
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from facts import raises
+from tests.behaviours.facts import raises
 
 
 def test_line_039_one_trace_for_all(capsys):

@@ -5,16 +5,12 @@ import random
 import sys
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import autoconv as tf
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from facts import raises
+from tests.behaviours.facts import raises
 
 
 def test_line_076_python_effects_happen_once_a_trace():

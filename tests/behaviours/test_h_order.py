@@ -1,15 +1,10 @@
 """Section H: devices, checks of numerics, and control dependencies in graphs."""
 
-import sys
-from pathlib import Path
 
 import pytest
 
 import autoconv as tf
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from facts import raises
+from tests.behaviours.facts import raises
 
 
 def test_line_135_devices_and_the_two_enums():

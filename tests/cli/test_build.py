@@ -46,7 +46,7 @@ def test_another_machine_gets_an_object(program, cli):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("named", "--spec", "float64[3]"), "returns string[3], which C has no form of"),
+        (("named", "--spec", "float64[3]"), "returns string[3], which has no form in C"),
         (("hypotenuse", "--spec", "float64[3]"), "--spec names 1"),
         (("hypotenuse", "--spec", "float64[3] float64[2]"), "do not broadcast"),
         (("hypotenuse", "--spec", "float64[3] float64[3]", "--cpu", "v9"), "v9 is no level of x86-64"),

@@ -55,6 +55,35 @@ def test_docstrings_begin_with_an_imperative_or_a_noun_phrase_and_personify_noth
     assert wrong == []
 
 
+def prose(text: str) -> str:
+    """The paragraphs of a docstring without examples, tables and indented parts."""
+    text = re.sub(r"^\s*>>>.*?(?=\n\s*\n|\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
+    parts = re.split(r"\n\s*\n", text)
+    return "\n\n".join(part for part in parts if not re.search(r"\S {2,}\S|^ {2}", part, flags=re.MULTILINE))
+
+
+def test_sentences_of_docstrings_are_short():
+    found = [(path, each) for path in SOURCES for text in docstrings(path) for each in sentences(prose(text))]
+    long = [(str(path.relative_to(ROOT)), each) for path, each in found if len(re.findall(r"\w\S*", each)) > MOST_WORDS]
+    assert long == []
+
+
+# "the block around", where "the enclosing block" is meant; "of which" without a word such as "each" before it.
+RIDDLES = re.compile(
+    r"\b(block|scope|store|graph|session) around\b|"
+    r"(?<!\beach )(?<!\ball )(?<!\bany )(?<!\bsome )(?<!\brow )(?<!\bone )(?<!\btwo )(?<!\bfirst )(?<!\blast )"
+    r"(?<!\beither )\bof which\b"
+)
+
+
+def test_docstrings_and_comments_enclose_and_relate_plainly():
+    comment = re.compile(r"^[^'\"\n]*#(.*)", re.MULTILINE)
+    texts = [(path, text) for path in SOURCES for text in docstrings(path)]
+    texts += [(path, text) for path in SOURCES for text in comment.findall(path.read_text(encoding="utf-8"))]
+    wrong = [(path.name, each) for path, text in texts for each in sentences(text) if RIDDLES.search(each)]
+    assert wrong == []
+
+
 def test_comments_personify_nothing():
     comment = re.compile(r"^[^'\"\n]*#.*", re.MULTILINE)
     lines = [(path, line) for path in SOURCES for line in comment.findall(path.read_text(encoding="utf-8"))]

@@ -1,78 +1,11 @@
-"""Under the second contract: methods of arrays and of Python's numbers, and functions that stand for statements."""
+"""Under `compile`: methods of arrays and of Python's numbers, and functions that stand for statements."""
 
-import operator
-import warnings
 
 import numpy as np
 import pytest
 
 import autoconv as ac
-
-ARRAYS = [
-    np.array([[0.5, -1.25, 2.5], [3.5, -0.75, 1.5]]),
-    np.array([[7, -7, 5], [1, 2, -4]], np.int32),
-    np.array([[True, False, True], [False, False, True]]),
-    np.array([[200, 100, 255], [1, 2, 3]], np.uint8),
-    np.array([[0.1, -1.7, 2.5], [np.nan, 1.5, -0.0]], np.float32),
-    np.array([[1, 2, 3]], np.int64),
-    np.array([[60000, 1.5, 7]], np.float16),
-    np.arange(6000, dtype=np.float64).reshape(3, 2000) / 7,
-]
-
-
-def described(value):
-    """The value with all that tells it from others: types, dtypes, shapes and bits."""
-    if isinstance(value, (tuple, list)):
-        return type(value), [described(item) for item in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return type(value), value.dtype, value.shape, np.asarray(value).tobytes()
-    return type(value), repr(value)
-
-
-def outcome(function, arguments):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return described(function(*arguments))
-        except Exception as error:
-            return type(error), error.args
-
-
-def agrees(function, *calls, traces=None):
-    """The same as plain Python, one trace a signature and none of the calls plain."""
-    compiled = ac.compile(function)
-    for arguments in calls:
-        assert outcome(compiled, arguments) == outcome(function, arguments), arguments
-    assert "plain Python" not in compiled.explain(), compiled.explain()
-    if traces is not None:
-        assert compiled.experimental_get_tracing_count() == traces, compiled.explain()
-
-
-def agrees_but_for_rounding(function, *calls):
-    """The same types, dtypes and shapes; sums of floats may be added up in another order."""
-    compiled = ac.compile(function)
-    for arguments in calls:
-        found, expected = compiled(*arguments), function(*arguments)
-        assert kinds(found) == kinds(expected)
-        for one, other in zip(found, expected, strict=True):
-            if np.asarray(other).dtype.kind == "f":
-                eps = np.finfo(np.asarray(other).dtype).eps
-                largest = np.max(np.abs(other), initial=1.0)
-                np.testing.assert_allclose(one, other, rtol=0, atol=300 * eps * largest)
-            else:
-                np.testing.assert_array_equal(one, other)
-    assert "plain Python" not in compiled.explain(), compiled.explain()
-
-
-def kinds(values):
-    return [(type(value), value.dtype, value.shape) for value in values]
-
-
-def goes_plain(function, *arguments, because):
-    compiled = ac.compile(function)
-    assert outcome(compiled, arguments) == outcome(function, arguments)
-    assert because in compiled.explain(), compiled.explain()
-
+from tests.tracing.compared_arrays import ARRAYS, agrees, agrees_but_for_rounding, described, goes_plain
 
 REDUCTIONS = ("sum", "prod", "mean", "min", "max", "any", "all", "std", "var", "argmin", "argmax")
 
@@ -320,45 +253,6 @@ def test_attributes_by_name():
     assert "plain Python" not in compiled.explain(), compiled.explain()
 
 
-def test_operators_that_change_their_operand():
-    def f(n):
-        xs, table = [1, 2, 3], {}
-        for i in range(n):
-            operator.setitem(xs, 0, xs[0] + i)
-            operator.setitem(table, i % 2, i)
-            xs = operator.iadd(xs, [i])
-        if n > 3:
-            operator.delitem(xs, 1)
-            xs = operator.imul(xs, 2)
-        return xs, table, operator.iadd(n, 1), operator.getitem(xs, 0)
-
-    agrees(f, (0,), (2,), (5,), traces=1)
-
-
-def test_operators_change_arguments():
-    def f(xs, n):
-        operator.setitem(xs, 0, n)
-        ys = operator.iadd(xs, [n])
-        return ys is xs
-
-    compiled = ac.compile(f)
-    mine, other = [1, 2], [1, 2]
-    for n in (3, 4):
-        assert compiled(mine, n) == f(other, n)
-        assert mine == other
-
-
-def test_operators_change_arrays():
-    def f(x):
-        operator.setitem(x, 0, 9.0)
-        operator.iadd(x, 1.0)
-        return x.sum()
-
-    mine, other = np.ones(3), np.ones(3)
-    assert ac.compile(f)(mine) == f(other)
-    assert mine.tolist() == other.tolist()
-
-
 def test_builtins_on_scalars():
     def f(x):
         most, first = x.max(), x[0, 0]
@@ -366,25 +260,6 @@ def test_builtins_on_scalars():
 
     agrees(f, *((x,) for x in ARRAYS if x.dtype != bool and not np.isnan(x).any()))
     goes_plain(lambda x: round(x), ARRAYS[0], because="doesn't define __round__")
-
-
-@pytest.mark.parametrize(
-    "view", [np.s_[:, :33], np.s_[::-1], np.s_[:, ::3], np.s_[3::2, 4:-4], np.s_[:, 5], np.s_[4:2]]
-)
-def test_arguments_that_are_views(view):
-    base = np.random.default_rng(1).normal(size=(300, 70))
-    agrees_but_for_rounding(lambda x: (x.sum(), x.mean(), x.std(), x.T.sum(), x.T.copy()), (base[view],))
-    agrees_but_for_rounding(lambda x: (x.sum(),), (np.broadcast_to(base[0], (5, 70)),))
-
-
-def test_what_an_array_picks_is_a_copy():
-    def f(x):
-        return x[x > 0], x[[0, 1]], x[x.argmax(axis=0), [0, 1, 0]]
-
-    agrees(f, (ARRAYS[0],), (ARRAYS[1],))
-    compiled = ac.compile(f)
-    assert not any(np.shares_memory(ARRAYS[0], found) for found in compiled(ARRAYS[0]))
-    assert np.shares_memory(ARRAYS[0], ac.compile(lambda x: x[:, 1:])(ARRAYS[0]))
 
 
 def test_fill_takes_no_arrays():

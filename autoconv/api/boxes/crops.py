@@ -42,8 +42,8 @@ def crop_and_resize(
     if method not in ("bilinear", "nearest"):
         raise ValueError(f'method is "bilinear" or "nearest", found {method!r}')
     x, corners = cast(convert_to_tensor(image), float32), convert_to_tensor(boxes, float32)
-    sides, known = shape_argument(crop_size)
-    tall, wide = known if known is not None and len(known) == 2 else (None, None)
+    sides, static_sizes = shape_argument(crop_size)
+    tall, wide = static_sizes if static_sizes is not None and len(static_sizes) == 2 else (None, None)
     sizes = get_item(shape(x), slice(1, 3))
     low, high = get_item(corners, (slice(None), slice(0, 2))), get_item(corners, (slice(None), slice(2, 4)))
     placed = []
@@ -63,19 +63,19 @@ def crop_and_resize(
     down, across = expand_dims(down, 2), expand_dims(across, 1)
     pixels = _Pixels(x, cast(convert_to_tensor(box_indices), int32))
     if method == "nearest":
-        found = pixels.at(_rounded(down), _rounded(across))
+        colour = pixels.at(_rounded(down), _rounded(across))
     else:
         top, left = apply("floor", down), apply("floor", across)
         lower, righter = expand_dims(down - top, -1), expand_dims(across - left, -1)
         below, beside = apply("ceil", down), apply("ceil", across)
         upper_row = pixels.at(top, left) * (1.0 - righter) + pixels.at(top, beside) * righter
         lower_row = pixels.at(below, left) * (1.0 - righter) + pixels.at(below, beside) * righter
-        found = upper_row * (1.0 - lower) + lower_row * lower
+        colour = upper_row * (1.0 - lower) + lower_row * lower
     inside = logical_and(
         logical_and(apply("greater_equal", down, 0.0), apply("less_equal", down, bottom)),
         logical_and(apply("greater_equal", across, 0.0), apply("less_equal", across, right)),
     )
-    return where(expand_dims(inside, -1), found, cast(extrapolation_value, float32))
+    return where(expand_dims(inside, -1), colour, cast(extrapolation_value, float32))
 
 
 def _rounded(place: Tensor) -> Tensor:
@@ -132,17 +132,17 @@ class DrawnBoxes:
     built_in: bool
 
     def __call__(self, images: np.ndarray, boxes: np.ndarray, colors: np.ndarray) -> np.ndarray:
-        drawn = np.array(images)
-        _, height, width, depth = drawn.shape
+        array = np.array(images)
+        _, height, width, depth = array.shape
         palette = np.ones((1, 1)) if self.built_in and depth == 1 else colors[:, :depth]
-        for image, corners in zip(drawn, boxes, strict=True):
+        for image, corners in zip(array, boxes, strict=True):
             for number, box in enumerate(corners):
                 top, left, bottom, right = (
                     int(edge * np.float32(side - 1)) for edge, side in zip(box, (height, width) * 2, strict=True)
                 )
                 if top <= bottom and left <= right:
                     _draw(image, top, left, bottom, right, palette[number % len(palette)])
-        return drawn
+        return array
 
 
 def _draw(image: np.ndarray, top: int, left: int, bottom: int, right: int, color: np.ndarray) -> None:

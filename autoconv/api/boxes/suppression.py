@@ -26,7 +26,7 @@ def non_max_suppression(
     boxes: TensorLike, scores: TensorLike, max_output_size: TensorLike, iou_threshold: TensorLike = 0.5,
     score_threshold: TensorLike = float("-inf"), name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The places of at most `max_output_size` boxes, by falling scores, of which no two overlap too much.
+    """The places of at most `max_output_size` boxes, by falling scores, without pairs that overlap too much.
 
     A box is two opposite corners, [y1, x1, y2, x2]. Two overlap too much if the area that they share is more than
     `iou_threshold` of the area that they cover. Boxes whose score is not above `score_threshold` are left out.
@@ -44,23 +44,25 @@ def non_max_suppression_with_scores(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """`non_max_suppression` and the scores of the boxes.
 
-    With a `soft_nms_sigma` above 0, a box that overlaps one with a higher score stays, and its score is multiplied by
-    exp(-share² / (2 sigma)), where the share is that of the area.
+    With a `soft_nms_sigma` above 0, a box that overlaps one with a higher score stays. Its score is multiplied by
+    exp(-share² / (2 sigma)), where `share` is the shared part of the area.
 
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1]]
     >>> autoconv.image.non_max_suppression_with_scores(boxes, [0.7, 0.9], 2, soft_nms_sigma=0.5)[1].numpy().round(3)
     array([0.9  , 0.358], dtype=float32)
     """
-    places, found = _suppressed(boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma)
-    return places, found
+    places, scores_of_boxes = _suppressed(
+        boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
+    )
+    return places, scores_of_boxes
 
 
 def _suppressed(boxes: TensorLike, scores: TensorLike, *numbers: Any) -> list[Tensor]:
-    given, values = convert_to_tensor(boxes), convert_to_tensor(scores)
-    if given.shape.rank not in (None, 2) or values.shape.rank not in (None, 1):
-        raise ValueError(f"boxes are [n, 4] and scores [n], found {given.shape} and {values.shape}")
+    corners, values = convert_to_tensor(boxes), convert_to_tensor(scores)
+    if corners.shape.rank not in (None, 2) or values.shape.rank not in (None, 1):
+        raise ValueError(f"boxes are [n, 4] and scores [n], found {corners.shape} and {values.shape}")
     specs = [TensorSpec((None,), int32), TensorSpec((None,), values.dtype)]
-    return _on_host(Suppression(values.dtype), [given, values, *numbers], specs)
+    return _on_host(Suppression(values.dtype), [corners, values, *numbers], specs)
 
 
 def non_max_suppression_overlaps(
@@ -92,16 +94,16 @@ def non_max_suppression_padded(
     >>> found[0].numpy(), found[1].numpy()
     (array([1, 2, 0], dtype=int32), np.int32(2))
     """
-    given, values = convert_to_tensor(boxes), convert_to_tensor(scores)
-    if not pad_to_max_output_size and given.shape.rank not in (None, 2):
-        raise ValueError(f"a batch of boxes needs pad_to_max_output_size=True, found boxes of shape {given.shape}")
+    corners, values = convert_to_tensor(boxes), convert_to_tensor(scores)
+    if not pad_to_max_output_size and corners.shape.rank not in (None, 2):
+        raise ValueError(f"a batch of boxes needs pad_to_max_output_size=True, found boxes of shape {corners.shape}")
     batch = None if values.shape.rank is None else values.shape.as_list()[:-1]
     most = static_value(max_output_size)
     count = None if most is None or not pad_to_max_output_size else int(most)
     shape = None if batch is None else (*batch, count)
     specs = [TensorSpec(shape, int32), TensorSpec(batch, int32)]
     function = PaddedSuppression(bool(pad_to_max_output_size), bool(canonicalized_coordinates))
-    inputs = [given, values, max_output_size, iou_threshold, score_threshold]
+    inputs = [corners, values, max_output_size, iou_threshold, score_threshold]
     places, number = _on_host(function, inputs, specs)
     return places, number
 
@@ -122,7 +124,7 @@ def combined_non_max_suppression(
     >>> found[1].numpy(), found[3].numpy()
     (array([[0.9, 0. ]], dtype=float32), array([1], dtype=int32))
     """
-    given, values = convert_to_tensor(boxes, float32), convert_to_tensor(scores, float32)
+    corners, values = convert_to_tensor(boxes, float32), convert_to_tensor(scores, float32)
     total = static_int(max_total_size, "max_total_size")
     batch, kinds = (values.shape[0], values.shape[2]) if values.shape.rank == 3 else (None, None)
     most = static_value(max_output_size_per_class)
@@ -131,7 +133,7 @@ def combined_non_max_suppression(
     shapes = [(batch, size, 4), (batch, size), (batch, size)]
     specs = [*(TensorSpec(shape, float32) for shape in shapes), TensorSpec((batch,), int32)]
     function = CombinedSuppression(total, bool(pad_per_class), bool(clip_boxes))
-    inputs = [given, values, max_output_size_per_class, iou_threshold, score_threshold]
+    inputs = [corners, values, max_output_size_per_class, iou_threshold, score_threshold]
     found, marks, classes, number = _on_host(function, inputs, specs)
     return found, marks, classes, number
 
@@ -184,8 +186,10 @@ class PaddedSuppression:
         for row, (corners, values) in enumerate(zip(flat, marks, strict=True)):
             if not self.in_order and len(flat[0]):
                 corners = _in_order_of(corners, flat[0][0])
-            chosen, _ = _greedy(values, int(most), bound, float(least), 0.0, lambda at, c=corners: _shared(c[at], c))
-            places[row, : len(chosen)], numbers[row] = chosen, len(chosen)
+            picked_boxes, _ = _greedy(
+                values, int(most), bound, float(least), 0.0, lambda at, c=corners: _shared(c[at], c)
+            )
+            places[row, : len(picked_boxes)], numbers[row] = picked_boxes, len(picked_boxes)
         if not self.padded:
             return places[0, : numbers[0]], numbers[0]
         return places.reshape(*batch, int(most)), numbers.reshape(batch)
@@ -208,16 +212,16 @@ class CombinedSuppression:
         marks, classes = np.zeros((2, batch, size), np.float32)
         numbers = np.zeros(batch, np.int32)
         for image in range(batch):
-            found = []
+            candidates = []
             for kind in range(kinds):
                 own = boxes[image, :, kind if boxes.shape[2] > 1 else 0]
                 ordered = _ordered(own)
                 share = lambda place, c=ordered: _shared(c[place], c)
-                chosen = _greedy(scores[image, :, kind], int(most), float(most_shared), float(least), 0.0, share)
-                found += [(score, kind, own[place]) for place, score in zip(*chosen, strict=True)]
-            found = sorted(found, key=lambda one: -one[0])[:size]
-            numbers[image] = len(found)
-            for at, (score, kind, box) in enumerate(found):
+                picked_boxes = _greedy(scores[image, :, kind], int(most), float(most_shared), float(least), 0.0, share)
+                candidates += [(score, kind, own[place]) for place, score in zip(*picked_boxes, strict=True)]
+            candidates = sorted(candidates, key=lambda one: -one[0])[:size]
+            numbers[image] = len(candidates)
+            for at, (score, kind, box) in enumerate(candidates):
                 corners[image, at] = np.clip(box, 0.0, 1.0) if self.clip else box
                 marks[image, at], classes[image, at] = score, kind
         return corners, marks, classes, numbers

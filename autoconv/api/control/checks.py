@@ -211,7 +211,7 @@ def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.is_non_decreasing([1, 1, 2]).numpy()
     np.True_
     """
-    return _goes_up("less_equal", x, name)
+    return _compare_neighbours("less_equal", x, name)
 
 
 def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
@@ -220,10 +220,10 @@ def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.is_strictly_increasing([1, 1, 2]).numpy()
     np.False_
     """
-    return _goes_up("less", x, name)
+    return _compare_neighbours("less", x, name)
 
 
-def _goes_up(op: str, x: TensorLike, name: str | None) -> Tensor:
+def _compare_neighbours(op: str, x: TensorLike, name: str | None) -> Tensor:
     flat = reshape(x, [-1])
     return reduce_all(apply(op, flat[:-1], flat[1:]), name=name)
 

@@ -71,14 +71,14 @@ def case(
     predicates = [pred() if callable(pred) and as_tensor(pred) is None else pred for pred, _ in pairs]
     if exclusive:
         _check_exclusive(predicates)
-    found = switch_stmt(
+    results = switch_stmt(
         tuple(map(_constant_function, predicates)),
         tuple(_as_tuple(function) for _, function in pairs),
         _none_holds if default is None else _as_tuple(default),
         (),
         ("the result of case",),
     )
-    return found[0]
+    return results[0]
 
 
 def switch_case(
@@ -100,9 +100,9 @@ def switch_case(
     if index is None or isinstance(index, EagerTensor):
         return call(table.get(int(branch_index), arms[-1]))()
     position: Any = convert_to_tensor(np.int64(len(numbers)))
-    given = apply("cast", index, dtype=int64)
+    result = apply("cast", index, dtype=int64)
     for place, number in enumerate(numbers):
-        position = apply("select", given == number, np.int64(place), position)
+        position = apply("select", result == number, np.int64(place), position)
     return _one_of(position, arms, "the result of switch_case")
 
 
@@ -232,15 +232,15 @@ def _decision(value: TensorLike) -> Any:
 
 def _as_many(results: Any, values: Sequence[Any]) -> tuple[Any, ...]:
     """Return the results of a loop's body, one for each loop variable."""
-    found = tuple(results) if isinstance(results, (list, tuple)) else (results,)
+    state = tuple(results) if isinstance(results, (list, tuple)) else (results,)
     count = len(values)
-    if count == 1 and len(found) != 1 and is_structure(values[0]):
-        found = (results,)
-    if len(found) != count:
+    if count == 1 and len(state) != 1 and is_structure(values[0]):
+        state = (results,)
+    if len(state) != count:
         raise ValueError(
-            f"the body of while_loop has to give {count} values, one a loop variable; found {len(found)}"
+            f"the body of while_loop has to give {count} values, one a loop variable; found {len(state)}"
         )
-    return found
+    return state
 
 
 def _names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
@@ -254,29 +254,29 @@ def _names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
     return tuple(names) if len(names) == count else tuple(f"loop_vars[{i}]" for i in range(count))
 
 
-def _with_class_of(given: Any, results: tuple[Any, ...]) -> Any:
-    return type(given)(*results) if hasattr(given, "_fields") else type(given)(results)
+def _with_class_of(like: Any, results: tuple[Any, ...]) -> Any:
+    return type(like)(*results) if hasattr(like, "_fields") else type(like)(results)
 
 
-def _check_invariants(invariants: Any, given: object, state: tuple[Any, ...]) -> None:
+def _check_invariants(invariants: Any, loop_vars: object, state: tuple[Any, ...]) -> None:
     declared = (
         invariants
-        if isinstance(invariants, (list, tuple)) and isinstance(given, (list, tuple))
+        if isinstance(invariants, (list, tuple)) and isinstance(loop_vars, (list, tuple))
         else [invariants]
     )
     for value, invariant in zip(state, declared, strict=False):
         leaves, template = flatten(value)
         shapes = [invariant] if template is None else flatten(invariant)[0]
         for leaf, shape in zip(leaves, shapes, strict=False):
-            wanted = shape.shape if isinstance(shape, TensorSpec) else shape
+            sizes = shape.shape if isinstance(shape, TensorSpec) else shape
             tensor = as_tensor(leaf)
             if (
                 tensor is not None
-                and wanted is not None
-                and not tensor.shape.is_compatible_with(as_shape(wanted))
+                and sizes is not None
+                and not tensor.shape.is_compatible_with(as_shape(sizes))
             ):
                 raise ValueError(
                     f"The shape invariant for {tensor!r} is not compatible with the first shape of "
                     f"the loop variable. It enters the loop with shape {tensor.shape}, but the invariant is "
-                    f"{wanted}."
+                    f"{sizes}."
                 )

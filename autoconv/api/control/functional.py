@@ -161,22 +161,22 @@ def _collected_at_once(step: Any, rows: list[Tensor], state: Any, reverse: bool)
     for turn in range(length):
         index = length - 1 - turn if reverse else turn
         result, state = step(_counter(index), state)
-        leaves, found = flatten(result)
+        leaves, result_template = flatten(result)
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
         if not turn:
-            template = found
+            template = result_template
             arrays = [TensorArray(t.dtype, length, clear_after_read=False, infer_shape=False) for t in tensors]
-        elif found != template:
+        elif result_template != template:
             raise _other_structure()
         arrays = [array.write(index, t) for array, t in zip(arrays, tensors, strict=True)]
     return pack(template, [array.stack() for array in arrays]), state
 
 
-def _join_types(assumed: list[TensorType], found: list[TensorType], alike: bool) -> list[TensorType]:
+def _join_types(assumed: list[TensorType], types: list[TensorType], alike: bool) -> list[TensorType]:
     """Join the assumed types of the results with those that another recording found."""
-    if not alike or any(a.dtype is not f.dtype for a, f in zip(assumed, found, strict=True)):
+    if not alike or any(a.dtype is not f.dtype for a, f in zip(assumed, types, strict=True)):
         raise _other_structure()
-    return [TensorType(a.dtype, join_shapes(a.shape, f.shape)) for a, f in zip(assumed, found, strict=True)]
+    return [TensorType(a.dtype, join_shapes(a.shape, f.shape)) for a, f in zip(assumed, types, strict=True)]
 
 
 def _other_structure() -> ValueError:
@@ -198,21 +198,21 @@ def _loop(
     def body(position: int, written: list[TensorArray], carried: Any) -> tuple[Any, ...]:
         index = length - 1 - position if reverse else position
         result, carried = step(index, carried)
-        leaves, found = flatten(result)
+        leaves, result_template = flatten(result)
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
         kinds = [TensorType(t.dtype, t.type.shape) for t in tensors]
-        if found != template or not _is_covered_by(kinds, types):
-            raise _ResultTypesKnown(found, kinds)
+        if result_template != template or not _is_covered_by(kinds, types):
+            raise _ResultTypesKnown(result_template, kinds)
         return position + 1, [a.write(index, t) for a, t in zip(written, tensors, strict=True)], carried
 
     _, arrays, state = while_loop(lambda i, *_: i < length, body, (_counter(0), arrays, state))
     return pack(template, [array.stack() for array in arrays]), state
 
 
-def _is_covered_by(found: list[TensorType], assumed: list[TensorType]) -> bool:
-    return len(found) == len(assumed) and all(
+def _is_covered_by(types: list[TensorType], assumed: list[TensorType]) -> bool:
+    return len(types) == len(assumed) and all(
         f.dtype is a.dtype and join_shapes(a.shape, f.shape) == a.shape
-        for f, a in zip(found, assumed, strict=True)
+        for f, a in zip(types, assumed, strict=True)
     )
 
 
@@ -255,13 +255,13 @@ def _declared(signature: Any) -> Any:
 
 def _next_state(new: Any, state: Any) -> tuple[Any, Any]:
     """Return the result of a scan's function twice: as an element of the result and as the next state."""
-    found = map_structure(convert_to_tensor, new)
-    if flatten(found)[1] != flatten(state)[1]:
+    structure = map_structure(convert_to_tensor, new)
+    if flatten(structure)[1] != flatten(state)[1]:
         raise ValueError(
             "the function of scan has to give what it is given as its state, which the initializer or else the first "
             f"row says: it is given {state!r} and gives {new!r}"
         )
-    return found, found
+    return structure, structure
 
 
 def _scan_from_first(function: Any, rows: list[Tensor], template: Template | None, reverse: bool) -> Any:

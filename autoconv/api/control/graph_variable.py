@@ -57,7 +57,7 @@ class GraphVariable(Variable):
         if self._trainable and TRAINABLE_VARIABLES not in keys:
             keys.append(TRAINABLE_VARIABLES)
         graph.add_to_collections(keys, self)
-        graph.made.setdefault("variables", []).append(self)
+        graph.attachments.setdefault("variables", []).append(self)
 
     __hash__ = object.__hash__
 
@@ -111,8 +111,8 @@ class GraphVariable(Variable):
     def assign(
         self, value: object, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        found = super().assign(value)
-        return found if read_value else found.op
+        operation = super().assign(value)
+        return operation if read_value else operation.op
 
     def _is_current(self) -> bool:
         region = current_region()
@@ -142,10 +142,10 @@ def outside_of_control_flow(graph: Any) -> Iterator[None]:
 
 
 def _initial_tensor(value: Any | Callable[[], Any], dtype: DType | None) -> SymbolicTensor:
-    given = value() if callable(value) and as_tensor(value) is None else value
-    tensor = as_tensor(given)
+    value_ = value() if callable(value) and as_tensor(value) is None else value
+    tensor = as_tensor(value_)
     if tensor is None:
-        tensor = constant(given, dtype)
+        tensor = constant(value_, dtype)
     if dtype is not None and tensor.dtype is not dtype:
-        tensor = convert_to_tensor(given, dtype) if tensor.weak else apply("cast", tensor, dtype=dtype)
+        tensor = convert_to_tensor(value_, dtype) if tensor.weak else apply("cast", tensor, dtype=dtype)
     return tensor if isinstance(tensor, SymbolicTensor) else apply("identity", tensor, name="initial_value")

@@ -32,7 +32,7 @@ class Graph(FuncGraph):
     def __init__(self) -> None:
         self._trace = new_trace("graph", _GraphContract(self))
         self._collections: dict[Any, list[Any]] = {}
-        self.made: dict[Any, Any] = {}  # objects that belong to the graph, by their kinds: scopes, programs of sessions
+        self.attachments: dict[Any, Any] = {}  # objects of the graph by kind: scopes, programs of sessions
         self.seed: int | None = None
         super().__init__(self._trace.root.graph, ())
         self.recorded.block = self
@@ -87,7 +87,7 @@ class Graph(FuncGraph):
 
     def get_tensor_by_name(self, name: str) -> Any:
         """Return the tensor `operation:index`, imported ones by their names too; raises KeyError."""
-        found = self.made.get("imported", {}).get(name)
+        found = self.attachments.get("imported", {}).get(name)
         return super().get_tensor_by_name(name) if found is None else found
 
     def add_to_collection(self, name: Any, value: Any) -> None:
@@ -111,11 +111,11 @@ class Graph(FuncGraph):
 
     @property
     def finalized(self) -> bool:
-        return self.made.get("finalized", False)
+        return self.attachments.get("finalized", False)
 
     def finalize(self) -> None:
         """Refuse further ops: recording one raises RuntimeError."""
-        self.made["finalized"] = True
+        self.attachments["finalized"] = True
 
     @property
     def building_function(self) -> bool:
@@ -147,7 +147,7 @@ class Graph(FuncGraph):
 
 
 def graph_being_built() -> Graph | None:
-    """Return the graph of the block around, None where ops run at once or a function is traced."""
+    """Return the graph of the enclosing block, None where ops run at once or a function is traced."""
     region = current_region()
     result: Graph | None = None if region is None else region.trace.root.graph.block
     return result

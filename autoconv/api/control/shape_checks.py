@@ -34,14 +34,14 @@ def assert_rank_at_least(x: TensorLike, rank: IntLike, message: str | None = Non
 
 
 def _assert_rank(op: str, least: str, x: TensorLike, rank: IntLike, message: str | None, name: str | None) -> None:
-    tensor, wanted = convert_to_tensor(x), static_value(rank)
-    found = tensor.shape.rank
-    if found is None or wanted is None:
+    tensor, expected_rank = convert_to_tensor(x), static_value(rank)
+    actual_rank = tensor.shape.rank
+    if actual_rank is None or expected_rank is None:
         shown = [f"the rank has to be {least}", convert_to_tensor(rank), "the shape is", apply("shape", tensor)]
         Assert(apply(op, apply("rank", tensor), rank), [message or "", *shown], name=name)
-    elif found < int(wanted) or (found > int(wanted) and not least):
-        text = f"Tensor {name_of(tensor)} must have rank {least}{int(wanted)}."
-        raise ValueError(with_message(message, f"{text} Received rank {found}, shape {tensor.shape}"))
+    elif actual_rank < int(expected_rank) or (actual_rank > int(expected_rank) and not least):
+        text = f"Tensor {name_of(tensor)} must have rank {least}{int(expected_rank)}."
+        raise ValueError(with_message(message, f"{text} Received rank {actual_rank}, shape {tensor.shape}"))
 
 
 def assert_rank_in(x: TensorLike, ranks: Any, message: str | None = None, name: str | None = None) -> None:
@@ -49,15 +49,15 @@ def assert_rank_in(x: TensorLike, ranks: Any, message: str | None = None, name: 
 
     >>> autoconv.debugging.assert_rank_in([[1, 2]], [1, 2])
     """
-    tensor, wanted = convert_to_tensor(x), [static_value(rank) for rank in ranks]
-    found = tensor.shape.rank
-    if found is None or builtins.any(rank is None for rank in wanted):
+    tensor, expected_ranks = convert_to_tensor(x), [static_value(rank) for rank in ranks]
+    actual_rank = tensor.shape.rank
+    if actual_rank is None or builtins.any(rank is None for rank in expected_ranks):
         actual, several = apply("rank", tensor), stack(list(ranks))
         shown = ["the rank has to be one of", several, "the shape is", apply("shape", tensor)]
         Assert(reduce_any(apply("equal", actual, several)), [message or "", *shown], name=name)
-    elif found not in map(int, wanted):
-        text = f"Tensor {name_of(tensor)} must have rank in {tuple(map(int, wanted))}."
-        raise ValueError(with_message(message, f"{text} Received rank {found}, shape {tensor.shape}"))
+    elif actual_rank not in map(int, expected_ranks):
+        text = f"Tensor {name_of(tensor)} must have rank in {tuple(map(int, expected_ranks))}."
+        raise ValueError(with_message(message, f"{text} Received rank {actual_rank}, shape {tensor.shape}"))
 
 
 def assert_scalar(tensor: TensorLike, message: str | None = None, name: str | None = None) -> Tensor:
@@ -95,21 +95,21 @@ def _assert_shape(
     tensor: Tensor, shape: ShapeLike, sizes: dict[str, Any], message: str | None, summarize: int | None
 ) -> None:
     """Check one tensor; `sizes` collects the sizes of named dimensions."""
-    wanted = tuple(shape) if isinstance(shape, (list, tuple, str)) else (shape,)
-    starred = [i for i, size in enumerate(wanted) if size in ("...", "*", Ellipsis)]
-    count = len(wanted) - len(starred)
+    labels = tuple(shape) if isinstance(shape, (list, tuple, str)) else (shape,)
+    starred = [i for i, size in enumerate(labels) if size in ("...", "*", Ellipsis)]
+    count = len(labels) - len(starred)
     if tensor.shape.rank is None:
         raise ValueError(with_message(message, "assert_shapes needs tensors of known rank"))
     if tensor.shape.rank < count or (not starred and tensor.shape.rank != count):
-        raise ValueError(with_message(message, f"the shape {tensor.shape} does not match {wanted}"))
+        raise ValueError(with_message(message, f"the shape {tensor.shape} does not match {labels}"))
     if starred:
         fill = tensor.shape.rank - count
-        wanted = (*wanted[: starred[0]], *(None,) * fill, *wanted[starred[0] + 1 :])
-    for axis, size in enumerate(wanted):
+        labels = (*labels[: starred[0]], *(None,) * fill, *labels[starred[0] + 1 :])
+    for axis, size in enumerate(labels):
         if size is None or size == ".":
             continue
-        found: Any = tensor.shape[axis]
-        actual = apply("dimension", tensor, axis=axis) if found is None else found
+        static_size: Any = tensor.shape[axis]
+        actual = apply("dimension", tensor, axis=axis) if static_size is None else static_size
         if isinstance(size, str) and not size.isdigit():
             size = sizes.setdefault(size, actual)
         elif isinstance(size, str):
@@ -140,9 +140,9 @@ def assert_type(tensor: TensorLike, tf_type: Any, message: str | None = None, na
 
     >>> autoconv.debugging.assert_type(autoconv.constant([1, 2]), autoconv.int32)
     """
-    found, wanted = convert_to_tensor(tensor), as_dtype(tf_type)
-    if found.dtype is not wanted:
-        raise TypeError(with_message(message, f"{name_of(found)} must be of type {wanted!r}; got {found.dtype!r}"))
+    x, expected = convert_to_tensor(tensor), as_dtype(tf_type)
+    if x.dtype is not expected:
+        raise TypeError(with_message(message, f"{name_of(x)} must be of type {expected!r}; got {x.dtype!r}"))
 
 
 def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> None:
@@ -150,9 +150,9 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
 
     >>> autoconv.debugging.assert_integer(autoconv.constant([1, 2]))
     """
-    found = convert_to_tensor(x)
-    if not found.dtype.is_integer:
-        raise TypeError(with_message(message, f"Expected 'x' to be integer type. Found: {found.dtype!r}"))
+    tensor = convert_to_tensor(x)
+    if not tensor.dtype.is_integer:
+        raise TypeError(with_message(message, f"Expected 'x' to be integer type. Found: {tensor.dtype!r}"))
 
 
 def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLike | None = None) -> Any:
@@ -161,14 +161,14 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLi
     >>> autoconv.debugging.assert_same_float_dtype([autoconv.constant(1.0), autoconv.constant(2.0)])
     autoconv.float32
     """
-    found = [convert_to_tensor(t).dtype for t in tensors or ()] + (
+    dtypes = [convert_to_tensor(t).dtype for t in tensors or ()] + (
         [as_dtype(dtype)] if dtype is not None else []
     )
-    if builtins.any(d is not found[0] for d in found):
-        raise ValueError(f"the dtypes differ: {', '.join(d.name for d in found)}")
-    if found and not found[0].is_floating:
-        raise ValueError(f"Expected floating point type, got {found[0].name}.")
-    return found[0] if found else as_dtype("float32")
+    if builtins.any(d is not dtypes[0] for d in dtypes):
+        raise ValueError(f"the dtypes differ: {', '.join(d.name for d in dtypes)}")
+    if dtypes and not dtypes[0].is_floating:
+        raise ValueError(f"Expected floating point type, got {dtypes[0].name}.")
+    return dtypes[0] if dtypes else as_dtype("float32")
 
 
 def is_numeric_tensor(tensor: TensorLike) -> bool:

@@ -86,8 +86,8 @@ def _recorded(
     types = [TensorType(row.dtype, (row.type.shape or ())[1:]) for row in rows]
     parameters = [SymbolicTensor(region.graph.add_parameter(type_, "row")) for type_ in types]
     with recording(region):
-        found, results = flatten(call(fn)(pack(template, parameters)))
-        tensors = [convert_to_tensor(leaf) for leaf in found]
+        leaves, results = flatten(call(fn)(pack(template, parameters)))
+        tensors = [convert_to_tensor(leaf) for leaf in leaves]
         region.graph.outputs = [region.lift(graph_value(region, tensor)) for tensor in tensors]
     if outer is None:
         return region.graph, [held for held, _ in region.trace.captures.values()], results
@@ -97,14 +97,14 @@ def _recorded(
 class _Batch:
     """Application of a graph's nodes to all rows at once.
 
-    `known` maps values to tensors; those in `batched` have the rows along their first dimension.
+    `values_of` maps values to tensors; those in `batched` have the rows along their first dimension.
     """
 
     def __init__(self, rows: Sequence[Tensor], loops: bool, warn: bool) -> None:
         self.rows = list(rows)
         self.length = leading_dimension(rows[0])
         self.loops, self.warn = loops, warn
-        self.known: dict[Value, Any] = {}
+        self.values_of: dict[Value, Any] = {}
         self.batched: set[Value] = set()
         self.read: set[Value] = set()
 
@@ -112,26 +112,26 @@ class _Batch:
         for parameter, value in zip(graph.parameters, [*self.rows, *captured], strict=True):
             if not isinstance(parameter.type, TensorType):
                 raise NotBatched("what it reads from a variable or a list")
-            self.known[parameter] = value
+            self.values_of[parameter] = value
         self.batched.update(graph.parameters[: len(self.rows)])
         self.read.update(graph.outputs, *(node.inputs for node in graph.nodes))
         for node in graph.nodes:
             self._apply(node)
-        return [self._spread(self.known[v]) if v not in self.batched else self.known[v] for v in graph.outputs]
+        return [self._spread(self.values_of[v]) if v not in self.batched else self.values_of[v] for v in graph.outputs]
 
     def _apply(self, node: Node) -> None:
         if node.regions or (node.effects & _LOOP_ONLY and node.op.name not in _RULES):
             raise NotBatched(f"the op {node.op.graphdef}")
-        inputs = [self.known[value] for value in node.inputs]
+        inputs = [self.values_of[value] for value in node.inputs]
         flags = [value in self.batched for value in node.inputs]
         if node.op.name == "constant":
-            found: Any = EagerTensor(node.attributes["value"], bool(node.attributes.get("weak", False)))
+            constant: Any = EagerTensor(node.attributes["value"], bool(node.attributes.get("weak", False)))
         elif not any(flags):
-            found = apply(node.op.name, *inputs, **node.attributes)
+            constant = apply(node.op.name, *inputs, **node.attributes)
         else:
-            found = self._batched(node, inputs, flags)
+            constant = self._batched(node, inputs, flags)
             self.batched.update(node.results)
-        self.known.update(zip(node.results, found if isinstance(found, tuple) else (found,), strict=True))
+        self.values_of.update(zip(node.results, constant if isinstance(constant, tuple) else (constant,), strict=True))
 
     def _batched(self, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
         if any(not isinstance(value.type, TensorType) or value.type.weak for value in node.results):
@@ -139,8 +139,8 @@ class _Batch:
         if node.op.traits.elementwise:
             return apply(node.op.name, *self._aligned(node, inputs, flags), **node.attributes)
         rule = _RULES.get(node.op.name)
-        found = rule(self, node, inputs, flags) if rule is not None else None
-        return self._looped(node, inputs, flags) if found is None else found
+        outputs = rule(self, node, inputs, flags) if rule is not None else None
+        return self._looped(node, inputs, flags) if outputs is None else outputs
 
     def _aligned(self, node: Node, inputs: list[Any], flags: list[bool]) -> list[Any]:
         """Insert dimensions of one into rows of lower rank, so that they broadcast after the first dimension."""
@@ -167,8 +167,8 @@ class _Batch:
         def row(parts: tuple[Any, ...]) -> Any:
             left = iter(parts)
             operands = [next(left) if flag else x for x, flag in zip(inputs, flags, strict=True)]
-            found = apply(node.op.name, *operands, **node.attributes)
-            results = found if isinstance(found, tuple) else (found,)
+            outputs = apply(node.op.name, *operands, **node.attributes)
+            results = outputs if isinstance(outputs, tuple) else (outputs,)
             return tuple(x for x, value in zip(results, node.results, strict=True) if value in self.read)
 
         stacked = iter(map_fn(row, tuple(x for x, flag in zip(inputs, flags, strict=True) if flag)))

@@ -26,10 +26,10 @@ class ForwardAccumulator:
 
     def __init__(self, primals: Any, tangents: Any) -> None:
         self._primals, template = flatten(primals)
-        given, other = flatten(tangents)
+        tangent_leaves, other = flatten(tangents)
         if template != other:
             raise ValueError(f"the primals and the tangents have different structures: {template} and {other}")
-        self._tangents = [convert_to_tensor(t, p.dtype) for p, t in zip(self._primals, given, strict=True)]
+        self._tangents = [convert_to_tensor(t, p.dtype) for p, t in zip(self._primals, tangent_leaves, strict=True)]
         for primal, tangent in zip(self._primals, self._tangents, strict=True):
             if not primal.shape.is_compatible_with(tangent.shape):
                 raise ValueError(f"a primal has the shape {primal.shape}, its tangent {tangent.shape}")

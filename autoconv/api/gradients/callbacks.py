@@ -60,36 +60,37 @@ class EagerCall:
 
     def __call__(self, *arrays: Any) -> Any:
         with recording(None):
-            found = self.function(*(EagerTensor(array) for array in arrays))
-        if isinstance(found, (list, tuple)):
-            return [_array(value) for value in found]
-        return _array(found)
+            result = self.function(*(EagerTensor(array) for array in arrays))
+        if isinstance(result, (list, tuple)):
+            return [_array(value) for value in result]
+        return _array(result)
 
     def gradient(self, b: Any, inputs: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """The vjp of the op: runs the function again under a tape."""
-        chosen = [i for i, x in enumerate(inputs) if x.type.dtype.is_differentiable]
+        positions = [i for i, x in enumerate(inputs) if x.type.dtype.is_differentiable]
         ends = [i for i, ct in enumerate(cotangents) if ct is not None]
-        if not chosen:
+        if not positions:
             return [None] * len(inputs)
 
         def back(*tensors: Any) -> list[Any]:
             arguments, given = tensors[: len(inputs)], tensors[len(inputs) :]
             tape = GradientTape()
             with tape:
-                tape.watch([arguments[i] for i in chosen])
-                found = self.function(*arguments)
-            results = found if isinstance(found, (list, tuple)) else [found]
+                tape.watch([arguments[i] for i in positions])
+                output = self.function(*arguments)
+            results = output if isinstance(output, (list, tuple)) else [output]
             targets = [convert_to_tensor(results[i]) for i in ends]
             slopes = tape.gradient(
-                targets, [arguments[i] for i in chosen], list(given), unconnected_gradients=UnconnectedGradients.ZERO
+                targets, [arguments[i] for i in positions], list(given), unconnected_gradients=UnconnectedGradients.ZERO
             )
             return [dense(slope) for slope in slopes]
 
-        found = b.py_call(
+        output = b.py_call(
             *inputs, *(cotangents[i] for i in ends), function=EagerCall(back),
-            dtypes=tuple(inputs[i].type.dtype for i in chosen), shapes=tuple(inputs[i].type.shape for i in chosen),
+            dtypes=tuple(inputs[i].type.dtype for i in positions),
+            shapes=tuple(inputs[i].type.shape for i in positions),
         )  # fmt: skip
-        slopes = dict(zip(chosen, found if isinstance(found, tuple) else [found], strict=True))
+        slopes = dict(zip(positions, output if isinstance(output, tuple) else [output], strict=True))
         return [slopes.get(i) for i in range(len(inputs))]
 
 
@@ -107,8 +108,8 @@ def _call(
     if not callable(given):
         raise ValueError(f"Expected func to be callable. Received func={given!r}")
     single = not isinstance(outputs, (list, tuple))
-    wanted = ([] if outputs is None else [outputs]) if single else list(outputs)
-    types = [_type(output) for output in wanted]
+    outs = ([] if outputs is None else [outputs]) if single else list(outputs)
+    types = [_type(output) for output in outs]
     found = apply(
         "py_call", *(inputs or ()), function=function, dtypes=tuple(dtype for dtype, _ in types),
         shapes=tuple(shape for _, shape in types), name=name,

@@ -25,16 +25,16 @@ class Differentiable:
 
 def _parts(leaf: Any) -> tuple[list[Any], list[Any], Template | None]:
     """Return the differentiable tensors of a leaf, all of its tensors, and its template."""
-    found, template = flatten(leaf)
-    return (found if template is None else list(filter(_may_have_gradient, found))), found, template
+    leaves, template = flatten(leaf)
+    return (leaves if template is None else list(filter(_may_have_gradient, leaves))), leaves, template
 
 
 def _may_have_gradient(tensor: Any) -> bool:
     return bool(tensor.dtype.is_differentiable)
 
 
-def _packed(chosen: Sequence[Any], every: Sequence[Any], template: Template | None, waiting: Iterator[Any]) -> Any:
-    gradients = [next(waiting) for _ in chosen]
+def _packed(sources: Sequence[Any], every: Sequence[Any], template: Template | None, waiting: Iterator[Any]) -> Any:
+    gradients = [next(waiting) for _ in sources]
     if template is None:
         return gradients[0]
     if all(gradient is None for gradient in gradients):

@@ -50,9 +50,10 @@ def gradients(
     for target in (*targets, *sources):
         if not isinstance(target, (SymbolicTensor, Variable)):
             raise ValueError(f"autoconv.gradients takes tensors of the function that is being traced, found {target!r}")
-    given = flatten(grad_ys)[0] if grad_ys is not None else [None] * len(targets)
+    cotangents = flatten(grad_ys)[0] if grad_ys is not None else [None] * len(targets)
     seeds = [
-        apply("ones_like", t) if ct is None else convert_to_tensor(ct) for t, ct in zip(targets, given, strict=True)
+        apply("ones_like", t) if ct is None else convert_to_tensor(ct)
+        for t, ct in zip(targets, cotangents, strict=True)
     ]
     stopped = {symbolic_source(region, v) for v in flatten(stop_gradients)[0] if v is not None}
 
@@ -60,13 +61,13 @@ def gradients(
         return [n for n in graph.nodes if not stopped.intersection(n.results)] if stopped else None
 
     places = [symbolic_source(region, source) for source in sources]
-    found = iter(
+    iterator = iter(
         symbolic_gradients(
             region, [t.value_in_graph for t in targets],  # type: ignore[union-attr]
             [region.lift(graph_value(region, seed)) for seed in seeds], [v for v in places if v is not None], within,
         )
     )  # fmt: skip
-    slopes = [None if v is None else next(found) for v in places]
+    slopes = [None if v is None else next(iterator) for v in places]
     tensors = [None if v is None else SymbolicTensor(region.lift(v)) for v in slopes]
     if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
         return [zeros_of_source(s) if g is None else g for s, g in zip(sources, tensors, strict=True)]
@@ -154,13 +155,13 @@ class _CustomVjp:
                 f"keyword argument; {name} reads {variables[0].name}"
             )
 
-    def __call__(self, given: Sequence[Any]) -> list[Any]:
+    def __call__(self, cotangents: Sequence[Any]) -> list[Any]:
         """Return the cotangents of the arguments, followed by those of the variables."""
         more: Any = ()
         if self.variables:
-            found, more = call(self.function)(*given, variables=list(self.variables))
+            found, more = call(self.function)(*cotangents, variables=list(self.variables))
         else:
-            found = call(self.function)(*given)
+            found = call(self.function)(*cotangents)
         leaves, _ = flatten(found)
         if len(leaves) != self.count or len(more) != len(self.variables):
             raise ValueError(
@@ -179,8 +180,10 @@ def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[A
     with tape_recorders.paused():
         results = [apply("identity", t) for t in tensors]
 
-    def back(given: Sequence[Any]) -> list[Any]:
-        return vjp([tape_recorders.zeros_for(r) if ct is None else ct for r, ct in zip(results, given, strict=True)])
+    def back(cotangents: Sequence[Any]) -> list[Any]:
+        return vjp(
+            [tape_recorders.zeros_for(r) if ct is None else ct for r, ct in zip(results, cotangents, strict=True)]
+        )
 
     operands = [*arguments, *(v.storage for v in vjp.variables)]
     tape_recorders.note(tape_recorders.Entry(vjp.name, operands, results, back))
@@ -190,12 +193,12 @@ def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[A
 def _record_symbolic(region: Region, vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
     """Record a node with the results, whose region computes the cotangents."""
     inner = subregion(region, "custom_gradient")
-    given = [SymbolicTensor(inner.graph.add_parameter(t.type, "cotangent")) for t in tensors]
+    cotangents = [SymbolicTensor(inner.graph.add_parameter(t.type, "cotangent")) for t in tensors]
     with recording(inner):
-        found = vjp(given)
+        found = vjp(cotangents)
         reached = tuple(i for i, ct in enumerate(found) if ct is not None)
         inner.graph.outputs = [inner.lift(graph_value(inner, found[i])) for i in reached]
-    captures = unify_captures([inner], len(given))
+    captures = unify_captures([inner], len(cotangents))
     operands: list[Value] = [graph_value(region, a) for a in (*arguments, *(v.storage for v in vjp.variables))]
     values = [region.lift(v) for v in (*operands, *(graph_value(region, t) for t in tensors))]
     node = region.record(

@@ -40,8 +40,8 @@ def rows_of(target: Tensor, gradients: Any) -> list[Any]:
 
     def row(number: TensorLike) -> Any:
         hot = apply("cast", apply("equal", _positions(flat), number), dtype=target.type.dtype)
-        found = gradients(apply("reshape_like", hot, target))
-        return tuple(found[i] for i in connected)
+        result = gradients(apply("reshape_like", hot, target))
+        return tuple(result[i] for i in connected)
 
     stacked = iter(map_fn(row, _positions(flat), fn_output_signature=tuple(probe[i].dtype for i in connected)))
     return [next(stacked) if i in connected else None for i in range(len(probe))]
@@ -76,4 +76,4 @@ def shape_of(value: Any) -> tuple[Any, ...]:
     return tuple(d if isinstance(d, int) else None for d in shape)
 
 
-__all__ = ["zeros_of_source", "dense", "rows_of"]
+__all__ = ["dense", "rows_of", "zeros_of_source"]

@@ -25,19 +25,19 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def recomputed(*args: Any, **kwargs: Any) -> Any:
         @custom_gradient
-        def once_more(*given: Any) -> Any:
+        def once_more(*arguments: Any) -> Any:
             with tape_recorders.paused(*tape_recorders.active()[:-1]):  # the last one notes the variables that are read
-                result = call(f)(*given, **kwargs)
+                result = call(f)(*arguments, **kwargs)
             for variable in tape_recorders.active()[-1].variables.values() if tape_recorders.active() else ():
                 tape_recorders.note_variable(variable)
 
             def pull(*upstream: Any, variables: Sequence[Variable] = ()) -> Any:
-                leaves = flatten(given)[0]
+                leaves = flatten(arguments)[0]
                 with GradientTape() as again:
                     again.watch(leaves)
-                    found = call(f)(*given, **kwargs)
+                    outputs = call(f)(*arguments, **kwargs)
                 sources = [*leaves, *variables]
-                slopes = again.gradient(flatten(found)[0], sources, output_gradients=list(upstream))
+                slopes = again.gradient(flatten(outputs)[0], sources, output_gradients=list(upstream))
                 inputs, others = slopes[: len(leaves)], slopes[len(leaves) :]
                 return (tuple(inputs), list(others)) if variables else tuple(inputs)
 

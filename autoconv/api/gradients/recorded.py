@@ -55,11 +55,11 @@ def symbolic_source(region: Region, source: TensorLike) -> Value | None:
     """Return the value of a tensor or variable in the graph being traced; None if the graph does not use it."""
     if isinstance(source, SymbolicTensor):
         return source.value_in_graph
-    held = source.storage if isinstance(source, Variable) else source
-    own = getattr(held, "value_in_root", None)
+    storage = source.storage if isinstance(source, Variable) else source
+    own = getattr(storage, "value_in_root", None)
     if own is not None:
         return own  # type: ignore[no-any-return]
-    captured = region.trace.captures.get(id(held))
+    captured = region.trace.captures.get(id(storage))
     return None if captured is None else captured[1]
 
 

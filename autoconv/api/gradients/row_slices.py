@@ -54,5 +54,5 @@ def _parts(region: Region, value: Value, shape: Shape) -> list[tuple[Tensor, Ten
 
 def _count(shape: Shape) -> int:
     """Return the number of positions; -1 if it is unknown."""
-    known = [size for size in shape or (None,) if isinstance(size, int)]
-    return math.prod(known) if shape is not None and len(known) == len(shape) else -1
+    sizes = [size for size in shape or (None,) if isinstance(size, int)]
+    return math.prod(sizes) if shape is not None and len(sizes) == len(shape) else -1

@@ -173,17 +173,19 @@ class GradientTape:
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._use()
         targets = _checked(target, "target")
-        wanted = Differentiable(sources)
-        given: list[Any] = [None] * len(targets)
+        differentiable = Differentiable(sources)
+        cotangents: list[Any] = [None] * len(targets)
         if output_gradients is not None:
-            given = [output_gradients] if flatten(target)[1] is None else Differentiable(output_gradients).tensors
-        if len(given) != len(targets):
-            raise ValueError(f"there are {len(targets)} targets and {len(given)} output_gradients")
-        found = self._gradients(targets, given, _checked(sources, "source"))
+            cotangents = [output_gradients] if flatten(target)[1] is None else Differentiable(output_gradients).tensors
+        if len(cotangents) != len(targets):
+            raise ValueError(f"there are {len(targets)} targets and {len(cotangents)} output_gradients")
+        gradients = self._gradients(targets, cotangents, _checked(sources, "source"))
         self._release()
         if zero:
-            found = [zeros_of_source(s) if g is None else g for s, g in zip(wanted.tensors, found, strict=True)]
-        return wanted.packed(found)
+            gradients = [
+                zeros_of_source(s) if g is None else g for s, g in zip(differentiable.tensors, gradients, strict=True)
+            ]
+        return differentiable.packed(gradients)
 
     def jacobian(
         self, target: TensorLike, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
@@ -202,7 +204,7 @@ class GradientTape:
         tensor = convert_to_tensor(value) if isinstance(value, Variable) else value
         rows = rows_of(tensor, lambda seed: self._gradients([value], [seed], places))
         self._release()
-        found = []
+        stacks = []
         for leaf, stacked in zip(places, rows, strict=True):
             shape = apply("concat", apply("shape", tensor), apply("shape", convert_to_tensor(leaf)), axis=0)
             if stacked is None and unconnected is UnconnectedGradients.ZERO:
@@ -210,8 +212,8 @@ class GradientTape:
                 stacked = apply("fill", zero, shape, shape=(*shape_of(tensor), *shape_of(leaf)))
             elif stacked is not None:
                 stacked = _reshaped(stacked, (*shape_of(tensor), *shape_of(leaf)), shape)
-            found.append(stacked)
-        return pack(template, found)
+            stacks.append(stacked)
+        return pack(template, stacks)
 
     def batch_jacobian(
         self, target: TensorLike, source: TensorLike, unconnected_gradients: Any = UnconnectedGradients.NONE,
@@ -267,41 +269,43 @@ class GradientTape:
         region = current_region()
         if region is not None:
             return self._symbolic(region, targets, given, sources)
-        wanted = [_recorded_value(t) for t in targets]
+        target_values = [_recorded_value(t) for t in targets]
         cotangents = [_seed(t, ct) for t, ct in zip(targets, given, strict=True)]
         places = [_recorded_value(s) for s in sources]
-        pairs = [(t, ct) for t, ct in zip(wanted, cotangents, strict=True) if ct is not None]
+        pairs = [(t, ct) for t, ct in zip(target_values, cotangents, strict=True) if ct is not None]
         return eager_gradients(self._recorder, [t for t, _ in pairs], [ct for _, ct in pairs], places)
 
-    def _symbolic(self, region: Region, targets: Sequence[Any], given: Sequence[Any], sources: Sequence[Any]) -> Any:
+    def _symbolic(
+        self, region: Region, targets: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Any]
+    ) -> Any:
         watched = [symbolic_source(region, v) for v in (*self._watched, *self._recorder.variables.values())]
-        chosen = [value for value in watched if value is not None]
+        values = [value for value in watched if value is not None]
         places = [symbolic_source(region, source) for source in sources]
-        among = connected(region, chosen, self._interval.within)
-        known = [v if v in among else None for v in places]
+        among = connected(region, values, self._interval.within)
+        reached = [v if v in among else None for v in places]
         ends, seeds = [], []
-        for target, cotangent in zip(targets, given, strict=True):
+        for target, cotangent in zip(targets, cotangents, strict=True):
             tensor = target if isinstance(target, SymbolicTensor) else None
             seed = _seed(target, cotangent)
             if tensor is not None and seed is not None:
                 region.lift(tensor.value_in_graph)  # raises here if it is out of scope
                 ends.append(tensor.value_in_graph)
                 seeds.append(region.lift(_in_graph(region, seed)))
-        wrt: list[Value] = [v for v in known if v is not None]
-        found = iter(symbolic_gradients(region, ends, seeds, wrt, self._interval.within, self._recompute_every))
-        slopes = [None if v is None else next(found) for v in known]
+        wrt: list[Value] = [v for v in reached if v is not None]
+        iterator = iter(symbolic_gradients(region, ends, seeds, wrt, self._interval.within, self._recompute_every))
+        slopes = [None if v is None else next(iterator) for v in reached]
         return [None if v is None else _as_gradient(region, region.lift(v)) for v in slopes]
 
 
-def _seed(target: Any, given: Any) -> Any:
+def _seed(target: Any, cotangent: Any) -> Any:
     """Return the initial cotangent of a target; None for one without a gradient."""
     if not target.dtype.is_differentiable:
         _warn("target", target, " when calling GradientTape.gradient")
         return None
     tensor = convert_to_tensor(target) if isinstance(target, Variable) else target
-    if given is None:
+    if cotangent is None:
         return apply("ones_like", tensor)
-    seed = convert_to_tensor(given, tensor.type.dtype) if not isinstance(given, Tensor) else given
+    seed = convert_to_tensor(cotangent, tensor.type.dtype) if not isinstance(cotangent, Tensor) else cotangent
     if not seed.shape.is_compatible_with(tensor.shape):
         raise ValueError(f"a target has the shape {tensor.shape}, its output_gradients have {seed.shape}")
     return seed

@@ -40,17 +40,17 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
 
     @_wraps(f)
     def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        all_arguments, chosen = _arguments(f, args, argnums)
+        all_arguments, wrt_arguments = _arguments(f, args, argnums)
         tape = GradientTape(watch_accessed_variables=False, recompute_every=recompute_every)
         with tape:
-            chosen = map_structure(lambda x: _watched(tape, x), chosen)
+            wrt_arguments = map_structure(lambda x: _watched(tape, x), wrt_arguments)
             value = call(f)(*all_arguments, **kwargs)
         result = _scalar(f, value)
-        found = tape.gradient(result, chosen)
+        found = tape.gradient(result, wrt_arguments)
         _check_followed(f, tape, found)
-        filled = [_or_zeros(g, x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
-        gradients = [_as_float(g, x) for g, x in zip(filled, flatten(chosen)[0], strict=True)]
-        packed = pack(flatten(chosen)[1], gradients)
+        filled = [_or_zeros(g, x) for g, x in zip(flatten(found)[0], flatten(wrt_arguments)[0], strict=True)]
+        gradients = [_as_float(g, x) for g, x in zip(filled, flatten(wrt_arguments)[0], strict=True)]
+        packed = pack(flatten(wrt_arguments)[1], gradients)
         return _as_float(result, result), packed[0] if isinstance(argnums, int) else tuple(packed)
 
     return with_gradient
@@ -83,14 +83,14 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
 
     @_wraps(f)
     def derivatives(*args: Any, **kwargs: Any) -> Any:
-        all_arguments, (chosen,) = _arguments(f, args, argnums)
+        all_arguments, (argument,) = _arguments(f, args, argnums)
         tape = GradientTape(persistent=True, watch_accessed_variables=False)
         with tape:
-            chosen = map_structure(lambda x: _watched(tape, x), chosen)
+            argument = map_structure(lambda x: _watched(tape, x), argument)
             value = call(f)(*all_arguments, **kwargs)
         result = value if isinstance(value, Tensor) else convert_to_tensor(value)
-        found = tape.jacobian(result, chosen, unconnected_gradients=UnconnectedGradients.ZERO)
-        return map_structure(lambda g, x: _as_float(g, x if not result.type.rank else None), found, chosen)
+        found = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
+        return map_structure(lambda g, x: _as_float(g, x if not result.type.rank else None), found, argument)
 
     return derivatives
 
@@ -107,21 +107,21 @@ def hessian(f: Function, argnums: int = 0) -> Function:
 
     @_wraps(f)
     def second(*args: Any, **kwargs: Any) -> Any:
-        all_arguments, (chosen,) = _arguments(f, args, argnums)
-        if not isinstance(chosen, (Tensor, np.ndarray)):
-            raise TypeError(f"hessian takes the derivatives with respect to one tensor, found {chosen!r}")
+        all_arguments, (argument,) = _arguments(f, args, argnums)
+        if not isinstance(argument, (Tensor, np.ndarray)):
+            raise TypeError(f"hessian takes the derivatives with respect to one tensor, found {argument!r}")
         outer = GradientTape(persistent=True, watch_accessed_variables=False)
         with outer:
-            chosen = _watched(outer, chosen)
+            argument = _watched(outer, argument)
             inner = GradientTape(watch_accessed_variables=False)
             with inner:
-                inner.watch(chosen)
+                inner.watch(argument)
                 result = _scalar(f, call(f)(*all_arguments, **kwargs))
-            slope = inner.gradient(result, chosen)
+            slope = inner.gradient(result, argument)
             _check_followed(f, inner, slope)
-            slope = _or_zeros(slope, chosen)
-        found = outer.jacobian(slope, chosen, unconnected_gradients=UnconnectedGradients.ZERO)
-        return _as_float(found, chosen)
+            slope = _or_zeros(slope, argument)
+        found = outer.jacobian(slope, argument, unconnected_gradients=UnconnectedGradients.ZERO)
+        return _as_float(found, argument)
 
     return second
 
@@ -143,8 +143,8 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         like = flatten(value)[1]
         flat = [cotangents] if like is None else flatten(cotangents)[0]
         leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in flatten(value)[0]]
-        given = [convert_to_tensor(c, v.dtype) for c, v in zip(flat, leaves, strict=True)]
-        found = tape.gradient(leaves, chosen, output_gradients=given)
+        tensors = [convert_to_tensor(c, v.dtype) for c, v in zip(flat, leaves, strict=True)]
+        found = tape.gradient(leaves, chosen, output_gradients=tensors)
         filled = [_as_float(_or_zeros(g, x), x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
         return tuple(pack(flatten(chosen)[1], filled))
 
@@ -228,9 +228,9 @@ def _scalar(f: Function, value: Any) -> Any:
     return result
 
 
-def _check_followed(f: Function, tape: GradientTape, found: object) -> None:
+def _check_followed(f: Function, tape: GradientTape, gradients: object) -> None:
     """Raise TypeError for a zero gradient that is due to a conversion of the argument to a Python number."""
-    if tape.lost and any(g is None for g in flatten(found)[0]):
+    if tape.lost and any(g is None for g in flatten(gradients)[0]):
         raise TypeError(
             f"{_name(f)} converts the argument to a Python number or a NumPy array, through which no gradient flows: "
             "use the functions of autoconv for those of math and numpy, or decorate it with @autoconv.compile"

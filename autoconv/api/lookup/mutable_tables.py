@@ -35,7 +35,7 @@ class MutableHashTable(LookupTable):
         self._name = name
         with recording(None):
             self._default_value = convert_to_tensor(default_value, self._value_dtype)
-        self._held: dict[Any, np.ndarray] = {}
+        self._entries: dict[Any, np.ndarray] = {}
 
     @property
     def value_shape(self) -> TensorShape:
@@ -43,12 +43,12 @@ class MutableHashTable(LookupTable):
 
     def size(self, name: str | None = None) -> Tensor:
         """Return the number of entries, int64."""
-        return self._run(lambda: np.int64(len(self._held)), [], TensorSpec([], int64))[0]  # type: ignore[no-any-return]
+        return self._run(lambda: np.int64(len(self._entries)), [], TensorSpec([], int64))[0]  # type: ignore[no-any-return]
 
     def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> None:
         """Add entries, or give keys other values."""
-        given = [self._checked(keys), convert_to_tensor(values, self._value_dtype)]
-        self._run(self._insert, given)
+        inputs = [self._checked(keys), convert_to_tensor(values, self._value_dtype)]
+        self._run(self._insert, inputs)
 
     def remove(self, keys: TensorLike, name: str | None = None) -> None:
         """Remove entries; keys that are not there are left out."""
@@ -67,35 +67,35 @@ class MutableHashTable(LookupTable):
         return self._run(self._lookup, [keys], TensorSpec(shape, self._value_dtype))[0]  # type: ignore[no-any-return]
 
     @staticmethod
-    def _run(function: Callable[..., Any], given: list[Tensor], *results: TensorSpec) -> Any:
+    def _run(function: Callable[..., Any], tensors: list[Tensor], *results: TensorSpec) -> Any:
         """Call a function of arrays, when the graph runs, for the results of these specs."""
         dtypes = tuple(spec.dtype for spec in results)
         shapes = tuple(spec.shape.dims_tuple for spec in results)
-        found = apply("py_call", *given, function=function, dtypes=dtypes, shapes=shapes)
-        return found if isinstance(found, tuple) else (found,)
+        outputs = apply("py_call", *tensors, function=function, dtypes=dtypes, shapes=shapes)
+        return outputs if isinstance(outputs, tuple) else (outputs,)
 
     def _insert(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
         rows = np.reshape(values, (np.size(keys), *self._sizes()))
-        self._held.update(zip(np.ravel(keys).tolist(), rows, strict=True))
+        self._entries.update(zip(np.ravel(keys).tolist(), rows, strict=True))
         return []
 
     def _remove(self, keys: np.ndarray) -> list[Any]:
         for key in np.ravel(keys).tolist():
-            self._held.pop(key, None)
+            self._entries.pop(key, None)
         return []
 
     def _lookup(self, keys: np.ndarray) -> np.ndarray:
         default = np.asarray(self._default_value.numpy())  # type: ignore[attr-defined]
-        found = np.empty((np.size(keys), *self._sizes()), _numpy(self._value_dtype))
+        result = np.empty((np.size(keys), *self._sizes()), _numpy(self._value_dtype))
         for place, key in enumerate(np.ravel(keys).tolist()):
-            found[place] = self._held.get(key, default)
-        return found.reshape(*np.shape(keys), *self._sizes())
+            result[place] = self._entries.get(key, default)
+        return result.reshape(*np.shape(keys), *self._sizes())
 
     def _export(self) -> list[np.ndarray]:
-        keys = np.empty(len(self._held), _numpy(self._key_dtype))
-        keys[:] = list(self._held)
-        values = np.empty((len(self._held), *self._sizes()), _numpy(self._value_dtype))
-        for place, value in enumerate(self._held.values()):
+        keys = np.empty(len(self._entries), _numpy(self._key_dtype))
+        keys[:] = list(self._entries)
+        values = np.empty((len(self._entries), *self._sizes()), _numpy(self._value_dtype))
+        for place, value in enumerate(self._entries.values()):
             values[place] = value
         return [keys, values]
 
@@ -128,7 +128,7 @@ class DenseHashTable(MutableHashTable):
         self._reserved = {key.numpy() for key in reserved}  # type: ignore[attr-defined]
 
     def _insert(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
-        found = self._reserved & set(np.ravel(keys).tolist())
-        if found:
-            raise ValueError(f"Using the empty_key or deleted_key as a table key is not allowed: {found}")
+        reserved_keys = self._reserved & set(np.ravel(keys).tolist())
+        if reserved_keys:
+            raise ValueError(f"Using the empty_key or deleted_key as a table key is not allowed: {reserved_keys}")
         return super()._insert(keys, values)

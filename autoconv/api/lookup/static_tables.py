@@ -108,7 +108,7 @@ class StaticHashTable(LookupTable):
         return self._default_value
 
     def fill(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Take keys and values; an initializer calls it once."""
+        """Set keys and values; an initializer calls this method once."""
         keys, values = np.ravel(keys), np.ravel(values)
         if len(keys) != len(values):
             raise InvalidArgumentError(f"a table of {len(keys)} keys has {len(values)} values")
@@ -120,8 +120,8 @@ class StaticHashTable(LookupTable):
                     f"value {value!r}"
                 )
         if len(first) < len(keys):
-            chosen = sorted(np.unique(keys, return_index=True)[1].tolist())
-            keys, values = keys[chosen], values[chosen]
+            first_rows = sorted(np.unique(keys, return_index=True)[1].tolist())
+            keys, values = keys[first_rows], values[first_rows]
         order = np.argsort(keys, kind="stable")
         self._given_keys, self._given_values = EagerTensor(keys), EagerTensor(values)
         self._keys, self._values = EagerTensor(keys[order]), EagerTensor(values[order])
@@ -146,8 +146,8 @@ class StaticHashTable(LookupTable):
         place = apply("minimum", searchsorted(self._keys, flat), count - 1)
         is_there = apply("equal", gather(self._keys, place), flat)
         found = where(is_there, gather(self._values, place), self._default_value)
-        known = keys.shape
-        return reshape(found, list(known) if known.is_fully_defined() else shape(keys))  # type: ignore[arg-type]
+        static_shape = keys.shape
+        return reshape(found, list(static_shape) if static_shape.is_fully_defined() else shape(keys))  # type: ignore[arg-type]
 
 
 class StaticVocabularyTable(LookupTable):

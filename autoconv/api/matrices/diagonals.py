@@ -17,9 +17,9 @@ def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     array([[1, 0],
            [0, 2]], dtype=int32)
     """
-    given = convert_to_tensor(diagonal)
-    sizes = shape(given)
-    return reshape(apply("diag", reshape(given, [-1]), offset=0, name=name), concat([sizes, sizes], 0))
+    tensor = convert_to_tensor(diagonal)
+    sizes = shape(tensor)
+    return reshape(apply("diag", reshape(tensor, [-1]), offset=0, name=name), concat([sizes, sizes], 0))
 
 
 def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
@@ -28,10 +28,10 @@ def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy()
     array([1, 4], dtype=int32)
     """
-    given = convert_to_tensor(input)
-    rank = given.shape.rank
+    tensor = convert_to_tensor(input)
+    rank = tensor.shape.rank
     if rank is None or rank % 2 or not rank:
-        raise ValueError(f"tensor_diag_part takes a tensor of even rank, found the shape {given.shape}")
-    half = shape(given)[: rank // 2]
+        raise ValueError(f"tensor_diag_part takes a tensor of even rank, found the shape {tensor.shape}")
+    half = shape(tensor)[: rank // 2]
     side = reduce_prod(half)
-    return reshape(apply("diag_part", reshape(given, [side, side]), offset=0, name=name), half)
+    return reshape(apply("diag_part", reshape(tensor, [side, side]), offset=0, name=name), half)

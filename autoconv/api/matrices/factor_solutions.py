@@ -32,11 +32,11 @@ def lu_solve(
     array([[1.],
            [2.]], dtype=float32)
     """
-    factors, order, given = convert_to_tensor(lower_upper), convert_to_tensor(perm), convert_to_tensor(rhs)
+    factors, order, right = convert_to_tensor(lower_upper), convert_to_tensor(perm), convert_to_tensor(rhs)
     batch = order.shape.rank - 1 if order.shape.rank else 0
-    if batch and len(given.shape) - 2 < batch:
-        given = broadcast_to(given, concat([shape(order)[:-1], shape(given)[-2:]], 0))
-    moved = gather(given, order, axis=batch, batch_dims=batch)
+    if batch and len(right.shape) - 2 < batch:
+        right = broadcast_to(right, concat([shape(order)[:-1], shape(right)[-2:]], 0))
+    moved = gather(right, order, axis=batch, batch_dims=batch)
     half = triangular_solve(set_diag(factors, ones_like(diag_part(factors))), moved)
     return apply("identity", triangular_solve(factors, half, lower=False), name=name)
 
@@ -84,8 +84,8 @@ def banded_triangular_solve(
     array([[1.],
            [1.]], dtype=float32)
     """
-    given: Any = convert_to_tensor(bands)
-    count, size = given.shape[-2], given.shape[-1]
+    tensor: Any = convert_to_tensor(bands)
+    count, size = tensor.shape[-2], tensor.shape[-1]
     if count is None or size is None:
         raise ValueError("banded_triangular_solve takes bands of known shape")
     if count > size:
@@ -93,7 +93,7 @@ def banded_triangular_solve(
     total: Any = None
     for i in range(count):
         offset = i if lower else count - 1 - i
-        row = get_item(given, (..., i, slice(offset, None) if lower else slice(None, size - offset)))
+        row = get_item(tensor, (..., i, slice(offset, None) if lower else slice(None, size - offset)))
         part = apply("diag", row, offset=-offset if lower else offset)
         total = part if total is None else total + part
     return triangular_solve(total, rhs, lower=lower, adjoint=adjoint, name=name)
@@ -119,17 +119,17 @@ def eigh_tridiagonal(
     from_above = apply("conjugate", below) if below.dtype.is_complex else below
     ends = [[0, 0]] * (len(main.shape) - 1)
     values, vectors = eigh(dense(pad(below, [*ends, [1, 0]]), main, pad(from_above, [*ends, [0, 1]])))
-    chosen: Any = slice(None)
+    keys: Any = slice(None)
     if select == "i":
         first, last = (static_int(bound, "select_range") for bound in select_range)
         if first > last:
             raise ValueError("Got empty index range in select_range.")
-        chosen = slice(first, last + 1)
+        keys = slice(first, last + 1)
     if select == "v":
         low, high = select_range
         if low >= high:
             raise ValueError("Got empty interval in select_range.")
         start, stop = (reduce_sum(cast(apply("less_equal", values, bound), "int32"), -1) for bound in (low, high))
-        chosen = slice(start, stop)
-    values = get_item(values, (..., chosen))
-    return values if eigvals_only else (values, get_item(vectors, (..., slice(None), chosen)))
+        keys = slice(start, stop)
+    values = get_item(values, (..., keys))
+    return values if eigvals_only else (values, get_item(vectors, (..., slice(None), keys)))

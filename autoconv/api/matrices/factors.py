@@ -66,10 +66,10 @@ def matrix_rank(
     >>> autoconv.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy()
     np.int32(1)
     """
-    given = convert_to_tensor(a)
-    singular: Any = svd(given, compute_uv=False)
+    tensor = convert_to_tensor(a)
+    singular: Any = svd(tensor, compute_uv=False)
     if tol is None:
-        sides = cast(reduce_max(shape(given)[-2:]), singular.dtype)
+        sides = cast(reduce_max(shape(tensor)[-2:]), singular.dtype)
         tol = expand_dims(sides * reduce_max(singular, axis=-1) * float(np.finfo(singular.dtype.numpy).eps), -1)
     return reduce_sum(cast(singular > tol, int32), axis=-1)
 
@@ -83,6 +83,6 @@ def normalize(
     >>> unit.numpy(), length.numpy()
     (array([0.6, 0.8], dtype=float32), array([5.], dtype=float32))
     """
-    given: Any = convert_to_tensor(tensor)
-    length: Any = norm(given, ord, axis, keepdims=True)
-    return given / cast(length, given.dtype), length
+    x: Any = convert_to_tensor(tensor)
+    length: Any = norm(x, ord, axis, keepdims=True)
+    return x / cast(length, x.dtype), length

@@ -36,21 +36,21 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
     array([[1., 1.],
            [0., 1.]], dtype=float32)
     """
-    given: Any = convert_to_tensor(input)
-    table = _DOUBLE if given.dtype.size == (16 if given.dtype.is_complex else 8) else _SINGLE
-    sizes = stop_gradient(abs(given))
+    tensor: Any = convert_to_tensor(input)
+    table = _DOUBLE if tensor.dtype.size == (16 if tensor.dtype.is_complex else 8) else _SINGLE
+    sizes = stop_gradient(abs(tensor))
     norm: Any = reduce_max(reduce_sum(sizes, -2), -1)
     norm = expand_dims(expand_dims(norm, -1), -1)
     limit = table[-1][1]
     squarings: Any = maximum(floor(log(norm / limit) / float(np.log(2.0))), 0.0)
-    scale = cast(apply("power", constant(0.5, norm.dtype), squarings), given.dtype)
-    small = _pade_parts(given, [order for order, _ in table[:-1]])
-    numerator, denominator = _pade_parts(given * scale, [table[-1][0]])[0]
+    scale = cast(apply("power", constant(0.5, norm.dtype), squarings), tensor.dtype)
+    small = _pade_parts(tensor, [order for order, _ in table[:-1]])
+    numerator, denominator = _pade_parts(tensor * scale, [table[-1][0]])[0]
     for (up, down), (_, bound) in zip(reversed(small), reversed(table[:-1]), strict=True):
         fits = norm < bound
         numerator, denominator = where(fits, up, numerator), where(fits, down, denominator)
     found = solve(denominator, numerator)
-    most = reduce_max(squarings) if given.shape.num_elements() != 0 else constant(0.0, norm.dtype)
+    most = reduce_max(squarings) if tensor.shape.num_elements() != 0 else constant(0.0, norm.dtype)
     start = constant(0.0, norm.dtype)
 
     def square(turn: Any, matrix: Any) -> tuple[Any, Any]:
@@ -78,10 +78,10 @@ def _pade_parts(x: Any, orders: list[int]) -> list[tuple[Any, Any]]:
 
 def _coefficients(order: int) -> list[float]:
     """Return those of the numerator: order! / (2·order)! · (2·order - k)! / (k! · (order - k)!), scaled to end in 1."""
-    found = [1]
+    coefficients = [1]
     for k in range(order, 0, -1):
-        found.append(found[-1] * k * (2 * order - k + 1) // (order - k + 1))
-    return [float(term) for term in reversed(found)]
+        coefficients.append(coefficients[-1] * k * (2 * order - k + 1) // (order - k + 1))
+    return [float(term) for term in reversed(coefficients)]
 
 
 def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
@@ -103,7 +103,7 @@ def logm(input: TensorLike, name: str | None = None) -> Tensor:
     array([[0.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    given = convert_to_tensor(input)
-    if not given.dtype.is_complex:
-        raise TypeError(f"logm takes complex matrices, found {given.dtype.name}; cast first")
-    return apply("logm", given, name=name)
+    tensor = convert_to_tensor(input)
+    if not tensor.dtype.is_complex:
+        raise TypeError(f"logm takes complex matrices, found {tensor.dtype.name}; cast first")
+    return apply("logm", tensor, name=name)

@@ -39,8 +39,8 @@ def matmul(
     if output_type is not None:
         left, right = (_widened(convert_to_tensor(x), as_dtype(output_type)) for x in (left, right))
     flips = {"transpose_a": transpose_a or adjoint_a, "transpose_b": transpose_b or adjoint_b}
-    found = apply("matmul", left, right, **flips, name=name)
-    return found if output_type is None else apply("cast", found, dtype=as_dtype(output_type))
+    result = apply("matmul", left, right, **flips, name=name)
+    return result if output_type is None else apply("cast", result, dtype=as_dtype(output_type))
 
 
 def _widened(x: Tensor, dtype: DType) -> Tensor:
@@ -152,8 +152,8 @@ def matrix_transpose(a: TensorLike, name: str | None = None, conjugate: bool = F
     array([[1., 3.],
            [2., 4.]], dtype=float32)
     """
-    found = apply("matrix_transpose", a, name=name)
-    return conj(found) if conjugate else found
+    result = apply("matrix_transpose", a, name=name)
+    return conj(result) if conjugate else result
 
 
 def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
@@ -249,9 +249,9 @@ def pinv(a: TensorLike, rcond: float | None = None, validate_args: bool = False,
     limit = rcond if rcond is not None else 10.0 * longest * float(np.finfo(tensor.dtype.numpy).eps)
     s, u, v = svd(tensor)
     greatest = apply("reduce_max", s, axis=(-1,), keepdims=True)
-    kept = apply("greater", s, apply("multiply", greatest, limit))
+    result = apply("greater", s, apply("multiply", greatest, limit))
     inverted = apply(
-        "select", kept, apply("divide", 1.0, apply("select", kept, s, apply("ones_like", s))), 0.0
+        "select", result, apply("divide", 1.0, apply("select", result, s, apply("ones_like", s))), 0.0
     )
     return matmul(apply("multiply", v, apply("expand_dims", inverted, axis=-2)), u, adjoint_b=True, name=name)
 

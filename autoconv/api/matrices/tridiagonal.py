@@ -2,7 +2,7 @@
 
 The forms of diagonals are TensorFlow's: "compact" [..., 3, n] and "sequence" of three [..., n] are the upper, the main
 and the lower diagonal. The last element of the upper one and the first of the lower one have no effect. "matrix" is a
-matrix [..., n, n], of which the three diagonals are read.
+matrix [..., n, n] whose three diagonals are read.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ def tridiagonal_solve(
     if perturb_singular:
         raise InvalidArgumentError("perturb_singular has no implementation on CPUs")
     upper, main, lower = diagonals_of(diagonals, diagonals_format)
-    given = convert_to_tensor(rhs)
-    is_vector = len(given.shape) == len(main.shape)
+    right = convert_to_tensor(rhs)
+    is_vector = len(right.shape) == len(main.shape)
     if is_vector:
-        given = expand_dims(given, -1)
+        right = expand_dims(right, -1)
     if transpose_rhs and not is_vector:
-        given = adjoint(given) if conjugate_rhs else transposed(given)
-    elif conjugate_rhs and given.dtype.is_complex:
-        given = apply("conjugate", given)
+        right = adjoint(right) if conjugate_rhs else transposed(right)
+    elif conjugate_rhs and right.dtype.is_complex:
+        right = apply("conjugate", right)
     low, high = get_item(lower, (..., slice(1, None))), get_item(upper, (..., slice(None, -1)))
-    found = apply("tridiagonal_solve", low, main, high, given, pivoting=bool(partial_pivoting), name=name)
-    return squeeze(found, [-1]) if is_vector else found
+    result = apply("tridiagonal_solve", low, main, high, right, pivoting=bool(partial_pivoting), name=name)
+    return squeeze(result, [-1]) if is_vector else result
 
 
 def tridiagonal_matmul(
@@ -82,10 +82,10 @@ def dense(lower: Tensor, main: Tensor, upper: Tensor) -> Any:
 def diagonals_of(diagonals: Any, form: str) -> Diagonals:
     """Return the upper, main and lower diagonals, of n elements each; raises ValueError for another form."""
     if form == "compact":
-        given = convert_to_tensor(diagonals)
-        if given.shape.rank is not None and (given.shape.rank < 2 or given.shape[-2] not in (3, None)):
-            raise ValueError(f"Expected 3 diagonals got {given.shape}")
-        upper, main, lower = (get_item(given, (..., i, slice(None))) for i in range(3))
+        tensor = convert_to_tensor(diagonals)
+        if tensor.shape.rank is not None and (tensor.shape.rank < 2 or tensor.shape[-2] not in (3, None)):
+            raise ValueError(f"Expected 3 diagonals got {tensor.shape}")
+        upper, main, lower = (get_item(tensor, (..., i, slice(None))) for i in range(3))
         return upper, main, lower
     if form == "sequence":
         if not isinstance(diagonals, (tuple, list)) or len(diagonals) != 3:

@@ -56,10 +56,12 @@ def _sizes(image: Tensor, data_format: str) -> tuple[Any, Any, Any, Any]:
     """Return the batch, the sides and the channels, as numbers where they are known."""
     if data_format not in ("NHWC", "NCHW"):
         raise ValueError(f"`data_format` must be 'NHWC' or 'NCHW', found {data_format!r}")
-    known, given = image.shape, shape(image)
-    if known.rank not in (None, 4):
-        raise ValueError(f"an image has the rank 4, found the shape {known}")
-    sizes = [given[i] if known.rank is None or known[i] is None else known[i] for i in range(4)]
+    static_shape, dynamic_sizes = image.shape, shape(image)
+    if static_shape.rank not in (None, 4):
+        raise ValueError(f"an image has the rank 4, found the shape {static_shape}")
+    sizes = [
+        dynamic_sizes[i] if static_shape.rank is None or static_shape[i] is None else static_shape[i] for i in range(4)
+    ]
     batch, first, second, third = sizes
     return (batch, second, third, first) if data_format == "NCHW" else (batch, first, second, third)
 
@@ -74,16 +76,16 @@ def reverse_sequence(
     array([[2, 1, 3],
            [6, 5, 4]], dtype=int32)
     """
-    given = convert_to_tensor(input)
-    rank = given.shape.rank
+    tensor = convert_to_tensor(input)
+    rank = tensor.shape.rank
     if rank is None:
         raise ValueError("reverse_sequence takes a tensor of known rank")
     along, batch = ((0 if axis is None else static_int(axis, "axis")) % rank for axis in (seq_axis, batch_axis))
     if along == batch:
         raise ValueError(f"`seq_axis` and `batch_axis` are both {along}")
     order = [batch, along, *(axis for axis in range(rank) if axis not in (batch, along))]
-    rows = transpose(given, order)
+    rows = transpose(tensor, order)
     lengths = expand_dims(cast(convert_to_tensor(seq_lengths), "int32"), 1)
     place = expand_dims(tensor_range(shape(rows)[1]), 0)
-    found = gather(rows, where(place < lengths, lengths - 1 - place, place), axis=1, batch_dims=1)
-    return transpose(found, [order.index(axis) for axis in range(rank)])
+    result = gather(rows, where(place < lengths, lengths - 1 - place, place), axis=1, batch_dims=1)
+    return transpose(result, [order.index(axis) for axis in range(rank)])

@@ -43,7 +43,7 @@ def convolution(
     >>> autoconv.nn.convolution(autoconv.ones([1, 4, 4, 1]), autoconv.ones([2, 2, 1, 3]), padding="SAME").shape
     TensorShape([1, 4, 4, 3])
     """
-    if all(given is not None and np.asarray(given).max() > 1 for given in (strides, dilations)):
+    if all(amounts is not None and np.asarray(amounts).max() > 1 for amounts in (strides, dilations)):
         raise ValueError(f"strides > 1 not supported in conjunction with dilations > 1: {strides!r}, {dilations!r}")
     return _convolution(input, filters, strides, padding, data_format, dilations, name)
 
@@ -136,8 +136,8 @@ def separable_conv2d(
     >>> autoconv.nn.separable_conv2d(x, kernel, point, strides=[1, 1, 1, 1], padding="VALID").shape
     TensorShape([1, 2, 2, 5])
     """
-    found = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
-    return conv2d(found, pointwise_filter, 1, "VALID", data_format or "NHWC", name=name)
+    channels = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
+    return conv2d(channels, pointwise_filter, 1, "VALID", data_format or "NHWC", name=name)
 
 
 def atrous_conv2d(
@@ -169,11 +169,11 @@ def _convolved(
         if channels == 1:
             return _each_by_itself(parts, filters, several // groups)
         whole = slice(None)
-        share, given = several // groups, (whole,) * (len(kernel) - 1)
+        share, leading = several // groups, (whole,) * (len(kernel) - 1)
         products = []
         for g in range(groups):
-            own = [(at, get_item(x, (*given, slice(g * channels, (g + 1) * channels)))) for at, x in parts]
-            products.append(_product(own, get_item(filters, (*given, slice(g * share, (g + 1) * share))), windows))
+            own = [(at, get_item(x, (*leading, slice(g * channels, (g + 1) * channels)))) for at, x in parts]
+            products.append(_product(own, get_item(filters, (*leading, slice(g * share, (g + 1) * share))), windows))
         return concat(products, -1)
     return _product(parts, filters, windows)
 
@@ -198,9 +198,9 @@ def _product(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tensor
     batch, sides = parts[0][1].type.shape[0], windows.sizes  # type: ignore[index]
     if isinstance(channels, int) and len(parts) > 1:
         patch = channels * len(parts)
-        known = [size for size in (batch, *sides) if isinstance(size, int)]
-        few = math.prod(known) * patch <= _MOST_PATCHES
-        if few and (len(known) == len(sides) + 1 or channels < _FEWEST_CHANNELS):
+        sizes = [size for size in (batch, *sides) if isinstance(size, int)]
+        few = math.prod(sizes) * patch <= _MOST_PATCHES
+        if few and (len(sizes) == len(sides) + 1 or channels < _FEWEST_CHANNELS):
             patches = concat([part for _, part in parts], -1)
             return apply("matmul", patches, reshape(filters, [patch, several if several is not None else -1]))
     total: Any = None
@@ -212,25 +212,25 @@ def _product(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tensor
 
 def _each_by_itself(parts: Sequence[Part], filters: Tensor, each: int) -> Tensor:
     """Convolve groups of one channel (depthwise): elementwise products, for one filter of each channel at a time."""
-    found = []
+    totals = []
     for number in range(each):
         total: Any = None
         for at, part in parts:
             product = apply("multiply", part, get_item(filters, (*at, 0, slice(number, None, each))))
             total = product if total is None else apply("add", total, product)
-        found.append(total)
+        totals.append(total)
     if each == 1:
-        return found[0]
+        return totals[0]
     channels = filters.type.shape[-1] // each  # type: ignore[index,operator]
     order = np.arange(each * channels).reshape(each, channels).T.ravel()
-    return apply("gather", concat(found, -1), convert_to_tensor(order), axis=-1)
+    return apply("gather", concat(totals, -1), convert_to_tensor(order), axis=-1)
 
 
 def _known_sizes(sizes: Sequence[Any]) -> list[int]:
-    known = [size for size in sizes if isinstance(size, int)]
-    if len(known) < len(sizes):
+    static_sizes = [size for size in sizes if isinstance(size, int)]
+    if len(static_sizes) < len(sizes):
         raise ValueError(f"a convolution needs to know the sides of its filters, found {list(sizes)}")
-    return known
+    return static_sizes
 
 
 def _known_all(filters: Tensor) -> list[int]:

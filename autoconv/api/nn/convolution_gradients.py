@@ -50,5 +50,5 @@ def depthwise_conv2d_backprop_filter(
 def _pulled(function: Callable[[Tensor], Tensor], at: Tensor, cotangent: TensorLike) -> Any:
     with GradientTape() as tape:
         tape.watch(at)
-        found = function(at)
-    return tape.gradient(found, at, output_gradients=convert_to_tensor(cotangent))
+        result = function(at)
+    return tape.gradient(result, at, output_gradients=convert_to_tensor(cotangent))

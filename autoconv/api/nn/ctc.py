@@ -38,12 +38,12 @@ def ctc_loss(
     frames = frames if logits_time_major else transpose(frames, [1, 0, 2])
     blank = 0 if blank_index is None else static_int(blank_index, "blank_index")
     blank = blank + frames.shape[-1] if blank < 0 else blank
-    wanted: Any = cast(convert_to_tensor(labels), "int32")
+    result: Any = cast(convert_to_tensor(labels), "int32")
     lengths: Any = cast(convert_to_tensor(label_length), "int32")
     ends: Any = cast(convert_to_tensor(logit_length), "int32")
     # The path: blank, first label, blank, second label, …, blank.
-    blanks = zeros_like(wanted) + blank
-    path: Any = reshape(stack([blanks, wanted], axis=-1), [shape(wanted)[0], -1])
+    blanks = zeros_like(result) + blank
+    path: Any = reshape(stack([blanks, result], axis=-1), [shape(result)[0], -1])
     path = concat([path, blanks[:, :1]], axis=1)
     places = tensor_range(shape(path)[1])[None]
     # From a label to the next, unless it is the same. A label may be the blank's class: it is one more label.

@@ -36,8 +36,8 @@ def isotonic_regression(
     order = [i for i in range(rank) if i != at % rank] + [at % rank]
     back = [order.index(i) for i in range(rank)]
     moved: Any = transpose(x, order)
-    found = numpy_function(IsotonicSteps(bool(decreasing)), [stop_gradient(moved)], int32)
-    steps = reshape(found, moved.shape if moved.shape.is_fully_defined() else shape(moved))
+    result = numpy_function(IsotonicSteps(bool(decreasing)), [stop_gradient(moved)], int32)
+    steps = reshape(result, moved.shape if moved.shape.is_fully_defined() else shape(moved))
     same = cast(apply("equal", expand_dims(steps, -1), expand_dims(steps, -2)), moved.dtype)
     sums: Any = apply("squeeze", apply("matmul", same, expand_dims(moved, -1)), axis=(-1,))
     return transpose(sums / reduce_sum(same, -1), back), transpose(steps, back)
@@ -52,10 +52,10 @@ class IsotonicSteps:
     decreasing: bool
 
     def __call__(self, array: Any) -> Any:
-        given = np.asarray(array, np.float64) * (1.0 if self.decreasing else -1.0)
-        rows = given.reshape(-1, given.shape[-1])
-        found = np.zeros(rows.shape, np.int32)
-        for row, out in zip(rows, found, strict=True):
+        values = np.asarray(array, np.float64) * (1.0 if self.decreasing else -1.0)
+        rows = values.reshape(-1, values.shape[-1])
+        result = np.zeros(rows.shape, np.int32)
+        for row, out in zip(rows, result, strict=True):
             means: list[float] = []
             counts: list[int] = []
             for number in row.tolist():
@@ -66,4 +66,4 @@ class IsotonicSteps:
                     means[-1] = (means[-1] * counts[-1] + mean * count) / (counts[-1] + count)
                     counts[-1] += count
             out[:] = np.repeat(np.arange(len(counts)), counts)
-        return found.reshape(given.shape)
+        return result.reshape(values.shape)

@@ -28,20 +28,20 @@ def collapse_repeated(
     >>> found.numpy(), lengths.numpy()
     (array([[1, 2, 1]], dtype=int32), array([3], dtype=int32))
     """
-    given: Any = convert_to_tensor(labels)
+    tensor: Any = convert_to_tensor(labels)
     lengths = cast(convert_to_tensor(seq_length), int32)
-    first = apply("ones_like", get_item(given, (slice(None), slice(None, 1))), dtype=as_dtype("bool"))
-    after, before = (get_item(given, (slice(None), part)) for part in (slice(1, None), slice(None, -1)))
+    first = apply("ones_like", get_item(tensor, (slice(None), slice(None, 1))), dtype=as_dtype("bool"))
+    after, before = (get_item(tensor, (slice(None), part)) for part in (slice(1, None), slice(None, -1)))
     later = apply("not_equal", after, before)
-    kept = apply("logical_and", concat([first, later], 1), sequence_mask(lengths, shape(given)[1]))
-    counts: Any = reduce_sum(cast(kept, int32), 1)
+    result = apply("logical_and", concat([first, later], 1), sequence_mask(lengths, shape(tensor)[1]))
+    counts: Any = reduce_sum(cast(result, int32), 1)
     width = reduce_max(counts)
-    places = where(kept)
+    places = where(result)
     rows = get_item(places, (slice(None), 0))
-    number: Any = apply("cumsum", cast(kept, int64), axis=1, exclusive=True, reverse=False)
-    columns = apply("get_item", number, kept, spec=(Mask(),))
-    values = apply("get_item", given, kept, spec=(Mask(),))
-    whole = stack([cast(shape(given)[0], int64), cast(width, int64)])
+    number: Any = apply("cumsum", cast(result, int64), axis=1, exclusive=True, reverse=False)
+    columns = apply("get_item", number, result, spec=(Mask(),))
+    values = apply("get_item", tensor, result, spec=(Mask(),))
+    whole = stack([cast(shape(tensor)[0], int64), cast(width, int64)])
     return scatter_nd(stack([rows, columns], 1), values, whole), counts
 
 
@@ -52,15 +52,15 @@ def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tens
     >>> found.numpy(), places.numpy()
     (array([[3, 4, 0]]), array([[0, 1, 0]], dtype=int32))
     """
-    given = convert_to_tensor(labels)
-    rows = given.shape[0]
+    tensor = convert_to_tensor(labels)
+    rows = tensor.shape[0]
     if rows is None:
         raise ValueError("ctc_unique_labels takes labels of a known batch")
     uniques, places = [], []
-    width = shape(given)[1]
+    width = shape(tensor)[1]
     for i in range(rows):
-        found = unique(get_item(given, i))
-        missing = width - shape(found.y)[0]
-        uniques.append(concat([cast(found.y, int64), zeros(reshape(missing, [1]), int64)], 0))
-        places.append(found.idx)
+        distinct = unique(get_item(tensor, i))
+        missing = width - shape(distinct.y)[0]
+        uniques.append(concat([cast(distinct.y, int64), zeros(reshape(missing, [1]), int64)], 0))
+        places.append(distinct.idx)
     return stack(uniques), stack(places)

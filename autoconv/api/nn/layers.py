@@ -150,8 +150,8 @@ def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorL
             f"logits.shape={scores.shape} of rank {scores.shape.rank}"
         )
     logarithms = apply("log_softmax", scores, axis=-1)
-    chosen = apply("take_along_axis", logarithms, apply("expand_dims", index, axis=-1), axis=-1)
-    return apply("negative", apply("squeeze", chosen, axis=(-1,)), name=name)
+    result = apply("take_along_axis", logarithms, apply("expand_dims", index, axis=-1), axis=-1)
+    return apply("negative", apply("squeeze", result, axis=(-1,)), name=name)
 
 
 def softmax_cross_entropy_with_logits(

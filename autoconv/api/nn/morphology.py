@@ -35,11 +35,11 @@ def dilation2d(
     least = -np.inf if x.dtype.is_floating else int(np.iinfo(x.dtype.numpy).min)
     sides: Any = kernel.shape.as_list()[:2]
     windows = Windows(x, sides, steps, gaps, padding, "filters")
-    found: Any = None
+    best: Any = None
     for at, part in windows.parts(least):
         moved: Any = part + get_item(kernel, at)
-        found = moved if found is None else apply("maximum", found, moved)
-    return apply("identity", found, name=name)
+        best = moved if best is None else apply("maximum", best, moved)
+    return apply("identity", best, name=name)
 
 
 def erosion2d(

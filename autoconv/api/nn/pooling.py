@@ -128,16 +128,16 @@ def _pooled(
     rank = 0 if x.type.shape is None else len(x.type.shape)
     formats = FORMATS.get(rank)
     if formats is None or data_format not in (None, *formats):
-        wanted = "of 3 to 5 dimensions" if formats is None else f"with a data_format of {' or '.join(formats)}"
-        raise ValueError(f"pooling takes an input {wanted}, found {x.type} and {data_format!r}")
+        requirement = "of 3 to 5 dimensions" if formats is None else f"with a data_format of {' or '.join(formats)}"
+        raise ValueError(f"pooling takes an input {requirement}, found {x.type} and {data_format!r}")
     first = data_format == formats[1]
     sides = list(range(2, rank))
     pads = padding if isinstance(padding, str) or not first else [padding[i] for i in (0, *sides, 1)]
     image = transpose(x, [0, *sides, 1]) if first else x
     sizes, steps = (per_side(what, n, rank - 2, first) for what, n in (("ksize", ksize), ("strides", strides)))
     gaps = per_side("dilations", dilations, rank - 2, first)
-    found = reduce(image, lambda image: Windows(image, sizes, steps, gaps, pads, "windows"))
-    return apply("identity", transpose(found, [0, rank - 1, *range(1, rank - 1)]) if first else found, name=name)
+    result = reduce(image, lambda image: Windows(image, sizes, steps, gaps, pads, "windows"))
+    return apply("identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if first else result, name=name)
 
 
 def _largest(image: Tensor, slide: _Slide) -> Tensor:

@@ -62,8 +62,8 @@ def batch_to_space(input: TensorLike, block_shape: Any, crops: Any, name: str | 
     moved = transpose(split, [count, *pairs, *range(2 * count + 1, count + rank)])
     sides = [size * block for size, block in zip(sizes[1:], blocks, strict=False)]
     joined = reshape(moved, [sizes[0] // whole, *sides, *sizes[count + 1 :]])
-    kept = tuple(slice(int(first), -int(last) if last else None) for first, last in cut)
-    return apply("identity", get_item(joined, (slice(None), *kept)), name=name)
+    slices = tuple(slice(int(first), -int(last) if last else None) for first, last in cut)
+    return apply("identity", get_item(joined, (slice(None), *slices)), name=name)
 
 
 class SpaceToBatchPaddings(NamedTuple):
@@ -117,8 +117,8 @@ def with_space_to_batch(
         for i, (size, rate) in enumerate(zip(reach, rates, strict=False)):
             extra = (size - 1) * rate
             base[i] = extra // 2, extra - extra // 2
-    wanted = required_space_to_batch_paddings(_sizes(x)[1 : 1 + len(rates)], rates, base)
-    return batch_to_space(op(space_to_batch(x, rates, wanted.paddings), len(rates), "VALID"), rates, wanted.crops)
+    space = required_space_to_batch_paddings(_sizes(x)[1 : 1 + len(rates)], rates, base)
+    return batch_to_space(op(space_to_batch(x, rates, space.paddings), len(rates), "VALID"), rates, space.crops)
 
 
 def extract_volume_patches(
@@ -145,6 +145,6 @@ def _blocks(block_shape: Any) -> list[int]:
 
 def _sizes(x: Tensor) -> list[Any]:
     """Return the sizes as numbers where they are known."""
-    given = shape(x)
-    return [size if size is not None else given[i] for i, size in enumerate(x.shape.as_list())]
+    dynamic_sizes = shape(x)
+    return [size if size is not None else dynamic_sizes[i] for i, size in enumerate(x.shape.as_list())]
 

@@ -25,10 +25,10 @@ def weighted_cross_entropy_with_logits(
     >>> autoconv.nn.weighted_cross_entropy_with_logits([1.0, 0.0], [0.0, 0.0], 3.0).numpy().round(4)
     array([2.0794, 0.6931], dtype=float32)
     """
-    x, wanted = convert_to_tensor(logits), convert_to_tensor(labels)
-    weight: Any = 1.0 + (convert_to_tensor(pos_weight, x.dtype) - 1.0) * wanted  # type: ignore[operator]
+    x, truth = convert_to_tensor(logits), convert_to_tensor(labels)
+    weight: Any = 1.0 + (convert_to_tensor(pos_weight, x.dtype) - 1.0) * truth  # type: ignore[operator]
     size = apply("log1p", apply("exp", -apply("abs", x))) + apply("relu", -x)  # type: ignore[operator]
-    return (1.0 - wanted) * x + weight * size  # type: ignore[operator,no-any-return]
+    return (1.0 - truth) * x + weight * size  # type: ignore[operator,no-any-return]
 
 
 def log_poisson_loss(
@@ -88,16 +88,16 @@ def sufficient_statistics(
     >>> [float(number) for number in found[:3]]
     [3.0, 6.0, 14.0]
     """
-    given: Any = convert_to_tensor(x)
-    chosen = static_axes(axes) or ()
-    sizes: Any = shape(given)
+    tensor: Any = convert_to_tensor(x)
+    static = static_axes(axes) or ()
+    sizes: Any = shape(tensor)
     count: Any = 1
-    for axis in chosen:
+    for axis in static:
         count = count * sizes[axis]
-    moved = given if shift is None else given - convert_to_tensor(shift, given.dtype)
+    moved = tensor if shift is None else tensor - convert_to_tensor(shift, tensor.dtype)
     sums = reduce_sum(moved, axes, keepdims), reduce_sum(moved * moved, axes, keepdims)
-    kept = None if shift is None else convert_to_tensor(shift, given.dtype)
-    return cast(count, given.dtype), *sums, kept
+    offset = None if shift is None else convert_to_tensor(shift, tensor.dtype)
+    return cast(count, tensor.dtype), *sums, offset
 
 
 def normalize_moments(
@@ -122,11 +122,11 @@ def weighted_moments(
     >>> [float(number) for number in autoconv.nn.weighted_moments([1.0, 4.0], [0], [2.0, 1.0])]
     [2.0, 2.0]
     """
-    given: Any = convert_to_tensor(x)
-    weights: Any = cast(convert_to_tensor(frequency_weights), given.dtype) + apply("zeros_like", given)
+    tensor: Any = convert_to_tensor(x)
+    weights: Any = cast(convert_to_tensor(frequency_weights), tensor.dtype) + apply("zeros_like", tensor)
     total = reduce_sum(weights, axes, keepdims=True)
-    mean = reduce_sum(weights * given, axes, keepdims=True) / total
-    spread = given - mean
+    mean = reduce_sum(weights * tensor, axes, keepdims=True) / total
+    spread = tensor - mean
     variance = reduce_sum(weights * spread * spread, axes, keepdims=True) / total
     if keepdims:
         return mean, variance

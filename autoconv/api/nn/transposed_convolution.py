@@ -36,18 +36,18 @@ def conv_transpose(
     count = rank - 2
     image = transpose(x, [0, *range(2, rank), 1]) if first else x
     steps, gaps = per_side("strides", strides, count, first), per_side("dilations", dilations, count, first)
-    wanted = _sides_of(output_shape, count, first)
+    out_sides = _sides_of(output_shape, count, first)
     sides = image.type.shape[1:-1]  # type: ignore[index]
     kernel_sides = kernel.type.shape[:count]  # type: ignore[index]
     amounts = [(0, 0)]
-    for side, size, elements, step, gap in zip(wanted, sides, kernel_sides, steps, gaps, strict=True):
+    for side, size, elements, step, gap in zip(out_sides, sides, kernel_sides, steps, gaps, strict=True):
         if not isinstance(size, int) or not isinstance(elements, int):
             raise ValueError(f"a transposed convolution needs known sides, found {x.type} and {kernel.type}")
         amounts.append(_padding(side, size, (elements - 1) * gap + 1, step, padding))
     spread = pad(_insert_zeros(image, steps), [*amounts, (0, 0)])
     flipped = transpose(reverse(kernel, list(range(count))), [*range(count), rank - 1, count])
-    found = convolution(spread, flipped, 1, "VALID", FORMATS[rank][0], gaps)
-    return apply("identity", transpose(found, [0, rank - 1, *range(1, rank - 1)]) if first else found, name=name)
+    result = convolution(spread, flipped, 1, "VALID", FORMATS[rank][0], gaps)
+    return apply("identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if first else result, name=name)
 
 
 def conv1d_transpose(
@@ -93,10 +93,10 @@ def conv3d_transpose(
 
 def _sides_of(output_shape: ShapeLike, count: int, first: bool) -> list[int]:
     """Return the sides of the result."""
-    given = known_sizes(output_shape)
-    if given is None:
+    out_sides = known_sizes(output_shape)
+    if out_sides is None:
         raise ValueError(f"`output_shape` has to be known, but for the batch, found {output_shape!r}")
-    numbers = list(given)
+    numbers = list(out_sides)
     numbers = numbers if len(numbers) == count else numbers[2:] if first else numbers[1:-1]
     sides = [size for size in numbers if size is not None]
     if len(numbers) != count or len(sides) != count:
@@ -108,9 +108,9 @@ def _padding(side: int, size: int, extent: int, step: int, padding: str) -> tupl
     """Return the zeros before and after `size` elements that were spread by `step`, for a result of length `side`."""
     if padding not in ("SAME", "VALID"):
         raise ValueError(f"`padding` must be 'SAME' or 'VALID', found {padding!r}")
-    made = -(-side // step) if padding == "SAME" else -(-(side - extent + 1) // step)
-    if made != size:
-        raise ValueError(f"a convolution of {side} elements, {padding!r}, gives {made}; the input has {size}")
+    side_of_result = -(-side // step) if padding == "SAME" else -(-(side - extent + 1) // step)
+    if side_of_result != size:
+        raise ValueError(f"a convolution of {side} elements, {padding!r}, gives {side_of_result}; the input has {size}")
     around = max((size - 1) * step + extent - side, 0) if padding == "SAME" else 0
     before = extent - 1 - around // 2
     return before, side + extent - 1 - before - ((size - 1) * step + 1)

@@ -135,8 +135,8 @@ def per_side(what: str, value: Any, count: int, channels_first: bool) -> tuple[i
     if len(numbers) == count + 2:
         numbers = numbers[2:] if channels_first else numbers[1:-1]
     if len(numbers) not in (1, count) or min(numbers) < 1:
-        given = {1: "one or three", 2: "one, two or four"}.get(count, f"one, {count} or {count + 2}")
-        raise ValueError(f"`{what}` must be {given} numbers from 1 on, found {value!r}")
+        counts = {1: "one or three", 2: "one, two or four"}.get(count, f"one, {count} or {count + 2}")
+        raise ValueError(f"`{what}` must be {counts} numbers from 1 on, found {value!r}")
     return tuple(numbers * count if len(numbers) == 1 else numbers)
 
 
@@ -145,6 +145,6 @@ def _padded(image: Tensor, around: Sequence[tuple[Amount, Amount]], filler: Tens
     numbers = [amount for pair in pairs for amount in pair]
     if not any(isinstance(amount, Tensor) or amount for amount in numbers):
         return image
-    known = tuple(tuple(None if isinstance(amount, Tensor) else amount for amount in pair) for pair in pairs)
-    given = [stack(numbers)] if any(isinstance(amount, Tensor) for amount in numbers) else []
-    return apply("pad", image, *given, paddings=known, mode="CONSTANT", constant_values=filler)
+    static_amounts = tuple(tuple(None if isinstance(amount, Tensor) else amount for amount in pair) for pair in pairs)
+    dynamic_amounts = [stack(numbers)] if any(isinstance(amount, Tensor) for amount in numbers) else []
+    return apply("pad", image, *dynamic_amounts, paddings=static_amounts, mode="CONSTANT", constant_values=filler)

@@ -24,10 +24,10 @@ def elementwise(function: Callable[..., Any], *operands: Any) -> Any:
 
     Ragged operands have to have the same rows, or rows of one element. Raises InvalidArgumentError otherwise.
     """
-    given = of_one_splits_dtype(*operands)
-    ragged = [one for one in given if isinstance(one, RaggedTensor)]
+    operands_ = of_one_splits_dtype(*operands)
+    ragged = [one for one in operands_ if isinstance(one, RaggedTensor)]
     deepest = max(ragged, key=lambda one: (one.ragged_rank, not _has_single_rows(one)))
-    return deepest.with_flat_values(function(*(_flat(one, deepest) for one in given)))
+    return deepest.with_flat_values(function(*(_flat(one, deepest) for one in operands_)))
 
 
 def _has_single_rows(rows: RaggedTensor) -> bool:
@@ -82,9 +82,9 @@ def _check_size(size: int | None, rows: RaggedTensor, axis: int) -> None:
     if size is None or size == 1:
         return
     if axis == 0:
-        known = rows.shape[0]
-        if known is not None and known != size:
-            raise InvalidArgumentError(f"Unable to broadcast: {size} rows beside {known}")
+        row_count = rows.shape[0]
+        if row_count is not None and row_count != size:
+            raise InvalidArgumentError(f"Unable to broadcast: {size} rows beside {row_count}")
         return
     inner: Any = rows
     for _ in range(axis - 1):

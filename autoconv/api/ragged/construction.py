@@ -84,10 +84,10 @@ def _scalar_depth(value: Any) -> int | None:
     """Return the depth at which the scalars are; None where there are none."""
     if not _is_list(value):
         return 0
-    found = {depth for depth in map(_scalar_depth, value) if depth is not None}
-    if len(found) > 1:
+    depths = {depth for depth in map(_scalar_depth, value) if depth is not None}
+    if len(depths) > 1:
         raise ValueError("all scalar values must have the same nesting depth")
-    return 1 + found.pop() if found else None
+    return 1 + depths.pop() if depths else None
 
 
 def range_(
@@ -137,28 +137,28 @@ def boolean_mask(data: RaggedLike, mask: RaggedLike, name: str | None = None) ->
     >>> autoconv.ragged.boolean_mask([[1, 2, 3], [4, 5, 6]], [[True, False, True], [False, False, True]])
     <autoconv.RaggedTensor [[1, 3], [6]]>
     """
-    chosen = mask if isinstance(mask, RaggedTensor) else convert_to_tensor(mask)
-    if not chosen.dtype.is_bool:
-        raise TypeError(f"a mask is of bools, found {chosen.dtype.name}")
-    if not isinstance(chosen, RaggedTensor):
-        rank = chosen.shape.rank
+    mask_ = mask if isinstance(mask, RaggedTensor) else convert_to_tensor(mask)
+    if not mask_.dtype.is_bool:
+        raise TypeError(f"a mask is of bools, found {mask_.dtype.name}")
+    if not isinstance(mask_, RaggedTensor):
+        rank = mask_.shape.rank
         if rank is None or rank == 0:
             raise ValueError("mask cannot be scalar, and its rank has to be known")
         if rank == 1:
-            found = true_rows(chosen)
-            return gather_rows(data, found) if isinstance(data, RaggedTensor) else dense_mask(data, chosen)
-        chosen = RaggedTensor.from_tensor(chosen, ragged_rank=rank - 1)
-    rows = data if isinstance(data, RaggedTensor) else RaggedTensor.from_tensor(data, ragged_rank=chosen.ragged_rank)
-    return _masked(rows, chosen)
+            positions = true_rows(mask_)
+            return gather_rows(data, positions) if isinstance(data, RaggedTensor) else dense_mask(data, mask_)
+        mask_ = RaggedTensor.from_tensor(mask_, ragged_rank=rank - 1)
+    rows = data if isinstance(data, RaggedTensor) else RaggedTensor.from_tensor(data, ragged_rank=mask_.ragged_rank)
+    return _masked(rows, mask_)
 
 
 def _masked(rows: RaggedTensor, mask: RaggedTensor) -> Any:
     if isinstance(mask.values, RaggedTensor):
         return RaggedTensor(_masked(rows.values, mask.values), rows.row_splits)
-    kept = mask.flat_values
-    ones = cast(kept, rows.row_splits.dtype)
+    flags = mask.flat_values
+    ones = cast(flags, rows.row_splits.dtype)
     counts = unsorted_segment_sum(ones, partitions.rowids(mask), partitions.row_count(mask))
-    return RaggedTensor(gather_rows(rows.values, true_rows(kept)), partitions.splits_of_lengths(counts))
+    return RaggedTensor(gather_rows(rows.values, true_rows(flags)), partitions.splits_of_lengths(counts))
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -167,21 +167,21 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> autoconv.ragged.map_flat_values(autoconv.square, autoconv.ragged.constant([[1, 2], [3]]))
     <autoconv.RaggedTensor [[1, 4], [9]]>
     """
-    found: list[RaggedTensor] = []
+    raggeds: list[RaggedTensor] = []
 
     def of(value: RaggedLike) -> Any:
         if isinstance(value, RaggedTensor):
-            found.append(value)
+            raggeds.append(value)
             return value.flat_values
         return [of(one) for one in value] if isinstance(value, (list, tuple)) else value
 
-    given, named = [of(one) for one in args], {key: of(one) for key, one in kwargs.items()}
-    result = op(*given, **named)
-    if not found:
+    tensors, named = [of(one) for one in args], {key: of(one) for key, one in kwargs.items()}
+    result = op(*tensors, **named)
+    if not raggeds:
         return result
-    for other in found[1:]:
-        partitions.require_same(found[0], other)
-    return found[0].with_flat_values(result)
+    for other in raggeds[1:]:
+        partitions.require_same(raggeds[0], other)
+    return raggeds[0].with_flat_values(result)
 
 
 def stack_dynamic_partitions(
@@ -194,9 +194,9 @@ def stack_dynamic_partitions(
     """
     numbers = convert_to_tensor(partitions_)
     order = argsort(numbers, stable=True)
-    held = gather_rows(partitions.values_of(data), order)
+    values = gather_rows(partitions.values_of(data), order)
     ids = cast(gather(numbers, order), int64)
-    return RaggedTensor.from_value_rowids(held, ids, nrows=num_partitions, validate=False)
+    return RaggedTensor.from_value_rowids(values, ids, nrows=num_partitions, validate=False)
 
 
 def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
@@ -206,8 +206,8 @@ def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_t
     array([0, 0, 2])
     """
     row_splits = partitions.integers(splits)
-    found = partitions.rowids_of_lengths(row_splits[1:] - row_splits[:-1])
-    return found if out_type is None else cast(found, out_type)
+    ids = partitions.rowids_of_lengths(row_splits[1:] - row_splits[:-1])
+    return ids if out_type is None else cast(ids, out_type)
 
 
 def segment_ids_to_row_splits(
@@ -220,8 +220,8 @@ def segment_ids_to_row_splits(
     array([0, 2, 2, 3, 3])
     """
     ids = partitions.integers(segment_ids)
-    found = partitions.splits_of_rowids(ids, ids, num_segments, False)
-    return found if out_type is None else cast(found, out_type)
+    splits = partitions.splits_of_rowids(ids, ids, num_segments, False)
+    return splits if out_type is None else cast(splits, out_type)
 
 
 def numbers_of_rows(value: RaggedTensor) -> tuple[Tensor, Tensor, Tensor]:

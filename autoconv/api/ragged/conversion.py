@@ -46,8 +46,8 @@ def from_tensor(
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
     if isinstance(lengths, (list, tuple)) and lengths and all(map(_is_vector, lengths)):
-        given = [partitions.integers(one) for one in lengths]
-        return RaggedTensor.from_nested_row_lengths(_values_within(dense, lengths, splits), given)  # type: ignore[no-any-return]
+        integers = [partitions.integers(one) for one in lengths]
+        return RaggedTensor.from_nested_row_lengths(_values_within(dense, lengths, splits), integers)  # type: ignore[no-any-return]
     sizes = shape(dense, splits)
     outer = _size_of_axis(dense, 0, sizes)
     if ragged_rank > 1:
@@ -58,12 +58,12 @@ def from_tensor(
     flat = _with_shape(_rows_merged(dense, sizes), [_product(dense.shape[0], dense.shape[1]), *dense.shape[2:]])
     if lengths is None and padding is None:
         length = _size_of_axis(dense, 1, sizes)
-        made = RaggedTensor.from_uniform_row_length(flat, length, outer, validate=False)
-        return RaggedTensor(made.values, cast(made.row_splits, splits), made._uniform)
+        ragged = RaggedTensor.from_uniform_row_length(flat, length, outer, validate=False)
+        return RaggedTensor(ragged.values, cast(ragged.row_splits, splits), ragged._uniform)
     width = get_item(sizes, 1)
     if lengths is not None:
-        wanted = cast(convert_to_tensor(lengths), splits)
-        found = apply("minimum", apply("maximum", wanted, apply("zeros_like", wanted)), width)
+        result = cast(convert_to_tensor(lengths), splits)
+        found = apply("minimum", apply("maximum", result, apply("zeros_like", result)), width)
     else:
         found = _lengths_without(dense, padding, splits)
     begins = counted(get_item(sizes, 0)) * width
@@ -99,8 +99,8 @@ def _values_within(dense: Tensor, lengths: Sequence[Any], dtype: Any) -> Tensor:
 
 
 def _size_of_axis(dense: Tensor, axis: int, sizes: Tensor) -> Any:
-    known = dense.shape[axis]
-    return get_item(sizes, axis) if known is None else known
+    static_size = dense.shape[axis]
+    return get_item(sizes, axis) if static_size is None else static_size
 
 
 def _product(first: int | None, second: int | None) -> int | None:
@@ -125,9 +125,9 @@ def from_sparse(value: SparseTensor, dtype: DTypeLike) -> RaggedTensor:
     columns = cast(get_item(value.indices, (slice(None), 1)), dtype)
     from_left = apply("equal", partitions.positions_in_rows(result), columns)
     partitions.require(reduce_all(from_left), "SparseTensor is not right-ragged: values have to begin their rows")
-    known = value.shape[0] if value.shape.rank else None
-    if known is not None and result.row_splits.shape[0] is None and current_region() is not None:
-        result.row_splits.set_shape([known + 1])  # type: ignore[attr-defined]
+    row_count = value.shape[0] if value.shape.rank else None
+    if row_count is not None and result.row_splits.shape[0] is None and current_region() is not None:
+        result.row_splits.set_shape([row_count + 1])  # type: ignore[attr-defined]
         return RaggedTensor(result.values, result.row_splits)
     return result
 
@@ -145,21 +145,21 @@ def bounding_shape(rows: RaggedTensor, axis: AxisLike, out_type: DTypeLike | Non
         rank = rows.shape.rank or 0
         axis = axis + rank if axis < 0 else axis
         return cast(rows.nrows(), dtype) if axis == 0 else cast(get_item(_sizes(rows), axis), dtype)
-    found = cast(_sizes(rows), dtype)
-    return found if axis is None else gather(found, convert_to_tensor(axis))
+    result = cast(_sizes(rows), dtype)
+    return result if axis is None else gather(result, convert_to_tensor(axis))
 
 
 def _sizes(rows: RaggedTensor) -> Tensor:
-    found: list[Any] = [expand_dims(rows.nrows(), 0)]
+    sizes_so_far: list[Any] = [expand_dims(rows.nrows(), 0)]
     inner: Any = rows
     while isinstance(inner, RaggedTensor):
         lengths = partitions.lengths(inner)
         longest = reduce_max(concat([zeros([1], lengths.dtype), lengths], 0))
-        known = inner._uniform
-        size = longest if known is None else convert_to_tensor(np.array(known, lengths.dtype.numpy))
-        found.append(expand_dims(cast(size, rows.row_splits.dtype), 0))
+        uniform = inner._uniform
+        size = longest if uniform is None else convert_to_tensor(np.array(uniform, lengths.dtype.numpy))
+        sizes_so_far.append(expand_dims(cast(size, rows.row_splits.dtype), 0))
         inner = inner.values
-    return concat([*found, get_item(shape(inner, rows.row_splits.dtype), slice(1, None))], 0)
+    return concat([*sizes_so_far, get_item(shape(inner, rows.row_splits.dtype), slice(1, None))], 0)
 
 
 def merge_dims(rows: RaggedTensor, outer_axis: int, inner_axis: int) -> Any:
@@ -198,15 +198,15 @@ def _merged_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
     return RaggedTensor(inner, splits, uniform)
 
 
-def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, wanted: ShapeLike | None) -> Tensor:
+def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, shape_: ShapeLike | None) -> Tensor:
     sizes = cast(_sizes(rows), int64)
     static = _static_sizes(rows)
-    if wanted is not None:
-        sizes, static = _in_shape(sizes, static, wanted)
+    if shape_ is not None:
+        sizes, static = _in_shape(sizes, static, shape_)
     depth = rows.ragged_rank + 1
     at = stack([cast(one, int64) for one in coordinates(rows)], 1)
     values = rows.flat_values
-    if wanted is not None:
+    if shape_ is not None:
         inside = true_rows(reduce_all(at < get_item(sizes, slice(0, depth)), axis=1))
         at, values = gather(at, inside), gather(values, inside)
         values = _cut_to_sizes(values, sizes, depth)
@@ -230,19 +230,21 @@ def _static_sizes(rows: RaggedTensor) -> list[int | None]:
     return rows.shape.as_list()
 
 
-def _in_shape(sizes: Tensor, static: list[int | None], wanted: ShapeLike) -> tuple[Tensor, list[int | None]]:
-    known = wanted.as_list() if isinstance(wanted, TensorShape) else static_value(wanted)
-    if known is None and isinstance(wanted, (list, tuple)):
-        given: Any = list(wanted)
-    elif known is None:
-        vector = cast(convert_to_tensor(wanted), int64)
+def _in_shape(sizes: Tensor, static: list[int | None], shape_: ShapeLike) -> tuple[Tensor, list[int | None]]:
+    static_shape = shape_.as_list() if isinstance(shape_, TensorShape) else static_value(shape_)
+    if static_shape is None and isinstance(shape_, (list, tuple)):
+        requested: Any = list(shape_)
+    elif static_shape is None:
+        vector = cast(convert_to_tensor(shape_), int64)
         return where(vector < 0, sizes, vector), [None] * len(static)
     else:
-        given = [None if one is None or one < 0 else int(one) for one in known]
-    if len(given) != len(static):
-        raise ValueError(f"the shape {given} has another number of dimensions than {static}")
-    parts = [get_item(sizes, i) if one is None else cast(convert_to_tensor(one), int64) for i, one in enumerate(given)]
-    fixed = [static_value(one) if one is not None else None for one in given]
+        requested = [None if one is None or one < 0 else int(one) for one in static_shape]
+    if len(requested) != len(static):
+        raise ValueError(f"the shape {requested} has another number of dimensions than {static}")
+    parts = [
+        get_item(sizes, i) if one is None else cast(convert_to_tensor(one), int64) for i, one in enumerate(requested)
+    ]
+    fixed = [static_value(one) if one is not None else None for one in requested]
     return stack(parts), [size if one is None else int(one) for one, size in zip(fixed, static, strict=True)]
 
 

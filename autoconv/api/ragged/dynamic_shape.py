@@ -32,9 +32,9 @@ class DynamicRaggedShape:
         uniform: Sequence[int | None] | None = None,
     ) -> None:  # fmt: skip
         partitions = tuple(row_partitions)
-        wanted = partitions[0].dtype if partitions and dtype is None else as_dtype(dtype or int64)
+        splits_dtype = partitions[0].dtype if partitions and dtype is None else as_dtype(dtype or int64)
         self._partitions = partitions
-        self._inner = cast(convert_to_tensor(inner_shape, dtype_hint=wanted), wanted)
+        self._inner = cast(convert_to_tensor(inner_shape, dtype_hint=splits_dtype), splits_dtype)
         self._uniform = tuple(uniform or (None,) * len(partitions))
 
     @classmethod
@@ -104,17 +104,17 @@ class DynamicRaggedShape:
 
     def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
         """Return the lengths as `from_lengths` takes them; None for one that only the run has."""
-        found: list[Any] = []
+        sizes: list[Any] = []
         if self._partitions:
             first = static_value(self._partitions[0].nrows())
-            found.append(None if first is None else int(first))
+            sizes.append(None if first is None else int(first))
         for partition, length in zip(self._partitions, self._uniform, strict=True):
             lengths = static_value(partition.row_lengths()) if length is None and ragged_lengths else None
-            found.append(length if lengths is None else tuple(np.asarray(lengths).tolist()))
+            sizes.append(length if lengths is None else tuple(np.asarray(lengths).tolist()))
         inner = static_value(self._inner)
         if inner is None:
-            return [*found, ...]
-        return [*found, *np.asarray(inner).tolist()[1 if self._partitions else 0 :]]
+            return [*sizes, ...]
+        return [*sizes, *np.asarray(inner).tolist()[1 if self._partitions else 0 :]]
 
     def num_slices_in_dimension(self, axis: int) -> Tensor:
         """Return the number of rows of all dimensions up to this one together."""
@@ -131,9 +131,9 @@ class DynamicRaggedShape:
 
     def with_dtype(self, dtype: DTypeLike) -> DynamicRaggedShape:
         """Return the shape with lengths of this dtype."""
-        wanted = as_dtype(dtype)
-        rows = [RowPartition.from_row_splits(cast(one.row_splits(), wanted), False) for one in self._partitions]
-        return type(self)(rows, cast(self._inner, wanted), wanted, self._uniform)
+        splits_dtype = as_dtype(dtype)
+        rows = [RowPartition.from_row_splits(cast(one.row_splits(), splits_dtype), False) for one in self._partitions]
+        return type(self)(rows, cast(self._inner, splits_dtype), splits_dtype, self._uniform)
 
     def __getitem__(self, index: IntLike) -> Tensor:
         """Return the length of a uniform dimension; raises ValueError for a ragged one."""

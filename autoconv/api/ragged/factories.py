@@ -32,8 +32,8 @@ class RaggedFactories:
         >>> autoconv.RaggedTensor.from_row_splits([3, 1, 4], [0, 2, 2, 3]).to_list()
         [[3, 1], [], [4]]
         """
-        held = partitions.values_of(values)
-        return cls(held, partitions.checked_splits(held, partitions.integers(row_splits), "row_splits", validate))
+        data = partitions.values_of(values)
+        return cls(data, partitions.checked_splits(data, partitions.integers(row_splits), "row_splits", validate))
 
     @classmethod
     def from_row_lengths(
@@ -44,9 +44,9 @@ class RaggedFactories:
         >>> autoconv.RaggedTensor.from_row_lengths([3, 1, 4], [2, 0, 1]).to_list()
         [[3, 1], [], [4]]
         """
-        held, lengths = partitions.values_of(values), partitions.integers(row_lengths)
+        data, lengths = partitions.values_of(values), partitions.integers(row_lengths)
         splits = partitions.splits_of_lengths(lengths)
-        return cls(held, partitions.checked_splits(held, splits, "row_lengths", validate))
+        return cls(data, partitions.checked_splits(data, splits, "row_lengths", validate))
 
     @classmethod
     def from_value_rowids(
@@ -58,8 +58,8 @@ class RaggedFactories:
         >>> autoconv.RaggedTensor.from_value_rowids([3, 1, 4], [0, 0, 2], nrows=4).to_list()
         [[3, 1], [], [4], []]
         """
-        held, ids = partitions.values_of(values), partitions.integers(value_rowids)
-        return cls(held, partitions.splits_of_rowids(held, ids, nrows, validate))
+        data, ids = partitions.values_of(values), partitions.integers(value_rowids)
+        return cls(data, partitions.splits_of_rowids(data, ids, nrows, validate))
 
     @classmethod
     def from_row_starts(
@@ -70,9 +70,9 @@ class RaggedFactories:
         >>> autoconv.RaggedTensor.from_row_starts([3, 1, 4], [0, 2, 2]).to_list()
         [[3, 1], [], [4]]
         """
-        held = partitions.values_of(values)
-        splits = partitions.splits_of_starts(held, partitions.integers(row_starts))
-        return cls(held, partitions.checked_splits(held, splits, "row_starts", validate))
+        data = partitions.values_of(values)
+        splits = partitions.splits_of_starts(data, partitions.integers(row_starts))
+        return cls(data, partitions.checked_splits(data, splits, "row_starts", validate))
 
     @classmethod
     def from_row_limits(
@@ -83,9 +83,9 @@ class RaggedFactories:
         >>> autoconv.RaggedTensor.from_row_limits([3, 1, 4], [2, 2, 3]).to_list()
         [[3, 1], [], [4]]
         """
-        held = partitions.values_of(values)
+        data = partitions.values_of(values)
         splits = partitions.splits_of_limits(partitions.integers(row_limits))
-        return cls(held, partitions.checked_splits(held, splits, "row_limits", validate))
+        return cls(data, partitions.checked_splits(data, splits, "row_limits", validate))
 
     @classmethod
     def from_uniform_row_length(
@@ -97,9 +97,9 @@ class RaggedFactories:
         >>> autoconv.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape
         TensorShape([2, 2])
         """
-        held = partitions.values_of(values)
-        splits, length = partitions.splits_of_uniform(held, uniform_row_length, nrows)
-        return cls(held, partitions.checked_splits(held, splits, "uniform_row_length", validate), length)
+        data = partitions.values_of(values)
+        splits, length = partitions.splits_of_uniform(data, uniform_row_length, nrows)
+        return cls(data, partitions.checked_splits(data, splits, "uniform_row_length", validate), length)
 
     @classmethod
     def from_nested_row_splits(
@@ -110,7 +110,7 @@ class RaggedFactories:
         >>> autoconv.RaggedTensor.from_nested_row_splits([1, 2, 3], [[0, 2, 2], [0, 1, 3]]).to_list()
         [[[1], [2, 3]], []]
         """
-        make = lambda held, part: cls.from_row_splits(held, part, None, validate)
+        make = lambda data, part: cls.from_row_splits(data, part, None, validate)
         return _nested(flat_values, nested_row_splits, make)
 
     @classmethod
@@ -118,7 +118,7 @@ class RaggedFactories:
         cls, flat_values: Values, nested_row_lengths: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
         """Return rows of rows of these lengths, from the outermost dimension on."""
-        make = lambda held, part: cls.from_row_lengths(held, part, None, validate)
+        make = lambda data, part: cls.from_row_lengths(data, part, None, validate)
         return _nested(flat_values, nested_row_lengths, make)
 
     @classmethod
@@ -128,7 +128,7 @@ class RaggedFactories:
     ) -> Any:  # fmt: skip
         """Return rows of rows by the numbers of their rows, from the outermost dimension on."""
         counts = [None] * len(nested_value_rowids) if nested_nrows is None else nested_nrows
-        make = lambda held, part: cls.from_value_rowids(held, part[0], part[1], None, validate)
+        make = lambda data, part: cls.from_value_rowids(data, part[0], part[1], None, validate)
         return _nested(flat_values, list(zip(nested_value_rowids, counts, strict=True)), make)
 
     @classmethod

@@ -53,20 +53,20 @@ def _item(rows: Any, keys: Sequence[Any]) -> Any:
         return RaggedTensor.from_uniform_row_length(inner, partitions.count_of(inner), nrows=1, validate=False)
     if isinstance(first, slice):
         return _inner(_sliced(rows, first), rest)
-    found = row(rows, _position(rows, first))
-    return _item(found, rest)
+    item = row(rows, _position(rows, first))
+    return _item(item, rest)
 
 
 def _position(rows: RaggedTensor, number: Any) -> Any:
     if not isinstance(number, (int, np.integer)) and not is_tensor(number):
         raise TypeError(f"a ragged tensor is indexed by integers and slices, found {number!r}")
-    known, count = static_value(number), rows.shape[0]
-    if known is not None and count is not None and not -count <= int(known) < count:
-        raise IndexError(f"row {int(known)} is out of range for {count} rows")
+    static_position, count = static_value(number), rows.shape[0]
+    if static_position is not None and count is not None and not -count <= int(static_position) < count:
+        raise IndexError(f"row {int(static_position)} is out of range for {count} rows")
     at = convert_to_tensor(number)
     total = partitions.row_count(rows, at.dtype)
-    if known is not None:
-        return at if int(known) >= 0 else at + total
+    if static_position is not None:
+        return at if int(static_position) >= 0 else at + total
     return where(at < 0, at + total, at)
 
 
@@ -75,8 +75,8 @@ def _sliced(rows: RaggedTensor, key: slice) -> RaggedTensor:
         return rows
     if key.step in (None, 1):
         numbers = counted(partitions.row_count(rows))[key]
-        found = gather_rows(rows, numbers)
-        return found if rows._uniform is None else RaggedTensor(found.values, found.row_splits, rows._uniform)  # type: ignore[no-any-return]
+        ragged = gather_rows(rows, numbers)
+        return ragged if rows._uniform is None else RaggedTensor(ragged.values, ragged.row_splits, rows._uniform)  # type: ignore[no-any-return]
     return gather_rows(rows, counted(partitions.row_count(rows))[key])  # type: ignore[no-any-return]
 
 
@@ -112,10 +112,10 @@ def _sliced_inside(rows: RaggedTensor, key: slice) -> RaggedTensor:
     zero = convert_to_tensor(np.array(0, lengths.dtype.numpy))
     lowest, highest = (zero, lengths) if step > 0 else (zero - 1, lengths - 1)
 
-    def bound(given: Any, default: Tensor) -> Tensor:
-        if given is None:
+    def bound(bound_: Any, default: Tensor) -> Tensor:
+        if bound_ is None:
             return default
-        at = cast(convert_to_tensor(given), lengths.dtype)
+        at = cast(convert_to_tensor(bound_), lengths.dtype)
         placed = where(at < 0, at + lengths, at + apply("zeros_like", lengths))
         return apply("minimum", apply("maximum", placed, lowest), highest)
 

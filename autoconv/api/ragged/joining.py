@@ -88,8 +88,8 @@ def ragged_stack(values: Sequence[Any], axis: AxisLike = 0) -> Any:
     if at == 0:
         depth = max(one.ragged_rank for one in parts if isinstance(one, RaggedTensor))
         parts = [as_ragged(one, depth) for one in parts]
-    found = ragged_concat([ragged_expand_dims(one, at) for one in parts], at)
-    return RaggedTensor(found.values, found.row_splits) if at == 0 else found  # of one value, too
+    joined = ragged_concat([ragged_expand_dims(one, at) for one in parts], at)
+    return RaggedTensor(joined.values, joined.row_splits) if at == 0 else joined  # of one value, too
 
 
 def ragged_expand_dims(value: RaggedLike, axis: AxisLike, name: str | None = None) -> Any:
@@ -102,8 +102,8 @@ def ragged_expand_dims(value: RaggedLike, axis: AxisLike, name: str | None = Non
             raise ValueError("a negative axis needs a ragged tensor of known rank")
         at += rank + 1
     if at == 0:
-        known = value.shape[0]
-        length = partitions.row_count(value) if known is None else known
+        static_count = value.shape[0]
+        length = partitions.row_count(value) if static_count is None else static_count
         return RaggedTensor.from_uniform_row_length(value, length, nrows=1, validate=False)
     if at == 1:
         return RaggedTensor.from_uniform_row_length(value, 1, nrows=partitions.row_count(value), validate=False)
@@ -164,15 +164,15 @@ def ragged_split(value: RaggedTensor, sizes: Any, axis: AxisLike) -> list[Any]:
     at = static_int(axis, "axis")
     at = at + (value.shape.rank or 0) if at < 0 else at
     length = value.shape[at]
-    known = static_value(sizes)
-    if known is None or (length is None and np.ndim(known) == 0):
+    static_sizes = static_value(sizes)
+    if static_sizes is None or (length is None and np.ndim(static_sizes) == 0):
         raise ValueError("ragged tensors are split along a dimension of known size")
-    if np.ndim(known) == 0:
-        if length % int(known):  # type: ignore[operator]
-            raise ValueError(f"{length} rows cannot be split into {int(known)} equal parts")
-        known = [length // int(known)] * int(known)  # type: ignore[operator]
+    if np.ndim(static_sizes) == 0:
+        if length % int(static_sizes):  # type: ignore[operator]
+            raise ValueError(f"{length} rows cannot be split into {int(static_sizes)} equal parts")
+        static_sizes = [length // int(static_sizes)] * int(static_sizes)  # type: ignore[operator]
     result, start = [], 0
-    for size in np.ravel(known).tolist():
+    for size in np.ravel(static_sizes).tolist():
         result.append(value[(*[slice(None)] * at, slice(start, start + size))])
         start += size
     return result

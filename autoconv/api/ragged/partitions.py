@@ -34,31 +34,31 @@ def values_of(values: TensorLike | CompositeTensor) -> Any:
 
 def integers(numbers: TensorLike) -> Tensor:
     """Return a row partition as a tensor: int32 if it is a tensor or array of that dtype, else int64."""
-    known = getattr(numbers, "dtype", None)
+    own_dtype = getattr(numbers, "dtype", None)
     tensor = as_tensor(numbers)
     if tensor is None:
         if isinstance(numbers, np.ndarray):
             numbers = numbers.astype(np.int32 if numbers.dtype == np.int32 else np.int64)
         return convert_to_tensor(numbers, as_dtype(numbers.dtype) if hasattr(numbers, "dtype") else int64)
-    return tensor if known is not None and as_dtype(known) in (int32, int64) else cast(tensor, int64)
+    return tensor if own_dtype is not None and as_dtype(own_dtype) in (int32, int64) else cast(tensor, int64)
 
 
 def count_of(values: Any, dtype: DTypeLike = int64) -> Tensor:
     """Return the number of rows of values."""
     if hasattr(values, "row_splits"):
         return row_count(values, dtype)
-    known = values.shape[0] if values.shape.rank else None
-    if known is not None:
-        return convert_to_tensor(np.array(known, as_dtype(dtype).numpy))
+    static_count = values.shape[0] if values.shape.rank else None
+    if static_count is not None:
+        return convert_to_tensor(np.array(static_count, as_dtype(dtype).numpy))
     return get_item(shape(values, dtype), 0)
 
 
 def row_count(rows: HasRows, dtype: DTypeLike | None = None) -> Tensor:
-    wanted = as_dtype(dtype or rows.row_splits.dtype)
-    known = rows.row_splits.shape[0]
-    if known is not None:
-        return convert_to_tensor(np.array(known - 1, wanted.numpy))
-    return get_item(shape(rows.row_splits, wanted), 0) - 1
+    splits_dtype = as_dtype(dtype or rows.row_splits.dtype)
+    split_count = rows.row_splits.shape[0]
+    if split_count is not None:
+        return convert_to_tensor(np.array(split_count - 1, splits_dtype.numpy))
+    return get_item(shape(rows.row_splits, splits_dtype), 0) - 1
 
 
 def starts(rows: HasRows) -> Tensor:
@@ -108,10 +108,10 @@ def splits_of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: 
         last = get_item(concat([convert_to_tensor(np.array([-1], ids.dtype.numpy)), ids], 0), -1)
         count: Any = last + 1
     else:
-        given = static_value(nrows)
-        if given is not None and int(given) < 0:
-            raise ValueError(f"Argument `nrows` must be at least 0, found {int(given)}")
-        count = cast(convert_to_tensor(nrows), ids.dtype) if given is None else int(given)
+        constant = static_value(nrows)
+        if constant is not None and int(constant) < 0:
+            raise ValueError(f"Argument `nrows` must be at least 0, found {int(constant)}")
+        count = cast(convert_to_tensor(nrows), ids.dtype) if constant is None else int(constant)
     if validate:
         message = "Arguments to from_value_rowids do not form a valid RaggedTensor"
         require(apply("equal", count_of(values, ids.dtype), count_of(ids, ids.dtype)), message)
@@ -123,8 +123,8 @@ def splits_of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: 
 
 def splits_of_uniform(values: Any, length: IntLike, nrows: IntLike | None) -> tuple[Tensor, int | None]:
     """Return the splits of rows of one length, and the length if it is known."""
-    known = static_value(length)
-    size = None if known is None else int(known)
+    constant = static_value(length)
+    size = None if constant is None else int(constant)
     dtype = values.row_splits.dtype if hasattr(values, "row_splits") else int64
     each = cast(convert_to_tensor(length), dtype)
     if nrows is not None:
@@ -155,10 +155,10 @@ def checked_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Te
 
 def require(condition: Tensor, message: str) -> None:
     """Raise an error with that message unless the condition holds; at run time if it is known only then."""
-    known = static_value(condition)
-    if known is not None and bool(known):
+    constant = static_value(condition)
+    if constant is not None and bool(constant):
         return
-    if current_region() is None or known is None:
+    if current_region() is None or constant is None:
         Assert(condition, [message])
     else:
         raise ValueError(message)

@@ -61,11 +61,11 @@ def ragged_reduce(
         if keepdims:
             return apply("reshape", result, shape=(1,) * (value.shape.rank or 1))
         return result
-    chosen = static_axes(axis)
+    static = static_axes(axis)
     rank = value.shape.rank
-    if rank is None and any(one < 0 for one in chosen or ()):
+    if rank is None and any(one < 0 for one in static or ()):
         raise ValueError("a negative axis needs a ragged tensor of known rank")
-    axes = sorted({one + rank if one < 0 else one for one in chosen or ()})  # type: ignore[operator]
+    axes = sorted({one + rank if one < 0 else one for one in static or ()})  # type: ignore[operator]
     if any(not 0 <= one < (rank or one + 1) for one in axes):
         raise ValueError(f"axis {axis!r} is out of range for {rank} dimensions")
     if not axes:
@@ -100,8 +100,8 @@ def _reduce_axis(function: Callable[..., Any], value: RaggedLike, axis: int) -> 
 
 
 def _row_count(value: RaggedTensor) -> Any:
-    known = value.shape[0]
-    return partitions.row_count(value) if known is None else known
+    static_count = value.shape[0]
+    return partitions.row_count(value) if static_count is None else static_count
 
 
 def by_segments(reduce: Segments, data: RaggedLike, ids: Tensor, count: Any) -> Any:
@@ -112,8 +112,8 @@ def by_segments(reduce: Segments, data: RaggedLike, ids: Tensor, count: Any) -> 
     longest = apply("maximum", unsorted_segment_max(lengths, ids, count), np.zeros((), lengths.dtype.numpy))
     splits = partitions.splits_of_lengths(longest)
     begins = gather_rows(splits, gather_rows(ids, partitions.rowids(data)))
-    found = by_segments(reduce, data.values, begins + partitions.positions_in_rows(data), splits[-1])
-    return RaggedTensor(found, splits)
+    reduced = by_segments(reduce, data.values, begins + partitions.positions_in_rows(data), splits[-1])
+    return RaggedTensor(reduced, splits)
 
 
 def _mean(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
@@ -130,16 +130,18 @@ def _variance(function: Callable[..., Any], value: RaggedTensor, axes: list[int]
 
 
 def _deviation(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
-    found = _variance(function, value, axes, keepdims)
-    return found.with_flat_values(sqrt(found.flat_values)) if isinstance(found, RaggedTensor) else sqrt(found)
+    variance = _variance(function, value, axes, keepdims)
+    return (
+        variance.with_flat_values(sqrt(variance.flat_values)) if isinstance(variance, RaggedTensor) else sqrt(variance)
+    )
 
 
 def _logsumexp(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
     largest = reductions.reduce_max(value.flat_values)
     powers = value.with_flat_values(exp(value.flat_values - largest))
-    found = _simple(reductions.reduce_sum, powers, axes, keepdims)
+    mean = _simple(reductions.reduce_sum, powers, axes, keepdims)
     back = lambda sums: log(sums) + largest
-    return found.with_flat_values(back(found.flat_values)) if isinstance(found, RaggedTensor) else back(found)
+    return mean.with_flat_values(back(mean.flat_values)) if isinstance(mean, RaggedTensor) else back(mean)
 
 
 def _elementwise(function: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
@@ -176,6 +178,6 @@ def ragged_cumsum(rows: RaggedLike, axis: int, exclusive: bool, reverse: bool) -
     if axis == 0 or isinstance(rows.values, RaggedTensor):
         raise NotImplementedError("cumsum of a ragged tensor works along its innermost ragged dimension only")
     dense = rows.to_tensor()
-    found = cumsum(dense, 1, exclusive, reverse)
+    sums = cumsum(dense, 1, exclusive, reverse)
     at = apply("stack", partitions.rowids(rows), partitions.positions_in_rows(rows), axis=1)
-    return rows.with_values(apply("gather_nd", found, cast(at, int64), batch_dims=0))
+    return rows.with_values(apply("gather_nd", sums, cast(at, int64), batch_dims=0))

@@ -35,9 +35,9 @@ def gather_rows(params: RaggedLike, indices: RaggedLike) -> Any:
         result = gather_rows(params, reshape(numbers, [-1]))
         sizes = shape(numbers, int64)
         for axis in range(rank - 1, 0, -1):
-            known = numbers.shape[axis]
+            static_size = numbers.shape[axis]
             result = RaggedTensor.from_uniform_row_length(
-                result, sizes[axis] if known is None else known, validate=False
+                result, sizes[axis] if static_size is None else static_size, validate=False
             )
         return result
     begins, ends = gather(partitions.starts(params), numbers), gather(partitions.limits(params), numbers)

@@ -331,10 +331,10 @@ class RaggedTensorSpec(TypeSpec):
         return [value.values[begin:end] for begin, end in itertools.pairwise(splits)]
 
     def _stacked(self, values: Sequence[Any]) -> RaggedTensor:
-        held = [CONVERSIONS("to_rank", value, self._ragged_rank, self._splits_dtype) for value in values]
-        counts = [int(partitions.count_of(value).numpy()) for value in held]  # type: ignore[attr-defined]
+        ragged_values = [CONVERSIONS("to_rank", value, self._ragged_rank, self._splits_dtype) for value in values]
+        counts = [int(partitions.count_of(value).numpy()) for value in ragged_values]  # type: ignore[attr-defined]
         splits = np.cumsum([0, *counts]).astype(self._splits_dtype.numpy)
-        return RaggedTensor(CONVERSIONS("below_each_other", held), splits, _uniform(self._shape))
+        return RaggedTensor(CONVERSIONS("below_each_other", ragged_values), splits, _uniform(self._shape))
 
 
 def _uniform(shape: TensorShape) -> int | None:

@@ -56,15 +56,15 @@ def _dropped(x: TensorLike, rate: Any, noise_shape: Any, draw_of: Callable[..., 
     tensor = convert_to_tensor(x)
     if not tensor.dtype.is_floating:
         raise ValueError(f"dropout scales `x`, which has to be floating; found {tensor.dtype.name}")
-    known = static_value(rate)
-    if known is not None and not 0 <= known < 1:
+    constant = static_value(rate)
+    if constant is not None and not 0 <= constant < 1:
         raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: {rate}")
-    if known is not None and known == 0:
+    if constant is not None and constant == 0:
         return tensor
     draw = draw_of(apply("shape", tensor) if noise_shape is None else noise_shape, tensor.dtype)
-    chance = rate if known is None else float(known)
+    chance = rate if constant is None else float(constant)
     keep = apply("greater_equal", draw, chance)
-    scaled = apply("divide", tensor, apply("subtract", 1.0, chance) if known is None else 1.0 - chance)
+    scaled = apply("divide", tensor, apply("subtract", 1.0, chance) if constant is None else 1.0 - chance)
     return apply("select", keep, scaled, apply("zeros_like", scaled), name=name)
 
 
@@ -79,8 +79,8 @@ def general_dropout(
     >>> autoconv.nn.experimental.general_dropout([1.0, 1.0], 0.5, sampler).numpy()
     array([0., 2.], dtype=float32)
     """
-    given: Any = convert_to_tensor(x)
-    drawn: Any = uniform_sampler(shape=shape(given) if noise_shape is None else noise_shape, dtype=given.dtype)
-    part = cast(convert_to_tensor(rate), given.dtype)
-    scaled = given / (1.0 - part)
+    tensor: Any = convert_to_tensor(x)
+    drawn: Any = uniform_sampler(shape=shape(tensor) if noise_shape is None else noise_shape, dtype=tensor.dtype)
+    part = cast(convert_to_tensor(rate), tensor.dtype)
+    scaled = tensor / (1.0 - part)
     return where(apply("greater_equal", drawn, part), scaled, apply("zeros_like", scaled))

@@ -209,8 +209,8 @@ def _state_of(seed: Any, algorithm: Algorithm) -> np.ndarray:
     words = _WORDS[algorithm]
     if isinstance(seed, (int, np.integer)):
         return np.array([signed(int(seed) >> 64 * place) for place in range(words)])
-    given = _integers(seed)[:words]
-    return np.array([0] * (words - len(given)) + given)
+    words_of_seed = _integers(seed)[:words]
+    return np.array([0] * (words - len(words_of_seed)) + words_of_seed)
 
 
 def _key_and_counter(key: Any, counter: Any, algorithm: Algorithm) -> np.ndarray:

@@ -89,11 +89,11 @@ def fixed_unigram_candidate_sampler(
     """
     if bool(vocab_file) == bool(len(unigrams)):
         raise ValueError("Must provide exactly one of vocab_file and unigrams")
-    given = list(unigrams)
+    frequencies = list(unigrams)
     if vocab_file:
         with open(vocab_file, encoding="utf-8") as file:
-            given = [float(line.rsplit(",", 1)[-1]) for line in file if line.strip()]
-    weights = np.concatenate([np.zeros(num_reserved_ids), np.asarray(given, np.float64) ** distortion])
+            frequencies = [float(line.rsplit(",", 1)[-1]) for line in file if line.strip()]
+    weights = np.concatenate([np.zeros(num_reserved_ids), np.asarray(frequencies, np.float64) ** distortion])
     size = static_int(range_max, "range_max")
     if len(weights) != size:
         raise ValueError(f"range_max is {size}, but there are {len(weights)} weights")
@@ -124,8 +124,8 @@ def all_candidate_sampler(
     array([0, 1, 2])
     """
     true = convert_to_tensor(true_classes, int64)
-    found = convert_to_tensor(np.arange(static_int(num_sampled, "num_sampled")))
-    return CandidateSample(found, ones_like(true, float32), ones_like(found, float32))
+    tensor = convert_to_tensor(np.arange(static_int(num_sampled, "num_sampled")))
+    return CandidateSample(tensor, ones_like(true, float32), ones_like(tensor, float32))
 
 
 def compute_accidental_hits(
@@ -160,10 +160,10 @@ def nce_loss(
     >>> autoconv.nn.nce_loss(w, b, [[1]], [[1.0, 1.0]], 3, 3, sampled_values=sample).numpy().round(3)
     array([6.508], dtype=float32)
     """
-    logits, wanted = _sampled_logits(
+    logits, labels_ = _sampled_logits(
         weights, biases, labels, inputs, (num_sampled, num_classes, num_true), sampled_values, remove_accidental_hits
     )
-    return reduce_sum(sigmoid_cross_entropy_with_logits(wanted, logits), -1)
+    return reduce_sum(sigmoid_cross_entropy_with_logits(labels_, logits), -1)
 
 
 def sampled_softmax_loss(
@@ -178,11 +178,11 @@ def sampled_softmax_loss(
     >>> autoconv.nn.sampled_softmax_loss(w, b, [[1]], [[1.0, 1.0]], 3, 3, sampled_values=sample).numpy().round(3)
     array([1.099], dtype=float32)
     """
-    logits, wanted = _sampled_logits(
+    logits, labels_ = _sampled_logits(
         weights, biases, labels, inputs, (num_sampled, num_classes, num_true), sampled_values,
         remove_accidental_hits, seed,
     )  # fmt: skip
-    return softmax_cross_entropy_with_logits(stop_gradient(wanted), logits)
+    return softmax_cross_entropy_with_logits(stop_gradient(labels_), logits)
 
 
 def _sampled_logits(
@@ -208,8 +208,8 @@ def _sampled_logits(
         sampled_logits = sampled_logits + where(hits, convert_to_tensor(least, x.dtype), zeros_like(sampled_logits))
     true_logits = true_logits - log(cast(true_count, x.dtype))
     sampled_logits = sampled_logits - log(cast(sampled_count, x.dtype))
-    wanted = concat([ones_like(true_logits) / float(num_true), zeros_like(sampled_logits)], 1)
-    return concat([true_logits, sampled_logits], 1), wanted
+    result = concat([ones_like(true_logits) / float(num_true), zeros_like(sampled_logits)], 1)
+    return concat([true_logits, sampled_logits], 1), result
 
 
 def _sampled(
@@ -239,19 +239,19 @@ class SampleClasses:
         draws = np.random.default_rng(np.asarray(state).astype(np.uint64))
         bounds = np.cumsum(chances)
         tries = 0
-        found: list[int] = []
-        taken: set[int] = set()
-        while len(found) < self.count:
-            wanted = int(np.searchsorted(bounds, draws.random() * bounds[-1], side="right"))
-            one = min(wanted, len(chances) - 1)
+        classes: list[int] = []
+        seen_classes: set[int] = set()
+        while len(classes) < self.count:
+            index = int(np.searchsorted(bounds, draws.random() * bounds[-1], side="right"))
+            one = min(index, len(chances) - 1)
             tries += 1
-            if not self.unique or one not in taken:
-                found.append(one)
-                taken.add(one)
+            if not self.unique or one not in seen_classes:
+                classes.append(one)
+                seen_classes.add(one)
 
         def expected(chance: Any) -> Any:
             many = -np.expm1(tries * np.log1p(-chance)) if self.unique else chance * self.count
             return np.asarray(many, np.float32)
 
-        sampled = np.array(found, np.int64)
+        sampled = np.array(classes, np.int64)
         return sampled, expected(chances[true]), expected(chances[sampled])

@@ -38,11 +38,11 @@ def algorithm_of(alg: TensorLike | None) -> Algorithm:
     if alg is None:
         return Algorithm.PHILOX
     try:
-        found = Algorithm[alg.upper()] if isinstance(alg, str) else Algorithm(getattr(alg, "value", alg))
+        algorithm = Algorithm[alg.upper()] if isinstance(alg, str) else Algorithm(getattr(alg, "value", alg))
     except (KeyError, ValueError):
-        known = ", ".join(repr(one.name.lower()) for one in Algorithm)
-        raise ValueError(f"there is no algorithm {alg!r} for random numbers; `alg` is one of {known}") from None
-    return Algorithm.PHILOX if found is Algorithm.AUTO_SELECT else found
+        names = ", ".join(repr(one.name.lower()) for one in Algorithm)
+        raise ValueError(f"there is no algorithm {alg!r} for random numbers; `alg` is one of {names}") from None
+    return Algorithm.PHILOX if algorithm is Algorithm.AUTO_SELECT else algorithm
 
 
 def stateless_uniform(
@@ -59,15 +59,15 @@ def stateless_uniform(
     >>> autoconv.random.stateless_uniform([2], seed=[1, 2]).shape
     TensorShape([2])
     """
-    wanted, (extra, static), key = as_dtype(dtype), shape_argument(shape), _seed(seed)
+    out_dtype, (extra, static), key = as_dtype(dtype), shape_argument(shape), _seed(seed)
     algorithm = _algorithm_attribute(alg)
-    if wanted.is_integer:
+    if out_dtype.is_integer:
         if minval is None and maxval is None:
-            return apply("stateless_random_bits", key, *extra, shape=static, dtype=wanted, name=name, **algorithm)
-        bounds = integer_bounds(minval, maxval, wanted)
+            return apply("stateless_random_bits", key, *extra, shape=static, dtype=out_dtype, name=name, **algorithm)
+        bounds = integer_bounds(minval, maxval, out_dtype)
         return apply("stateless_random_uniform_int", key, *bounds, *extra, shape=static, name=name, **algorithm)
-    drawn = apply("stateless_random_uniform", key, *extra, shape=static, dtype=wanted, name=name, **algorithm)
-    return between(drawn, minval, maxval)
+    result = apply("stateless_random_uniform", key, *extra, shape=static, dtype=out_dtype, name=name, **algorithm)
+    return between(result, minval, maxval)
 
 
 def stateless_normal(
@@ -85,11 +85,11 @@ def stateless_normal(
     TensorShape([2, 3])
     """
     extra, static = shape_argument(shape)
-    drawn = apply(
+    result = apply(
         "stateless_random_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name,
         **_algorithm_attribute(alg)
     )
-    return scaled(drawn, mean, stddev)
+    return scaled(result, mean, stddev)
 
 
 def stateless_truncated_normal(
@@ -107,11 +107,11 @@ def stateless_truncated_normal(
     TensorShape([2, 3])
     """
     extra, static = shape_argument(shape)
-    drawn = apply(
+    result = apply(
         "stateless_truncated_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name,
         **_algorithm_attribute(alg)
     )
-    return scaled(drawn, mean, stddev)
+    return scaled(result, mean, stddev)
 
 
 def stateless_shuffle(
@@ -153,11 +153,11 @@ def stateless_gamma(
     >>> autoconv.random.stateless_gamma([2], seed=[1, 2], alpha=2.0).shape
     TensorShape([2])
     """
-    wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
-    shaped, rate = parameters(wanted, alpha, 1.0 if beta is None else beta)
-    how: dict[str, Any] = {"shape": static, "dtype": wanted, "name": name, **_algorithm_attribute(alg)}
-    drawn = apply("stateless_random_gamma", _seed(seed), shaped, *extra, **how)
-    return drawn if beta is None else apply("divide", drawn, rate)
+    out_dtype, (extra, static) = as_dtype(dtype), shape_argument(shape)
+    shaped, rate = parameters(out_dtype, alpha, 1.0 if beta is None else beta)
+    how: dict[str, Any] = {"shape": static, "dtype": out_dtype, "name": name, **_algorithm_attribute(alg)}
+    result = apply("stateless_random_gamma", _seed(seed), shaped, *extra, **how)
+    return result if beta is None else apply("divide", result, rate)
 
 
 def stateless_poisson(
@@ -223,8 +223,8 @@ def _algorithm_attribute(alg: TensorLike) -> dict[str, str]:
     """Return the ops' attribute for the algorithm: none for Philox with a seed."""
     if alg is COUNTER:
         return {"alg": "counter"}
-    found = algorithm_of(alg)
-    return {} if found is Algorithm.PHILOX else {"alg": found.name.lower()}
+    algorithm = algorithm_of(alg)
+    return {} if algorithm is Algorithm.PHILOX else {"alg": algorithm.name.lower()}
 
 
 def _seed(seed: TensorLike) -> Any:
@@ -249,9 +249,9 @@ def index_shuffle(index: TensorLike, seed: TensorLike, max_index: TensorLike) ->
     >>> [int(autoconv.random.experimental.index_shuffle(i, [5, 9], 3)) for i in range(4)]
     [2, 0, 1, 3]
     """
-    given = convert_to_tensor(seed)
-    widths = ((0, 0),) * ((given.shape.rank or 1) - 1) + ((1, 0),)
-    key = apply("pad", given, paddings=widths, mode="CONSTANT", constant_values=_FIRST_WORD)
+    tensor = convert_to_tensor(seed)
+    widths = ((0, 0),) * ((tensor.shape.rank or 1) - 1) + ((1, 0),)
+    key = apply("pad", tensor, paddings=widths, mode="CONSTANT", constant_values=_FIRST_WORD)
     places = convert_to_tensor(index)
     return apply("index_shuffle", places, key, convert_to_tensor(max_index, places.dtype), rounds=4)
 

@@ -131,18 +131,18 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
 
 def _shifted(x: TensorLike, axes: AxisLike, sign: int, name: str | None) -> Tensor:
     tensor = convert_to_tensor(x)
-    chosen = static_axes(axes)
-    if chosen is None:
+    static = static_axes(axes)
+    if static is None:
         if tensor.shape.rank is None:
             raise ValueError("fftshift over all axes needs a tensor of known rank")
-        chosen = tuple(range(tensor.shape.rank))
-    halves = [static_int(a, "axes") for a in chosen]
+        static = tuple(range(tensor.shape.rank))
+    halves = [static_int(a, "axes") for a in static]
     sizes = [tensor.shape[a] if tensor.shape.rank is not None else None for a in halves]
-    known = [size for size in sizes if size is not None]
-    if len(known) == len(sizes):
-        shift = tuple(sign * (size // 2) for size in known)
-        return apply("roll", tensor, shift=shift, axis=chosen, name=name)
+    static_sizes = [size for size in sizes if size is not None]
+    if len(static_sizes) == len(sizes):
+        shift = tuple(sign * (size // 2) for size in static_sizes)
+        return apply("roll", tensor, shift=shift, axis=static, name=name)
     parts = [
         apply("multiply", apply("floor_divide", apply("dimension", tensor, axis=a), 2), sign) for a in halves
     ]
-    return apply("roll", tensor, apply("stack", *parts, axis=0), shift=None, axis=chosen, name=name)
+    return apply("roll", tensor, apply("stack", *parts, axis=0), shift=None, axis=static, name=name)

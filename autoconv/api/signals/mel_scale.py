@@ -62,9 +62,9 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str 
     >>> autoconv.signal.mfccs_from_log_mel_spectrograms([[1.0, 2.0, 3.0]]).numpy().round(4) + 0.0
     array([[ 4.899 , -1.4142,  0.    ]], dtype=float32)
     """
-    given = convert_to_tensor(log_mel_spectrograms)
-    bins = given.shape[-1] if given.shape.rank else None
+    tensor = convert_to_tensor(log_mel_spectrograms)
+    bins = tensor.shape[-1] if tensor.shape.rank else None
     if not bins:
         raise ValueError(f"num_mel_bins must be positive. Got: {bins}")
-    scaled = apply("multiply", dct(given, type=2), constant(1.0 / np.sqrt(2.0 * bins), given.dtype))
+    scaled = apply("multiply", dct(tensor, type=2), constant(1.0 / np.sqrt(2.0 * bins), tensor.dtype))
     return apply("identity", scaled, name=name)

@@ -65,8 +65,8 @@ def frame(
 ) -> Tensor:  # fmt: skip
     """Overlapping frames of a signal along `axis`, which becomes two dimensions: frames, and elements of a frame.
 
-    Frames begin `frame_step` elements apart. What is too short for a frame is dropped, or with `pad_end` filled up with
-    `pad_value`.
+    Frames begin `frame_step` elements apart. A rest that is
+    too short for a frame is dropped, or with `pad_end` filled up with `pad_value`.
 
     >>> autoconv.signal.frame([1, 2, 3, 4, 5], frame_length=3, frame_step=2).numpy()
     array([[1, 2, 3],
@@ -146,7 +146,7 @@ def inverse_stft(
 def inverse_stft_window_fn(
     frame_step: IntLike, forward_window_fn: Window = hann_window, name: str | None = None
 ) -> Window:
-    """The function of the window with which `inverse_stft` gives the signal that `stft` took.
+    """The function of the window with which `inverse_stft` restores the signal.
 
     >>> window = autoconv.signal.inverse_stft_window_fn(4)
     >>> window(8, dtype=autoconv.float64).numpy().round(3)
@@ -176,5 +176,5 @@ def _raised_cosine(window_length: IntLike, periodic: bool, dtype: DTypeLike, a: 
     return apply("select", apply("equal", length, cast(1, kind)), apply("ones_like", window), window)
 
 
-def _fft_length(given: IntLike | None, frame_length: int) -> int:
-    return 1 << (frame_length - 1).bit_length() if given is None else static_int(given, "fft_length")
+def _fft_length(fft_length: IntLike | None, frame_length: int) -> int:
+    return 1 << (frame_length - 1).bit_length() if fft_length is None else static_int(fft_length, "fft_length")

@@ -89,9 +89,9 @@ def rfftnd(
     x, over = _prepared(input_tensor, fft_length, axes)
     scale = norm or "backward"
     order, back = _last(x, over[-1])
-    found: Any = apply("rfft", transpose(x, order) if order else x, norm=scale)
-    found = transpose(found, back) if back else found
-    return apply("fft", found, axes=over[:-1], norm=scale, name=name) if over[:-1] else found
+    half: Any = apply("rfft", transpose(x, order) if order else x, norm=scale)
+    half = transpose(half, back) if back else half
+    return apply("fft", half, axes=over[:-1], norm=scale, name=name) if over[:-1] else half
 
 
 def irfftnd(
@@ -111,14 +111,14 @@ def irfftnd(
     if over[:-1]:
         x = apply("ifft", x, axes=over[:-1], norm=scale)
     order, back = _last(x, over[-1])
-    found = apply("irfft", transpose(x, order) if order else x, length=last, norm=scale)
-    return apply("identity", transpose(found, back) if back else found, name=name)
+    result = apply("irfft", transpose(x, order) if order else x, length=last, norm=scale)
+    return apply("identity", transpose(result, back) if back else result, name=name)
 
 
 def _numbers(lengths: Any) -> list[int]:
-    found = static_axes(lengths)
-    assert found is not None
-    return list(found)
+    static = static_axes(lengths)
+    assert static is not None
+    return list(static)
 
 
 def _last(x: Tensor, axis: int) -> tuple[list[int] | None, list[int] | None]:
@@ -130,9 +130,9 @@ def _last(x: Tensor, axis: int) -> tuple[list[int] | None, list[int] | None]:
     return order, [order.index(i) for i in range(rank)]
 
 
-def _prepared(given: TensorLike, fft_length: Any, axes: Any) -> tuple[Tensor, tuple[int, ...]]:
+def _prepared(tensor: TensorLike, fft_length: Any, axes: Any) -> tuple[Tensor, tuple[int, ...]]:
     """Return the tensor with the wanted sizes (cut, or padded with zeros), and the axes."""
-    x = convert_to_tensor(given)
+    x = convert_to_tensor(tensor)
     rank = len(x.shape)
     lengths = None if fft_length is None else _numbers(fft_length)
     if axes is None:

@@ -11,13 +11,13 @@ from autoconv.api.sparse.coordinates import (
     column,
     coordinates,
     element_count,
-    in_order,
     positions,
     row_count,
     rows_of,
+    sorted_rows,
     static_rank,
     true_rows,
-    united,
+    united_positions,
 )
 from autoconv.api.sparse.tensor import SparseTensor, sparse_argument
 from autoconv.api.tensors.arguments import static_axes
@@ -109,16 +109,16 @@ def _combine_unions(
 
     The second result marks the coordinates that both have.
     """
-    places, found = united([a, b])
+    places, positions_ = united_positions([a, b])
     count = expand_dims(row_count(places), 0)
     first, second = (
-        scatter_nd(expand_dims(at, 1), one.values, count) for at, one in zip(found, (a, b), strict=True)
+        scatter_nd(expand_dims(at, 1), one.values, count) for at, one in zip(positions_, (a, b), strict=True)
     )
-    made = SparseTensor(coordinates(places, a.dense_shape), combine(first, second), a.dense_shape)
-    made.set_shape(a.shape.merge_with(b.shape))
-    every = concat(found, 0)
+    sparse = SparseTensor(coordinates(places, a.dense_shape), combine(first, second), a.dense_shape)
+    sparse.set_shape(a.shape.merge_with(b.shape))
+    every = concat(positions_, 0)
     occurrences = scatter_nd(expand_dims(every, 1), apply("ones_like", every), count)
-    return made, occurrences > 1
+    return sparse, occurrences > 1
 
 
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
@@ -129,11 +129,11 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
     >>> autoconv.sparse.map_values(autoconv.square, autoconv.SparseTensor([[1]], [5], [3])).values.numpy()
     array([25], dtype=int32)
     """
-    found = [value for value in (*args, *kwargs.values()) if isinstance(value, SparseTensor)]
-    if not found:
+    values = [value for value in (*args, *kwargs.values()) if isinstance(value, SparseTensor)]
+    if not values:
         raise ValueError("No SparseTensor in argument list of map_values")
     of = lambda value: value.values if isinstance(value, SparseTensor) else value
-    return found[0].with_values(op(*map(of, args), **{key: of(value) for key, value in kwargs.items()}))
+    return values[0].with_values(op(*map(of, args), **{key: of(value) for key, value in kwargs.items()}))
 
 
 def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
@@ -146,8 +146,8 @@ def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) ->
     indices = convert_to_tensor(a.indices)
     dropped = cast(convert_to_tensor(mask_indices), indices.dtype)
     is_among = apply("equal", expand_dims(indices, 1), expand_dims(dropped, 0))
-    kept = true_rows(apply("logical_not", apply("reduce_any", is_among, axis=(1,), keepdims=False)))
-    return IndexedSlices(gather(a.values, kept), gather(indices, kept), a.dense_shape)
+    places = true_rows(apply("logical_not", apply("reduce_any", is_among, axis=(1,), keepdims=False)))
+    return IndexedSlices(gather(a.values, places), gather(indices, places), a.dense_shape)
 
 
 def sparse_dense_matmul(
@@ -159,19 +159,19 @@ def sparse_dense_matmul(
     array([[15, 20]], dtype=int32)
     """
     if isinstance(b, SparseTensor):
-        found = sparse_dense_matmul(b, sp_a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a)
-        return transpose(conj(found) if found.dtype.is_complex else found)
-    given = sparse_argument(sp_a)
-    dense = convert_to_tensor(b, given.dtype)
+        product = sparse_dense_matmul(b, sp_a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a)
+        return transpose(conj(product) if product.dtype.is_complex else product)
+    sparse = sparse_argument(sp_a)
+    dense = convert_to_tensor(b, sparse.dtype)
     if adjoint_b:
         dense = transpose(conj(dense) if dense.dtype.is_complex else dense)
-    rows, columns = column(given.indices, 0), column(given.indices, 1)
-    values = given.values
+    rows, columns = column(sparse.indices, 0), column(sparse.indices, 1)
+    values = sparse.values
     if adjoint_a:
         rows, columns = columns, rows
         values = conj(values) if values.dtype.is_complex else values
-    height = given.shape[1 if adjoint_a else 0] if given.shape.rank is not None else None
-    count = get_item(given.dense_shape, 1 if adjoint_a else 0) if height is None else height
+    height = sparse.shape[1 if adjoint_a else 0] if sparse.shape.rank is not None else None
+    count = get_item(sparse.dense_shape, 1 if adjoint_a else 0) if height is None else height
     products = expand_dims(values, 1) * gather(dense, columns)
     return unsorted_segment_sum(products, rows, count)
 
@@ -182,15 +182,15 @@ def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     >>> autoconv.sparse.softmax(autoconv.SparseTensor([[0, 0], [0, 2]], [1.0, 1.0], [1, 3])).values.numpy()
     array([0.5, 0.5], dtype=float32)
     """
-    given = sparse_argument(sp_input)
+    sparse = sparse_argument(sp_input)
     lead = slice(None, -1)
-    sizes = get_item(given.dense_shape, lead)
-    rows = positions(get_item(given.indices, (slice(None), lead)), sizes)
+    sizes = get_item(sparse.dense_shape, lead)
+    rows = positions(get_item(sparse.indices, (slice(None), lead)), sizes)
     _, numbers = unique(rows, out_idx=int64)
     count = row_count(numbers)
-    largest = unsorted_segment_max(given.values, numbers, count)
-    powers = exp(given.values - gather(largest, numbers))
-    return given.with_values(powers / gather(unsorted_segment_sum(powers, numbers, count), numbers))
+    largest = unsorted_segment_max(sparse.values, numbers, count)
+    powers = exp(sparse.values - gather(largest, numbers))
+    return sparse.with_values(powers / gather(unsorted_segment_sum(powers, numbers, count), numbers))
 
 
 def reduce_sum(
@@ -220,30 +220,30 @@ def reduce_max(
 def _reduced(
     value: SparseTensor, axis: AxisLike | None, keepdims: bool | None, is_sparse: bool, reduce: Callable[..., Tensor]
 ) -> Any:
-    given = sparse_argument(value)
-    rank = static_rank(given)
-    chosen = range(rank) if axis is None else static_axes(axis)
-    axes = {_checked_axis(one, rank) for one in chosen or ()}
-    kept = [one for one in range(rank) if one not in axes]
-    columns = convert_to_tensor(np.array(kept, np.int64))
-    sizes = gather(given.dense_shape, columns)
-    places = positions(gather(given.indices, columns, axis=1), sizes)
+    sparse = sparse_argument(value)
+    rank = static_rank(sparse)
+    static = range(rank) if axis is None else static_axes(axis)
+    axes = {_checked_axis(one, rank) for one in static or ()}
+    rest = [one for one in range(rank) if one not in axes]
+    columns = convert_to_tensor(np.array(rest, np.int64))
+    sizes = gather(sparse.dense_shape, columns)
+    places = positions(gather(sparse.indices, columns, axis=1), sizes)
     distinct, numbers = unique(places, out_idx=int64)
-    values = reduce(given.values, numbers, row_count(distinct))
-    shape = [given.shape[one] for one in kept]
+    values = reduce(sparse.values, numbers, row_count(distinct))
+    shape = [sparse.shape[one] for one in rest]
     if keepdims:
-        parts = [convert_to_tensor(np.int64(1)) if one in axes else get_item(given.dense_shape, one)
+        parts = [convert_to_tensor(np.int64(1)) if one in axes else get_item(sparse.dense_shape, one)
                  for one in range(rank)]  # fmt: skip
         final = stack(parts)
-        shape = [1 if one in axes else given.shape[one] for one in range(rank)]
+        shape = [1 if one in axes else sparse.shape[one] for one in range(rank)]
     else:
         final = sizes
     if is_sparse:
         made = SparseTensor(coordinates(distinct, final), values, final)
         made.set_shape(shape)
-        return in_order(made)
+        return sorted_rows(made)
     total = expand_dims(element_count(sizes), 0)
-    flat = tensor_scatter_nd_update(zeros(total, given.dtype), expand_dims(distinct, 1), values)
+    flat = tensor_scatter_nd_update(zeros(total, sparse.dtype), expand_dims(distinct, 1), values)
     return reshape(flat, [-1 if size is None else size for size in shape] if shape.count(None) < 2 else final)
 
 
@@ -335,8 +335,8 @@ def _count_inputs(values: Any, weights: Any, by_row: bool) -> tuple[Any, Tensor,
         height = get_item(values.dense_shape, 0) if rows is not None else None
         amounts = weights.values if isinstance(weights, SparseTensor) else weights
         return rows, cast(values.values, int64), amounts, height
-    given = [_with_rows(values, by_row), None if weights is None else _with_rows(weights, by_row)]
-    (rows, numbers, height), amounts = given[0], given[1]  # type: ignore[misc]
+    pairs = [_with_rows(values, by_row), None if weights is None else _with_rows(weights, by_row)]
+    (rows, numbers, height), amounts = pairs[0], pairs[1]  # type: ignore[misc]
     return rows, cast(numbers, int64), None if amounts is None else amounts[1], height
 
 
@@ -372,15 +372,15 @@ def _count(
     weights = ones(count, int64) if amounts is None else reshape(convert_to_tensor(amounts), [-1])
     if most is not None:
         limit = cast(convert_to_tensor(most), int64)
-        kept = true_rows(numbers < limit)
-        numbers, weights = gather(numbers, kept), gather(weights, kept)
-        rows = None if rows is None else gather(rows, kept)
+        places_ = true_rows(numbers < limit)
+        numbers, weights = gather(numbers, places_), gather(weights, places_)
+        rows = None if rows is None else gather(rows, places_)
         width = limit
     sizes = stack([width]) if rows is None else stack([cast(height, int64), width])
     places = numbers if rows is None else cast(rows, int64) * width + numbers
     order = argsort(places)
-    distinct, found = unique(gather(places, order), out_idx=int64)
-    counts = unsorted_segment_sum(gather(weights, order), found, row_count(distinct))
+    distinct, numbers_ = unique(gather(places, order), out_idx=int64)
+    counts = unsorted_segment_sum(gather(weights, order), numbers_, row_count(distinct))
     return SparseTensor(coordinates(distinct, sizes), apply("ones_like", counts) if is_binary else counts, sizes)
 
 

@@ -47,33 +47,33 @@ def to_dense(
     >>> autoconv.sparse.to_dense(autoconv.SparseTensor([[1]], [5], [3]), default_value=-1).numpy()
     array([-1,  5, -1], dtype=int32)
     """
-    given = sparse_argument(sp_input)
+    sparse = sparse_argument(sp_input)
     if validate_indices:
-        _check_order(given)
-    values = given.values
+        _check_order(sparse)
+    values = sparse.values
     if default_value is None:
         rest = zeros_like(get_item(concat([values, zeros([1], values.dtype)], 0), 0))
     else:
         rest = convert_to_tensor(default_value, values.dtype)
-    dense = tensor_scatter_nd_update(fill(given.dense_shape, rest), given.indices, values)
-    return ensure_shape(dense, given.shape) if given.shape.is_fully_defined() else _with_static(dense, given)
+    dense = tensor_scatter_nd_update(fill(sparse.dense_shape, rest), sparse.indices, values)
+    return ensure_shape(dense, sparse.shape) if sparse.shape.is_fully_defined() else _with_static(dense, sparse)
 
 
-def _with_static(dense: Tensor, given: SparseTensor) -> Tensor:
-    if given.shape.rank is not None and current_region() is not None:
-        dense.set_shape(given.shape)  # type: ignore[attr-defined]
+def _with_static(dense: Tensor, sparse: SparseTensor) -> Tensor:
+    if sparse.shape.rank is not None and current_region() is not None:
+        dense.set_shape(sparse.shape)  # type: ignore[attr-defined]
     return dense
 
 
-def _check_order(given: SparseTensor) -> None:
-    places = positions(given.indices, given.dense_shape)
+def _check_order(sparse: SparseTensor) -> None:
+    places = positions(sparse.indices, sparse.dense_shape)
     earlier, later = get_item(places, slice(None, -1)), get_item(places, slice(1, None))
     rising = reduce_all(apply("less", earlier, later))
     message = (
         "indices are out of order, or occur twice. Many sparse ops require sorted indices. Use "
         "`autoconv.sparse.reorder` to create a correctly ordered copy. Found the indices:"
     )
-    Assert(rising, [message, given.indices])
+    Assert(rising, [message, sparse.indices])
 
 
 def eye(
@@ -101,13 +101,13 @@ def to_indicator(sp_input: SparseTensor, vocab_size: IntLike, name: str | None =
     array([[False, False,  True],
            [ True, False, False]])
     """
-    given = sparse_argument(sp_input)
-    if not as_dtype(given.dtype).is_integer:
-        raise TypeError(f"sp_input must be an integer dtype, found {given.dtype.name}")
-    last = expand_dims(cast(given.values, int64), 1)
-    indices = concat([get_item(given.indices, (slice(None), slice(None, -1))), last], 1)
+    sparse = sparse_argument(sp_input)
+    if not as_dtype(sparse.dtype).is_integer:
+        raise TypeError(f"sp_input must be an integer dtype, found {sparse.dtype.name}")
+    last = expand_dims(cast(sparse.values, int64), 1)
+    indices = concat([get_item(sparse.indices, (slice(None), slice(None, -1))), last], 1)
     width = expand_dims(cast(convert_to_tensor(vocab_size), int64), 0)
-    sizes = concat([get_item(given.dense_shape, slice(None, -1)), width], 0)
+    sizes = concat([get_item(sparse.dense_shape, slice(None, -1)), width], 0)
     return tensor_scatter_nd_update(fill(sizes, convert_to_tensor(False)), indices, ones(_row_vector(indices), bool_))
 
 

@@ -38,30 +38,30 @@ def element_count(shape: Tensor) -> Tensor:
     return reduce_prod(shape)
 
 
-def in_order(made: SparseTensor) -> SparseTensor:
+def sorted_rows(sparse: SparseTensor) -> SparseTensor:
     """Return the sparse tensor with its rows in the order of the dense tensor's elements."""
-    order = argsort(positions(made.indices, made.dense_shape), stable=True)
-    return rows_of(made, order)
+    order = argsort(positions(sparse.indices, sparse.dense_shape), stable=True)
+    return rows_of(sparse, order)
 
 
-def rows_of(given: SparseTensor, chosen: Tensor) -> SparseTensor:
+def rows_of(sparse: SparseTensor, tensor: Tensor) -> SparseTensor:
     """Return a sparse tensor with only the chosen rows of coordinates and values."""
-    result = SparseTensor(gather(given.indices, chosen), gather(given.values, chosen), given.dense_shape)
-    result.set_shape(given.shape)
+    result = SparseTensor(gather(sparse.indices, tensor), gather(sparse.values, tensor), sparse.dense_shape)
+    result.set_shape(sparse.shape)
     return result
 
 
-def true_rows(chosen: TensorLike) -> Tensor:
-    """Return the positions of what is true in a vector."""
-    return get_item(where(chosen), (slice(None), 0))
+def true_rows(mask: TensorLike) -> Tensor:
+    """Return the positions of a vector's true elements."""
+    return get_item(where(mask), (slice(None), 0))
 
 
 def column(indices: Tensor, axis: int) -> Tensor:
     return get_item(indices, (slice(None), axis))
 
 
-def united(sparse: Sequence[SparseTensor]) -> tuple[Tensor, list[Tensor]]:
-    """Return the positions that occur in sparse tensors of one shape, in order, and for each tensor where its are."""
+def united_positions(sparse: Sequence[SparseTensor]) -> tuple[Tensor, list[Tensor]]:
+    """Return the positions in sparse tensors of one shape, in order, and for each tensor the indices of its own."""
     places = [positions(one.indices, one.dense_shape) for one in sparse]
     every = concat(places, 0)
     ordered = argsort(every, stable=True)
@@ -80,9 +80,9 @@ def row_count(tensor: Tensor) -> Tensor:
     return get_item(shape_of(tensor, int64), 0)
 
 
-def static_rank(given: SparseTensor) -> int:
+def static_rank(sparse: SparseTensor) -> int:
     """Return the number of dimensions; raises ValueError where it is unknown."""
-    rank = given.shape.rank
+    rank = sparse.shape.rank
     if rank is None:
         raise ValueError("the number of dimensions of a sparse tensor has to be known here")
     return rank

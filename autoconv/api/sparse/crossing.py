@@ -80,13 +80,13 @@ class Features:
         columns = [list(_rows(waiting, is_sparse)) for is_sparse in self.sparse]
         indices, values, widest = [], [], 0
         for row, features in enumerate(zip(*columns, strict=True)):
-            found = [self.combined(one) for one in itertools.product(*features)]
-            indices += [(row, place) for place in range(len(found))]
-            values += found
-            widest = max(widest, len(found))
-        made = self.array(values)
+            hashes = [self.combined(one) for one in itertools.product(*features)]
+            indices += [(row, place) for place in range(len(hashes))]
+            values += hashes
+            widest = max(widest, len(hashes))
+        array = self.array(values)
         height = len(columns[0]) if columns else 0
-        return np.array(indices, np.int64).reshape(-1, 2), made, np.array([height, widest], np.int64)
+        return np.array(indices, np.int64).reshape(-1, 2), array, np.array([height, widest], np.int64)
 
     def combined(self, features: Sequence[Any]) -> Any:
         raise NotImplementedError
@@ -133,10 +133,10 @@ class HashedFeatures(Features):
     key: int
 
     def combined(self, features: Sequence[Any]) -> int:
-        found = self.key
+        hash_ = self.key
         for one in features:
-            found = _combined_fingerprint(found, fingerprint(one) if isinstance(one, bytes) else int(one) & _MASK)
-        return found % (self.buckets or (1 << 63) - 1)
+            hash_ = _combined_fingerprint(hash_, fingerprint(one) if isinstance(one, bytes) else int(one) & _MASK)
+        return hash_ % (self.buckets or (1 << 63) - 1)
 
     def array(self, values: Sequence[Any]) -> np.ndarray:
         return np.array(values, np.int64)
@@ -144,10 +144,10 @@ class HashedFeatures(Features):
 
 def _combined_fingerprint(first: int, second: int) -> int:
     """Return the fingerprint of two fingerprints, as TensorFlow's FingerprintCat64."""
-    found = first ^ _FACTOR
-    found ^= (_shift_mix(second * _FACTOR & _MASK) * _FACTOR) & _MASK
-    found = found * _FACTOR & _MASK
-    return _shift_mix(_shift_mix(found) * _FACTOR & _MASK)
+    mixed = first ^ _FACTOR
+    mixed ^= (_shift_mix(second * _FACTOR & _MASK) * _FACTOR) & _MASK
+    mixed = mixed * _FACTOR & _MASK
+    return _shift_mix(_shift_mix(mixed) * _FACTOR & _MASK)
 
 
 def _shift_mix(value: int) -> int:

@@ -74,9 +74,9 @@ def edit_distance(
     >>> autoconv.edit_distance(first, second, normalize=False).numpy()
     array([1.], dtype=float32)
     """
-    for given in (hypothesis, truth):
-        if not isinstance(given, SparseTensor):
-            raise TypeError(f"edit_distance takes sparse tensors, found {given!r}")
+    for sparse in (hypothesis, truth):
+        if not isinstance(sparse, SparseTensor):
+            raise TypeError(f"edit_distance takes sparse tensors, found {sparse!r}")
     parts = [y for x in (hypothesis, truth) for y in (x.indices, x.values, x.dense_shape)]
     rank = truth.shape.rank
     spec = TensorSpec(None if rank is None else (None,) * (rank - 1), float32)
@@ -102,7 +102,7 @@ class GreedyDecoder:
         blank = classes - 1 if self.blank is None else self.blank % classes
         best = logits.argmax(-1)
         scores = np.zeros((batch, 1), logits.dtype)
-        found: list[Labels] = []
+        sequences: list[Labels] = []
         for row, length in enumerate(lengths.tolist()):
             labels, before = [], -1
             for frame in range(length):
@@ -111,8 +111,8 @@ class GreedyDecoder:
                 if label != blank and not (self.merge and label == before):
                     labels.append(label)
                 before = label
-            found.append(tuple(labels))
-        return *_sparse(found), scores
+            sequences.append(tuple(labels))
+        return *_sparse(sequences), scores
 
 
 @attribute_class
@@ -129,19 +129,19 @@ class BeamSearchDecoder:
         _, batch, classes = _checked(logits, lengths)
         if self.paths > self.width:
             raise InvalidArgumentError(f"top_paths ({self.paths}) is larger than beam_width ({self.width})")
-        found: list[list[Labels]] = [[] for _ in range(self.paths)]
+        sequences: list[list[Labels]] = [[] for _ in range(self.paths)]
         scores = np.zeros((batch, self.paths), logits.dtype)
         for row, length in enumerate(lengths.tolist()):
-            given = np.asarray(logits[:length, row], np.float64)
-            top = given.max(-1, keepdims=True)
-            logarithms = given - top - np.log(np.exp(given - top).sum(-1, keepdims=True))
+            array = np.asarray(logits[:length, row], np.float64)
+            top = array.max(-1, keepdims=True)
+            logarithms = array - top - np.log(np.exp(array - top).sum(-1, keepdims=True))
             beam = self._searched(logarithms.tolist(), classes - 1)
             if len(beam) < self.paths:
                 raise InvalidArgumentError(f"found {len(beam)} label sequences, fewer than top_paths ({self.paths})")
             for path, (labels, score) in enumerate(beam[: self.paths]):
-                found[path].append(labels)
+                sequences[path].append(labels)
                 scores[row, path] = score
-        return *(part for path in found for part in _sparse(path)), scores
+        return *(part for path in sequences for part in _sparse(path)), scores
 
     def _searched(self, frames: list[list[float]], blank: int) -> list[tuple[Labels, float]]:
         beam: dict[Labels, tuple[float, float]] = {(): (0.0, -math.inf)}
@@ -171,10 +171,10 @@ class EditDistance:
     def __call__(self, places: Any, values: Any, shape: Any, true_places: Any, truth: Any, true_shape: Any) -> Any:
         if len(shape) != len(true_shape):
             raise InvalidArgumentError(f"the ranks differ: {shape.tolist()} and {true_shape.tolist()}")
-        given, wanted = _sequences(places, values), _sequences(true_places, truth)
+        sequences, true_sequences = _sequences(places, values), _sequences(true_places, truth)
         result = np.zeros(np.maximum(shape, true_shape)[:-1], np.float32)
-        for group in {*given, *wanted}:
-            first, second = given.get(group, []), wanted.get(group, [])
+        for group in {*sequences, *true_sequences}:
+            first, second = sequences.get(group, []), true_sequences.get(group, [])
             distance = float(_distance(first, second))
             if self.normalize:
                 distance = distance / len(second) if second else math.inf

@@ -46,13 +46,13 @@ def embedding_lookup_sparse(
     if how not in _COMBINED:
         raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', found {combiner!r}")
     ids = sparse_argument(sp_ids)
-    rows, chosen = column(ids.indices, 0), embedding_lookup(params, ids.values, max_norm)
+    rows, embeddings = column(ids.indices, 0), embedding_lookup(params, ids.values, max_norm)
     if sp_weights is None:
-        return _COMBINED[how](chosen, counted(size(rows)), rows)
-    weights = cast(sp_weights.values, chosen.dtype)
-    for _ in range((chosen.shape.rank or 2) - 1):
+        return _COMBINED[how](embeddings, counted(size(rows)), rows)
+    weights = cast(sp_weights.values, embeddings.dtype)
+    for _ in range((embeddings.shape.rank or 2) - 1):
         weights = expand_dims(weights, -1)
-    total = sum_by_segment(chosen * weights, rows)
+    total = sum_by_segment(embeddings * weights, rows)
     if how == "sum":
         return total
     if how == "mean":
@@ -74,23 +74,23 @@ def safe_embedding_lookup_sparse(
     array([[0., 0.],
            [3., 4.]], dtype=float32)
     """
-    given = sparse_argument(sparse_ids)
-    outer = get_item(given.dense_shape, slice(None, -1))
-    flat = concat([expand_dims(reduce_prod(outer), 0), get_item(given.dense_shape, slice(-1, None))], 0)
-    ids = reshaped(given, flat)
+    sparse = sparse_argument(sparse_ids)
+    outer = get_item(sparse.dense_shape, slice(None, -1))
+    flat = concat([expand_dims(reduce_prod(outer), 0), get_item(sparse.dense_shape, slice(-1, None))], 0)
+    ids = reshaped(sparse, flat)
     weights = None if sparse_weights is None else SparseTensor(ids.indices, sparse_weights.values, ids.dense_shape)
-    kept: Any = ids.values >= 0
+    mask: Any = ids.values >= 0
     if weights is not None and combiner != "sum":
-        kept = apply("logical_and", kept, weights.values > 0)
-    ids, weights = retain(ids, kept), None if weights is None else retain(weights, kept)
+        mask = apply("logical_and", mask, weights.values > 0)
+    ids, weights = retain(ids, mask), None if weights is None else retain(weights, mask)
     ids, is_empty = fill_empty_rows(ids, default_id or 0)
     if weights is not None:
         weights, _ = fill_empty_rows(weights, 1.0)
-    found = embedding_lookup_sparse(embedding_weights, ids, weights, combiner, max_norm)
+    embeddings = embedding_lookup_sparse(embedding_weights, ids, weights, combiner, max_norm)
     if default_id is None:
-        found = where(expand_dims(is_empty, 1), zeros_like(found), found)
-    whole = concat([outer, get_item(shape(found, int64), slice(1, None))], 0)
-    made = reshape(found, whole)
-    if hasattr(made, "set_shape"):
-        made.set_shape([*given.shape[: static_rank(given) - 1], *found.shape[1:]])
-    return convert_to_tensor(made)
+        embeddings = where(expand_dims(is_empty, 1), zeros_like(embeddings), embeddings)
+    whole = concat([outer, get_item(shape(embeddings, int64), slice(1, None))], 0)
+    result = reshape(embeddings, whole)
+    if hasattr(result, "set_shape"):
+        result.set_shape([*sparse.shape[: static_rank(sparse) - 1], *embeddings.shape[1:]])
+    return convert_to_tensor(result)

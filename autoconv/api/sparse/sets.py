@@ -70,12 +70,12 @@ def _operation(kind: str, a: Any, b: Any) -> SparseTensor:
     parts = [y for x in (first, second) for y in _parts(x)]
     rank = first.shape.rank
     specs = [TensorSpec((None, rank), int64), TensorSpec((None,), first.dtype), TensorSpec((rank,), int64)]
-    found = numpy_function(SetOperation(kind, *sparse), parts, specs, name="SetOperation")
-    return SparseTensor(*found)
+    result = numpy_function(SetOperation(kind, *sparse), parts, specs, name="SetOperation")
+    return SparseTensor(*result)
 
 
-def _parts(given: Any) -> tuple[Tensor, ...]:
-    return (given.indices, given.values, given.dense_shape) if isinstance(given, SparseTensor) else (given,)
+def _parts(operand: Any) -> tuple[Tensor, ...]:
+    return (operand.indices, operand.values, operand.dense_shape) if isinstance(operand, SparseTensor) else (operand,)
 
 
 @attribute_class

@@ -12,10 +12,10 @@ from autoconv.api.sparse.coordinates import (
     column,
     coordinates,
     element_count,
-    in_order,
     positions,
     row_count,
     rows_of,
+    sorted_rows,
     static_rank,
     true_rows,
 )
@@ -45,43 +45,43 @@ def reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     >>> autoconv.sparse.reorder(autoconv.SparseTensor([[1], [0]], [5, 6], [2])).values.numpy()
     array([6, 5], dtype=int32)
     """
-    return in_order(sparse_argument(sp_input))
+    return sorted_rows(sparse_argument(sp_input))
 
 
 def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -> SparseTensor:
-    """Return the sparse tensor in another shape, of which one size may be -1.
+    """Return the sparse tensor in another shape, whose sizes may include one -1.
 
     Raises ValueError, or InvalidArgumentError at run time, for a shape of another number of elements.
 
     >>> autoconv.sparse.reshape(autoconv.SparseTensor([[1, 0]], [5], [2, 2]), [-1]).indices.numpy()
     array([[2]])
     """
-    given = sparse_argument(sp_input)
-    wanted = convert_to_tensor(shape)
-    vector = cast(wanted, int64)
-    total = element_count(given.dense_shape)
-    known = reduce_prod(apply("select", vector == -1, convert_to_tensor(np.int64(1)), vector))
-    rest = total // apply("maximum", known, convert_to_tensor(np.int64(1)))
+    sparse = sparse_argument(sp_input)
+    tensor = convert_to_tensor(shape)
+    vector = cast(tensor, int64)
+    total = element_count(sparse.dense_shape)
+    product = reduce_prod(apply("select", vector == -1, convert_to_tensor(np.int64(1)), vector))
+    rest = total // apply("maximum", product, convert_to_tensor(np.int64(1)))
     sizes = apply("select", vector == -1, rest, vector)
-    static = static_sizes(wanted)
-    if static is not None and given.shape.is_fully_defined():
-        static = _with_inferred_size(static, given.shape.num_elements() or 0, static_value(wanted))
+    static = static_sizes(tensor)
+    if static is not None and sparse.shape.is_fully_defined():
+        static = _with_inferred_size(static, sparse.shape.num_elements() or 0, static_value(tensor))
     Assert(apply("equal", reduce_prod(sizes), total), ["Input to reshape has another number of elements:", total])
-    places = positions(given.indices, given.dense_shape)
-    result = SparseTensor(coordinates(places, sizes), given.values, sizes)
+    places = positions(sparse.indices, sparse.dense_shape)
+    result = SparseTensor(coordinates(places, sizes), sparse.values, sizes)
     result.set_shape(TensorShape(static))
     return result
 
 
-def _with_inferred_size(sizes: tuple[int | None, ...], total: int, given: Any) -> tuple[int | None, ...]:
+def _with_inferred_size(sizes: tuple[int | None, ...], total: int, requested: Any) -> tuple[int | None, ...]:
     """Return the static sizes with the one that was given as -1; raises ValueError if the elements do not fit."""
-    if given is None:
+    if requested is None:
         return sizes
-    known = int(np.prod([size for size in sizes if size is not None]))
-    if None in sizes and known and total % known == 0:
-        return tuple(total // known if size is None else size for size in sizes)
-    if known != total:
-        raise ValueError(f"Cannot reshape a tensor with {total} elements to shape {list(np.ravel(given))}.")
+    product = int(np.prod([size for size in sizes if size is not None]))
+    if None in sizes and product and total % product == 0:
+        return tuple(total // product if size is None else size for size in sizes)
+    if product != total:
+        raise ValueError(f"Cannot reshape a tensor with {total} elements to shape {list(np.ravel(requested))}.")
     return sizes
 
 
@@ -91,15 +91,15 @@ def transpose(sp_input: SparseTensor, perm: Sequence[int] | None = None, name: s
     >>> autoconv.sparse.transpose(autoconv.SparseTensor([[0, 2]], [5], [2, 3])).dense_shape.numpy()
     array([3, 2])
     """
-    given = sparse_argument(sp_input)
-    order = static_value(perm) if perm is not None else np.arange(static_rank(given))[::-1]
+    sparse = sparse_argument(sp_input)
+    order = static_value(perm) if perm is not None else np.arange(static_rank(sparse))[::-1]
     if order is None:
         raise TypeError(f"perm has to be known while tracing, found {perm!r}")
     axes = convert_to_tensor(np.asarray(order, np.int64))
-    made = SparseTensor(gather(given.indices, axes, axis=1), given.values, gather(given.dense_shape, axes))
-    if given.shape.rank is not None:
-        made.set_shape([given.shape[int(axis)] for axis in np.asarray(order)])
-    return in_order(made)
+    transposed = SparseTensor(gather(sparse.indices, axes, axis=1), sparse.values, gather(sparse.dense_shape, axes))
+    if sparse.shape.rank is not None:
+        transposed.set_shape([sparse.shape[int(axis)] for axis in np.asarray(order)])
+    return sorted_rows(transposed)
 
 
 def expand_dims(sp_input: SparseTensor, axis: int | None = None, name: str | None = None) -> SparseTensor:
@@ -108,21 +108,21 @@ def expand_dims(sp_input: SparseTensor, axis: int | None = None, name: str | Non
     >>> autoconv.sparse.expand_dims(autoconv.SparseTensor([[1]], [5], [2]), 0).indices.numpy()
     array([[0, 1]])
     """
-    given = sparse_argument(sp_input)
-    rank = static_rank(given)
+    sparse = sparse_argument(sp_input)
+    rank = static_rank(sparse)
     at = -1 if axis is None else static_int(axis, "axis")
     if not -rank - 1 <= at <= rank:
         raise ValueError(f"axis {at} must be in [-{rank + 1}, {rank}]")
     at = at + rank + 1 if at < 0 else at
-    zeros_in = zeros(stack([row_count(given.indices), np.int64(1)]), int64)
-    before, behind = (get_item(given.indices, (slice(None), part)) for part in (slice(None, at), slice(at, None)))
-    sizes = get_item(given.dense_shape, slice(None, at)), get_item(given.dense_shape, slice(at, None))
+    zeros_in = zeros(stack([row_count(sparse.indices), np.int64(1)]), int64)
+    before, behind = (get_item(sparse.indices, (slice(None), part)) for part in (slice(None, at), slice(at, None)))
+    sizes = get_item(sparse.dense_shape, slice(None, at)), get_item(sparse.dense_shape, slice(at, None))
     result = SparseTensor(
         concatenated([before, zeros_in, behind], 1),
-        given.values,
+        sparse.values,
         concatenated([sizes[0], ones([1], int64), sizes[1]], 0),
     )
-    result.set_shape([*given.shape[:at], 1, *given.shape[at:]])
+    result.set_shape([*sparse.shape[:at], 1, *sparse.shape[at:]])
     return result
 
 
@@ -132,16 +132,16 @@ def slice_(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: st
     >>> autoconv.sparse.slice(autoconv.SparseTensor([[0, 0], [1, 1]], [5, 6], [2, 2]), [1, 0], [1, 2]).values.numpy()
     array([6], dtype=int32)
     """
-    given = sparse_argument(sp_input)
+    sparse = sparse_argument(sp_input)
     first, count = cast(convert_to_tensor(start), int64), cast(convert_to_tensor(size), int64)
-    room = apply("maximum", given.dense_shape - first, convert_to_tensor(np.int64(0)))
+    room = apply("maximum", sparse.dense_shape - first, convert_to_tensor(np.int64(0)))
     sizes = apply("minimum", count, room)
-    inside = apply("logical_and", given.indices >= first, given.indices < first + sizes)
-    kept = rows_of(given, true_rows(reduce_all(inside, axis=1)))
-    result = SparseTensor(kept.indices - first, kept.values, sizes)
-    known = static_value(start), static_value(size)
-    if given.shape.rank is not None and known[0] is not None and known[1] is not None:
-        pairs = zip(np.ravel(known[0]).tolist(), np.ravel(known[1]).tolist(), given.shape, strict=True)
+    inside = apply("logical_and", sparse.indices >= first, sparse.indices < first + sizes)
+    rows_inside = rows_of(sparse, true_rows(reduce_all(inside, axis=1)))
+    result = SparseTensor(rows_inside.indices - first, rows_inside.values, sizes)
+    bounds = static_value(start), static_value(size)
+    if sparse.shape.rank is not None and bounds[0] is not None and bounds[1] is not None:
+        pairs = zip(np.ravel(bounds[0]).tolist(), np.ravel(bounds[1]).tolist(), sparse.shape, strict=True)
         result.set_shape([None if d is None else max(min(n, d - s), 0) for s, n, d in pairs])
     return result
 
@@ -156,9 +156,9 @@ def split(
     """
     if sp_input is None or num_split is None or axis is None:
         raise ValueError("sparse.split needs sp_input, num_split and axis")
-    given, at = sparse_argument(sp_input), static_int(axis, "axis")
-    at = at + static_rank(given) if at < 0 else at
-    length, parts = given.shape[at], static_int(num_split, "num_split")
+    sparse, at = sparse_argument(sp_input), static_int(axis, "axis")
+    at = at + static_rank(sparse) if at < 0 else at
+    length, parts = sparse.shape[at], static_int(num_split, "num_split")
     if length is None:
         raise ValueError("the size along the axis of sparse.split has to be known")
     if parts > length:
@@ -166,12 +166,12 @@ def split(
     result, start = [], 0
     for number in range(parts):
         count = length // parts + (number < length % parts)
-        offset = np.zeros(static_rank(given), np.int64)
+        offset = np.zeros(static_rank(sparse), np.int64)
         offset[at] = start
-        sizes = [convert_to_tensor(np.int64(count)) if i == at else get_item(given.dense_shape, i)
-                 for i in range(static_rank(given))]  # fmt: skip
-        part = slice_(given, offset, stack(sizes))
-        part.set_shape([count if i == at else size for i, size in enumerate(given.shape)])
+        sizes = [convert_to_tensor(np.int64(count)) if i == at else get_item(sparse.dense_shape, i)
+                 for i in range(static_rank(sparse))]  # fmt: skip
+        part = slice_(sparse, offset, stack(sizes))
+        part.set_shape([count if i == at else size for i, size in enumerate(sparse.shape)])
         result.append(part)
         start += count
     return result
@@ -189,15 +189,15 @@ def concat(
     array([[0, 1],
            [1, 1]])
     """
-    given = [sparse_argument(one) for one in sp_inputs]
-    if len(given) == 1:
-        return given[0]
-    rank = static_rank(given[0])
+    tensors = [sparse_argument(one) for one in sp_inputs]
+    if len(tensors) == 1:
+        return tensors[0]
+    rank = static_rank(tensors[0])
     at = static_int(axis, "axis")
     at = at + rank if at < 0 else at
     if not 0 <= at < rank:
         raise ValueError(f"axis {axis!r} is out of range for {rank} dimensions")
-    shapes = [one.shape.as_list() for one in given]
+    shapes = [one.shape.as_list() for one in tensors]
     for other in shapes[1:]:
         differing = [i for i, (a, b) in enumerate(zip(shapes[0], other, strict=True)) if i != at and a != b]
         if not expand_nonconcat_dims and any(None not in (shapes[0][i], other[i]) for i in differing):
@@ -206,16 +206,16 @@ def concat(
     here = np.arange(rank) == at
     offset: Any = convert_to_tensor(np.zeros(rank, np.int64))
     indices = []
-    for one in given:
+    for one in tensors:
         indices.append(one.indices + offset)
         offset = offset + apply("select", here, one.dense_shape, np.zeros(rank, np.int64))
-    largest: Any = given[0].dense_shape
-    for one in given[1:]:
+    largest: Any = tensors[0].dense_shape
+    for one in tensors[1:]:
         largest = apply("maximum", largest, one.dense_shape)
-    values = concatenated([one.values for one in given], 0)
-    made = SparseTensor(concatenated(indices, 0), values, apply("select", here, offset, largest))
-    made.set_shape([_static_size(i == at, [shape[i] for shape in shapes]) for i in range(rank)])
-    return in_order(made)
+    values = concatenated([one.values for one in tensors], 0)
+    sparse = SparseTensor(concatenated(indices, 0), values, apply("select", here, offset, largest))
+    sparse.set_shape([_static_size(i == at, [shape[i] for shape in shapes]) for i in range(rank)])
+    return sorted_rows(sparse)
 
 
 def _static_size(is_joined: bool, sizes: Sequence[int | None]) -> int | None:
@@ -242,22 +242,22 @@ def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> S
     >>> autoconv.sparse.reset_shape(autoconv.SparseTensor([[0, 1]], [5], [4, 4])).dense_shape.numpy()
     array([1, 2])
     """
-    given = sparse_argument(sp_input)
+    sparse = sparse_argument(sp_input)
     if new_shape is None:
-        sizes = apply("reduce_max", concatenated([given.indices + 1, zeros_row(given)], 0), axis=(0,), keepdims=False)
-        return SparseTensor(given.indices, given.values, sizes)
-    wanted = convert_to_tensor(new_shape)
-    static = static_sizes(wanted)
-    if static is not None and given.shape.rank is not None:
-        pairs = list(zip(static, given.shape, strict=len(static) == given.shape.rank))
-        if len(static) != given.shape.rank or any(None not in (a, b) and a < b for a, b in pairs):  # type: ignore[operator]
-            raise ValueError(f"new_shape {list(static)} is smaller than the shape {given.shape}")
-    Assert(reduce_all(cast(wanted, int64) >= given.dense_shape), ["new_shape is smaller than the shape:", wanted])
-    return SparseTensor(given.indices, given.values, cast(wanted, int64))
+        sizes = apply("reduce_max", concatenated([sparse.indices + 1, zeros_row(sparse)], 0), axis=(0,), keepdims=False)
+        return SparseTensor(sparse.indices, sparse.values, sizes)
+    tensor = convert_to_tensor(new_shape)
+    static = static_sizes(tensor)
+    if static is not None and sparse.shape.rank is not None:
+        pairs = list(zip(static, sparse.shape, strict=len(static) == sparse.shape.rank))
+        if len(static) != sparse.shape.rank or any(None not in (a, b) and a < b for a, b in pairs):  # type: ignore[operator]
+            raise ValueError(f"new_shape {list(static)} is smaller than the shape {sparse.shape}")
+    Assert(reduce_all(cast(tensor, int64) >= sparse.dense_shape), ["new_shape is smaller than the shape:", tensor])
+    return SparseTensor(sparse.indices, sparse.values, cast(tensor, int64))
 
 
-def zeros_row(given: SparseTensor) -> Tensor:
-    return zeros([1, static_rank(given)], int64)
+def zeros_row(sparse: SparseTensor) -> Tensor:
+    return zeros([1, static_rank(sparse)], int64)
 
 
 def fill_empty_rows(
@@ -270,20 +270,20 @@ def fill_empty_rows(
     (array([[ 0, -1],
            [-1,  5]], dtype=int32), array([ True, False]))
     """
-    given = sparse_argument(sp_input)
-    rows = expanded(column(given.indices, 0), 1)
-    total = get_item(given.dense_shape, slice(0, 1))
-    counts = scatter_nd(rows, ones(expanded(row_count(given.indices), 0), int64), total)
+    sparse = sparse_argument(sp_input)
+    rows = expanded(column(sparse.indices, 0), 1)
+    total = get_item(sparse.dense_shape, slice(0, 1))
+    counts = scatter_nd(rows, ones(expanded(row_count(sparse.indices), 0), int64), total)
     empty = counts == 0
     missing = where(empty)
-    width = static_rank(given)
+    width = static_rank(sparse)
     added = concatenated([missing, zeros(stack([row_count(missing), np.int64(width - 1)]), int64)], 1)
-    values = fill(expanded(row_count(missing), 0), convert_to_tensor(default_value, given.dtype))
-    made = SparseTensor(
-        concatenated([given.indices, added], 0), concatenated([given.values, values], 0), given.dense_shape
+    values = fill(expanded(row_count(missing), 0), convert_to_tensor(default_value, sparse.dtype))
+    filled = SparseTensor(
+        concatenated([sparse.indices, added], 0), concatenated([sparse.values, values], 0), sparse.dense_shape
     )
-    made.set_shape(given.shape)
-    return in_order(made), empty
+    filled.set_shape(sparse.shape)
+    return sorted_rows(filled), empty
 
 
 __all__ = [

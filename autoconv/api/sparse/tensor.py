@@ -170,8 +170,8 @@ class SparseTensorSpec(TypeSpec):
 
     def _rows(self, value: Any) -> list[SparseTensor]:
         indices, values, sizes = (part.numpy() for part in self._to_components(value))  # type: ignore[attr-defined]
-        found = [indices[:, 0] == row for row in range(int(sizes[0]))]
-        return [SparseTensor(indices[here, 1:], values[here], sizes[1:]) for here in found]
+        masks = [indices[:, 0] == row for row in range(int(sizes[0]))]
+        return [SparseTensor(indices[here, 1:], values[here], sizes[1:]) for here in masks]
 
     def _stacked(self, values: Sequence[Any]) -> SparseTensor:
         """Return the batch of rows; in each dimension its size is the largest of theirs."""
@@ -181,15 +181,15 @@ class SparseTensorSpec(TypeSpec):
             for row, (indices, _, _) in enumerate(parts)
         ]
         sizes = np.max([sizes for _, _, sizes in parts], axis=0)
-        held = np.concatenate([values for _, values, _ in parts])
-        return SparseTensor(np.concatenate(indices), held, np.array([len(parts), *sizes], np.int64))
+        data = np.concatenate([values for _, values, _ in parts])
+        return SparseTensor(np.concatenate(indices), data, np.array([len(parts), *sizes], np.int64))
 
 
-def _with_shape(made: SparseTensor, shape: TensorShape) -> SparseTensor:
+def _with_shape(sparse: SparseTensor, shape: TensorShape) -> SparseTensor:
     """Refine the static shape of a new sparse tensor by another one, if the two are compatible."""
-    if made._shape.is_compatible_with(shape):
-        made._shape = made._shape.merge_with(shape)
-    return made
+    if sparse._shape.is_compatible_with(shape):
+        sparse._shape = sparse._shape.merge_with(shape)
+    return sparse
 
 
 def _without_checks(components: Any) -> SparseTensor:

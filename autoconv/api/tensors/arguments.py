@@ -31,11 +31,11 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
 
 def static_int(value: TensorLike, name: str) -> int:
     """Return an int given as a number or a constant tensor; raises TypeError for anything else."""
-    known = _static_value(value)
-    if known is None or isinstance(known, (float, str, bytes, np.floating)) or np.ndim(known):
+    static = _static_value(value)
+    if static is None or isinstance(static, (float, str, bytes, np.floating)) or np.ndim(static):
         message = f"{name} has to be an int that is known while tracing, found {value!r}"
         raise _unknown(message, value)
-    return int(known)
+    return int(static)
 
 
 class UnknownAxis(TypeError):
@@ -58,13 +58,13 @@ def _unknown(message: str, value: object) -> TypeError:
 
 def _static_value(value: object) -> Any:
     """Return the value of a tensor that depends on constants and known shapes alone; None for others."""
-    known = static_value(value)
-    if known is None and not isinstance(value, SymbolicTensor):
+    constant = static_value(value)
+    if constant is None and not isinstance(value, SymbolicTensor):
         value = as_tensor(value)  # a variable is read
-        known = static_value(value)
-    if known is None and isinstance(value, SymbolicTensor):
+        constant = static_value(value)
+    if constant is None and isinstance(value, SymbolicTensor):
         return computed_value(value.value_in_graph)
-    return known
+    return constant
 
 
 def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
@@ -75,9 +75,9 @@ def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None,
     """
     if as_tensor(shape) is None and isinstance(shape, (int, np.integer)):
         shape = (shape,)
-    known = static_value(shape)
-    if known is not None:
-        return (), tuple(int(d) for d in np.ravel(known))
+    constant = static_value(shape)
+    if constant is not None:
+        return (), tuple(int(d) for d in np.ravel(constant))
     if as_tensor(shape) is None and isinstance(shape, Iterable):
         sizes = [getattr(d, "value", d) if type(d).__name__ == "Dimension" else d for d in shape]
         static = tuple(_size(d) for d in sizes)
@@ -100,6 +100,6 @@ def known_sizes(shape: ShapeLike) -> tuple[int | None, ...] | None:
 def _size(dimension: Any) -> int | None:
     value = None if dimension is None else static_value(dimension)
     if value is None and isinstance(dimension, SymbolicTensor):
-        found = partial_value(dimension.value_in_graph)
-        value = found[0] if found is not None and found[0].ndim == 0 and found[1] else None
+        partial = partial_value(dimension.value_in_graph)
+        value = partial[0] if partial is not None and partial[0].ndim == 0 and partial[1] else None
     return None if value is None else int(value)

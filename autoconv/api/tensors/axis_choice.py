@@ -48,9 +48,9 @@ def any_axis(
 
             def of(axes: Values) -> Result:
                 axis = axes if failed.axis.shape.rank else axes[0]
-                given = [axis if failed.is_axis(value) else value for value in args]
+                positional = [axis if failed.is_axis(value) else value for value in args]
                 named = {name: axis if failed.is_axis(value) else value for name, value in kwargs.items()}
-                return function(*given, **named)  # type: ignore[arg-type]
+                return function(*positional, **named)  # type: ignore[arg-type]
 
             return _switch_over_axes(failed.axis, choices, of)
 
@@ -72,8 +72,8 @@ def _choices(operand: object, axis: SymbolicTensor, new: int, ordered: bool) -> 
     if count is None:
         return None
     arrangements = itertools.permutations if ordered else itertools.combinations
-    found = list(itertools.islice(arrangements(range(rank + new), count), MOST_ARMS + 1))
-    return found if 0 < len(found) <= MOST_ARMS else None
+    arrangements_ = list(itertools.islice(arrangements(range(rank + new), count), MOST_ARMS + 1))
+    return arrangements_ if 0 < len(arrangements_) <= MOST_ARMS else None
 
 
 MOST_ARMS = 120  # the permutations of five dimensions
@@ -82,8 +82,8 @@ MOST_ARMS = 120  # the permutations of five dimensions
 def _switch_over_axes(axis: SymbolicTensor, choices: list[Values], of: Callable[[Values], Result]) -> Result:
     """Record the function's results for the choices, one of which the running graph takes."""
     size = 1 + max(itertools.chain.from_iterable(choices))
-    given = apply("reshape", apply("cast", axis, dtype=int64), shape=(-1,))
-    places = apply("select", apply("less", given, np.int64(0)), apply("add", given, np.int64(size)), given)
+    result = apply("reshape", apply("cast", axis, dtype=int64), shape=(-1,))
+    places = apply("select", apply("less", result, np.int64(0)), apply("add", result, np.int64(size)), result)
     index = _position(places, choices, size, len({frozenset(c) for c in choices}) < len(choices))
     arms = [functools.partial(_result, of, axes) for axes in choices]
     found: tuple[Result, ...] = stage_arms(index, [*arms, _no_such_axis], [], ("the result",))  # type: ignore[arg-type]
@@ -101,8 +101,8 @@ def _position(places: Tensor, choices: list[Values], size: int, ordered: bool) -
     fits = apply("logical_and", apply("greater_equal", places, np.int64(0)), apply("less", places, np.int64(size)))
     code = apply("reduce_sum", apply("multiply", places, weights), axis=(0,), keepdims=False)
     valid = apply("reduce_all", fits, axis=(0,), keepdims=False)
-    found = apply("gather", table, apply("select", valid, code, np.int64(0)), axis=0, batch_dims=0)
-    return apply("select", valid, found, np.int64(len(choices)))
+    result = apply("gather", table, apply("select", valid, code, np.int64(0)), axis=0, batch_dims=0)
+    return apply("select", valid, result, np.int64(len(choices)))
 
 
 def _result(of: Callable[[Values], Result], axes: Values) -> tuple[Result]:

@@ -19,15 +19,15 @@ def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     >>> autoconv.cast([1.7, -1.7], autoconv.int32).numpy()
     array([ 1, -1], dtype=int32)
     """
-    wanted = as_dtype(dtype)
+    out_dtype = as_dtype(dtype)
     if isinstance(x, IndexedSlices):
-        return IndexedSlices(cast(x.values, wanted), x.indices, x.dense_shape)  # type: ignore[return-value]
+        return IndexedSlices(cast(x.values, out_dtype), x.indices, x.dense_shape)  # type: ignore[return-value]
     tensor = as_tensor(x)
     if tensor is None:
         tensor = convert_to_tensor(x)
     elif tensor.weak:
-        return apply("python_cast", tensor, dtype=wanted, name=name)
-    return tensor if tensor.dtype is wanted else apply("cast", tensor, dtype=wanted, name=name)
+        return apply("python_cast", tensor, dtype=out_dtype, name=name)
+    return tensor if tensor.dtype is out_dtype else apply("cast", tensor, dtype=out_dtype, name=name)
 
 
 def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
@@ -36,9 +36,9 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
     >>> autoconv.saturate_cast([300.0, -5.0], autoconv.uint8).numpy()
     array([255,   0], dtype=uint8)
     """
-    wanted = as_dtype(dtype)
+    out_dtype = as_dtype(dtype)
     tensor = convert_to_tensor(value)
-    return tensor if tensor.dtype is wanted else apply("saturate_cast", tensor, dtype=wanted, name=name)
+    return tensor if tensor.dtype is out_dtype else apply("saturate_cast", tensor, dtype=out_dtype, name=name)
 
 
 def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:

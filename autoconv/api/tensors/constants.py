@@ -38,10 +38,10 @@ def ones(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, 
 
 
 def _fill_with(shape: Any, dtype: object, number: int, name: str | None) -> Tensor:
-    wanted = as_dtype(dtype)
-    value = (b"", b"1")[number] if wanted.is_string else number
+    out_dtype = as_dtype(dtype)
+    value = (b"", b"1")[number] if out_dtype.is_string else number
     vector, static = shape_argument(shape)
-    return apply("fill", np.array(value, wanted.numpy), *vector, shape=static, name=name)
+    return apply("fill", np.array(value, out_dtype.numpy), *vector, shape=static, name=name)
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: object = None) -> Tensor:
@@ -127,10 +127,10 @@ def range(
     if limit is None:
         start, limit = 0, start
     bounds = (start, limit, delta)
-    wanted = as_dtype(dtype) if dtype is not None else _widest(bounds)
-    known = [static_value(bound) for bound in bounds]
-    length = None if any(k is None for k in known) else _range_length(*known)
-    return apply("range", *(_as(bound, wanted) for bound in bounds), length=length, name=name)
+    out_dtype = as_dtype(dtype) if dtype is not None else _widest(bounds)
+    static_bounds = [static_value(bound) for bound in bounds]
+    length = None if any(k is None for k in static_bounds) else _range_length(*static_bounds)
+    return apply("range", *(_as(bound, out_dtype) for bound in bounds), length=length, name=name)
 
 
 def _widest(bounds: tuple[Any, ...]) -> DType:

@@ -146,10 +146,10 @@ def where(
         raise ValueError("x and y must both be non-None or both be None.")
     if x is not None:
         return apply("select", condition, x, y, name=name)
-    chosen = convert_to_tensor(condition)
-    if not chosen.dtype.is_bool:
-        chosen = apply("not_equal", chosen, apply("zeros_like", chosen))
-    return apply("where_indices", chosen, name=name)
+    mask = convert_to_tensor(condition)
+    if not mask.dtype.is_bool:
+        mask = apply("not_equal", mask, apply("zeros_like", mask))
+    return apply("where_indices", mask, name=name)
 
 
 @any_axis(new=1)
@@ -167,19 +167,19 @@ def one_hot(
     array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)
     """
-    given = [v for v in (on_value, off_value) if v is not None]
-    wanted = as_dtype(dtype) if dtype is not None else convert_to_tensor(given[0]).dtype if given else float32
-    if wanted.is_string and len(given) < 2:
+    values = [v for v in (on_value, off_value) if v is not None]
+    out_dtype = as_dtype(dtype) if dtype is not None else convert_to_tensor(values[0]).dtype if values else float32
+    if out_dtype.is_string and len(values) < 2:
         raise TypeError("one_hot of strings needs both on_value and off_value")
     on_, off_ = (
-        convert_to_tensor(v, wanted) if v is not None else np.array(n, wanted.numpy)
+        convert_to_tensor(v, out_dtype) if v is not None else np.array(n, out_dtype.numpy)
         for v, n in ((on_value, 1), (off_value, 0))
     )
-    known = static_value(depth)
-    extra = () if known is not None else (convert_to_tensor(depth),)
+    constant = static_value(depth)
+    extra = () if constant is not None else (convert_to_tensor(depth),)
     return apply(
-        "one_hot", indices, on_, off_, *extra, depth=None if known is None else int(known),
-        axis=-1 if axis is None else static_int(axis, "axis"), dtype=wanted, name=name,
+        "one_hot", indices, on_, off_, *extra, depth=None if constant is None else int(constant),
+        axis=-1 if axis is None else static_int(axis, "axis"), dtype=out_dtype, name=name,
     )  # fmt: skip
 
 
@@ -202,18 +202,18 @@ def unsorted_segment_sum(
     >>> autoconv.math.unsorted_segment_sum([1, 2, 3], [1, 0, 1], num_segments=2).numpy()
     array([2, 4], dtype=int32)
     """
-    ids, known = convert_to_tensor(segment_ids), static_value(num_segments)
-    if known is not None:
+    ids, static_count = convert_to_tensor(segment_ids), static_value(num_segments)
+    if static_count is not None:
         below = static_value(ids)
         if below is None or (np.asarray(below) < 0).any():
-            return _without_negative(convert_to_tensor(data), ids, int(known))
-    extra = () if known is not None else (convert_to_tensor(num_segments),)
+            return _without_negative(convert_to_tensor(data), ids, int(static_count))
+    extra = () if static_count is not None else (convert_to_tensor(num_segments),)
     return apply(
         "segment_sum",
         data,
         segment_ids,
         *extra,
-        num_segments=None if known is None else int(known),
+        num_segments=None if static_count is None else int(static_count),
         name=name,
     )
 

@@ -41,11 +41,13 @@ def slice(input_: Any, begin: TensorLike, size: ShapeLike, name: str | None = No
     )
     part = get_item(tensor, items)
     looked_at = [isinstance(start, int) and _is_known(shape, i) for i, start in enumerate(starts)]
-    wanted = tuple(
+    sizes_to_check = tuple(
         count if isinstance(count, int) and count >= 0 and not done else None
         for count, done in zip(sizes, looked_at, strict=True)
     )
-    return part if wanted.count(None) == len(wanted) else apply("ensure_shape", part, shape=wanted)
+    return (
+        part if sizes_to_check.count(None) == len(sizes_to_check) else apply("ensure_shape", part, shape=sizes_to_check)
+    )
 
 
 def _is_known(shape: Any, axis: int) -> bool:
@@ -62,21 +64,21 @@ def _count(values: Any) -> int | None:
 
 def _scalars(values: Any, count: int | None = None) -> list[Any]:
     """Return known values as ints, others as scalar tensors; `count` is the length if that of the vector is unknown."""
-    known = static_value(values)
-    if known is not None:
-        return [int(v) for v in np.ravel(known)]
+    constant = static_value(values)
+    if constant is not None:
+        return [int(v) for v in np.ravel(constant)]
     if as_tensor(values) is None:
         return [_scalar(v) for v in values]
     own = _count(values)
     if own is None and count is None:
-        raise ValueError("how many dimensions are sliced has to be known while tracing")
+        raise ValueError("the number of sliced dimensions has to be known while tracing")
     vector = convert_to_tensor(values)
     return [get_item(vector, i) for i in builtins.range(own if own is not None else count or 0)]
 
 
 def _scalar(value: TensorLike) -> Any:
-    known = static_value(value)
-    return convert_to_tensor(value) if known is None else int(known)
+    constant = static_value(value)
+    return convert_to_tensor(value) if constant is None else int(constant)
 
 
 def _part(axis: int, start: Any, count: Any, whole: int | None) -> builtins.slice:
@@ -130,8 +132,8 @@ def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: AxisLike | None = N
     >>> autoconv.boolean_mask([1, 2, 3], [True, False, True]).numpy()
     array([1, 3], dtype=int32)
     """
-    x, chosen = convert_to_tensor(tensor), convert_to_tensor(mask)
-    if chosen.shape.rank == 0:
+    x, mask_ = convert_to_tensor(tensor), convert_to_tensor(mask)
+    if mask_.shape.rank == 0:
         raise ValueError("boolean_mask cannot take a scalar mask")
     at = 0 if axis is None else static_int(axis, "axis")
     if at < 0:
@@ -139,4 +141,4 @@ def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: AxisLike | None = N
             raise ValueError("boolean_mask with a negative axis needs a tensor of known rank")
         at += x.shape.rank
     every = Slice()
-    return apply("get_item", x, chosen, spec=(every,) * at + (Mask(),), name=name)
+    return apply("get_item", x, mask_, spec=(every,) * at + (Mask(),), name=name)

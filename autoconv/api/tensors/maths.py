@@ -309,15 +309,15 @@ def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.polygamma(1, 1.0).numpy().round(3)
     np.float32(1.645)
     """
-    known = static_value(a)
-    if known is not None and np.ndim(known) == 0 and known == int(known) and known >= 0:
-        return apply("polygamma", x, order=int(known), name=name) if known else digamma(x, name)
+    constant = static_value(a)
+    if constant is not None and np.ndim(constant) == 0 and constant == int(constant) and constant >= 0:
+        return apply("polygamma", x, order=int(constant), name=name) if constant else digamma(x, name)
     x = convert_to_tensor(x)
     order = apply("add", apply("cast", convert_to_tensor(a), dtype=x.dtype), 1.0)
     sign = apply("cos", apply("multiply", order, np.pi))  # -1 for even derivatives
     size = apply("multiply", apply("exp", apply("lgamma", order)), apply("zeta", order, x))
-    found = apply("multiply", apply("round", sign), size)
-    return apply("select", apply("equal", order, 1.0), digamma(x), found, name=name)
+    result = apply("multiply", apply("round", sign), size)
+    return apply("select", apply("equal", order, 1.0), digamma(x), result, name=name)
 
 
 def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:

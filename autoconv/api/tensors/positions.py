@@ -29,11 +29,11 @@ def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None
     """
     places: Any = convert_to_tensor(indices)
     sizes: Any = convert_to_tensor(dims, places.dtype)
-    found = []
+    coordinates = []
     for axis in reversed(range(sizes.shape[0])):
-        found.append(places % sizes[axis])
+        coordinates.append(places % sizes[axis])
         places = places // sizes[axis]
-    return stack(found[::-1])
+    return stack(coordinates[::-1])
 
 
 def histogram_fixed_width_bins(
@@ -47,10 +47,10 @@ def histogram_fixed_width_bins(
     >>> autoconv.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 15.0], [0.0, 5.0], nbins=5).numpy()
     array([0, 0, 1, 4], dtype=int32)
     """
-    given: Any = convert_to_tensor(values)
-    ends: Any = convert_to_tensor(value_range, given.dtype)
+    tensor: Any = convert_to_tensor(values)
+    ends: Any = convert_to_tensor(value_range, tensor.dtype)
     count: Any = convert_to_tensor(nbins, int32)
-    share = (given - ends[0]) / (ends[1] - ends[0])
+    share = (tensor - ends[0]) / (ends[1] - ends[0])
     scaled = apply("floor", share * cast(count, share.dtype))
     return cast(clip_by_value(cast(scaled, int32), 0, count - 1), as_dtype(dtype))
 
@@ -115,8 +115,8 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def passed(x: Any, *more: Any, **named: Any) -> Any:
-        given: Any = convert_to_tensor(x)
-        return given + stop_gradient(f(given, *more, **named) - given)
+        tensor: Any = convert_to_tensor(x)
+        return tensor + stop_gradient(f(tensor, *more, **named) - tensor)
 
     return passed
 
@@ -189,10 +189,10 @@ def cumulative_logsumexp(
     >>> autoconv.math.cumulative_logsumexp([0.0, 0.0, 0.0]).numpy().round(4)
     array([0.    , 0.6931, 1.0986], dtype=float32)
     """
-    given: Any = convert_to_tensor(x)
-    top = apply("reduce_max", stop_gradient(given), axis=(axis,), keepdims=True)
+    tensor: Any = convert_to_tensor(x)
+    top = apply("reduce_max", stop_gradient(tensor), axis=(axis,), keepdims=True)
     top = apply("select", apply("is_finite", top), top, apply("zeros_like", top))
-    sums = apply("cumsum", apply("exp", given - top), axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
+    sums = apply("cumsum", apply("exp", tensor - top), axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
     return apply("log", sums) + top
 
 

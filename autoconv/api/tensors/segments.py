@@ -157,10 +157,10 @@ def bincount(
     if len(rows.shape) == 2:
         count = shape(rows)[0]
         ids = where(apply("less", ids, 0), -1, ids + expand_dims(counted(count), 1) * length)
-        found = reshape(_sum(reshape(amounts, [-1]), reshape(ids, [-1]), count * length), [count, length])
+        sums = reshape(_sum(reshape(amounts, [-1]), reshape(ids, [-1]), count * length), [count, length])
     else:
-        found = _sum(amounts, ids, length)
-    return cast(apply("not_equal", found, cast(0, found.dtype)), kind) if binary_output else found
+        sums = _sum(amounts, ids, length)
+    return cast(apply("not_equal", sums, cast(0, sums.dtype)), kind) if binary_output else sums
 
 
 def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
@@ -222,10 +222,10 @@ def _count_of(segment_ids: TensorLike) -> Tensor:
 def _reduce_with_zeros(reduce: Callable[..., Tensor], data: TensorLike, segment_ids: TensorLike) -> Tensor:
     """Return a reduction of sorted segments with 0 in those without rows."""
     rows, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
-    found = reduce(rows, ids, _count_of(ids))
+    result = reduce(rows, ids, _count_of(ids))
     there = segment_sum(ones_like(ids), ids)
     for _ in range(len(rows.shape) - 1):
         there = expand_dims(there, -1)
-    return where(apply("greater", there, cast(0, there.dtype)), found, zeros((), rows.dtype))
+    return where(apply("greater", there, cast(0, there.dtype)), result, zeros((), rows.dtype))
 
 

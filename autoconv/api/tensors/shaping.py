@@ -100,8 +100,8 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
            [2, 5],
            [3, 6]], dtype=int32)
     """
-    found = apply("transpose", a, perm=static_axes(perm), name=name)
-    return apply("conjugate", found) if conjugate and found.dtype.is_complex else found
+    result = apply("transpose", a, perm=static_axes(perm), name=name)
+    return apply("conjugate", result) if conjugate and result.dtype.is_complex else result
 
 
 @any_axis(new=1)
@@ -143,10 +143,10 @@ def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None 
     array([3, 1, 2], dtype=int32)
     """
     axes = static_axes(axis)
-    known = static_value(shift)
-    if known is None:
+    constant = static_value(shift)
+    if constant is None:
         return apply("roll", input, convert_to_tensor(shift), shift=None, axis=axes, name=name)
-    shifts = tuple(int(s) for s in np.ravel(known))
+    shifts = tuple(int(s) for s in np.ravel(constant))
     return apply("roll", input, shift=shifts, axis=axes, name=name)
 
 
@@ -185,10 +185,10 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None,
     if axis is None:
         x, axis = apply("reshape", input, shape=(-1,)), 0
     at = static_int(axis, "axis")
-    known = static_value(repeats)
-    if known is not None and np.size(known) == 1:
-        return apply("repeat", x, repeats=int(np.ravel(known)[0]), axis=at, name=name)
-    counts = np.asarray(known, np.int64) if known is not None else convert_to_tensor(repeats)
+    constant = static_value(repeats)
+    if constant is not None and np.size(constant) == 1:
+        return apply("repeat", x, repeats=int(np.ravel(constant)[0]), axis=at, name=name)
+    counts = np.asarray(constant, np.int64) if constant is not None else convert_to_tensor(repeats)
     return apply("repeat", x, counts, repeats=None, axis=at, name=name)
 
 
@@ -202,13 +202,13 @@ def pad(
     >>> autoconv.pad([1, 2], [[1, 2]]).numpy()
     array([0, 1, 2, 0, 0], dtype=int32)
     """
-    known = static_value(paddings)
+    constant = static_value(paddings)
     pairs = (
         None
-        if known is None
-        else tuple((int(before), int(after)) for before, after in np.reshape(known, (-1, 2)))
+        if constant is None
+        else tuple((int(before), int(after)) for before, after in np.reshape(constant, (-1, 2)))
     )
-    vector = () if known is not None else (convert_to_tensor(_side_by_side(paddings)),)
+    vector = () if constant is not None else (convert_to_tensor(_side_by_side(paddings)),)
     filler = static_value(constant_values)
     if filler is not None:
         filler = np.asarray(filler).item()
@@ -216,8 +216,8 @@ def pad(
         return apply("pad", tensor, *vector, constant_values=filler, **options, name=name)
     padded = apply("pad", tensor, *vector, paddings=pairs, mode="CONSTANT", constant_values=0)
     inside = apply("ones_like", tensor, dtype=bool_)
-    kept = apply("pad", inside, *vector, paddings=pairs, mode="CONSTANT", constant_values=False)
-    return apply("select", kept, padded, constant_values, name=name)
+    result = apply("pad", inside, *vector, paddings=pairs, mode="CONSTANT", constant_values=False)
+    return apply("select", result, padded, constant_values, name=name)
 
 
 def _side_by_side(paddings: Any) -> Any:
@@ -306,9 +306,9 @@ def split(
     """
     tensor = convert_to_tensor(value)
     at = static_int(axis, "axis")
-    known = static_value(num_or_size_splits)
-    if known is not None and np.ndim(known) == 0:
-        return results(apply("split", tensor, sizes=(None,) * int(known), axis=at, name=name))
+    constant = static_value(num_or_size_splits)
+    if constant is not None and np.ndim(constant) == 0:
+        return results(apply("split", tensor, sizes=(None,) * int(constant), axis=at, name=name))
     vector, sizes = shape_argument(num_or_size_splits)
     if sizes is None:
         if num is None:
@@ -366,8 +366,8 @@ def sequence_mask(lengths: TensorLike, maxlen: Any = None, dtype: DTypeLike = bo
     if stop.dtype is not counts.dtype:
         stop = apply("cast", stop, dtype=counts.dtype)
     zero, one = (np.array(n, counts.dtype.numpy) for n in (0, 1))
-    known = static_value(stop)
-    row = apply("range", zero, stop, one, length=None if known is None else int(known))
+    constant = static_value(stop)
+    row = apply("range", zero, stop, one, length=None if constant is None else int(constant))
     mask = apply("less", row, apply("expand_dims", counts, axis=-1), name=name)
-    wanted = as_dtype(dtype)
-    return mask if wanted.is_bool else apply("cast", mask, dtype=wanted)
+    out_dtype = as_dtype(dtype)
+    return mask if out_dtype.is_bool else apply("cast", mask, dtype=out_dtype)

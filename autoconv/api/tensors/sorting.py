@@ -78,11 +78,11 @@ def top_k(
     >>> values.numpy(), positions.numpy()
     (array([5, 3], dtype=int32), array([1, 2], dtype=int32))
     """
-    known = static_value(k)
-    extra, size = ((), int(known)) if known is not None else ((convert_to_tensor(k),), None)
+    constant = static_value(k)
+    extra, size = ((), int(constant)) if constant is not None else ((convert_to_tensor(k),), None)
     values, indices = apply("top_k", input, *extra, k=size, name=name)
-    wanted = as_dtype(index_type)
-    return TopKV2(values, indices if wanted is int32 else apply("cast", indices, dtype=wanted))
+    dtype = as_dtype(index_type)
+    return TopKV2(values, indices if dtype is int32 else apply("cast", indices, dtype=dtype))
 
 
 def in_top_k(targets: TensorLike, predictions: TensorLike, k: IntLike, name: str | None = None) -> Tensor:
@@ -93,10 +93,10 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: IntLike, name: str
     """
     scores = convert_to_tensor(predictions)
     index = apply("expand_dims", convert_to_tensor(targets), axis=-1)
-    chosen = apply("take_along_axis", scores, index, axis=-1)
-    above = apply("cast", apply("greater", scores, chosen), dtype=int32)
+    result = apply("take_along_axis", scores, index, axis=-1)
+    above = apply("cast", apply("greater", scores, result), dtype=int32)
     rank = apply("reduce_sum", above, axis=(-1,), keepdims=False)
-    finite = apply("squeeze", apply("is_finite", chosen), axis=(-1,))
+    finite = apply("squeeze", apply("is_finite", result), axis=(-1,))
     return apply("logical_and", apply("less", rank, apply("cast", convert_to_tensor(k), dtype=int32)), finite)
 
 

@@ -8,7 +8,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
-    """The number of which the error function is x; infinite at -1 and 1, nan beyond.
+    """The number whose error function is x; infinite at -1 and 1, nan beyond.
 
     >>> autoconv.math.erfinv([0.0, 0.5]).numpy().round(4)
     array([0.    , 0.4769], dtype=float32)
@@ -26,7 +26,7 @@ def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
-    """The number of which 1 - erf is x.
+    """The number y with 1 - erf(y) = x.
 
     >>> autoconv.math.erfcinv([0.1, 0.5]).numpy().round(4)
     array([1.1631, 0.4769], dtype=float32)

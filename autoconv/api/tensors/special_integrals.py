@@ -176,8 +176,8 @@ def spence(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _in_float64(x: TensorLike, function: Callable[[Real], Real]) -> Tensor:
-    given = convert_to_tensor(x)
-    return cast(function(cast(given, float64)), given.dtype)
+    tensor = convert_to_tensor(x)
+    return cast(function(cast(tensor, float64)), tensor.dtype)
 
 
 def _positive(u: Real) -> Real:

@@ -17,14 +17,14 @@ from autoconv.runtime.tensors.tensor import Tensor
 def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:
     """Return the value of a tensor as an array, None where it is not known while tracing.
 
-    With `partial`, a vector of which some elements are known is a list, with None for the others.
+    With `partial`, a vector with some known elements is a list, with None for the others.
 
     >>> autoconv.get_static_value(autoconv.constant([1, 2]))
     array([1, 2], dtype=int32)
     """
-    known = static_value(tensor)
-    if known is not None or not isinstance(tensor, SymbolicTensor):
-        return known
+    constant = static_value(tensor)
+    if constant is not None or not isinstance(tensor, SymbolicTensor):
+        return constant
     found = partial_value(tensor.value_in_graph)
     if found is None:
         return None

@@ -49,10 +49,10 @@ class NativeGraph:
     """
 
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
-        given, graph = graph, legalize(graph)
+        original, graph = graph, legalize(graph)
         module = ModuleText()
         declare_shared(module)
-        module.open = self.sizes = open_sizes(graph, given.needs)
+        module.open = self.sizes = open_sizes(graph, original.needs)
         module.sizes = tuple(map(register_of, module.open.symbols))
         calls = Calls(module, compile_region)
         if form is not None and not can_call(graph, form):
@@ -80,7 +80,7 @@ class NativeGraph:
         self.kernel_calls = calls.kernels
         self.kernels = [name for name, _ in calls.kernels]
         self.holds_no_arguments = holds_no_arguments(graph)
-        self._graph = given
+        self._graph = original
         self._forms = [_kernel_argument_form(value) for value in graph.parameters]
         self._plain: interpreter.Run | None = None
 

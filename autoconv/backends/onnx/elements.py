@@ -73,8 +73,8 @@ class ElementWriter(NodeWriter):
             return self.converted(moved, x.dtype)
         below = self.compare("lt", x, 0)
         moved = self._shifted_bits(name, self.converted(self.chosen(below, ~x, x), bare), self.converted(y, bare))
-        found = self.converted(moved, x.dtype)
-        return self.chosen(below, ~found, found)
+        remainder = self.converted(moved, x.dtype)
+        return self.chosen(below, ~remainder, remainder)
 
     def _atan2(self, y: Term, x: Term) -> Term:
         """Compute the angle from the quotient of the smaller and the larger coordinate."""
@@ -85,8 +85,8 @@ class ElementWriter(NodeWriter):
         angle = self.libm("atan", ratio)
         angle = self.select(size_y > size_x, math.pi / 2 - angle, angle)
         angle = self.select(self._is_negative(x), math.pi - angle, angle)
-        found = self.intrinsic("copysign", angle, y)
-        return self.select(self.is_nan(x) | self.is_nan(y), math.nan, found)
+        angle_with_sign = self.intrinsic("copysign", angle, y)
+        return self.select(self.is_nan(x) | self.is_nan(y), math.nan, angle_with_sign)
 
     def _is_negative(self, x: Term) -> Term:
         return (x < 0.0) | (x.same(0.0) & (self.binary("divide", 1.0, x) < 0.0))
@@ -106,15 +106,15 @@ class ElementWriter(NodeWriter):
             grown = self.unary("exponential", x)
             less = grown - 1.0
             safe = self.select(grown.same(1.0) | (less <= -1.0) | ~(grown < math.inf), 2.0, grown)
-            found = less * x / self.unary("log", safe)
-            found = self.select((less <= -1.0) | ~(grown < math.inf), less, found)
-            return self.select(grown.same(1.0), x, found)
+            quotient = less * x / self.unary("log", safe)
+            quotient = self.select((less <= -1.0) | ~(grown < math.inf), less, quotient)
+            return self.select(grown.same(1.0), x, quotient)
         if name == "log1p":
             whole = x + 1.0
             safe = self.select(whole.same(1.0) | ~(whole < math.inf), 2.0, whole)
-            found = self.unary("log", safe) * x / (safe - 1.0)
-            found = self.select(~(whole < math.inf), whole, found)
-            return self.select(whole.same(1.0), x, found)
+            quotient = self.unary("log", safe) * x / (safe - 1.0)
+            quotient = self.select(~(whole < math.inf), whole, quotient)
+            return self.select(whole.same(1.0), x, quotient)
         if name == "cbrt":
             size = self.unary("abs", x)
             root = self.binary("power", size, 1 / 3)
@@ -136,12 +136,12 @@ class ElementWriter(NodeWriter):
         near = self.select(far, 1.0, size)
         if name == "asinh":
             square = near * near
-            found = self.libm("log1p", near + square / (self.unary("sqrt", square + 1.0) + 1.0))
+            magnitude = self.libm("log1p", near + square / (self.unary("sqrt", square + 1.0) + 1.0))
         else:
             rest = near - 1.0
-            found = self.libm("log1p", rest + self.unary("sqrt", rest * 2.0 + rest * rest))
-        found = self.select(far, self.unary("log", self.select(far, size, 1.0)) + math.log(2.0), found)
-        return found if name == "acosh" else self.intrinsic("copysign", found, x)
+            magnitude = self.libm("log1p", rest + self.unary("sqrt", rest * 2.0 + rest * rest))
+        magnitude = self.select(far, self.unary("log", self.select(far, size, 1.0)) + math.log(2.0), magnitude)
+        return magnitude if name == "acosh" else self.intrinsic("copysign", magnitude, x)
 
     def compared(self, test: str, x: Term, y: Term) -> Term:
         if test == "ne":

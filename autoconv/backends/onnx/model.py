@@ -35,11 +35,11 @@ def to_onnx(
     writer = Writer(capacity)
     arguments: list[Term] = []
     inputs: list[tuple[Term, Shape]] = []
-    given = constants or {}
+    constants_by_position = constants or {}
     for i, value in enumerate(graph.parameters):
         kind = contents(value.type)
-        if i in given:
-            arguments.append(writer.array(np.asarray(given[i], kind.dtype.numpy), kind.dtype))
+        if i in constants_by_position:
+            arguments.append(writer.array(np.asarray(constants_by_position[i], kind.dtype.numpy), kind.dtype))
             continue
         name = names[len(inputs)] if len(inputs) < len(names) else value.name
         term = Term(writer, name, kind.dtype, tuple(s if isinstance(s, int) else None for s in kind.shape or ()))

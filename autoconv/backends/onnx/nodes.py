@@ -58,13 +58,13 @@ class NodeWriter(Control):
         self._count += 1
         return f"v{self._count}"
 
-    def made(self, dtype: DType, shape: Sequence[Any]) -> Term:
+    def new_term(self, dtype: DType, shape: Sequence[Any]) -> Term:
         return Term(self, self.name(), dtype, tuple(shape))
 
     def emit(self, op: str, operands: Sequence[Term], dtype: DType, shape: Sequence[Any], **attributes: Any) -> Term:
         if dtype.is_complex or any(x.dtype.is_complex for x in operands):
             raise GraphUnfit(op, "ONNX has no complex numbers")
-        result = self.made(dtype, shape)
+        result = self.new_term(dtype, shape)
         self.nodes.append(Record(op, tuple(x.name for x in operands), (result.name,), attributes))
         return result
 

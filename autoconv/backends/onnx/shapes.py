@@ -56,8 +56,8 @@ class ShapeWriter(ElementWriter):
         for axis in range(rank):
             sizes = [x.shape[axis - rank + x.rank] if axis - rank + x.rank >= 0 else 1 for x in operands]
             wide = [size for size in sizes if size != 1]
-            known = [size for size in wide if isinstance(size, int)]
-            found.append(known[0] if known else 1 if not wide else wide[0])
+            static_sizes = [size for size in wide if isinstance(size, int)]
+            found.append(static_sizes[0] if static_sizes else 1 if not wide else wide[0])
         shape = tuple(found)
         if static_shape(shape) is not None:
             return [self.expanded(x, shape) for x in operands]
@@ -119,8 +119,8 @@ class ShapeWriter(ElementWriter):
         last = self.integers([2**63 - 1]) if stop is None else self.shape_vector([stop])
         return self._slice(x, axis, first, last, 1 if step is None else step, None)
 
-    def open_stack(self, given: ListTerm) -> Term:
-        return self.open_slice(given.buffer, 0, None, self.cast(given.length, int64), None)  # type: ignore[return-value]
+    def open_stack(self, list_term: ListTerm) -> Term:
+        return self.open_slice(list_term.buffer, 0, None, self.cast(list_term.length, int64), None)  # type: ignore[return-value]
 
     def concatenate(self, parts: Sequence[Term], axis: int) -> Term:
         if len(parts) == 1:

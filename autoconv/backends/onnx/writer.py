@@ -84,7 +84,7 @@ class Writer(ShapeWriter):
         if x.dtype in (*WIDE, bool_):
             values, places = self.sort(self.converted(x, int64), axis, descending)
             return self.cast(values, x.dtype), places
-        values, places = self.made(x.dtype, x.shape), self.made(int64, x.shape)
+        values, places = self.new_term(x.dtype, x.shape), self.new_term(int64, x.shape)
         count = self.shape_vector([self.size(x, axis)])
         attributes = {"axis": axis, "largest": int(descending), "sorted": 1}
         self.nodes.append(Record("TopK", (x.name, count.name), (values.name, places.name), attributes))
@@ -118,8 +118,8 @@ class Writer(ShapeWriter):
         shape: list[Any] = [x.shape[a] for a in batch]
         values: list[Any] = [sizes[a] for a in batch]
         for group in (rows, columns):
-            known = [x.shape[a] for a in group]
-            shape.append(math.prod(known) if all(isinstance(size, int) for size in known) else None)
+            static_sizes = [x.shape[a] for a in group]
+            shape.append(math.prod(static_sizes) if all(isinstance(size, int) for size in static_sizes) else None)
             total: Any = 1
             for a in group:
                 total = total * sizes[a]
@@ -142,7 +142,7 @@ class Writer(ShapeWriter):
     def _end(self, block: Block, values: Sequence[Term]) -> None:
         """End a subgraph; each result is a name of its own."""
         for value in values:
-            result = self.made(value.dtype, value.shape)
+            result = self.new_term(value.dtype, value.shape)
             block.nodes.append(Record("Identity", (value.name,), (result.name,)))
             block.outputs.append(result)
 
@@ -157,15 +157,15 @@ class Writer(ShapeWriter):
         last = arms[-1][0]
         for number in reversed(range(1, len(arms) - 1)):
             with self.inside([]) as around:
-                found = self._choice(self.compare("eq", index, number), arms[number][0], last, shapes)
-            self._end(around, found)
+                results = self._choice(self.compare("eq", index, number), arms[number][0], last, shapes)
+            self._end(around, results)
             last = around
         if len(arms) == 1:
             return self._choice(self.constant(True, bool_), arms[0][0], arms[0][0], shapes)
         return self._choice(self.compare("eq", index, 0), arms[0][0], last, shapes)
 
     def _choice(self, condition: Term, first: Block, second: Block, shapes: Sequence[Any]) -> list[Term]:
-        results = [self.made(x.dtype, shape) for x, shape in zip(first.outputs, shapes, strict=True)]
+        results = [self.new_term(x.dtype, shape) for x, shape in zip(first.outputs, shapes, strict=True)]
         attributes = {"then_branch": first, "else_branch": second}
         self.nodes.append(Record("If", (condition.name,), tuple(x.name for x in results), attributes))
         return results
@@ -180,9 +180,9 @@ class Writer(ShapeWriter):
         first = first & self.sure(self.word).same(0)
         word = self.sure(self.word)
         while True:
-            turn, before = self.made(int64, ()), self.made(bool_, ())
-            inside = [self.made(x.dtype, shape) for x, shape in zip(state, shapes, strict=True)]
-            own = self.made(int32, ())
+            turn, before = self.new_term(int64, ()), self.new_term(bool_, ())
+            inside = [self.new_term(x.dtype, shape) for x, shape in zip(state, shapes, strict=True)]
+            own = self.new_term(int32, ())
             with self.inside([turn, before, *inside, own]) as block:
                 after = body(list(inside), own)
                 go = test(list(after), self.sure(self.word))
@@ -193,7 +193,8 @@ class Writer(ShapeWriter):
                 break
             shapes = joined
         self._end(block, [go, *after, end])
-        results = [*(self.made(x.dtype, shape) for x, shape in zip(state, shapes, strict=True)), self.made(int32, ())]
+        results = [self.new_term(x.dtype, shape) for x, shape in zip(state, shapes, strict=True)]
+        results.append(self.new_term(int32, ()))
         inputs = ("", first.name, *(x.name for x in state), word.name)
         self.nodes.append(Record("Loop", inputs, tuple(x.name for x in results), {"body": block}))
         return results

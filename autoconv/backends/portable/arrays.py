@@ -103,7 +103,7 @@ class Arrays:
         """Take a slice, with Python's meaning of its bounds; None if the runtime has no arrays of open size."""
         return None
 
-    def open_stack(self, given: ListTerm) -> Term | None:
+    def open_stack(self, list_term: ListTerm) -> Term | None:
         """Return the rows of a list as one array; None if the runtime has no arrays of open size."""
         return None
 

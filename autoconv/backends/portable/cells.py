@@ -73,22 +73,22 @@ def stored_cells(node: Node, operands: Sequence[Item]) -> set[Cell]:
     return result
 
 
-def _note_stored(node: Node, cells: Sequence[frozenset[Cell]], found: set[Cell]) -> None:
+def _note_stored(node: Node, cells: Sequence[frozenset[Cell]], stored: set[Cell]) -> None:
     """Add the cells that a node writes; `cells` are those that each of its inputs may stand for."""
     op = node.op
     if op.traits.stores_into is not None:
-        found |= cells[op.traits.stores_into]
+        stored |= cells[op.traits.stores_into]
     elif op.name.startswith("assign_"):
-        found |= cells[0]
+        stored |= cells[0]
     state = frozenset[Cell]().union(*cells[: state_size(node)])
     for region in node.regions:
         inside: dict[Value, frozenset[Cell]] = {}
-        given = cells[len(node.inputs) - len(region.parameters) :]
-        for i, (parameter, own) in enumerate(zip(region.parameters, given, strict=False)):
+        captures_of_region = cells[len(node.inputs) - len(region.parameters) :]
+        for i, (parameter, own) in enumerate(zip(region.parameters, captures_of_region, strict=False)):
             inside[parameter] = state if i < state_size(node) and own else own
         for inner in region.nodes:
             of_inputs = [inside.get(value, frozenset()) for value in inner.inputs]
-            _note_stored(inner, of_inputs, found)
+            _note_stored(inner, of_inputs, stored)
             together = frozenset[Cell]().union(*of_inputs)
             inside.update(
                 (value, together) for value in inner.results if isinstance(value.type, (ArrayType, ResourceType))

@@ -129,8 +129,8 @@ class Elementwise(Arrays):
         large = self.select(x > y, x, y)
         scale = self.select((large > 0.0) & (large < math.inf), large, 1.0)
         a, b = x / scale, y / scale
-        found = self.unary("sqrt", a * a + b * b) * scale
-        return self.select(x.same(math.inf) | y.same(math.inf), math.inf, found)
+        norm = self.unary("sqrt", a * a + b * b) * scale
+        return self.select(x.same(math.inf) | y.same(math.inf), math.inf, norm)
 
     def divide(self, x: Any, y: Any) -> Term:
         """Divide integers, rounded towards 0."""
@@ -149,16 +149,16 @@ class Elementwise(Arrays):
         """Return x + y, x - y or x·y in int64, and where it overflows."""
         x, y = self._together(x, y)
         if name == "mul":
-            found = x * y
+            quotient = x * y
             divisor = self.select(x.same(0), 1, x)
-            other = self.binary("divide", found, self.select(divisor.same(-1), 1, divisor))
+            other = self.binary("divide", quotient, self.select(divisor.same(-1), 1, divisor))
             wrong = self.select(divisor.same(-1), y.same(int64.min), other.differs(y))
-            return found, x.differs(0) & wrong
+            return quotient, x.differs(0) & wrong
         if name == "add":
-            found = x + y
-            return found, ((x ^ found) & (y ^ found)) < 0
-        found = x - y
-        return found, ((x ^ y) & (x ^ found)) < 0
+            quotient = x + y
+            return quotient, ((x ^ quotient) & (y ^ quotient)) < 0
+        quotient = x - y
+        return quotient, ((x ^ y) & (x ^ quotient)) < 0
 
     def fail(self, condition: Term) -> None:
         self.fail_where(condition if not condition.shape else self.reduce_any(condition))

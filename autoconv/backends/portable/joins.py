@@ -19,16 +19,16 @@ class _Fresh:
     """An array that some of the arms make: their cells, None for the other arms, and the cell after the branch."""
 
     cells: tuple[Cell | None, ...]
-    made: Cell | None = None
+    cell: Cell | None = None
 
 
 class JoinedArrays:
     """The arrays among the results of a branch; `known` cells exist before it."""
 
-    def __init__(self, memory: Memory, index: Term, known: int, captures: Sequence[Item]) -> None:
+    def __init__(self, memory: Memory, index: Term, cell_count: int, captures: Sequence[Item]) -> None:
         self._memory = memory
         self._index = index
-        self._known = set(memory.cells[:known])
+        self._outer_cells = set(memory.cells[:cell_count])
         self._captures = captures
         self._fresh: list[_Fresh] = []
         self._tags: list[list[Term]] = []  # what arms give besides, for each result that is a choice in one of them
@@ -37,28 +37,30 @@ class JoinedArrays:
         """Take the items that the arms give for a result."""
         if any(not isinstance(item, View) for item in items):
             raise GraphUnfit("cond", _DIFFERENT)
-        found: list[View | _Fresh] = []
+        options: list[View | _Fresh] = []
         places: list[list[int]] = []
         fresh = self._fresh_of(items)
         for item in items:
-            given: list[View | _Fresh] = (
+            options_of_item: list[View | _Fresh] = (
                 [fresh] if fresh is not None and item.cell in fresh.cells else list(self._options(item))
             )
-            for one in given:
-                if not any(_is_same(one, other) for other in found):
-                    found.append(one)
-            places.append([next(i for i, other in enumerate(found) if _is_same(one, other)) for one in given])
+            for one in options_of_item:
+                if not any(_is_same(one, other) for other in options):
+                    options.append(one)
+            places.append(
+                [next(i for i, other in enumerate(options) if _is_same(one, other)) for one in options_of_item]
+            )
         tags = None
         if any(len(own) > 1 for own in places):
             zero = self._memory.w.constant(0, int32)
             tags = len(self._tags)
             self._tags.append([item.cell.tag if isinstance(item.cell, Choice) else zero for item in items])
-        return _JoinedArray(found, places, tags)
+        return _JoinedArray(options, places, tags)
 
     def _fresh_of(self, items: Sequence[View]) -> _Fresh | None:
         """Return the array that arms make for a result, if one does."""
         cells = tuple(
-            item.cell if isinstance(item.cell, Cell) and item.cell not in self._known else None for item in items
+            item.cell if isinstance(item.cell, Cell) and item.cell not in self._outer_cells else None for item in items
         )
         if not any(cells):
             return None
@@ -73,7 +75,7 @@ class JoinedArrays:
         return self._fresh[-1]
 
     def _options(self, item: View) -> list[View]:
-        if any(cell not in self._known for cell in cells_of(item)):
+        if any(cell not in self._outer_cells for cell in cells_of(item)):
             raise GraphUnfit("cond", _DIFFERENT)
         result = options_of(item)
         if any(operands for option in result for _, operands in option.chain) and item not in self._captures:
@@ -94,14 +96,14 @@ class JoinedArrays:
                 found.append(contents[own])
         return [*found, *(tags[arm] for tags in self._tags)]
 
-    def enter(self, found: list[Term]) -> None:
-        """Take the values after the branch from the front of `found`."""
+    def enter(self, terms: list[Term]) -> None:
+        """Take the values after the branch from the front of `terms`."""
         for fresh in self._fresh:
-            fresh.made = self._memory.new_cell(found.pop(0))
-        self._tags = [[found.pop(0)] for _ in self._tags]
+            fresh.cell = self._memory.new_cell(terms.pop(0))
+        self._tags = [[terms.pop(0)] for _ in self._tags]
 
     def result(self, joined: _JoinedArray) -> View:
-        options = [View(one.made) if isinstance(one, _Fresh) and one.made else one for one in joined.options]
+        options = [View(one.cell) if isinstance(one, _Fresh) and one.cell else one for one in joined.options]
         if len(options) == 1:
             return options[0]  # type: ignore[return-value]
         return View(Choice(tuple(options), self._tag(joined)))  # type: ignore[arg-type]

@@ -25,9 +25,9 @@ def contents(item: Item) -> list[Term]:
     return [item.buffer, item.length] if isinstance(item, ListTerm) else [item]
 
 
-def rebuilt(item: Item, found: list[Term]) -> Item:
-    """Take the terms of a value or list like `item` from the front of `found`."""
-    return ListTerm(found.pop(0), found.pop(0)) if isinstance(item, ListTerm) else found.pop(0)
+def rebuilt(item: Item, terms: list[Term]) -> Item:
+    """Take the terms of a value or list like `item` from the front of `terms`."""
+    return ListTerm(terms.pop(0), terms.pop(0)) if isinstance(item, ListTerm) else terms.pop(0)
 
 
 class LoopState:
@@ -109,12 +109,12 @@ class LoopState:
 
     def enter(self, terms: Sequence[Term], word: Term) -> list[Item]:
         """Return what the parameters of a region are at the beginning of a turn."""
-        given, items = list(terms), list(self.items)
+        terms_left, items = list(terms), list(self.items)
         for i in self._moving:
-            items[i] = rebuilt(self.items[i], given)
+            items[i] = rebuilt(self.items[i], terms_left)
         for cell in self.cells:
-            cell.term = given.pop(0)
-        for i, tag in zip(self._chosen, given[len(self._turned) :], strict=True):
+            cell.term = terms_left.pop(0)
+        for i, tag in zip(self._chosen, terms_left[len(self._turned) :], strict=True):
             items[i] = self._choice(tag)
         self._memory.w.word = word
         return [*items, *self._operands[self.count :]]
@@ -128,35 +128,39 @@ class LoopState:
         """Return the state after a turn; `firsts` are the contents of exchanged arrays at its beginning."""
         body = self._node.regions[1]
         self._written.update(i for i in self.exchanged if items[i].cell.term is not firsts[i])
-        found: list[Term] = []
+        terms_of_moving: list[Term] = []
         for i in self._moving:
             item, type_ = outputs[i], body.parameters[i].type
             if isinstance(item, Term) and isinstance(type_, TensorType):
                 item = self._memory.w.cast(item, type_.dtype)
-            found += contents(item)
-        given: dict[Cell, Term] = {}
+            terms_of_moving += contents(item)
+        contents_by_cell: dict[Cell, Term] = {}
         for i, item in enumerate(outputs):
             if i in self.exchanged:
-                given[self.items[i].cell] = self._memory.load(item)
+                contents_by_cell[self.items[i].cell] = self._memory.load(item)
             elif i not in self._chosen and i not in self._moving and item is not self.items[i]:
                 raise GraphUnfit("while", "an array of the loop becomes another one", self._node.span)
-        chosen = [self._tag(outputs[i]) for i in self._chosen]
-        found += [given.get(cell, cell.term) for cell in self.cells]
-        tags = terms[len(found) :]
-        return [*found, *(tags[list(self._turned).index(source)] for source in self._turned.values()), *chosen]
+        tags_of_outputs = [self._tag(outputs[i]) for i in self._chosen]
+        terms_of_moving += [contents_by_cell.get(cell, cell.term) for cell in self.cells]
+        tags = terms[len(terms_of_moving) :]
+        return [
+            *terms_of_moving,
+            *(tags[list(self._turned).index(source)] for source in self._turned.values()),
+            *tags_of_outputs,
+        ]
 
-    def results(self, found: list[Term]) -> list[Item]:
+    def results(self, terms: list[Term]) -> list[Item]:
         """Return the loop's results, and give the cells their contents after it."""
         del self._memory.cells[self.known :]
         items = list(self.items)
         for i in self._moving:
-            items[i] = rebuilt(self.items[i], found)
+            items[i] = rebuilt(self.items[i], terms)
         for cell in self.cells:
-            cell.term = found.pop(0)
-        for i, tag in zip(self._chosen, found[len(self._turned) :], strict=True):
+            cell.term = terms.pop(0)
+        for i, tag in zip(self._chosen, terms[len(self._turned) :], strict=True):
             items[i] = self._choice(tag)
         if self._turned:
-            self._return_memory(items, found)
+            self._return_memory(items, terms)
         for i in self.exchanged - set(self._turned):
             new = self.items[i].cell
             for old in cells_of(self._operands[i]):
@@ -220,14 +224,14 @@ def _exchange_permutation(body: Graph, operands: Sequence[Item], exchanged: set[
 
     The position of an array leads to that of the one whose memory it gets.
     """
-    found = {}
+    parameters = {}
     for i in sorted(exchanged):
         output = body.outputs[i]
         if output not in body.parameters or body.parameters.index(output) not in exchanged:
             return None
-        found[i] = body.parameters.index(output)
+        parameters[i] = body.parameters.index(output)
     is_simple = all(isinstance(operands[i].cell, Cell) for i in exchanged)
-    return found if is_simple and len(set(found.values())) == len(found) else None
+    return parameters if is_simple and len(set(parameters.values())) == len(parameters) else None
 
 
 def _index_of_view(view: View, options: Sequence[View]) -> int | None:

@@ -57,10 +57,12 @@ class Lowering(Memory):
             else:
                 items.append(term)
         first = [cell.term for cell in self.cells]
-        given = list(self.cells)
+        cells_before = list(self.cells)
         outputs = self.body(graph, items)
         written = [
-            (cell.argument or 0, cell.term) for cell, term in zip(given, first, strict=True) if cell.term is not term
+            (cell.argument or 0, cell.term)
+            for cell, term in zip(cells_before, first, strict=True)
+            if cell.term is not term
         ]
         cells = [cell for item in outputs if isinstance(item, View) for cell in cells_of(item)]
         shares = len(set(cells)) < len(cells) or any(cell.argument is not None or cell.twins for cell in cells)
@@ -89,14 +91,14 @@ class Lowering(Memory):
     def node(self, node: Node, operands: list[Item]) -> Sequence[Item]:
         self.w.place = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
         try:
-            found = self._written(node, operands)
+            outputs_of_node = self._written(node, operands)
         except GraphUnfit as error:
             if error.span is None and node.span is not None:
                 raise GraphUnfit(node.op.name, error.reason, node.span) from error
             raise
-        if found is None:
+        if outputs_of_node is None:
             raise GraphUnfit(node.op.name, f"{self.w.runtime} has no form for {types_of(node)}", node.span)
-        return list(found) if isinstance(found, (list, tuple)) else [found]
+        return list(outputs_of_node) if isinstance(outputs_of_node, (list, tuple)) else [outputs_of_node]
 
     def _written(self, node: Node, operands: list[Item]) -> Any:
         name = node.op.name
@@ -126,24 +128,24 @@ class Lowering(Memory):
         if any(not isinstance(x, (Term, Window)) for x in operands):
             return None
         if name in ELEMENTS:
-            return elementwise(self.w, operands, lambda given: self._element(node, given))
+            return elementwise(self.w, operands, lambda numbers: self._element(node, numbers))
         _, _, kind = name.partition("_")
         if kind in _REDUCTIONS and len(operands) == 1:
-            return reduced(self.w, node, operands[0], kind, lambda given: RULES[name](self.w, node, given))
+            return reduced(self.w, node, operands[0], kind, lambda numbers: RULES[name](self.w, node, numbers))
         return None
 
     def _of_progression(self, node: Node, operands: list[Item]) -> Term | None:
         """Take an element of a range, or its length."""
-        given, *rest = operands
+        first, *rest = operands
         match node.op.name, node.attributes.get("spec"):
             case ("size" | "dimension" | "array_size"), _:
-                return self.w.cast(given.length, node.results[0].dtype)
+                return self.w.cast(first.length, node.results[0].dtype)
             case "shape", _:
-                return self.w.reshape(self.w.cast(given.length, node.results[0].dtype), (1,))
+                return self.w.reshape(self.w.cast(first.length, node.results[0].dtype), (1,))
             case "get_item", (At(index=index),):
-                return given.at(self.w, rest[0] if rest else self.w.constant(index, given.start.dtype))
+                return first.at(self.w, rest[0] if rest else self.w.constant(index, first.start.dtype))
             case "gather", None if not rest[0].shape:
-                return given.at(self.w, rest[0])
+                return first.at(self.w, rest[0])
         return None
 
     def _element(self, node: Node, operands: list[Term]) -> Term | None:
@@ -159,11 +161,11 @@ class Lowering(Memory):
         if result.dtype.is_complex and node.op.name not in _COMPLEX:
             return None
         wide = self.w.broadcast(*operands)
-        found = ELEMENTS[node.op.name](self.w, *wide, **node.attributes)
-        if found is None:
+        element = ELEMENTS[node.op.name](self.w, *wide, **node.attributes)
+        if element is None:
             return None
-        found = self.w.cast(found, result.dtype)
-        return self.w.broadcast(found, wide[0])[0] if not found.shape else found
+        element = self.w.cast(element, result.dtype)
+        return self.w.broadcast(element, wide[0])[0] if not element.shape else element
 
     # ---- control flow
 
@@ -176,36 +178,36 @@ class Lowering(Memory):
     def cond(self, node: Node, operands: list[Item]) -> list[Item]:
         index, captures = operands[0], operands[1:]
         before = [cell.term for cell in self.cells]
-        known = len(before)
+        cell_count = len(before)
         outer_word = self.w.word
         arms = []
         for region in node.regions:
             self._restore(before, outer_word)
-            arms.append(self._arm(region, captures, node, known))
+            arms.append(self._arm(region, captures, node, cell_count))
         self._restore(before, outer_word)
-        arrays = JoinedArrays(self, index, known, captures)
+        arrays = JoinedArrays(self, index, cell_count, captures)
         joined = [self._joined([arm.outputs[i] for arm in arms], arrays) for i in range(len(node.results))]
-        changed = [i for i in range(known) if any(arm.known[i] is not before[i] for arm in arms)]
+        changed = [i for i in range(cell_count) if any(arm.known[i] is not before[i] for arm in arms)]
         fails = any(arm.word is not outer_word for arm in arms)
-        del self.cells[known:]
+        del self.cells[cell_count:]
         ends = []
         for number, arm in enumerate(arms):
             values = [term for own, join in zip(arm.terms, joined, strict=True) if join == "values" for term in own]
             values += [*arrays.values(number, arm.made), *(arm.known[i] for i in changed)]
             ends.append((arm.block, [*values, *([self.w.sure(arm.word)] if fails else [])]))
-        found = self.w.branch(index, ends)
-        items = [rebuilt(arms[0].outputs[i], found) if join == "values" else None for i, join in enumerate(joined)]
-        arrays.enter(found)
+        results = self.w.branch(index, ends)
+        items = [rebuilt(arms[0].outputs[i], results) if join == "values" else None for i, join in enumerate(joined)]
+        arrays.enter(results)
         for i in changed:
-            self.cells[i].term = found.pop(0)
+            self.cells[i].term = results.pop(0)
         if fails:
-            self.w.word = found.pop(0)
+            self.w.word = results.pop(0)
         return [
             item if join == "values" else arms[0].outputs[i] if join == "same" else arrays.result(join)
             for i, (item, join) in enumerate(zip(items, joined, strict=True))
         ]
 
-    def _arm(self, region: Graph, captures: Sequence[Item], node: Node, known: int) -> _Arm:
+    def _arm(self, region: Graph, captures: Sequence[Item], node: Node, cell_count: int) -> _Arm:
         first = len(self.cells)
         with self.w.block([]) as block:
             outputs = [
@@ -213,8 +215,8 @@ class Lowering(Memory):
                 for x, value in zip(self.body(region, captures), node.results, strict=True)
             ]
         terms = [contents(x) if isinstance(x, (Term, ListTerm)) else [] for x in outputs]
-        made = {cell: cell.term for cell in self.cells[first:]}
-        return _Arm(block, outputs, [cell.term for cell in self.cells[:known]], self.w.word, terms, made)
+        new_terms = {cell: cell.term for cell in self.cells[first:]}
+        return _Arm(block, outputs, [cell.term for cell in self.cells[:cell_count]], self.w.word, terms, new_terms)
 
     def _restore(self, terms: Sequence[Term], word: Term | None) -> None:
         for cell, term in zip(self.cells, terms, strict=False):

@@ -60,7 +60,7 @@ class Memory:
         """Return one of two arrays of one shape, or of a value and an array."""
         if isinstance(x, Term) and isinstance(y, Term):
             return self.w.select(condition, self.w.expanded(x, y.shape, self.w.sizes(y)), y)
-        return elementwise(self.w, [x, y], lambda given: self.w.select(condition, *given))
+        return elementwise(self.w, [x, y], lambda pair: self.w.select(condition, *pair))
 
     def _through(self, view: View, term: Any) -> Any:
         """Apply the ops of a view to contents of its cell, or to positions in them."""
@@ -72,19 +72,19 @@ class Memory:
             name = OPS[node.op.name].traits.on_values
             rule = RULES.get(name)
             if name == "get_item":
-                found = subscript(self.w, term, node.attributes["spec"], operands)
+                part = subscript(self.w, term, node.attributes["spec"], operands)
             else:
-                found = rule(self.w, node, term) if rule is not None else None
-            if found is None:
+                part = rule(self.w, node, term) if rule is not None else None
+            if part is None:
                 raise GraphUnfit(node.op.name, f"{self.w.runtime} has no form for {types_of(node)}", node.span)
-            term = found
+            term = part
         return term
 
     def _strided(self, node: Node, term: Term) -> Term:
         """Take the elements that a view by strides has of a contiguous array."""
         of, shape = node.inputs[0].type, node.attributes["shape"]
-        known = static_shape(term.shape)
-        if not isinstance(of, ArrayType) or not of.is_dense or known is None or static_shape(shape) is None:
+        static_sizes = static_shape(term.shape)
+        if not isinstance(of, ArrayType) or not of.is_dense or static_sizes is None or static_shape(shape) is None:
             raise GraphUnfit(node.op.name, "a view by strides of an array that is not contiguous", node.span)
         size = of.dtype.size
         places = np.full(shape, node.attributes["offset"] // size, np.int64)
@@ -111,9 +111,9 @@ class Memory:
             return
         (node, operands), *more = view.chain
         if not more and node.op.name == "array_view":
-            found = assigned(w, cell.term, value, node.attributes["spec"], operands)
-            if found is not None:
-                cell.term = found
+            updated = assigned(w, cell.term, value, node.attributes["spec"], operands)
+            if updated is not None:
+                cell.term = updated
                 return
         places = self._through(view, positions_of(w, cell.term))
         cell.term = written_at(w, cell.term, value, places, None)
@@ -135,10 +135,10 @@ class Memory:
         if isinstance(view.cell, Choice):
             return self._set_chosen(view, view.cell.tag, value, node, operands)
         now = _identity_view(self.load(view))
-        found = assigned(self.w, now, cast(self.w, value, now.dtype), node.attributes["spec"], operands)
-        if found is None:
+        updated = assigned(self.w, now, cast(self.w, value, now.dtype), node.attributes["spec"], operands)
+        if updated is None:
             return None
-        self.store(view, found)
+        self.store(view, updated)
         return []
 
     def _set_chosen(
@@ -146,15 +146,15 @@ class Memory:
     ) -> list[Item] | None:
         """Write to places of the array that is chosen, and to those of the others what they hold."""
         for i, option in enumerate(options_of(view)):
-            held = subscript(self.w, _identity_view(self.load(option)), node.attributes["spec"], operands)
-            if not isinstance(held, Term):  # as of a mask: the whole arrays are written
-                found = assigned(self.w, _identity_view(self.load(view)), value, node.attributes["spec"], operands)
-                if found is None:
+            part = subscript(self.w, _identity_view(self.load(option)), node.attributes["spec"], operands)
+            if not isinstance(part, Term):  # as of a mask: the whole arrays are written
+                updated = assigned(self.w, _identity_view(self.load(view)), value, node.attributes["spec"], operands)
+                if updated is None:
                     return None
-                self.store(view, found)
+                self.store(view, updated)
                 return []
-            given = self.w.select(tag.same(i), self.w.cast(_identity_view(value), held.dtype), held)
-            if self.array_set(node, option, given, *operands) is None:
+            choice = self.w.select(tag.same(i), self.w.cast(_identity_view(value), part.dtype), part)
+            if self.array_set(node, option, choice, *operands) is None:
                 return None
         return []
 
@@ -162,10 +162,10 @@ class Memory:
         return View(self.new_cell(term))
 
     def array_new(self, node: Node, *sizes: Term) -> View:
-        given = iter(sizes)
+        iterator = iter(sizes)
         shape, values = [], []
         for size in node.attributes["shape"]:
-            term = size if isinstance(size, int) else next(given)
+            term = size if isinstance(size, int) else next(iterator)
             if isinstance(term, Term) and term.known is not None:
                 term = max(term.known, 0)
             shape.append(term if isinstance(term, int) else None)

@@ -34,11 +34,11 @@ class Rules(Elementwise):
             result = result * size
         return result
 
-    def given_sizes(self, wanted: Sequence[Any], vector: Term | None) -> tuple[tuple[Any, ...], list[Any]]:
+    def given_sizes(self, requested: Sequence[Any], vector: Term | None) -> tuple[tuple[Any, ...], list[Any]]:
         """Return a shape, and its sizes: those that are not known are elements of a vector."""
         shape: list[int | None] = []
         sizes: list[Any] = []
-        for i, size in enumerate(wanted):
+        for i, size in enumerate(requested):
             if isinstance(size, int):
                 shape.append(size)
                 sizes.append(size)
@@ -52,13 +52,13 @@ class Rules(Elementwise):
 
     def flat(self, x: Term) -> Term:
         """Return the elements in order, in one dimension."""
-        known = static_shape(x.shape)
-        return self.reshape(x, (None if known is None else math.prod(known),), [self.count(x)])
+        static_sizes = static_shape(x.shape)
+        return self.reshape(x, (None if static_sizes is None else math.prod(static_sizes),), [self.count(x)])
 
     def filled_like(self, x: Term, number: Any, dtype: DType) -> Term:
         return self.expanded(self.constant(number, dtype), x.shape, self.sizes(x))
 
-    def kept(self, x: Term, before: Term, axes: Sequence[int]) -> Term:
+    def keep_dimensions(self, x: Term, before: Term, axes: Sequence[int]) -> Term:
         """Put dimensions of size 1 where a reduction dropped `axes`."""
         shape = [1 if axis in axes else size for axis, size in enumerate(before.shape)]
         sizes = [1 if axis in axes else size for axis, size in enumerate(self.sizes(before))]
@@ -74,8 +74,8 @@ class Rules(Elementwise):
         """Take elements along an axis by known positions."""
         order = [axis, *(a for a in range(x.rank) if a != axis)]
         front = self.transpose(x, order)
-        found = self.gather_nd(front, self.array(positions.reshape(-1, 1), int64))
-        return self.transpose(found, [order.index(a) for a in range(x.rank)])
+        elements = self.gather_nd(front, self.array(positions.reshape(-1, 1), int64))
+        return self.transpose(elements, [order.index(a) for a in range(x.rank)])
 
     def outer_broadcast(self, x: Term, y: Term, inner: int) -> tuple[Term, Term]:
         """Broadcast all but the last `inner` dimensions."""
@@ -97,7 +97,7 @@ class Rules(Elementwise):
 
     def arg(self, x: Term, axis: int, largest: bool, dtype: DType) -> Term:
         """Return the first position of the largest or smallest element; nan counts as both."""
-        best = self.kept(self.reduce(x, (axis,), *_best(x.dtype, largest)), x, (axis,))
+        best = self.keep_dimensions(self.reduce(x, (axis,), *_best(x.dtype, largest)), x, (axis,))
         hit = x.same(best)
         if x.dtype.is_floating:
             hit = hit | self.is_nan(x)
@@ -146,9 +146,9 @@ class Rules(Elementwise):
         return x
 
     def _shifted(self, x: Term, axis: int, by: int, start: Any) -> Term:
-        kept = self.part(x, axis, 0, x.shape[axis] - by)
+        part = self.part(x, axis, 0, x.shape[axis] - by)
         amounts = [by if a == axis else 0 for a in range(x.rank)]
-        return self.pad(kept, self.constant(start, x.dtype), amounts, [0] * x.rank)
+        return self.pad(part, self.constant(start, x.dtype), amounts, [0] * x.rank)
 
 
 def _best(dtype: DType, largest: bool) -> tuple[str, Any]:

@@ -50,7 +50,7 @@ class ArrayWriter(Control):
         self._count += 1
         return f"%{self._count}"
 
-    def made(self, dtype: DType, shape: Sequence[Any]) -> Term:
+    def new_term(self, dtype: DType, shape: Sequence[Any]) -> Term:
         return Term(self, self.name(), dtype, tuple(shape))
 
     def line(self, text: str) -> None:
@@ -122,10 +122,10 @@ class ArrayWriter(Control):
     def array(self, array: np.ndarray, dtype: DType) -> Term:
         """Return a constant array; equal ones of a region are written once."""
         text = literal(array, dtype)
-        for known in self._constants:
-            if text in known:
-                return known[text]
-        result = self.made(dtype, array.shape)
+        for constants in self._constants:
+            if text in constants:
+                return constants[text]
+        result = self.new_term(dtype, array.shape)
         self.line(f"{result.name} = stablehlo.constant {text}")
         self._constants[-1][text] = result
         return result
@@ -227,18 +227,18 @@ class ArrayWriter(Control):
         sizes: list[Any] = []
         types: list[Any] = []
         for axis in range(rank):
-            found: tuple[Any, Any] = (1, 1)
+            window: tuple[Any, Any] = (1, 1)
             for x in operands:
                 own = axis - rank + x.rank
                 if own < 0 or x.shape[own] == 1:
                     continue
                 if isinstance(x.shape[own], int):
-                    found = (x.shape[own], x.shape[own])
+                    window = (x.shape[own], x.shape[own])
                     break
-                if found == (1, 1):
-                    found = (x.shape[own], (x, own))
-            types.append(found[0])
-            sizes.append(found[1] if isinstance(found[1], int) else self.size(*found[1]))
+                if window == (1, 1):
+                    window = (x.shape[own], (x, own))
+            types.append(window[0])
+            sizes.append(window[1] if isinstance(window[1], int) else self.size(*window[1]))
         return [self.expanded(x, types, sizes) for x in operands]
 
     def expanded(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:

@@ -1,4 +1,4 @@
-"""A graph as a StableHLO module: one function, its results, what it writes, and the error word."""
+"""A graph as a StableHLO module: one function, with its results, its written arguments, and the error word."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Module:
     """A StableHLO module with one public function, `main`.
 
     text            the module
-    results         how many of the function's results are the graph's; the written ones follow, then the error word
+    results         number of the graph's results; new contents of written parameters follow, then the error word
     written         positions of the parameters (variables, arrays) whose new contents are results
-    places          what the error word counts from 1: an op and its place in the program
+    places          for each error word from 1 on: the op and its place in the program
     shares          whether a result is, or is part of, an argument or another result: here it is a copy
-    types           of the results and the written ones
-    parts           of a module in place: where the graph's results come from, if some of them share memory
+    types           of the results, and of the new contents of written parameters
+    parts           with `in_place`: the origins of the graph's results, if some of them share memory
     donated         positions of the parameters whose memory the new contents may take
 
     >>> module = autoconv.stablehlo.export(lambda x: x * 2.0, autoconv.TensorSpec([4], autoconv.float32))
@@ -71,10 +71,10 @@ def to_stablehlo(
 ) -> Module:
     """Return a graph as a StableHLO module; `capacity` bounds the lists of the graph.
 
-    `numbers` are values of integer parameters, by position: the module is for them, as sizes may depend on them. With
-    `in_place`, results that share memory are described by `Module.parts`, and not copied: the caller puts new contents
-    into the arguments, and takes the parts. Parameters at the positions `donated` that the graph writes lose their
-    memory to their new contents.
+    `numbers` are values of integer parameters, by position: the module holds for these values, as sizes may depend on
+    them. With `in_place`, results that share memory are described by `Module.parts`, and not copied: the caller puts
+    new contents into the arguments, and takes the parts. Parameters at the positions `donated` that the graph writes
+    lose their memory to their new contents.
 
     Raises GraphUnfit, which names the op and its place, for what has no form.
     """
@@ -109,7 +109,7 @@ def _shared(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | Chos
     """Return the values of a module's results, further values, and the graph's results as parts of these."""
     values: list[Term] = []
     bases: dict[Cell, int] = {}
-    found: list[tuple[int, list[tuple[int, bool, View | None]]]] = []  # the tag, and what the result may be
+    choices: list[tuple[int, list[tuple[int, bool, View | None]]]] = []  # the tag, and what the result may be
     for view, term in zip(lowered.views, lowered.results, strict=True):
         options = [None] if view is None else options_of(view)
         places = []
@@ -125,21 +125,21 @@ def _shared(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | Chos
             if cell is not None:
                 bases[cell] = position
             places.append((position, False, option))
-        found.append((len(values), places))
+        choices.append((len(values), places))
         if len(places) > 1:
             values.append(term)
     operands: list[Term] = []
     first = len(values) + len(lowered.written)
     parts: list[Part | ChosenPart] = []
-    for tag, places in found:
+    for tag, places in choices:
         own = []
         for position, of_argument, option in places:
             chain = []
-            for node, given in option.chain if option is not None else ():
+            for node, operand_count in option.chain if option is not None else ():
                 assert node.op.kernel is not None
                 start = first + len(operands)
-                chain.append((node.op.kernel, node.attributes, tuple(range(start, start + len(given)))))
-                operands += given
+                chain.append((node.op.kernel, node.attributes, tuple(range(start, start + len(operand_count)))))
+                operands += operand_count
             own.append(Part(position, of_argument, tuple(chain)))
         parts.append(own[0] if len(own) == 1 else ChosenPart(tuple(own), tag))
     return values, operands, tuple(parts)
@@ -153,9 +153,12 @@ def _text(
     parameters: Sequence[Term], outputs: Sequence[Term], lines: Sequence[str], aliases: Mapping[int, int]
 ) -> str:
     """Return the module; `aliases` has the results that take the memory of parameters."""
-    given = [f" {{tf.aliasing_output = {aliases[i]} : i32}}" if i in aliases else "" for i in range(len(parameters))]
+    aliases_of_parameters = [
+        f" {{tf.aliasing_output = {aliases[i]} : i32}}" if i in aliases else "" for i in range(len(parameters))
+    ]
     heads = ", ".join(
-        f"{p.name}: {tensor_type(p.dtype, p.shape)}{note}" for p, note in zip(parameters, given, strict=True)
+        f"{p.name}: {tensor_type(p.dtype, p.shape)}{note}"
+        for p, note in zip(parameters, aliases_of_parameters, strict=True)
     )
     types = ", ".join(tensor_type(x.dtype, x.shape) for x in outputs)
     names = ", ".join(x.name for x in outputs)

@@ -38,8 +38,8 @@ class Writer(ArrayWriter):
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
         depth, lead = indices.shape[-1], indices.rank - 1
-        wanted = (*indices.shape[:-1], *base.shape[depth:])
-        updates = self.expanded(updates, wanted, [*self.sizes(indices)[:-1], *self.sizes(base)[depth:]])
+        shape_of_updates = (*indices.shape[:-1], *base.shape[depth:])
+        updates = self.expanded(updates, shape_of_updates, [*self.sizes(indices)[:-1], *self.sizes(base)[depth:]])
         numbers = (
             f"update_window_dims = [{items(range(lead, updates.rank))}], "
             f"inserted_window_dims = [{items(range(depth))}], "
@@ -49,23 +49,23 @@ class Writer(ArrayWriter):
             f"scatter_dimension_numbers = #stablehlo.scatter<{numbers}>, indices_are_sorted = false, "
             "unique_indices = false"
         )
-        old, new = self.made(base.dtype, ()), self.made(base.dtype, ())
+        old, new = self.new_term(base.dtype, ()), self.new_term(base.dtype, ())
         with self.region([old, new]) as lines:
             self.end([new if combine is None else self.paired(combine, old, new)])
         return self.emit("scatter", [base, indices, updates], base.dtype, base.shape, properties, [lines])
 
     def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
         place = self.iota(x.shape, axis, int32, self.sizes(x))
-        a, b = self.made(x.dtype, ()), self.made(x.dtype, ())
-        i, j = self.made(int32, ()), self.made(int32, ())
+        a, b = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
+        i, j = self.new_term(int32, ()), self.new_term(int32, ())
         with self.region([a, b, i, j]) as lines:
             first = self.compare("gt" if descending else "lt", a, b)
             if x.dtype.is_floating:
                 first = first | (self.is_nan(b) & ~self.is_nan(a))
             self.end([first])
         properties = f"dimension = {axis} : i64, is_stable = true"
-        found = self.emit_all("sort", [x, place], [(x.dtype, x.shape), (int32, x.shape)], properties, [lines])
-        return found[0], found[1]
+        sorted_ = self.emit_all("sort", [x, place], [(x.dtype, x.shape), (int32, x.shape)], properties, [lines])
+        return sorted_[0], sorted_[1]
 
     def dot(
         self, x: Term, y: Term, x_batch: Sequence[int], y_batch: Sequence[int], x_axes: Sequence[int],
@@ -81,10 +81,10 @@ class Writer(ArrayWriter):
         return self.emit("dot_general", [x, y], x.dtype, shape, f"dot_dimension_numbers = #stablehlo.dot<{numbers}>")
 
     def cholesky(self, x: Term) -> Term:
-        found = self.emit("cholesky", [x], x.dtype, x.shape, "lower = true")
+        factor = self.emit("cholesky", [x], x.dtype, x.shape, "lower = true")
         size = x.shape[-1]
         lower = self.array(np.tril(np.ones((size, size), bool)), bool_)
-        return self.select(self.expanded(lower, x.shape), found, 0)
+        return self.select(self.expanded(lower, x.shape), factor, 0)
 
     def triangular_solve(self, x: Term, y: Term, lower: bool, adjoint: bool) -> Term:
         turn = "ADJOINT" if adjoint else "NO_TRANSPOSE"
@@ -114,7 +114,7 @@ class Writer(ArrayWriter):
             return x
         first = start if isinstance(start, Term) else self.constant(start, x.dtype)
         shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
-        a, b = self.made(x.dtype, ()), self.made(x.dtype, ())
+        a, b = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
         with self.region([a, b]) as lines:
             self.end([self.paired(op, a, b)])
         return self.emit("reduce", [x, first], x.dtype, shape, f"dimensions = array<i64{listed(axes)}>", [lines])
@@ -148,40 +148,40 @@ class Writer(ArrayWriter):
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
-        given = [*state, word]
-        parameters = self._like(given)
+        initial = [*state, word]
+        parameters = self._like(initial)
         with self.region(parameters) as lines:
             go = test(parameters[:-1], parameters[-1])
             simple = self.word is parameters[-1]
             self.end([go & parameters[-1].same(0)])
         if not simple:  # a test that may fail cannot hand on its word: it is computed before, and after each turn
             return self._tested_loop(test, body, state, word)
-        parameters = self._like(given)
+        parameters = self._like(initial)
         with self.region(parameters) as turn:
             after = body(parameters[:-1], parameters[-1])
             self._check(state, after)
             self.end([*after, self.sure(self.word)])
-        return self.emit_all("while", given, [(x.dtype, x.shape) for x in given], "", [lines, turn])
+        return self.emit_all("while", initial, [(x.dtype, x.shape) for x in initial], "", [lines, turn])
 
     def _tested_loop(
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
         first = test(list(state), word)
-        given = [*state, self.sure(self.word), first]
-        parameters = self._like(given)
+        initial = [*state, self.sure(self.word), first]
+        parameters = self._like(initial)
         with self.region(parameters) as lines:
             self.end([parameters[-1] & parameters[-2].same(0)])
-        parameters = self._like(given)
+        parameters = self._like(initial)
         with self.region(parameters) as turn:
             after = body(parameters[:-2], parameters[-2])
             self._check(state, after)
             go = test(list(after), self.sure(self.word))
             self.end([*after, self.sure(self.word), go])
-        return self.emit_all("while", given, [(x.dtype, x.shape) for x in given], "", [lines, turn])[:-1]
+        return self.emit_all("while", initial, [(x.dtype, x.shape) for x in initial], "", [lines, turn])[:-1]
 
     def _like(self, terms: Sequence[Term]) -> list[Term]:
-        return [self.made(x.dtype, x.shape) for x in terms]
+        return [self.new_term(x.dtype, x.shape) for x in terms]
 
     def _check(self, state: Sequence[Term], after: Sequence[Term]) -> None:
         for before, now in zip(state, after, strict=True):

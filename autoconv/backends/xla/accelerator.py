@@ -22,25 +22,25 @@ class Accelerator:
 
     def __init__(self, backend: XlaBackend) -> None:
         self._backend = backend
-        self._made: dict[str, CompiledGraph] = {}
+        self._graphs: dict[str, CompiledGraph] = {}
 
     def compile(self, graph: object) -> Callable[[Sequence[Any]], list[Any]]:
         """Return what runs a graph there, or natively where it has no form for XLA."""
         assert isinstance(graph, Graph)
         text = to_text(graph)
-        made = self._made.get(text)
+        made = self._graphs.get(text)
         if made is None:
             made = self._backend.compile(graph)
-            if len(self._made) < _MOST and "<opaque" not in text:
-                self._made[text] = made
+            if len(self._graphs) < _MOST and "<opaque" not in text:
+                self._graphs[text] = made
         types = [value.type for value in graph.outputs]
 
         def run(arguments: Sequence[Any]) -> list[Any]:
             if isinstance(made, XlaGraph):
-                found = made.run(arguments, True)
+                results = made.run(arguments, True)
             else:
-                found = made([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
-            return [_copied_to_device(value, type_) for value, type_ in zip(found, types, strict=True)]
+                results = made([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
+            return [_copied_to_device(value, type_) for value, type_ in zip(results, types, strict=True)]
 
         return run
 

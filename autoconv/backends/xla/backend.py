@@ -25,7 +25,7 @@ from autoconv.graph.graph import Graph, Node, Span
 from autoconv.graph.types import ArrayType, ResourceType, Symbol
 
 MOST_VALUES = 16  # compilations for values of integers that sizes depend on
-_Made = tuple[Module, Executable]
+_Variant = tuple[Module, Executable]
 
 
 class XlaGraph:
@@ -44,9 +44,9 @@ class XlaGraph:
         self._process = os.getpid()
         self._device = device
         self._numbers: tuple[int, ...] = ()
-        self._made: dict[tuple[int, ...], _Made | None] = {}
+        self._variants: dict[tuple[int, ...], _Variant | None] = {}
         try:
-            self._made[()] = self._compiled(None)
+            self._variants[()] = self._compiled(None)
         except GraphUnfit as error:
             if error.reason != SIZE_OF_A_VALUE:
                 raise
@@ -63,7 +63,7 @@ class XlaGraph:
 
     @property
     def holds_no_arguments(self) -> bool:
-        parts = [part for made in self._made.values() if made for part in made[0].parts]
+        parts = [part for variant in self._variants.values() if variant for part in variant[0].parts]
         return not any(isinstance(part, ChosenPart) or part.of_argument for part in parts)
 
     @property
@@ -75,35 +75,35 @@ class XlaGraph:
 
     def run(self, arguments: Sequence[Any], keeps: bool = False) -> list[Any]:
         """Run the graph; with `keeps`, results stay in the memory of an accelerator."""
-        found = self._by_xla(arguments, keeps)
-        return self._natively(arguments) if found is None else found
+        results = self._by_xla(arguments, keeps)
+        return self._natively(arguments) if results is None else results
 
     def _by_xla(self, arguments: Sequence[Any], keeps: bool = False) -> list[Any] | None:
         """Run the graph by XLA; return None, without any effect, where the native code has to run it."""
-        made = self._for(tuple(int(arguments[i]) for i in self._numbers)) if self._numbers else self._made[()]
-        if made is None or os.getpid() != self._process:  # the threads of XLA are not in a forked process
+        variant = self._for(tuple(int(arguments[i]) for i in self._numbers)) if self._numbers else self._variants[()]
+        if variant is None or os.getpid() != self._process:  # the threads of XLA are not in a forked process
             return None
-        module, run = made
-        found, word = run([x.value if hasattr(x, "__autoconv_resource__") else x for x in arguments], keeps)
+        module, run = variant
+        results, word = run([x.value if hasattr(x, "__autoconv_resource__") else x for x in arguments], keeps)
         if word:
             return None
         if module.written:
-            _write(arguments, module, found)
+            _write(arguments, module, results)
         if module.parts:
-            return [_shared_result(part, arguments, found) for part in module.parts]
-        return found[: module.results] if module.written else found
+            return [_shared_result(part, arguments, results) for part in module.parts]
+        return results[: module.results] if module.written else results
 
-    def _for(self, values: tuple[int, ...]) -> _Made | None:
+    def _for(self, values: tuple[int, ...]) -> _Variant | None:
         """Return the code for these values of integers; None where there is none."""
-        if values not in self._made and len(self._made) < MOST_VALUES:
+        if values not in self._variants and len(self._variants) < MOST_VALUES:
             try:
-                self._made[values] = self._compiled(dict(zip(self._numbers, values, strict=True)))
+                self._variants[values] = self._compiled(dict(zip(self._numbers, values, strict=True)))
             except GraphUnfit as error:
-                self._made[values] = None
+                self._variants[values] = None
                 self.notes.append(f"not by XLA: {error}")
-        return self._made.get(values)
+        return self._variants.get(values)
 
-    def _compiled(self, numbers: Mapping[int, int] | None) -> _Made:
+    def _compiled(self, numbers: Mapping[int, int] | None) -> _Variant:
         donated = {
             i for i, value in enumerate(self._graph.parameters)
             if isinstance(value.type, ArrayType) or not self._device.is_host
@@ -113,8 +113,8 @@ class XlaGraph:
             raise GraphUnfit("return", "a result that is an argument, or a part of one")
         parameters = [contents(value.type) for value in self._graph.parameters]
         try:
-            taken = {position: module.results + module.written.index(position) for position in module.donated}
-            return module, Executable(module.text, self._device, parameters, module.types, taken)
+            aliased = {position: module.results + module.written.index(position) for position in module.donated}
+            return module, Executable(module.text, self._device, parameters, module.types, aliased)
         except RuntimeError as error:  # XLA's own refusal
             raise GraphUnfit("module", f"XLA refuses it: {str(error).splitlines()[0]}") from None
 
@@ -124,25 +124,25 @@ class XlaGraph:
         return self._native([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
 
 
-def _shared_result(part: Part | ChosenPart, arguments: Sequence[Any], found: Sequence[Any]) -> Any:
+def _shared_result(part: Part | ChosenPart, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
     """Return a result that shares memory: an array, or a view of it."""
     if isinstance(part, ChosenPart):
-        part = part.options[int(found[part.tag])]
-    array = arguments[part.position] if part.of_argument else found[part.position]
+        part = part.options[int(results[part.tag])]
+    array = arguments[part.position] if part.of_argument else results[part.position]
     for kernel, attributes, operands in part.chain:
-        array = kernel(array, *(found[i] for i in operands), **attributes)
+        array = kernel(array, *(results[i] for i in operands), **attributes)
     return array
 
 
-def _write(arguments: Sequence[Any], module: Module, found: Sequence[Any]) -> None:
+def _write(arguments: Sequence[Any], module: Module, results: Sequence[Any]) -> None:
     """Store new contents in arrays and variables; arrays that were donated have theirs."""
-    for position, value in zip(module.written, found[module.results :], strict=False):
+    for position, value in zip(module.written, results[module.results :], strict=False):
         target = arguments[position]
-        held = value.fetch() if isinstance(value, DeviceArray) else value
+        array = value.fetch() if isinstance(value, DeviceArray) else value
         if not isinstance(target, np.ndarray):
-            target.value = held
-        elif held is not None:
-            target[...] = held
+            target.value = array
+        elif array is not None:
+            target[...] = array
 
 
 class _ShapeByShape:
@@ -178,7 +178,7 @@ class XlaBackend:
         try:
             return XlaGraph(graph, form, lambda: self._native.compile(graph, None, pool), place(self._device))
         except GraphUnfit as error:
-            return _Noted(self._native.compile(graph, form, pool), f"not by XLA: {error}")
+            return _WithReason(self._native.compile(graph, form, pool), f"not by XLA: {error}")
 
     def describe(self, graph: Graph) -> list[str]:
         try:
@@ -199,7 +199,7 @@ class XlaBackend:
         return self._native.can_dispatch(cells, entries)
 
 
-class _Noted:
+class _WithReason:
     """Native code, with the reason why XLA has none."""
 
     def __init__(self, code: CompiledGraph, note: str) -> None:

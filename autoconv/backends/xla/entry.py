@@ -78,8 +78,8 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
         for i, j in memory_pairs:
             if np.may_share_memory(arguments[i], arguments[j]):
                 return NotImplemented
-        found = run(arguments)
-        return NotImplemented if found is None else build(found)
+        result = run(arguments)
+        return NotImplemented if result is None else build(result)
 
     return entry
 
@@ -91,25 +91,25 @@ def _argument_reader(form: CallForm, graph: Graph, position: int) -> Callable[[A
     """Return a function that gives the graph's argument for a user's, or None where it does not fit."""
     kind, type_ = form.parameters[position], graph.parameters[position].type
     if isinstance(kind, Captured):
-        return lambda given: given
+        return lambda argument: argument
     if not isinstance(kind, str) or not isinstance(type_, (TensorType, ArrayType)) or type_.dtype.is_string:
         raise _NoEntry
     dtype, shape = np.dtype(type_.dtype.numpy), type_.shape
     if kind == "number":
         return _number(dtype)
     if kind == "array":
-        return lambda given: (
-            given if type(given) is np.ndarray and given.dtype == dtype and given.shape == shape else None
+        return lambda argument: (
+            argument if type(argument) is np.ndarray and argument.dtype == dtype and argument.shape == shape else None
         )
     if kind == "memory":
         return _memory(type_)
     tensor_class: Any = form.tensor_class
     weak = form.weak[sum(one == "tensor" for one in form.parameters[:position])]
 
-    def tensor(given: Any) -> Any:
-        if type(given) is not tensor_class or given._weak is not weak:
+    def tensor(argument: Any) -> Any:
+        if type(argument) is not tensor_class or argument._weak is not weak:
             return None
-        array = given._array
+        array = argument._array
         return array if array.dtype == dtype and array.shape == shape else None
 
     return tensor
@@ -121,8 +121,8 @@ def _number(dtype: np.dtype) -> Callable[[Any], Any]:
         raise _NoEntry
     least, most = -(2**63), 2**63 - 1
     if number is int:
-        return lambda given: given if type(given) is int and least <= given <= most else None
-    return lambda given: given if type(given) is number else None
+        return lambda argument: argument if type(argument) is int and least <= argument <= most else None
+    return lambda argument: argument if type(argument) is number else None
 
 
 def _memory(type_: TensorType | ArrayType) -> Callable[[Any], Any]:
@@ -130,9 +130,9 @@ def _memory(type_: TensorType | ArrayType) -> Callable[[Any], Any]:
         raise _NoEntry
     dtype, shape = np.dtype(type_.dtype.numpy), type_.shape
 
-    def memory(given: Any) -> Any:
-        fits = type(given) is np.ndarray and given.dtype == dtype and given.shape == shape
-        return given if fits and given.flags.carray else None
+    def memory(argument: Any) -> Any:
+        fits = type(argument) is np.ndarray and argument.dtype == dtype and argument.shape == shape
+        return argument if fits and argument.flags.carray else None
 
     return memory
 
@@ -154,8 +154,8 @@ def _checks(guard: Guard) -> list[Callable[[], bool]]:
     else:
         read, name = guard.namespace.get, guard.name
         result.append(lambda: read(name, ABSENT) is value)
-    for offset, held in guard.words:
-        word, wanted = ctypes.c_void_p.from_address(id(value) + offset), None if held is None else id(held)
+    for offset, expected in guard.words:
+        word, wanted = ctypes.c_void_p.from_address(id(value) + offset), None if expected is None else id(expected)
         result.append(lambda word=word, wanted=wanted: word.value == wanted)  # type: ignore[misc]
     if guard.empty is not None:
         result.append(lambda empty=guard.empty: not empty)  # type: ignore[misc]
@@ -168,29 +168,29 @@ def _checks(guard: Guard) -> list[Callable[[], bool]]:
 def _builder(form: ResultForm, graph: Graph, tensor_class: type) -> Callable[[Sequence[Any]], Any]:
     """Return a function that builds the user's result from the graph's."""
     if isinstance(form, ConstantResult):
-        return lambda found: form.value
+        return lambda results: form.value
     if isinstance(form, OutputResult):
         return _leaf(form, graph.outputs[form.position], tensor_class)
     if isinstance(form, ContainerResult):
         parts = [_builder(part, graph, tensor_class) for part in form.parts]
         if form.kind is dict:
             keys = form.keys or ()
-            return lambda found: {key: part(found) for key, part in zip(keys, parts, strict=True)}
+            return lambda results: {key: part(results) for key, part in zip(keys, parts, strict=True)}
         kind = form.kind
-        return lambda found: kind([part(found) for part in parts])
+        return lambda results: kind([part(results) for part in parts])
     arms = [_builder(arm, graph, tensor_class) for arm in form.arms]
-    return lambda found: arms[int(found[form.tag])](found)
+    return lambda results: arms[int(results[form.tag])](results)
 
 
 def _leaf(form: OutputResult, output: Value, tensor_class: type) -> Callable[[Sequence[Any]], Any]:
     kind, position = form.kind, form.position
     if kind == "tensor" and isinstance(output.type, TensorType):
         weak = output.type.weak
-        return lambda found: tensor_class(found[position], weak)
+        return lambda results: tensor_class(results[position], weak)
     if kind == "number":
-        return lambda found: found[position].item()
+        return lambda results: results[position].item()
     if kind == "array" and getattr(output.type, "shape", None) == ():
-        return lambda found: found[position][()]
+        return lambda results: results[position][()]
     if kind in ("array", "memory"):
-        return lambda found: found[position]
+        return lambda results: results[position]
     raise _NoEntry

@@ -1,9 +1,9 @@
 """Modules compiled by XLA, and the exchange of arrays with them.
 
-On the processor memory is shared: XLA reads an argument in place where it is contiguous and aligned, else from a copy
-in a staging area that calls share; a large result is an array over XLA's own memory. An array that the module writes is
-donated: the staging area is memory of XLA's, which the new contents take. Accelerators get copies, and results stay
-there until they are fetched.
+On the processor memory is shared. XLA reads an argument in place if it is contiguous and aligned, and else from a copy
+in a staging area that calls share. A large result is an array over XLA's own memory. An array that the module writes is
+donated: XLA owns its staging area and writes the new contents there. Accelerators get copies, and results stay there
+until they are fetched.
 """
 
 from __future__ import annotations
@@ -61,34 +61,32 @@ class Executable:
             areas = [
                 _DonatedArea(form) if i in self._donated else _Area(form) for i, form in enumerate(self._parameters)
             ]
-        *found, word = self._run(
+        *results, word = self._run(
             [area.buffer(argument, self._place.device) for area, argument in zip(areas, arguments, strict=True)]
         )
         number = ctypes.c_int32.from_address(word.unsafe_buffer_pointer()).value
         for position, result in self._donated.items():
-            areas[position].take(found[result])
+            areas[position].take(results[result])
             if not number:
                 arguments[position][...] = areas[position].array
-            found[result] = None
+            results[result] = None
         self._areas.append(areas)
-        return [
-            None if buffer is None else _as_array(buffer, form) for buffer,
-            form in zip(found, self._results, strict=True)
-        ], number
+        arrays = zip(results, self._results, strict=True)
+        return [None if buffer is None else _as_array(buffer, form) for buffer, form in arrays], number
 
     def _run_elsewhere(self, arguments: Sequence[Any], keeps: bool) -> tuple[list[Any], int]:
-        given = [
+        buffers = [
             x.buffer if isinstance(x, DeviceArray) and x.place is self._place
             else _sent(np.asarray(x, form.dtype), self._place.device)
             for x, form in zip(arguments, self._parameters, strict=True)
         ]  # fmt: skip
-        *found, word = self._run(given)
-        kept = [DeviceArray(buffer, type_, self._place) for buffer, type_ in zip(found, self._types, strict=True)]
-        return (kept if keeps else [one.fetch() for one in kept]), int(np.asarray(word))
+        *results, word = self._run(buffers)
+        arrays = [DeviceArray(buffer, type_, self._place) for buffer, type_ in zip(results, self._types, strict=True)]
+        return (arrays if keeps else [one.fetch() for one in arrays]), int(np.asarray(word))
 
 
 class DeviceArray:
-    """An array in the memory of an accelerator; `array` is its copy here, if there is one, with no `place` the only."""
+    """An array in the memory of an accelerator, or without a `place` here; `array` is its copy in this process."""
 
     def __init__(self, buffer: Any, type_: Any, place: Place | None, array: np.ndarray | None = None) -> None:
         self.buffer = buffer
@@ -164,7 +162,7 @@ class _DonatedArea(_Area):
         if self.array is not None and self._form.size <= _MOST_STAGED:
             self.array[...] = argument
             return self._buffer
-        own = _aligned(self._form)  # memory that is not XLA's: it is copied once more
+        own = _aligned(self._form)  # XLA copies these elements once more, as the memory is not its own
         own[...] = argument
         return _imported(own, device)
 
@@ -205,7 +203,7 @@ def _sent(array: np.ndarray, device: Any) -> Any:
 
 
 class _Memory:
-    """Memory of XLA's as an array: NumPy keeps this object, and with it the buffer."""
+    """XLA's memory as an array: NumPy keeps this object alive, and with it the buffer."""
 
     __slots__ = ("__array_interface__", "owner")
 
@@ -235,15 +233,15 @@ def _array_over(buffer: Any, address: int, form: _Form) -> np.ndarray:
 
 
 def _runner(compiled: Any, place: Place, results: Sequence[TensorType]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return what runs an executable on buffers: the way of jax itself where there is jax, which takes half as long."""
+    """Return a function that runs an executable on buffers: jax's own if jax is installed, which takes half as long."""
     try:
         core, make = import_module("jax.core"), import_module("jaxlib._jax").array_result_handler
         sharding = import_module("jax.sharding").SingleDeviceSharding(place.device)
         types = [(tuple(type_.shape or ()), np.dtype(type_.dtype.numpy)) for type_ in results]
         types.append(((), np.dtype("int32")))
-        made = [make(core.ShapedArray(*type_), sharding, committed=True, _skip_checks=True) for type_ in types]
+        handlers = [make(core.ShapedArray(*type_), sharding, committed=True, _skip_checks=True) for type_ in types]
         run = compiled.execute_sharded
-        return lambda given: run(given).consume_with_handlers(made)
+        return lambda buffers: run(buffers).consume_with_handlers(handlers)
     except (ImportError, AttributeError, TypeError):  # no jax, or one of other interfaces
         return compiled.execute  # type: ignore[no-any-return]
 
@@ -253,9 +251,9 @@ def _compiled(text: str | bytes, place: Place) -> Any:
     xla = import_module("jaxlib.xla_client")
     on, options = xla.DeviceList((place.device,)), xla.CompileOptions()
     options.device_assignment = xla.DeviceAssignment.create(np.array([[place.device.id]]))
-    found = hashlib.sha256("\0".join(_versions(place)).encode())
-    found.update(b"\0" + (text.encode() if isinstance(text, str) else text))
-    key = found.hexdigest()
+    digest = hashlib.sha256("\0".join(_versions(place)).encode())
+    digest.update(b"\0" + (text.encode() if isinstance(text, str) else text))
+    key = digest.hexdigest()
     stored = XLA.load(key)
     if stored is not None:
         try:
@@ -273,7 +271,7 @@ def _compiled(text: str | bytes, place: Place) -> Any:
 
 @cache
 def _versions(place: Place) -> tuple[str, ...]:
-    """Return what an executable depends on besides its module."""
+    """Return the versions and settings that an executable depends on besides its module."""
     flags = os.environ.get("XLA_FLAGS", "")
     client = place.client.platform, place.client.platform_version, place.device.device_kind, place.device.id
     return (*map(str, client), import_module("jaxlib").__version__, flags, *sorted(instructions()))

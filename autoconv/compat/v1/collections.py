@@ -132,7 +132,7 @@ def model_variables(scope: str | None = None) -> list[Any]:
 
 
 def moving_average_variables(scope: str | None = None) -> list[Any]:
-    """Return the variables of which moving averages are kept.
+    """Return the variables that have moving averages.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.moving_average_variables()
@@ -193,11 +193,11 @@ def report_uninitialized_variables(var_list: Sequence[Any] | None = None, name: 
     ...     session.run(autoconv.compat.v1.report_uninitialized_variables())
     array([b'v'], dtype=object)
     """
-    chosen = [*global_variables(), *local_variables()] if var_list is None else list(var_list)
+    variables = [*global_variables(), *local_variables()] if var_list is None else list(var_list)
 
     def names() -> np.ndarray:
         session = running_session()
-        return np.array([v.name.removesuffix(":0").encode() for v in chosen if not session.has_value(v)], object)
+        return np.array([v.name.removesuffix(":0").encode() for v in variables if not session.has_value(v)], object)
 
     if graph_being_built() is None:
         return constant([], string)
@@ -214,6 +214,6 @@ def is_variable_initialized(variable: Any) -> Any:
     """
     if graph_being_built() is None:
         return constant(True)
-    found = numpy_function(lambda: np.bool_(running_session().has_value(variable)), [], [TensorSpec((), bool_)])
-    return found[0]
+    result = numpy_function(lambda: np.bool_(running_session().has_value(variable)), [], [TensorSpec((), bool_)])
+    return result[0]
 

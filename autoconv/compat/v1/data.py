@@ -49,8 +49,8 @@ class GraphIterator:
         A run raises OutOfRangeError behind the last element, and FailedPreconditionError before the initializer.
         """
         specs = nest.flatten(self.element_spec)
-        found = as_operation(lambda: numpy_function(self._next, [], specs, name=name or "IteratorGetNext"))
-        return nest.pack_sequence_as(self.element_spec, list(found))
+        elements = as_operation(lambda: numpy_function(self._next, [], specs, name=name or "IteratorGetNext"))
+        return nest.pack_sequence_as(self.element_spec, list(elements))
 
     def _start(self, session: Any, value: Any) -> None:
         with recording(None):

@@ -1,4 +1,4 @@
-"""The default graph: that of the block around, or one that lasts."""
+"""The default graph: the graph of the enclosing `as_default` block, or else one per process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.runtime.support.shape import show_sizes_by
 
 
 def get_default_graph() -> Graph:
-    """Return the graph of the block around; outside of one the graph that `reset_default_graph` replaces.
+    """Return the graph of the enclosing block; outside of blocks, the graph that `reset_default_graph` replaces.
 
     >>> with autoconv.Graph().as_default() as graph:
     ...     autoconv.compat.v1.get_default_graph() is graph
@@ -40,7 +40,7 @@ def disable_eager_execution() -> None:
     True
     >>> autoconv.compat.v1.enable_eager_execution()
     """
-    if _STATE.around is None:
+    if _STATE.block is None:
         if current_region() is not None:
             raise ValueError("disable_eager_execution() belongs at the start of a program, outside of functions.")
         _STATE.start()
@@ -101,7 +101,7 @@ class _State:
 
     def __init__(self) -> None:
         self._graph: Graph | None = None
-        self.around: ExitStack | None = None
+        self.block: ExitStack | None = None
 
     @property
     def graph(self) -> Graph:
@@ -110,23 +110,23 @@ class _State:
         return self._graph
 
     def recorded(self) -> Graph | None:
-        return self._graph if self.around is not None else None
+        return self._graph if self.block is not None else None
 
     def replace(self) -> None:
-        lasting = self.around is not None
+        lasting = self.block is not None
         self.stop()
         self._graph = None
         if lasting:
             self.start()
 
     def start(self) -> None:
-        self.around = ExitStack()
-        self.around.enter_context(recording(self.graph.root))
+        self.block = ExitStack()
+        self.block.enter_context(recording(self.graph.root))
 
     def stop(self) -> None:
-        if self.around is not None:
-            self.around.close()
-            self.around = None
+        if self.block is not None:
+            self.block.close()
+            self.block = None
 
 
 _STATE = _State()

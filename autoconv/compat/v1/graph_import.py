@@ -1,4 +1,4 @@
-"""Import of GraphDefs: graphs that TensorFlow has written, such as frozen models, as ops of the graph around."""
+"""Import of GraphDefs: graphs that TensorFlow has written, such as frozen models, as ops of the default graph."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ def import_graph_def(
     with name_scope(f"{prefix}/" if prefix else ""):
         for node in message.node:
             importer.operation(node.name)
-    imported = get_default_graph().made.setdefault("imported", {})
+    imported = get_default_graph().attachments.setdefault("imported", {})
     scope = f"{prefix}/" if prefix else ""
-    for found, outputs in importer.outputs.items():
-        imported.update({f"{scope}{found}:{index}": tensor for index, tensor in enumerate(outputs)})
+    for node_name, outputs in importer.outputs.items():
+        imported.update({f"{scope}{node_name}:{index}": tensor for index, tensor in enumerate(outputs)})
     return None if return_elements is None else [importer.element(each) for each in return_elements]
 
 
 class _Importer:
-    def __init__(self, message: Any, given: dict[str, Any]) -> None:
+    def __init__(self, message: Any, tensors: dict[str, Any]) -> None:
         self.nodes = {node.name: node for node in message.node}
-        self.given = {_full(each): tensor for each, tensor in given.items()}
+        self.tensors = {_full(each): tensor for each, tensor in tensors.items()}
         self.outputs: dict[str, list[Any]] = {}
         self._busy: set[str] = set()
 
@@ -67,8 +67,8 @@ class _Importer:
 
     def tensor(self, reference: str) -> Any:
         full = _full(reference)
-        if full in self.given:
-            return self.given[full]
+        if full in self.tensors:
+            return self.tensors[full]
         name, _, index = full.partition(":")
         return self.operation(name)[int(index)]
 
@@ -86,9 +86,9 @@ class _Importer:
             raise ValueError(f"No op named {node.op} can be imported (node {name!r})")
         self._busy.add(name)
         inputs = [self.tensor(each) for each in node.input if not each.startswith("^")]
-        made = build(_Attributes(node), *inputs)
+        outputs = build(_Attributes(node), *inputs)
         self._busy.discard(name)
-        self.outputs[name] = list(made) if isinstance(made, (list, tuple)) else [made]
+        self.outputs[name] = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
         return self.outputs[name]
 
 
@@ -127,10 +127,10 @@ def _constant(n: _Attributes) -> Any:
 
 def _constant_input(tensor: Any, what: str) -> Any:
     """Return an input that has to be a constant, such as an axis."""
-    found = static_value(tensor)
-    if found is None:
+    static = static_value(tensor)
+    if static is None:
         raise ValueError(f"{what} has to be a constant to import it")
-    return found.tolist()
+    return static.tolist()
 
 
 def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -143,8 +143,8 @@ def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
 def _batch_norm(n: _Attributes, x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> list[Any]:
     if n.of("is_training", True):
         mean, variance = nn.moments(x, [0, 1, 2])
-    found = nn.batch_normalization(x, mean, variance, offset, scale, n.of("epsilon", 1e-4))
-    return [found, mean, variance, mean, variance]
+    normalised = nn.batch_normalization(x, mean, variance, offset, scale, n.of("epsilon", 1e-4))
+    return [normalised, mean, variance, mean, variance]
 
 
 def _strided_slice(n: _Attributes, x: Any, begin: Any, end: Any, strides: Any) -> Any:

@@ -22,15 +22,15 @@ def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
         raise TypeError("dest_nodes must be an iterable of strings.")
     by_name = {node.name: node for node in graph_def.node}
     waiting = list(dest_nodes)
-    kept: set[str] = set()
+    names: set[str] = set()
     while waiting:
         name = waiting.pop()
         if name not in by_name:
             raise ValueError(f"{name} is not in graph")
-        if name not in kept:
-            kept.add(name)
+        if name not in names:
+            names.add(name)
             waiting += [each.lstrip("^").partition(":")[0] for each in by_name[name].input]
     result = type(graph_def)()
-    result.node.extend(node for node in graph_def.node if node.name in kept)
+    result.node.extend(node for node in graph_def.node if node.name in names)
     result.versions.CopyFrom(graph_def.versions)
     return result

@@ -85,13 +85,13 @@ class constant_initializer(Initializer):
         return conversion.constant(array.reshape(shape), dtype)
 
 
-class _Drawn(Initializer):
+class _RandomInitializer(Initializer):
     def __init__(self, seed: int | None = None, dtype: DTypeLike = float32) -> None:
         super().__init__(dtype)
         self.seed = seed
 
 
-class random_normal_initializer(_Drawn):
+class random_normal_initializer(_RandomInitializer):
     """Draws from a normal distribution.
 
     >>> autoconv.compat.v1.random_normal_initializer(stddev=0.1)([2, 3]).shape
@@ -119,7 +119,7 @@ class truncated_normal_initializer(random_normal_initializer):
         return random.truncated_normal(shape, self.mean, self.stddev, dtype, self.seed)
 
 
-class random_uniform_initializer(_Drawn):
+class random_uniform_initializer(_RandomInitializer):
     """Draws from a uniform distribution on [minval, maxval).
 
     >>> autoconv.compat.v1.random_uniform_initializer(-1.0, 1.0)([2]).shape
@@ -136,7 +136,7 @@ class random_uniform_initializer(_Drawn):
         return random.uniform(shape, self.minval, 1.0 if self.maxval is None else self.maxval, dtype, self.seed)
 
 
-class variance_scaling_initializer(_Drawn):
+class variance_scaling_initializer(_RandomInitializer):
     """Draws with the variance `scale` / n, where n is the number of inputs ("fan_in"), of outputs, or their mean.
 
     `distribution` is "truncated_normal" ("normal"), "untruncated_normal" or "uniform". Raises ValueError for others.
@@ -193,7 +193,7 @@ class glorot_normal_initializer(variance_scaling_initializer):
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
 
-class orthogonal_initializer(_Drawn):
+class orthogonal_initializer(_RandomInitializer):
     """A matrix with orthonormal rows or columns; more dimensions count as rows.
 
     >>> q = autoconv.compat.v1.orthogonal_initializer()([3, 3])

@@ -1,4 +1,4 @@
-"""Layers of version 1: functions that make variables in the variable scope around."""
+"""Layers of version 1: functions that make variables in the enclosing variable scope."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def dense(
             constraint=kernel_constraint,
         )  # fmt: skip
         rank = tensor.shape.rank or 2
-        found = tensor @ kernel if rank == 2 else tensordot(tensor, kernel, [[rank - 1], [0]])
+        product = tensor @ kernel if rank == 2 else tensordot(tensor, kernel, [[rank - 1], [0]])
         if use_bias:
-            found = found + get_variable(
+            product = product + get_variable(
                 "bias", [units], tensor.dtype, bias_initializer, bias_regularizer, trainable, constraint=bias_constraint
             )
-        return _activated(found, activation, activity_regularizer)
+        return _activated(product, activation, activity_regularizer)
 
 
 def conv2d(
@@ -204,17 +204,17 @@ def _convolution(
             "kernel", [*kernel_size, channels, filters], tensor.dtype, initializers[0], regularizers[0], trainable,
             constraint=constraints[0],
         )  # fmt: skip
-        found = nn.convolution(tensor, kernel, strides, padding.upper(), form, dilations)
+        product = nn.convolution(tensor, kernel, strides, padding.upper(), form, dilations)
         if use_bias:
             bias = get_variable(
                 "bias", [filters], tensor.dtype, initializers[1], regularizers[1], trainable, constraint=constraints[1]
             )
-            found = nn.bias_add(found, bias, form)
-        return _activated(found, activation, regularizers[2])
+            product = nn.bias_add(product, bias, form)
+        return _activated(product, activation, regularizers[2])
 
 
-def _activated(found: Any, activation: Callable[[Any], Any] | None, regularizer: Any) -> Any:
-    result = found if activation is None else activation(found)
+def _activated(output: Any, activation: Callable[[Any], Any] | None, regularizer: Any) -> Any:
+    result = output if activation is None else activation(output)
     if regularizer is not None:
         add_to_collection(GraphKeys.REGULARIZATION_LOSSES, regularizer(result))
     return result

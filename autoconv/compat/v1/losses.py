@@ -115,8 +115,8 @@ def log_loss(
     >>> autoconv.compat.v1.losses.log_loss([1.0], [0.5]).numpy().round(4)
     np.float32(0.6931)
     """
-    truth, found = _float(labels), _float(predictions)
-    each = -truth * math.log(found + epsilon) - (1 - truth) * math.log(1 - found + epsilon)
+    truth, predictions_ = _float(labels), _float(predictions)
+    each = -truth * math.log(predictions_ + epsilon) - (1 - truth) * math.log(1 - predictions_ + epsilon)
     return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
 
 
@@ -222,8 +222,8 @@ def get_regularization_loss(scope: str | None = None, name: str = "total_regular
     ...     session.run(autoconv.compat.v1.losses.get_regularization_loss())
     np.float32(0.0)
     """
-    found = get_regularization_losses(scope)
-    return math.add_n(found) if found else constant(0.0)
+    losses = get_regularization_losses(scope)
+    return math.add_n(losses) if losses else constant(0.0)
 
 
 def get_total_loss(
@@ -238,10 +238,10 @@ def get_total_loss(
     ...     session.run(autoconv.compat.v1.losses.get_total_loss())
     np.float32(4.0)
     """
-    found = get_losses(scope) + (get_regularization_losses(scope) if add_regularization_losses else [])
-    if not found:
+    losses = get_losses(scope) + (get_regularization_losses(scope) if add_regularization_losses else [])
+    if not losses:
         raise ValueError("there are no losses to add: call a function of losses, or add_loss")
-    return math.add_n(found)
+    return math.add_n(losses)
 
 
 def _float(value: Any) -> Any:

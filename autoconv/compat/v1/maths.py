@@ -27,8 +27,8 @@ def _reduction(function: Callable[..., Any], example: str = "1.0, 2.0") -> Calla
         input_tensor: Any, axis: AxisLike | None = None, keepdims: bool | None = None, name: str | None = None,
         reduction_indices: AxisLike | None = None, keep_dims: bool | None = None,
     ) -> Any:  # fmt: skip
-        chosen = one_of("axis", axis, "reduction_indices", reduction_indices)
-        return function(input_tensor, chosen, bool(one_of("keepdims", keepdims, "keep_dims", keep_dims)), name)
+        axes = one_of("axis", axis, "reduction_indices", reduction_indices)
+        return function(input_tensor, axes, bool(one_of("keepdims", keepdims, "keep_dims", keep_dims)), name)
 
     reduction.__name__ = reduction.__qualname__ = function.__name__
     first = (function.__doc__ or "").strip().splitlines()[0]
@@ -58,8 +58,8 @@ def argmax(
     >>> autoconv.compat.v1.argmax([[1, 3], [5, 2]], 1).numpy()
     array([1, 0])
     """
-    chosen = one_of("axis", axis, "dimension", dimension)
-    return _argmax(input, 0 if chosen is None else chosen, output_type, name)
+    axis_ = one_of("axis", axis, "dimension", dimension)
+    return _argmax(input, 0 if axis_ is None else axis_, output_type, name)
 
 
 def argmin(
@@ -71,8 +71,8 @@ def argmin(
     >>> autoconv.compat.v1.argmin([[1, 3], [5, 2]], 1).numpy()
     array([0, 1])
     """
-    chosen = one_of("axis", axis, "dimension", dimension)
-    return math.argmin(input, 0 if chosen is None else chosen, output_type, name)
+    axis_ = one_of("axis", axis, "dimension", dimension)
+    return math.argmin(input, 0 if axis_ is None else axis_, output_type, name)
 
 
 arg_max, arg_min = argmax, argmin
@@ -86,10 +86,10 @@ def expand_dims(
     >>> autoconv.compat.v1.expand_dims([1, 2], dim=0).shape
     TensorShape([1, 2])
     """
-    chosen = one_of("axis", axis, "dim", dim)
-    if chosen is None:
+    axis_ = one_of("axis", axis, "dim", dim)
+    if axis_ is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
-    return shaping.expand_dims(input, chosen, name)
+    return shaping.expand_dims(input, axis_, name)
 
 
 def squeeze(
@@ -114,10 +114,10 @@ def where(
     """
     if x is None and y is None:
         return gather.where(condition, name=name)
-    chosen, first = convert_to_tensor(condition), convert_to_tensor(x)
-    if chosen.shape.rank == 1 and first.shape.rank is not None and first.shape.rank > 1:
-        chosen = shaping.reshape(chosen, [-1] + [1] * (first.shape.rank - 1))
-    return gather.where(chosen, first, y, name)
+    mask, first = convert_to_tensor(condition), convert_to_tensor(x)
+    if mask.shape.rank == 1 and first.shape.rank is not None and first.shape.rank > 1:
+        mask = shaping.reshape(mask, [-1] + [1] * (first.shape.rank - 1))
+    return gather.where(mask, first, y, name)
 
 
 def cond(
@@ -146,11 +146,11 @@ def while_loop(
     >>> autoconv.compat.v1.while_loop(lambda i: i < 5, lambda i: [i + 1], [autoconv.constant(0)]).numpy()
     np.int32(5)
     """
-    found = flow.while_loop(
+    results = flow.while_loop(
         cond, body, loop_vars, shape_invariants, parallel_iterations, back_prop, swap_memory, maximum_iterations, name
     )
-    single = not return_same_structure and isinstance(found, (list, tuple)) and len(found) == 1
-    return found[0] if single and not hasattr(found, "_fields") else found
+    single = not return_same_structure and isinstance(results, (list, tuple)) and len(results) == 1
+    return results[0] if single and not hasattr(results, "_fields") else results
 
 
 def to_float(x: TensorLike, name: str = "ToFloat") -> Any:
@@ -242,9 +242,9 @@ def count_nonzero(
     >>> autoconv.compat.v1.count_nonzero([[0, 1], [2, 3]], 0).numpy()
     array([1, 2])
     """
-    chosen = one_of("axis", axis, "reduction_indices", reduction_indices)
-    kept = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
-    return math.count_nonzero(input_tensor if input is None else input, chosen, kept, dtype, name)
+    axes = one_of("axis", axis, "reduction_indices", reduction_indices)
+    keeps = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    return math.count_nonzero(input_tensor if input is None else input, axes, keeps, dtype, name)
 
 
 def eager_py_func(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:

@@ -54,8 +54,8 @@ def accuracy(
     ...     session.run(update)
     np.float32(0.5)
     """
-    found = convert_to_tensor(predictions)
-    right = math.equal(found, cast(convert_to_tensor(labels), found.dtype))
+    tensor = convert_to_tensor(predictions)
+    right = math.equal(tensor, cast(convert_to_tensor(labels), tensor.dtype))
     return mean(right, weights, metrics_collections, updates_collections, name or "accuracy")
 
 

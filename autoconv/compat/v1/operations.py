@@ -29,7 +29,7 @@ class Operation:
         self.name = name
         self.graph = graph
         self.control_names = tuple(dict.fromkeys(control_names))
-        graph.made.setdefault("operations", {})[name] = self
+        graph.attachments.setdefault("operations", {})[name] = self
 
     inputs: tuple[Any, ...] = ()
     outputs: tuple[Any, ...] = ()

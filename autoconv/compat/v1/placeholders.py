@@ -54,18 +54,18 @@ def sparse_placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = N
     ...     autoconv.compat.v1.sparse_placeholder(autoconv.float32, [None, 2]).shape
     TensorShape([None, 2])
     """
-    known = as_shape(shape)
-    rank = None if known is None else len(known)
+    static_shape = as_shape(shape)
+    rank = None if static_shape is None else len(static_shape)
     whole = name or "SparsePlaceholder"
     indices = placeholder("int64", [None, rank], f"{whole}/indices")
     values = placeholder(dtype, [None], f"{whole}/values")
-    if known is not None and None not in known:
-        sizes: Any = convert_to_tensor(list(known), as_dtype("int64"))
+    if static_shape is not None and None not in static_shape:
+        sizes: Any = convert_to_tensor(list(static_shape), as_dtype("int64"))
     else:
         sizes = placeholder("int64", [rank], f"{whole}/shape")
     result = SparseTensor(indices, values, sizes)
-    if known is not None:
-        result.set_shape(known)
+    if static_shape is not None:
+        result.set_shape(static_shape)
     return result
 
 

@@ -52,9 +52,9 @@ class Session:
         """Return the values of the fetches in their structure: arrays of tensors and variables, None of operations.
 
         Fetches are tensors, variables, operations, or their names, in tuples, lists and dicts. `feed_dict` gives values
-        in place of tensors. Ops run in the order of the program. Raises RuntimeError if the session is closed,
-        ValueError for what is no part of its graph and for a fed value of another shape, InvalidArgumentError for a
-        placeholder that is not fed, and FailedPreconditionError for a variable that is not initialised.
+        in place of tensors. Ops run in the order of the program. Raises RuntimeError if the session is closed, and
+        ValueError for anything outside its graph and for a fed value of another shape. Raises InvalidArgumentError for
+        a placeholder that is not fed, FailedPreconditionError for a variable that is not initialised.
         """
         fed = self._fed(feed_dict)
         return self._run_fed(fetches, tuple(fed), list(fed.values()))
@@ -118,8 +118,8 @@ class Session:
         array = np.array(value, variable.dtype.numpy)
         if not shapes_compatible(variable.type.shape, array.shape):
             raise ValueError(f"{variable.name} has the shape {variable.shape}, the value {TensorShape(array.shape)}")
-        held = variable.storage
-        self._storages[held] = Storage(array, held.shape, held.name)
+        storage = variable.storage
+        self._storages[storage] = Storage(array, storage.shape, storage.name)
 
     def _run_fed(self, fetches: Any, places: tuple[Value, ...], fed: list[Any]) -> Any:
         if self._closed:
@@ -131,8 +131,8 @@ class Session:
         parts = [self._part(each, fetched=True) for each in flat]
         values = tuple(part for part in parts if isinstance(part, Value))
         names = tuple(name for part in parts if isinstance(part, tuple) for name in part)
-        found = iter(self._run_parts(values, names, places, fed))
-        return nest.pack_sequence_as(fetches, [next(found) if isinstance(part, Value) else None for part in parts])
+        iterator = iter(self._run_parts(values, names, places, fed))
+        return nest.pack_sequence_as(fetches, [next(iterator) if isinstance(part, Value) else None for part in parts])
 
     def run_value(self, value: Value) -> Any:
         """Return a value of the graph that needs no feeds, such as a dataset."""
@@ -145,7 +145,7 @@ class Session:
             return self._program(tuple(values), names, places)(fed, self._storages)
 
     def _program(self, values: tuple[Value, ...], names: tuple[str, ...], fed: tuple[Value, ...]) -> Slice:
-        programs: dict[Any, Slice] = self.graph.made.setdefault("programs", {})
+        programs: dict[Any, Slice] = self.graph.attachments.setdefault("programs", {})
         key = values, names, fed
         if key not in programs:
             programs[key] = slice_of(self.graph, values, names, fed)
@@ -190,13 +190,13 @@ class Session:
 
     def _named(self, name: str) -> Any:
         operation, _, index = name.partition(":")
-        for variable in self.graph.made.get("variables", ()):
+        for variable in self.graph.attachments.get("variables", ()):
             if index in ("", "0") and variable.name == f"{operation}:0":
                 return variable if index else variable.op
-        imported = self.graph.made.get("imported", {}).get(name)
+        imported = self.graph.attachments.get("imported", {}).get(name)
         if imported is not None:
             return imported
-        group = self.graph.made.get("operations", {}).get(name)
+        group = self.graph.attachments.get("operations", {}).get(name)
         if group is not None:
             return group
         try:
@@ -226,7 +226,7 @@ class InteractiveSession(Session):
 
 
 def get_default_session() -> Session | None:
-    """Return the session of the innermost block around, None outside of one.
+    """Return the session of the innermost enclosing block, None outside of blocks.
 
     >>> autoconv.compat.v1.get_default_session() is None
     True
@@ -261,16 +261,16 @@ def _evaluate(
     fetched: Any, feed_dict: Any = None, session: Session | None = None, load: tuple[GraphVariable, Any] | None = None
 ) -> Any:
     """Run a tensor or operation in a session; with `load`, set the value of a variable in it."""
-    chosen = get_default_session() if session is None else session
-    if chosen is None:
+    session_ = get_default_session() if session is None else session
+    if session_ is None:
         how = "evaluate tensor using `eval()`" if isinstance(fetched, Tensor) else "execute operation using `run()`"
         raise ValueError(
             f"Cannot {how}: No default session is registered. Use `with session.as_default()`, or pass session=…"
         )
     if load is not None:
-        chosen.set_value(*load)
+        session_.set_value(*load)
         return None
-    return chosen.run(fetched, feed_dict)
+    return session_.run(fetched, feed_dict)
 
 
 EVALUATE.set(_evaluate)

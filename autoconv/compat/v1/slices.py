@@ -47,15 +47,15 @@ class Slice:
                     "first, or autoconv.compat.v1.global_variables_initializer()."
                 )
         fresh = {s: Storage(s.value.copy(), s.shape, s.name) for s in self.assigned if s not in storages}
-        given = [
+        arguments = [
             (fresh.get(each) or storages[each]) if isinstance(each, Storage) else array_of(each)
             for each in self.captured
         ]
-        found = self.run([*fed, *given])
+        result = self.run([*fed, *arguments])
         storages.update(fresh)
         return [
             EagerTensor(array).numpy() if isinstance(value.type, (TensorType, ResourceType)) else array
-            for array, value in zip(found, self.outputs, strict=True)
+            for array, value in zip(result, self.outputs, strict=True)
         ]
 
 
@@ -83,9 +83,9 @@ def slice_of(graph: Graph, outputs: Sequence[Value], names: Iterable[str], fed: 
         for old, new in zip(node.results, copy.results, strict=True):
             values.setdefault(old, new)
     for value in outputs:  # a variable is read after everything that assigns to it
-        found = of(value)
+        own = of(value)
         is_variable = isinstance(value.type, ResourceType)
-        part.outputs.append(part.add(OPS["read_variable"], [found]).results[0] if is_variable else found)
+        part.outputs.append(part.add(OPS["read_variable"], [own]).results[0] if is_variable else own)
     # Parameters of captured objects stand behind the fed ones, in the order in which nodes use them.
     needed, assigned = _initialisation(nodes, captured, outputs)
     run = Derivable(optimise(part), "session", "function").run
@@ -98,14 +98,14 @@ def _needed_nodes(
     by_name = {node.name: node for node in graph.nodes}
     waiting = [value.node for value in outputs if value not in fed and value.node is not None]
     waiting += [by_name[name] for name in names if name in by_name]
-    found: set[Node] = set()
+    nodes: set[Node] = set()
     while waiting:
         node = waiting.pop()
-        if node not in found:
-            found.add(node)
+        if node not in nodes:
+            nodes.add(node)
             waiting += [v.node for v in node.inputs if v not in fed and v.node is not None]
             waiting += [by_name[name] for name in graph.controls.get(node.name, ()) if name in by_name]
-    return [node for node in graph.nodes if node in found]
+    return [node for node in graph.nodes if node in nodes]
 
 
 def _initialisation(

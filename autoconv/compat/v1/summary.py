@@ -123,8 +123,8 @@ def merge_all(key: Any = GraphKeys.SUMMARIES, scope: str | None = None, name: st
     ...     autoconv.compat.v1.summary.merge_all() is None
     True
     """
-    found = get_collection(key, scope)
-    return merge(found, name=name) if found else None
+    summaries = get_collection(key, scope)
+    return merge(summaries, name=name) if summaries else None
 
 
 class FileWriter:
@@ -199,10 +199,10 @@ def _summary(
     return _collected(numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)[0], collections)
 
 
-def _collected(found: Any, collections: Any, default: Any = (GraphKeys.SUMMARIES,)) -> Any:
+def _collected(summary: Any, collections: Any, default: Any = (GraphKeys.SUMMARIES,)) -> Any:
     if graph_being_built() is not None:
-        add_to_collections(default if collections is None else collections, found)
-    return found
+        add_to_collections(default if collections is None else collections, summary)
+    return summary
 
 
 def _tag(name: str, family: str | None) -> str:
@@ -210,9 +210,9 @@ def _tag(name: str, family: str | None) -> str:
     whole = current_scope() + (f"{family}/{family}/{name}" if family else name)
     if graph_being_built() is None:
         return whole
-    taken: dict[str, int] = get_default_graph().made.setdefault("tags", {})
-    number = taken.get(whole, 0)
-    taken[whole] = number + 1
+    counts: dict[str, int] = get_default_graph().attachments.setdefault("tags", {})
+    number = counts.get(whole, 0)
+    counts[whole] = number + 1
     return f"{whole}_{number}" if number else whole
 
 

@@ -30,7 +30,7 @@ class _VariableType(type):
 
 
 class Variable(metaclass=_VariableType):
-    """A variable of the graph of the block around; outside of one, a variable that has its value at once.
+    """A variable of the enclosing block's graph; outside of blocks, a variable that has its value at once.
 
     The arguments stand in the order of version 1: `collections` are the names of those to add it to. Raises ValueError
     without an initial value.
@@ -52,10 +52,10 @@ class Variable(metaclass=_VariableType):
         graph = graph_being_built()
         if graph is None:
             options = {"name": name, "dtype": dtype, "constraint": constraint, "shape": shape}
-            if _STORE.made is None:
+            if _STORE.attachments is None:
                 return EagerVariable(initial_value, trainable, validate_shape, **options)
             make = functools.partial(EagerVariable, initial_value, trainable, validate_shape, **options)
-            return _get_or_make(_STORE.made, make, name)
+            return _get_or_make(_STORE.attachments, make, name)
         return GraphVariable(
             initial_value, trainable, validate_shape, name=name, dtype=dtype, constraint=constraint,
             synchronization=synchronization, aggregation=aggregation, shape=shape, graph=graph, collections=collections,
@@ -91,26 +91,26 @@ class VariableStore:
     @contextmanager
     def as_default(self) -> Iterator[VariableStore]:
         """Take the variables of the block from the store; default names of layers begin anew."""
-        before = _STORE.made
-        _STORE.made = {"by_name": self._by_name, "store": self}
+        before = _STORE.attachments
+        _STORE.attachments = {"by_name": self._by_name, "store": self}
         try:
             yield self
         finally:
-            _STORE.made = before
+            _STORE.attachments = before
 
 
 class _Store(threading.local):
-    made: dict[Any, Any] | None = None
+    attachments: dict[Any, Any] | None = None
 
 
 _STORE = _Store()
 
 
 def _made_variables() -> dict[Any, Any]:
-    """Return what belongs to the store of the block around, or else to the default graph."""
-    if _STORE.made is not None and graph_being_built() is None:
-        return _STORE.made
-    result: dict[Any, Any] = get_default_graph().made
+    """Return the objects of the enclosing block's store, or else of the default graph."""
+    if _STORE.attachments is not None and graph_being_built() is None:
+        return _STORE.attachments
+    result: dict[Any, Any] = get_default_graph().attachments
     return result
 
 
@@ -186,9 +186,9 @@ def variable_scope(
 ) -> Iterator[VariableScope]:  # fmt: skip
     """Prefix the names of variables that `get_variable` makes in the block, and give them defaults.
 
-    `name_or_scope` is a name below the scope around, or a scope to enter again. With `reuse` True, variables are those
-    that there are; with `AUTO_REUSE`, they are made where there is none. `default_name` is made unique, and stands for
-    a name that is None. Raises ValueError without a name.
+    `name_or_scope` is a name below the enclosing scope, or a scope to enter again. With `reuse` True, existing
+    variables are shared; with `AUTO_REUSE`, missing ones are made. `default_name` is made unique, and replaces a name
+    that is None. Raises ValueError without a name.
 
     >>> with autoconv.Graph().as_default():
     ...     for _ in range(2):
@@ -198,25 +198,25 @@ def variable_scope(
     ('layer/w:0', 1)
     """
     outer = get_variable_scope()
-    made = _made_variables()
+    attachments = _made_variables()
     prefix = f"{outer.name}/" if outer.name else ""
     if isinstance(name_or_scope, VariableScope):
         base, whole, local = name_or_scope, name_or_scope.name, name_or_scope.name.rpartition("/")[2]
     elif name_or_scope is not None:
         base, whole, local = outer, prefix + name_or_scope, name_or_scope
     elif default_name is not None:
-        local = _unique(made.setdefault("scopes", {}), prefix, default_name)
+        local = _unique(attachments.setdefault("scopes", {}), prefix, default_name)
         base, whole, reuse = outer, prefix + local, False
     else:
         raise ValueError("If default_name is None then name_or_scope is required")
-    made.setdefault("scopes", {}).setdefault(whole, 1)
+    attachments.setdefault("scopes", {}).setdefault(whole, 1)
     inner = VariableScope(
         (base.reuse or outer.reuse) if reuse is None else reuse, whole,
         initializer=initializer or base.initializer, regularizer=regularizer or base.regularizer,
         custom_getter=custom_getter or base.custom_getter, constraint=constraint or base.constraint,
         dtype=base.dtype if dtype is None else as_dtype(dtype),
     )  # fmt: skip
-    made["scope"] = inner
+    attachments["scope"] = inner
     try:
         if auxiliary_name_scope and local:
             with name_scope(local) as scope:
@@ -225,7 +225,7 @@ def variable_scope(
         else:
             yield inner
     finally:
-        made["scope"] = outer
+        attachments["scope"] = outer
 
 
 def get_variable(
@@ -234,11 +234,11 @@ def get_variable(
     validate_shape: bool = True, use_resource: bool | None = None, custom_getter: Any = None, constraint: Any = None,
     synchronization: object = None, aggregation: object = None,
 ) -> Any:  # fmt: skip
-    """Return the variable of this name in the variable scope around: where the scope shares, the one that there is.
+    """Return the variable of this name in the enclosing variable scope: where the scope shares, the existing one.
 
     `initializer` is a tensor or array with the first value, or a function of a shape and dtype; without, it is that of
-    the scope, glorot_uniform for floats and zeros for others. Raises ValueError where the variable exists and the scope
-    does not share, where it does not exist and the scope only shares, and for another shape or dtype than it has.
+    the scope, glorot_uniform for floats and zeros for others. Raises ValueError for an existing variable if the scope
+    does not share, for a missing one if the scope only shares, and for another shape or dtype.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.get_variable("w", [2, 3])
@@ -260,7 +260,7 @@ def _variable(
     **ignored: Any,
 ) -> Any:  # fmt: skip
     scope = get_variable_scope()
-    wanted = scope.dtype if dtype is None else as_dtype(dtype)
+    out_dtype = scope.dtype if dtype is None else as_dtype(dtype)
     variables: dict[str, Any] = _made_variables().setdefault("by_name", {})
     stored = "store" in _made_variables()
     eager = graph_being_built() is None and not stored
@@ -276,9 +276,9 @@ def _variable(
                 f"Trying to share variable {name}, but specified shape {TensorShape(as_shape(shape))} and found shape "
                 f"{result.shape}."
             )
-        if dtype is not None and result.dtype is not wanted:
+        if dtype is not None and result.dtype is not out_dtype:
             raise ValueError(
-                f"Trying to share variable {name}, but specified dtype {wanted.name} and found dtype "
+                f"Trying to share variable {name}, but specified dtype {out_dtype.name} and found dtype "
                 f"{result.dtype.name}."
             )
         return result
@@ -287,20 +287,20 @@ def _variable(
             f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
             "reuse=tf.AUTO_REUSE in VarScope?"
         )
-    first = _first_value(name, shape, wanted, initializer if initializer is not None else scope.initializer)
+    first = _first_value(name, shape, out_dtype, initializer if initializer is not None else scope.initializer)
     with name_scope(""), _outside_of_store():
-        made = Variable(
+        variable = Variable(
             first, trainable, collections, validate_shape, name=name, constraint=constraint or scope.constraint,
-            dtype=wanted if dtype is not None or callable(first) else None,
+            dtype=out_dtype if dtype is not None or callable(first) else None,
         )  # fmt: skip
-    variables[name] = made
+    variables[name] = variable
     penalty = regularizer or scope.regularizer
     if penalty is not None:
         with name_scope(f"{name}/Regularizer/"):
-            loss = penalty(made)
+            loss = penalty(variable)
         if loss is not None:
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
-    return made
+    return variable
 
 
 def _first_value(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
@@ -332,28 +332,28 @@ def _initial(initializer: Callable[..., Any], shape: list[int], dtype: Any) -> C
 
 @contextmanager
 def _outside_of_store() -> Iterator[None]:
-    before, _STORE.made = _STORE.made, None
+    before, _STORE.attachments = _STORE.attachments, None
     try:
         yield
     finally:
-        _STORE.made = before
+        _STORE.attachments = before
 
 
-def _get_or_make(made: dict[Any, Any], make: Callable[[], Any], name: str | None) -> Any:
+def _get_or_make(attachments: dict[Any, Any], make: Callable[[], Any], name: str | None) -> Any:
     """Return the variable of this name, made unique in the order of the block, or make it."""
-    counts: dict[str, int] = made.setdefault("counts", {})
+    counts: dict[str, int] = attachments.setdefault("counts", {})
     whole = current_scope() + (name or "Variable")
     number = counts[whole] = counts.get(whole, -1) + 1
     key = f"{whole}_{number}" if number else whole
-    if key not in made["by_name"]:
-        made["by_name"][key] = make()
-    return made["by_name"][key]
+    if key not in attachments["by_name"]:
+        attachments["by_name"][key] = make()
+    return attachments["by_name"][key]
 
 
-def _unique(taken: dict[str, int], prefix: str, name: str) -> str:
-    if prefix + name not in taken:
+def _unique(counts: dict[str, int], prefix: str, name: str) -> str:
+    if prefix + name not in counts:
         return name
     number = 1
-    while f"{prefix}{name}_{number}" in taken:
+    while f"{prefix}{name}_{number}" in counts:
         number += 1
     return f"{name}_{number}"

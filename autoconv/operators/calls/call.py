@@ -31,7 +31,7 @@ from autoconv.operators.calls.operator_functions import AS_STATEMENTS
 from autoconv.operators.calls.special_methods import convert_special_methods
 from autoconv.operators.control.coroutines import refuse_coroutine
 from autoconv.operators.control.generators import generating, is_generator_function
-from autoconv.operators.control.recursion_detection import is_noted, noted
+from autoconv.operators.control.recursion_detection import is_noted, with_noted_calls
 from autoconv.operators.control.variants import defined, distribute, is_absent
 from autoconv.operators.numpy.arrays import array_function
 from autoconv.operators.numpy.calls import numpy_call, only_reading
@@ -82,13 +82,13 @@ def converted(function: Any, region: Any = None) -> Any:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
     if type(function) is SymbolicTensor and function.weak and region is not None and region.contract.python_numbers:
         return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
-    known = None if has_user_equality(function) else _graph_equivalent(function, region)
-    if known is not None:
-        return known
+    equivalent = None if has_user_equality(function) else _graph_equivalent(function, region)
+    if equivalent is not None:
+        return equivalent
     contract = EAGER if region is None else region.contract
     if isinstance(function, types.FunctionType):
         in_library = contract.objects_in_graph and function in LIBRARY
-        return on_objects(function) if in_library else _noted(function, contract, region)
+        return on_objects(function) if in_library else _with_noted_calls(function, contract, region)
     if isinstance(function, types.MethodType):
         return _method(function, contract, region)
     if type(function) is functools.partial:
@@ -103,7 +103,7 @@ def converted(function: Any, region: Any = None) -> Any:
     if isinstance(method, types.FunctionType):
         if region is not None:
             _meet_object(region, function)
-        return types.MethodType(_noted(method, contract, region), function)
+        return types.MethodType(_with_noted_calls(method, contract, region), function)
     contract.before_call(function)
     is_special = isinstance(function, types.WrapperDescriptorType)
     return of_known_values(function) if is_special and contract.objects_in_graph else function
@@ -119,9 +119,9 @@ def _graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
     """Return the graph equivalent of a function; None if there is none."""
     compiles = region is not None and region.contract.objects_in_graph
     if region is not None and region.trace.memory:
-        known = array_function(function)
-        if known is not None:
-            return known
+        array_form = array_function(function)
+        if array_form is not None:
+            return array_form
     if is_object(function):
         return function
     override = override_for(function)
@@ -142,7 +142,7 @@ def _method(method: types.MethodType, contract: Contract, region: Any) -> Any:
     if region is not None:
         _meet_object(region, owner)
     if isinstance(inner, types.FunctionType):
-        return types.MethodType(_noted(inner, contract, region), owner)
+        return types.MethodType(_with_noted_calls(inner, contract, region), owner)
     return functools.partial(converted(inner, region), owner)  # e.g. np.random.rand
 
 
@@ -196,7 +196,7 @@ def _without_lists(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _noted(function: types.FunctionType, contract: Contract, region: Any) -> Callable[..., Any]:
+def _with_noted_calls(function: types.FunctionType, contract: Contract, region: Any) -> Callable[..., Any]:
     """Return the converted function; during a trace, wrap it so that recursive calls are detected."""
     function = getattr(function, "__autoconv_asked__", function)
     if is_noted(function):
@@ -205,7 +205,7 @@ def _noted(function: types.FunctionType, contract: Contract, region: Any) -> Cal
     if region is not None and target is function and not contract.objects_in_graph and _is_own(function):
         return _in_arms(function, function)
     is_converted = target is not function or is_user_code(function)
-    return noted(function, target) if region is not None and is_converted else target
+    return with_noted_calls(function, target) if region is not None and is_converted else target
 
 
 def _is_own(function: types.FunctionType) -> bool:
@@ -214,8 +214,8 @@ def _is_own(function: types.FunctionType) -> bool:
 
 
 def _function(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:
-    found = _plain_function(function, contract)
-    return generating(found, _handing) if is_generator_function(found, current_region()) else found
+    plain = _plain_function(function, contract)
+    return generating(plain, _handing) if is_generator_function(plain, current_region()) else plain
 
 
 def _handing(function: types.FunctionType) -> Any:
@@ -312,13 +312,13 @@ def _constructor(cls: Any, make: Callable[..., Any], init: Any, contract: Contra
     return construct
 
 
-def _register(made: Any) -> None:
+def _register(object_: Any) -> None:
     """Record that the trace created the object; writes to it are therefore not visible outside."""
     region = current_region()
     owned = region.trace.owned if region is not None else None
     if region is not None and owned is not None:
-        owned[id(made)] = made, region
-        meet_class(region, type(made), False)
+        owned[id(object_)] = object_, region
+        meet_class(region, type(object_), False)
 
 
 def _meet_object(region: Any, value: object) -> None:

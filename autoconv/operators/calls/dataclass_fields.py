@@ -29,18 +29,20 @@ def made_by_factories(
     return result
 
 
-def trace_defaults(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def trace_defaults(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Track the lists, dicts and sets that a dataclass created with its default factories."""
-    for field in _not_given(made, args, kwargs):
-        object.__setattr__(made, field.name, traced_result(getattr(made, field.name), 1))
+    for field in _not_given(instance, args, kwargs):
+        object.__setattr__(instance, field.name, traced_result(getattr(instance, field.name), 1))
 
 
 def _not_given(of: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dataclasses.Field[Any]]:
     """Return the fields with a factory that the arguments of the constructor leave out."""
     fields = dataclasses.fields(of)
     names = [field.name for field in fields if field.init and not field.kw_only]
-    given = {*names[: len(args)], *kwargs}
-    return [field for field in fields if field.default_factory is not dataclasses.MISSING and field.name not in given]
+    names_given = {*names[: len(args)], *kwargs}
+    return [
+        field for field in fields if field.default_factory is not dataclasses.MISSING and field.name not in names_given
+    ]
 
 
 __all__ = ["made_by_factories", "trace_defaults"]

@@ -28,8 +28,8 @@ class Spread:
 
     __slots__ = ("held",)
 
-    def __init__(self, held: object) -> None:
-        self.held = held
+    def __init__(self, heap: object) -> None:
+        self.held = heap
 
 
 def spread(iterable: object) -> Any:
@@ -42,12 +42,12 @@ def spread(iterable: object) -> Any:
             iterable = distribute(_grown, iterable)
         return iterable if items_of(iterable) is None else (Spread(iterable),)
     if type(iterable) is Variant:
-        return spread(distribute(lambda known: apply_object("list", known), iterable))
+        return spread(distribute(lambda iterable_: apply_object("list", iterable_), iterable))
     if type(iterable) is SymbolicObject or heap_of(iterable) is not None or type(iterable) is StagedRange:
         return (Spread(apply_object("list", iterable)),)
     if is_deferred(iterable):
-        held = collected(iterable)
-        return held if heap_of(held) is None else (Spread(heap_of(held)),)
+        collection = collected(iterable)
+        return collection if heap_of(collection) is None else (Spread(heap_of(collection)),)
     return iterable
 
 
@@ -56,8 +56,8 @@ class _Elements:
 
     __slots__ = ("held",)
 
-    def __init__(self, held: object) -> None:
-        self.held = held
+    def __init__(self, heap: object) -> None:
+        self.held = heap
 
 
 def spread_in_set(iterable: object) -> Any:
@@ -99,26 +99,26 @@ def new(container: Any) -> Any:
 
 def _join_parts(parts: Any) -> Any:
     """Build a graph list out of items and Spreads."""
-    held: Any = None
+    heap: Any = None
     run: list[Any] = []
     for part in (*parts, None):
         if type(part) is Spread or (part is None and run):
-            known = build_object("list", run)
-            held = known if held is None else apply_object("iadd", held, known)
+            built = build_object("list", run)
+            heap = built if heap is None else apply_object("iadd", heap, built)
             run = []
         if type(part) is Spread:
-            held = apply_object("iadd", held, part.held)
+            heap = apply_object("iadd", heap, part.held)
         else:
             run.append(part)
-    return held
+    return heap
 
 
 def _concatenated(parts: Any) -> Any:
     """Return one list, under `function`, of items and Spreads of lists whose length is symbolic."""
-    held: Any = items.new([])
+    result: Any = items.new([])
     for part in parts:
-        held = held + (part.held if type(part) is Spread else items.new([part]))
-    return held
+        result = result + (part.held if type(part) is Spread else items.new([part]))
+    return result
 
 
 def new_set(*parts: Any) -> Any:
@@ -154,7 +154,7 @@ def new_dict(*parts: Any) -> Any:
     several = next((n for n, key in enumerate(keys) if key is SPREAD and type(values[n]) is Variant), None)
     if several is not None:
         before, after = parts[: 2 * several + 1], parts[2 * several + 2 :]
-        return distribute(lambda known: new_dict(*before, known, *after), values[several])
+        return distribute(lambda mapping: new_dict(*before, mapping, *after), values[several])
     spreads = any(key is SPREAD for key in keys)
     late = [v for k, v in zip(keys, values, strict=True) if k is SPREAD and is_in_graph(v)]
     if late or holds_symbols([key for key in keys if key is not SPREAD]):
@@ -176,13 +176,13 @@ def _merged(keys: Any, values: Any) -> dict[Any, Any]:
 
 
 def _merged_in_graph(keys: Any, values: Any) -> Any:
-    held = build_object("dict", {})
+    heap = build_object("dict", {})
     for key, value in zip(keys, values, strict=True):
         if key is SPREAD:
-            record_object("object_method", [held, apply_object("mapping", value)], name="update")
+            record_object("object_method", [heap, apply_object("mapping", value)], name="update")
         else:
-            apply_object("setitem", held, key, value)
-    return held
+            apply_object("setitem", heap, key, value)
+    return heap
 
 
 def unpacked(value: object, target: str) -> Any:
@@ -191,7 +191,7 @@ def unpacked(value: object, target: str) -> Any:
     if region is None:
         return _taking(target)(value)
     if type(value) is Variant:
-        return distribute(lambda known: unpacked(known, target), value)
+        return distribute(lambda iterable: unpacked(iterable, target), value)
     if items_of(value) is not None:
         return _unpacked_items(value, target)
     if region.contract.objects_in_graph:
@@ -200,8 +200,8 @@ def unpacked(value: object, target: str) -> Any:
         if type(value) is SymbolicObject or heap_of(value) is not None:
             names = [name.strip() for name in target.split(",") if name.strip()]
             star = next(n for n, name in enumerate(names) if name.startswith("*"))
-            found = record_object("object_unpack", [value], count=len(names), star=star)
-            return found if len(names) > 1 else (found,)
+            result = record_object("object_unpack", [value], count=len(names), star=star)
+            return result if len(names) > 1 else (result,)
     return tuple(map(items.new, _taking(target)(value)))
 
 

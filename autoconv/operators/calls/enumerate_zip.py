@@ -72,17 +72,17 @@ class Zipped:
             def goes_on(end: object, *values: Any) -> Any:
                 first = [get_item(part, position) for part in self.before]
                 last = [get_item(part, position) for part in self.after]
-                found = body.step((*first, item, *last), values)
+                state = body.step((*first, item, *last), values)
                 over = _ends(self.before, position + 1)
-                left = or_(over, lambda: body.exit_code(found) >= BREAK) if body.exit else over
-                return (_code(left), *found)
+                left = or_(over, lambda: body.exit_code(state) >= BREAK) if body.exit else over
+                return (_code(left), *state)
 
             def stops(end: object, *values: Any) -> Any:
                 return (BREAK, *values)
 
             short = _ends(self.after, position)
-            found = if_stmt(short, stops, goes_on, (end, *values), own[1:], cells=body.cells)
-            return (position + 1, *found)
+            state = if_stmt(short, stops, goes_on, (end, *values), own[1:], cells=body.cells)
+            return (position + 1, *state)
 
         return replace(body, run=step, names=own, exit=own[1]), (0, _code(self.is_over()))
 
@@ -122,7 +122,7 @@ def zipped(*iterables: Any) -> HeldIterator | None:
 def _is_by_position(part: object) -> bool:
     if type(part) is SymbolicObject:
         kind = getattr(part.value_in_graph.type, "kind", "")
-        return kind in [known.__name__ for known in _BY_POSITION]
+        return kind in [known_kind.__name__ for known_kind in _BY_POSITION]
     return type(part) in (*_BY_POSITION, TracedList) and items_of(part) is None
 
 

@@ -89,8 +89,8 @@ _OF_RANGES = frozenset({list, tuple, set, frozenset, sorted, sum, min, max})
 
 
 def _of_range(function: Callable[..., Any], numbers: StagedRange, kwargs: dict[str, Any]) -> Any:
-    found = apply_object(function.__name__, numbers, *kwargs.values(), keywords=tuple(kwargs))
-    return unboxed(found, _INTEGER) if function in (sum, min, max) and not kwargs else found
+    result = apply_object(function.__name__, numbers, *kwargs.values(), keywords=tuple(kwargs))
+    return unboxed(result, _INTEGER) if function in (sum, min, max) and not kwargs else result
 
 
 @_consumer(builtins.sum)
@@ -107,8 +107,8 @@ def _quantifier(decisive: bool) -> Callable[[Any], Any]:
     """any() or all(): end at the first element that is `decisive`."""
 
     def quantify(iterable: object) -> Any:
-        def body(item: object, found: object, _: Any) -> Any:
-            return if_stmt(_nonzero(item), on_true, on_false, (found, NORMAL), names)
+        def body(item: object, result: object, _: Any) -> Any:
+            return if_stmt(_nonzero(item), on_true, on_false, (result, NORMAL), names)
 
         def decides(*_: Any) -> Any:
             return decisive, BREAK

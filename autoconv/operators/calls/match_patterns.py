@@ -80,10 +80,10 @@ def _has_effects(method: Any) -> bool:
 
 
 def _computes_with_effects(kind: type, name: str) -> bool:
-    found = inspect.getattr_static(kind, name, None)
-    if isinstance(found, property):
-        return _has_effects(found.fget)
-    return not isinstance(found, types.FunctionType) and (runs_code(kind, name) or computes(kind, name))
+    attribute = inspect.getattr_static(kind, name, None)
+    if isinstance(attribute, property):
+        return _has_effects(attribute.fget)
+    return not isinstance(attribute, types.FunctionType) and (runs_code(kind, name) or computes(kind, name))
 
 
 def match_argument(subject: object, cls: Any, position: int) -> Any:

@@ -85,8 +85,8 @@ def _method_call(function: Callable[..., Any], otherwise: Any, args: tuple[Any, 
     if type(owner) in PLAIN:
         return NotImplemented
     compares = name in ("index", "count") and holds_symbols((owner,))
-    known = not compares and not holds_symbols((*args, *kwargs.values()))
-    if known or name in ("append", "extend", "insert"):
+    is_static = not compares and not holds_symbols((*args, *kwargs.values()))
+    if is_static or name in ("append", "extend", "insert"):
         return traced_result(otherwise(*args, **kwargs))
     operands = [owner, *args, *kwargs.values()]
     return record_object("object_method", operands, name=name, keywords=tuple(kwargs))
@@ -171,8 +171,8 @@ def _range(*bounds: Any) -> Any:
 
 
 def _hasattr(x: object, name: str) -> Any:
-    found = has_attribute(x, name)
-    return builtins.hasattr(x, name) if found is NotImplemented else found
+    result = has_attribute(x, name)
+    return builtins.hasattr(x, name) if result is NotImplemented else result
 
 
 _SPECIAL: dict[Any, Callable[..., Any]] = {

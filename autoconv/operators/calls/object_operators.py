@@ -74,15 +74,17 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if trace.patched:
         _refuse_writing(trace, op, operands, attributes)
     if op == "object_call":
-        return NotImplemented if not trace.made else _call_by_class(operands[0], operands[1:], attributes)
+        return NotImplemented if not trace.classes_made else _call_by_class(operands[0], operands[1:], attributes)
     function = attributes.get("function", "") if op == "object_apply" else ""
     name = attributes.get("name", "") if op == "object_method" else function
     if trace.owned:
         note_stored(trace, op, name, operands, attributes)
-    if not trace.made:
+    if not trace.classes_made:
         return NotImplemented
     if op == "object_truth":
-        return _operate_by_class(operands[0], _TRUTH, lambda made: _truth_value(made), lambda: record_raw(op, operands))
+        return _operate_by_class(
+            operands[0], _TRUTH, lambda instance: _truth_value(instance), lambda: record_raw(op, operands)
+        )
     if op == "object_length":
         return _operate_by_class(operands[0], ("__len__",), _length, lambda: record_raw(op, operands))
     if op in ("object_iterate", "object_unpack"):
@@ -149,7 +151,7 @@ def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: di
     names = _asked_of_items(op, attributes) if any(map(_may_hold, operands)) else ()
     if any(map(_is_any, operands)):
         names = (*names, *_asked_of_objects(op, attributes))
-    for kind in filter((trace.outer_classes - trace.made).__contains__, trace.patched if names else ()):
+    for kind in filter((trace.outer_classes - trace.classes_made).__contains__, trace.patched if names else ()):
         methods = [method for name in names if isinstance(method := trace.patched[kind].get(name), FunctionType)]
         own = next((method for method in methods if may_write(method, trace.outer_classes)), None)
         if own is not None:
@@ -164,7 +166,7 @@ def _call_by_class(function: Any, arguments: Sequence[Any], keywords: dict[str, 
     kinds = kinds_of(function, ("__call__",))
     if not kinds:
         return NotImplemented
-    of_ours = lambda made: called(made)(*arguments, **keywords)
+    of_ours = lambda instance: called(instance)(*arguments, **keywords)
     not_called = functools.partial(record_raw, "object_apply", [function], function="not_called")
     return dispatch_on_class(function, kinds, of_ours, not_called)
 
@@ -179,23 +181,23 @@ def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any])
         if mirrored is None or len(operands) < 2:
             return plain()
 
-        def of_ours(made: Any) -> Any:
-            return _first_answer(made, (mirrored,), (operands[0],), function, plain)
+        def of_ours(instance: Any) -> Any:
+            return _first_answer(instance, (mirrored,), (operands[0],), function, plain)
 
         return _operate_by_class(operands[1], (mirrored,), of_ours, plain)
 
-    def of_first(made: Any) -> Any:
-        forward = lambda: _first_answer(made, _FIRST[function], operands[1:], function, second)
+    def of_first(instance: Any) -> Any:
+        forward = lambda: _first_answer(instance, _FIRST[function], operands[1:], function, second)
         if mirrored is None or len(operands) < 2:
             return forward()
         # The second operand's method goes first if its class is a subclass of the first's and overrides that method.
         before = [
             kind
             for kind in kinds_of(operands[1], (mirrored,))
-            if kind is not type(made) and issubclass(kind, type(made))
-            and getattr(kind, mirrored) is not getattr(type(made), mirrored, None)
+            if kind is not type(instance) and issubclass(kind, type(instance))
+            and getattr(kind, mirrored) is not getattr(type(instance), mirrored, None)
         ]  # fmt: skip
-        answer = lambda other: _first_answer(other, (mirrored,), (made,), function, forward)
+        answer = lambda other: _first_answer(other, (mirrored,), (instance,), function, forward)
         return dispatch_on_class(operands[1], before, answer, forward)
 
     first_has = bool(kinds_of(operands[0], _FIRST[function]))
@@ -205,26 +207,26 @@ def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any])
 
 
 def _first_answer(
-    made: Any, names: Sequence[str], rest: Sequence[Any], function: str, otherwise: Callable[[], Any]
+    instance: Any, names: Sequence[str], rest: Sequence[Any], function: str, otherwise: Callable[[], Any]
 ) -> Any:
     if not names:
         return otherwise()
-    following = lambda: _first_answer(made, names[1:], rest, function, otherwise)
-    method = getattr(type(made), names[0], None)
+    following = lambda: _first_answer(instance, names[1:], rest, function, otherwise)
+    method = getattr(type(instance), names[0], None)
     if not isinstance(method, FunctionType):
         return following()
-    found = unsettled(method)(made, *rest)
-    if unsettled(method) is not method or found is NotImplemented:
-        found = settled(found, following)
-    return _truth_of_any(found) if function == "contains" else found
+    answer = unsettled(method)(instance, *rest)
+    if unsettled(method) is not method or answer is NotImplemented:
+        answer = settled(answer, following)
+    return _truth_of_any(answer) if function == "contains" else answer
 
 
-def second_operand(function: str, made: Any, other: object) -> Any:
-    """Evaluate `made <operator> other` after the method of the first operand returned NotImplemented."""
-    plain = lambda: record_raw("object_apply", [made, other], function=function, keywords=())
+def second_operand(function: str, instance: Any, other: object) -> Any:
+    """Evaluate `instance <operator> other` after the method of the first operand returned NotImplemented."""
+    plain = lambda: record_raw("object_apply", [instance, other], function=function, keywords=())
     mirrored = _SECOND[function]
     return _operate_by_class(
-        other, (mirrored,), lambda one: _first_answer(one, (mirrored,), (made,), function, plain), plain
+        other, (mirrored,), lambda one: _first_answer(one, (mirrored,), (instance,), function, plain), plain
     )
 
 
@@ -233,13 +235,13 @@ def _truth_of_any(value: object) -> Any:
     return truth(value) if is_staged(value) else bool(value)
 
 
-def _truth_value(made: Any) -> Any:
-    found = condition_value(made)
-    return True if found is made else _truth_of_any(found)
+def _truth_value(instance: Any) -> Any:
+    found = condition_value(instance)
+    return True if found is instance else _truth_of_any(found)
 
 
-def _length(made: Any) -> Any:
-    return called(len)(made)
+def _length(instance: Any) -> Any:
+    return called(len)(instance)
 
 
 def _operate_by_class(
@@ -270,19 +272,23 @@ def _as_items(operand: Any, asks: bool) -> Any:
     if _gives_items(operand):
         return _items_of(operand, asks)
     kinds = kinds_of(operand, ("__iter__",))
-    return dispatch_on_class(operand, kinds, lambda made: _items_of(made, asks), lambda: operand) if kinds else operand
+    return (
+        dispatch_on_class(operand, kinds, lambda instance: _items_of(instance, asks), lambda: operand)
+        if kinds
+        else operand
+    )
 
 
-def _items_of(made: Any, asks: bool) -> Any:
-    found = iter(made)
-    if type(found) is not type(iter(())):
+def _items_of(instance: Any, asks: bool) -> Any:
+    iterator = iter(instance)
+    if type(iterator) is not type(iter(())):
         raise StagingError(
-            f"a {type(made).__name__} known only at run time is iterated, and the object that its __iter__ returns may "
-            "change during the loop", current_place(), "an __iter__ that gives iter(a tuple)",
+            f"a {type(instance).__name__} known only at run time is iterated, and the object that its __iter__ returns "
+            "may change during the loop", current_place(), "an __iter__ that gives iter(a tuple)",
         )  # fmt: skip
-    items = list(found)
+    items = list(iterator)
     if asks and any(map(may_be_made, items)):
-        what = f"a {type(made).__name__} is iterated whose items are objects of the same class"
+        what = f"a {type(instance).__name__} is iterated whose items are objects of the same class"
         raise StagingError(what, current_place())
     return box(items)
 
@@ -290,7 +296,7 @@ def _items_of(made: Any, asks: bool) -> Any:
 def _asking_items(trace: Any, name: str, operands: Sequence[Any]) -> type | None:
     """Return a class of items with special methods that do more than read and that Python may call, or None."""
     asks = _ITEM_METHODS.get(name)
-    kind = next((kind for kind in trace.made for own in asks or () if _may_do_more(trace, kind, own)), None)
+    kind = next((kind for kind in trace.classes_made for own in asks or () if _may_do_more(trace, kind, own)), None)
     if kind is None:
         return None
     of_items = ITEMS in trace.holders and any(map(_may_hold, operands))

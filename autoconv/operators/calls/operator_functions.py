@@ -34,27 +34,27 @@ def _set_item(x: object, index: object, value: object) -> None:
 
 
 def _set_attribute(owner: object, name: Any, value: object) -> Any:
-    return _of_names(lambda name: attributes.set_attr(owner, name, value), "setattr", name)
+    return _call_with_names(lambda name: attributes.set_attr(owner, name, value), "setattr", name)
 
 
 def _delete_attribute(owner: object, name: Any) -> Any:
-    return _of_names(lambda name: attributes.del_attr(owner, name), "delattr", name)
+    return _call_with_names(lambda name: attributes.del_attr(owner, name), "delattr", name)
 
 
 def _attribute_getter(*names: Any) -> Any:
-    return _of_names(operator.attrgetter, "attrgetter", *names)
+    return _call_with_names(operator.attrgetter, "attrgetter", *names)
 
 
 def _method_caller(name: Any, /, *args: Any, **kwargs: Any) -> Any:
-    return _of_names(lambda name: operator.methodcaller(name, *args, **kwargs), "methodcaller", name)
+    return _call_with_names(lambda name: operator.methodcaller(name, *args, **kwargs), "methodcaller", name)
 
 
-def _of_names(function: Callable[..., Any], told: str, *names: Any) -> Any:
+def _call_with_names(function: Callable[..., Any], described: str, *names: Any) -> Any:
     """Call a function of names, or one of several calls where a name is one of several."""
     if any(type(name) is Variant for name in names):
-        return distribute(lambda *known: _of_names(function, told, *known), *names)
+        return distribute(lambda *known: _call_with_names(function, described, *known), *names)
     if any(map(is_object, names)):
-        raise StagingError(f"{told} is given a name known only at run time", current_place())
+        raise StagingError(f"{described} is given a name known only at run time", current_place())
     return function(*names)
 
 

@@ -86,7 +86,7 @@ _by_position.__module__ = ""  # so that it is converted with the class that gets
 
 def _convert_special_method(name: str, method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
     """Convert a method that Python itself calls; raise StagingError for a result known only at run time."""
-    made = functools.cache(lambda: convert(method))
+    converted = functools.cache(lambda: convert(method))
 
     @functools.wraps(method)
     def run(self: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -96,22 +96,22 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
         mark = region.graph.mark()
         before, region.trace.called_by_python = region.trace.called_by_python, True
         try:
-            found = made()(self, *args, **kwargs)
+            answer = converted()(self, *args, **kwargs)
         finally:
             region.trace.called_by_python = before
         raises = name in _RAISING and any(map(is_catchable, region.graph.since(mark)))
-        if raises or (name in _ANSWERED and is_staged(found)):
+        if raises or (name in _ANSWERED and is_staged(answer)):
             error = StagingError(
                 f"the result of {type(self).__name__}.{name} depends on a tensor, and Python itself calls it",
                 current_place(), "a method with a name of its own",
             )  # fmt: skip
             _keep(error)
             raise error
-        return found._iterator if type(found) is HeldIterator else found
+        return answer._iterator if type(answer) is HeldIterator else answer
 
     run.__autoconv_asked__ = method  # type: ignore[attr-defined]
     if inspect.isgeneratorfunction(method):
-        run.__autoconv_iterates__ = made  # type: ignore[attr-defined]
+        run.__autoconv_iterates__ = converted  # type: ignore[attr-defined]
     return run
 
 
@@ -129,11 +129,11 @@ def _is_asked(name: str) -> bool:
 
 def _once_called(method: Callable[..., Any], convert: Callable[[Any], Any]) -> Any:
     """Convert the method at its first call."""
-    made = functools.cache(lambda: convert(method))
+    converted = functools.cache(lambda: convert(method))
 
     @functools.wraps(method)
     def run(*args: Any, **kwargs: Any) -> Any:
-        return (method if current_region() is None else made())(*args, **kwargs)
+        return (method if current_region() is None else converted())(*args, **kwargs)
 
     run.__autoconv_asked__ = method  # type: ignore[attr-defined]
     return run
@@ -141,8 +141,8 @@ def _once_called(method: Callable[..., Any], convert: Callable[[Any], Any]) -> A
 
 def _not_equal(self: Any, other: object) -> Any:
     equals: Any = type(self).__eq__
-    found = equals(self, other)
-    return found if found is NotImplemented else not_(found)
+    answer = equals(self, other)
+    return answer if answer is NotImplemented else not_(answer)
 
 
 def _iterating(method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:

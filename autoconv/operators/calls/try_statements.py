@@ -113,7 +113,7 @@ def begin(trial: TryRecorder | None) -> None:
 def end(trial: TryRecorder | None) -> None:
     """The end of the body, before the code of a finally clause."""
     if trial is not None:
-        trial.done()
+        trial.finish_body()
 
 
 def watch(statement: str) -> Any:
@@ -174,11 +174,11 @@ class _Managed:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
         trial, leave = self.trial, call(type(self.manager).__exit__)
         if error is None:
-            trial.done()
+            trial.finish_body()
             leave(self.manager, None, None, None)
             return False
         if trial.state == "body":
-            trial.failed()
+            trial.handle_exception()
         if trial.passing or passes_handlers(error):
             return False
         if trial.state == "failed":

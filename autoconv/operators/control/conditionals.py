@@ -314,12 +314,12 @@ def truth(value: object, of: str = "if statement") -> Any:
 def _truth_of_variant(value: Variant) -> Any:
     result: Any = None
     for index, (layout, arm) in enumerate(zip(value.layouts, value.values, strict=True)):
-        known = arm is not None and not (isinstance(layout, Static) and type(arm).__name__ == "Undefined")
-        if known and has_code(arm):  # its method runs only where the value is that arm
+        is_assigned = arm is not None and not (isinstance(layout, Static) and type(arm).__name__ == "Undefined")
+        if is_assigned and has_code(arm):  # its method runs only where the value is that arm
             arms = [functools.partial(_truths, arm), functools.partial(_unchanged, result is not None and result)]
             (result,) = stage_arms(value.tag == index, arms, [], ("condition",))
             continue
-        decided = python_truth(arm) if known else False
+        decided = python_truth(arm) if is_assigned else False
         result = decided if result is None else dispatch.apply("select", value.tag == index, decided, result)
     return result
 

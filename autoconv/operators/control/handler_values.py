@@ -74,20 +74,20 @@ def load_handler_value(
     for layout in layouts:
         if isinstance(layout, Static) and region is not None and is_owned(layout.value, region):
             box(layout.value)  # refuses objects that were not stored
-    found = record_object("object_method", [frame, position, _boxable(before, name)], name="get")
+    stored = record_object("object_method", [frame, position, _boxable(before, name)], name="get")
     is_number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
     if len(assigned) == len(layouts):
-        return unboxed(found, joined.type) if is_number else found  # type: ignore[union-attr,arg-type]
-    absent = record_object("object_isinstance", [found], kinds=NotAssigned)
+        return unboxed(stored, joined.type) if is_number else stored  # type: ignore[union-attr,arg-type]
+    absent = record_object("object_isinstance", [stored], kinds=NotAssigned)
     tag = record_object("object_index", [absent])
     if is_number:
-        arms = [lambda: (NEVER,), lambda: (unboxed(found, joined.type),)]  # type: ignore[union-attr,arg-type]
-        (found,) = stage_arms(absent, arms, [], (name,))
+        arms = [lambda: (NEVER,), lambda: (unboxed(stored, joined.type),)]  # type: ignore[union-attr,arg-type]
+        (stored,) = stage_arms(absent, arms, [], (name,))
     elif isinstance(joined, Static):
-        found = joined.value
+        stored = joined.value
     else:
         joined = Leaf(ObjectType(), as_object)
-    return Variant(tag, [joined, Static(Undefined(name))], [found, Undefined(name)])
+    return Variant(tag, [joined, Static(Undefined(name))], [stored, Undefined(name)])
 
 
 def as_missing(value: object) -> Any:
@@ -124,11 +124,11 @@ def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, 
     if before is NEVER and len(layouts) == 1 and isinstance(layouts[0], Static):
         return layouts[0].value
     nothing = build_object("tuple", [-1])
-    found = record_object("object_method", [frame, position, nothing], name="get")
-    number = unboxed(apply_object("getitem", found, 0), TensorType(int64, (), True))
+    result = record_object("object_method", [frame, position, nothing], name="get")
+    number = unboxed(apply_object("getitem", result, 0), TensorType(int64, (), True))
 
     def read(layout: Layout) -> tuple[Any]:
-        items = [apply_object("getitem", found, n + 1) for n, _ in enumerate(leaf_types(layout))]
+        items = [apply_object("getitem", result, n + 1) for n, _ in enumerate(leaf_types(layout))]
         types = leaf_types(layout)
         values = [unboxed(x, t) if isinstance(t, TensorType) else x for x, t in zip(items, types, strict=True)]
         return (rebuild(layout, iter([value.value_in_graph for value in values])),)
@@ -164,9 +164,9 @@ def is_changed(part: object, before: object) -> bool:
     return not same_items(tuple(attributes_of(part).items()) if type(part) not in PLAIN else contents(part), before)
 
 
-def refuse_changed(held: Sequence[tuple[Any, Any]], name: str) -> None:
+def refuse_changed(contents_before: Sequence[tuple[Any, Any]], name: str) -> None:
     """Raise StagingError if one of these (see `contents_now`) has changed since."""
-    for part, before in held:
+    for part, before in contents_before:
         if is_changed(part, before):
             raise StagingError(
                 f"the body of a try makes the {type(part).__name__} in {name!r}, changes it, and may raise in between",

@@ -65,7 +65,7 @@ class Staged:
         )
 
     def __length_hint__(self) -> int:
-        words = f"how many items {self} has is known only at run time"
+        words = f"the number of items of {self} is known only at run time"
         raise StagingError(words, current_place(), "len of what it goes over")
 
 
@@ -129,8 +129,8 @@ class StagedRange(Staged):
 
     def __getitem__(self, index: object) -> Any:
         """Return an item, or for a slice a range of the graph."""
-        found = apply_object("getitem", self, index)
-        return found if isinstance(index, slice) else unboxed(found, _INTEGER)
+        result = apply_object("getitem", self, index)
+        return result if isinstance(index, slice) else unboxed(result, _INTEGER)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -205,8 +205,8 @@ class StagedCount(StagedTensor):
     def item(self, position: int) -> Any:
         if not isinstance(position, Tensor):
             return super().item(position)
-        found = dispatch.apply("range_item", position, *self._counted())
-        return dispatch.apply("cast", found, dtype=self.tensor.type.dtype)
+        result = dispatch.apply("range_item", position, *self._counted())
+        return dispatch.apply("cast", result, dtype=self.tensor.type.dtype)
 
     def _counted(self) -> list[Tensor]:
         return [dispatch.apply("python_cast", bound, dtype=int64, weak=True) for bound in self.bounds]
@@ -256,8 +256,8 @@ class StagedNumbers(Staged):
             return self.items[position]
         if isinstance(self.items, range):
             return StagedRange(self.items.start, self.items.stop, self.items.step).item(position)
-        found = dispatch.apply("gather", constant_table(self.table), position, axis=0)
-        return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
+        result = dispatch.apply("gather", constant_table(self.table), position, axis=0)
+        return dispatch.apply("python_cast", result, dtype=result.type.dtype, weak=True)
 
 
 class StagedList(Staged):
@@ -364,7 +364,7 @@ class StagedIterator(Staged):
 
     def __init__(self) -> None:
         self._home = current_region()
-        self._begun = False
+        self._is_begun = False
 
     def begin(self) -> None:
         """Start its consumption.
@@ -375,15 +375,15 @@ class StagedIterator(Staged):
         region, kind = current_region(), type(self).__name__.removeprefix("Staged").lower()
         if region is None:
             return
-        if self._begun or self._home is None or region is not self._home.standing:
-            who = "a second loop" if self._begun else "code under a condition on a tensor"
+        if self._is_begun or self._home is None or region is not self._home.standing:
+            who = "a second loop" if self._is_begun else "code under a condition on a tensor"
             raise StagingError(
                 f"{who} iterates over an iterator that was created before it ({kind})", current_place(),
                 f"{kind}(…) in the for statement itself",
             )  # fmt: skip
         if region.journal is not None:
             region.journal.note(attribute_spot(self, "_begun", self._home))
-        self._begun = True
+        self._is_begun = True
 
     def end(self, to_the_end: Any) -> None:
         """Finish a loop over it; `to_the_end` (may be symbolic): whether the loop was exhausted, not left early."""

@@ -50,8 +50,9 @@ class LoopRecording:
     """A while loop, recorded once for each set of layouts until an iteration preserves them.
 
     The state is that of the variables `names`, and behind it the contents of `spots`. Attributes of the last recording:
-    `checked` and `stepped` are the regions of test and body, `initial` and `after` the state before the loop and at the
-    end of an iteration, `new` the spots that this recording was the first to write, `shown` its deferred prints.
+    `checked` and `stepped` are the regions of test and body; `initial` and `after` are the state before the loop and at
+    the end of an iteration. `new` are the spots that this recording was the first to write, `shown` its deferred
+    prints.
     """
 
     checked: Recorded
@@ -77,12 +78,12 @@ class LoopRecording:
         self.layouts: list[Layout] = [state_layout(value, parent) for value in state]
         self.twins: frozenset[int] = frozenset()  # positions of state that holds containers with another name
         self._bound_with = self.twins
-        self._frozen = dict(parent.trace.frozen)
+        self._frozen_before = dict(parent.trace.frozen)
 
     def record(self) -> None:
         """Record the test and the body for the present layouts."""
         parent = self.parent
-        parent.trace.frozen = dict(self._frozen)  # this recording freezes objects anew
+        parent.trace.frozen = dict(self._frozen_before)  # this recording freezes objects anew
         self.initial = [*self.state, *(spot.read() for spot in self.spots.values())]
         self.layouts += [state_layout(value, parent) for value in self.initial[len(self.layouts) :]]
         for position, value in enumerate(self.state):
@@ -92,8 +93,8 @@ class LoopRecording:
         self._bound_with = self.twins
         with unnoted_changes(self.body, self.state, current_place()):
             self._record_iteration()
-        found = {**self.checked.spots, **self.stepped.spots}
-        self.new = {key: spot for key, spot in found.items() if key not in self.spots}
+        spots = {**self.checked.spots, **self.stepped.spots}
+        self.new = {key: spot for key, spot in spots.items() if key not in self.spots}
         self.after = [*self.stepped.results, *(self.stepped.value_of(spot) for spot in self.spots.values())]
 
     def _record_iteration(self) -> None:
@@ -164,9 +165,9 @@ class LoopRecording:
         layouts, first, last, names = (
             [column[n] for n in bound] for column in (self.layouts, self.initial, self.after, titles)
         )
-        found = joined_state(self.parent, self.stepped.region, layouts, first, last, names, self.spots)
+        state = joined_state(self.parent, self.stepped.region, layouts, first, last, names, self.spots)
         self.twins |= {bound[n] for n in shared_by(last, self.parent)}
-        return dict(zip(bound, found, strict=True))
+        return dict(zip(bound, state, strict=True))
 
     def settle(self, widened: list[Layout], moved: bool) -> bool:
         """Return whether the recorded iteration preserves its layouts; otherwise the next one uses the wider ones.
@@ -235,11 +236,11 @@ def _widened_contents(spot: Location, layout: Layout, value: object, region: Reg
     return join_layouts(layout, later, spot.name, region.contract)
 
 
-def _with_keys(layout: Layout, wanted: Layout) -> Layout:
-    """Extend the layout of a dict's contents by the additional keys of `wanted`."""
-    assert isinstance(wanted, Parts)
-    known = {_key(pair): pair for pair in (layout.parts if isinstance(layout, Parts) else ())}
-    return Parts(tuple, None, tuple(known.get(_key(pair), pair) for pair in wanted.parts))
+def _with_keys(layout: Layout, like: Layout) -> Layout:
+    """Extend the layout of a dict's contents by the additional keys of `like`."""
+    assert isinstance(like, Parts)
+    pairs_by_key = {_key(pair): pair for pair in (layout.parts if isinstance(layout, Parts) else ())}
+    return Parts(tuple, None, tuple(pairs_by_key.get(_key(pair), pair) for pair in like.parts))
 
 
 def _key(pair: Layout) -> Any:

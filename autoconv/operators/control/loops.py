@@ -67,7 +67,7 @@ def while_stmt(
         over = peeling.is_over()
         decision = attempt(
             lambda: condition_value(test(*state)),  # noqa: B023
-            lambda found: is_staged(found) or (over and bool(found)),  # noqa: B023
+            lambda code: is_staged(code) or (over and bool(code)),  # noqa: B023
         )
         if is_staged(decision) or (decision and over):
             return _stage_while(test, loop, state)

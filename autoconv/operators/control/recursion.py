@@ -71,10 +71,10 @@ class Call:
             self._layouts = [argument_layout(value, self.region) for value in values]
         return self._layouts
 
-    def is_like(self, known: Call) -> bool:
+    def is_like(self, call: Call) -> bool:
         """Return whether the arguments have the same layouts as another call's."""
         try:
-            return self.layouts() == known.layouts()
+            return self.layouts() == call.layouts()
         except TypeError:  # they do not fit: the function itself raises
             return False
 
@@ -104,17 +104,17 @@ class Recursion(Call):
         self.handled = False
         self.seen: dict[Any, Layout] = {}
         self.graph = Graph(self.name)
-        known = call.region.trace.recursions.get(self.identity)
-        if known is not None and known.layouts() == self.assumed:
-            self._begin_with(known)
+        recursion = call.region.trace.recursions.get(self.identity)
+        if recursion is not None and recursion.layouts() == self.assumed:
+            self._begin_with(recursion)
 
     def layouts(self) -> list[Layout]:
         return self.assumed
 
-    def _begin_with(self, known: Recursion) -> None:
+    def _begin_with(self, recursion: Recursion) -> None:
         """Start from the layouts of an earlier recording; the rounds check whether they hold here."""
-        self.result, self.handled = known.result, known.handled
-        for (key, spot), layout in zip(known.spots.items(), known.kept, strict=True):
+        self.result, self.handled = recursion.result, recursion.handled
+        for (key, spot), layout in zip(recursion.spots.items(), recursion.kept, strict=True):
             try:
                 now = layout_found(spot.read(), self.region)
             except InaccessibleTensorError:  # created by another call
@@ -182,12 +182,12 @@ class Recursion(Call):
         (value,) = recorded.results
         results = [NEVER if value is NEVER else argument_layout(value, inner, result=True)]
         results += [layout_found(recorded.value_of(spot), inner) for spot in self.spots.values()]
-        known = [self.result, *self.wanted_kept]
+        layouts = [self.result, *self.wanted_kept]
         titles = [f"what {self.function.__name__} gives", *(spot.name for spot in self.spots.values())]
-        joined = [join_layouts(a, b, title, contract) for a, b, title in zip(known, results, titles, strict=True)]
+        joined = [join_layouts(a, b, title, contract) for a, b, title in zip(layouts, results, titles, strict=True)]
         wanted = self.wanted
         if contract.objects_in_graph and turn >= _GENERALISE_AFTER:
-            joined = [a if a == b else joined_objects(a, b) for a, b in zip(known, joined, strict=True)]
+            joined = [a if a == b else joined_objects(a, b) for a, b in zip(layouts, joined, strict=True)]
             wanted = [a if a == b else joined_objects(a, b) for a, b in zip(self.assumed, wanted, strict=True)]
         columns = [[recorded.value_of(spot), spot.read()] for spot in (*self.spots.values(), *adopted.values())]
         either = [join_layouts(layout_found(a, inner), layout_found(b, parent), "", contract) for a, b in columns]
@@ -302,13 +302,13 @@ class Recursion(Call):
 
 def written_by_calls(region: Region) -> list[tuple[Location, Any]]:
     """Return the spots that the active recursive functions write, with their values where a call raised."""
-    found: dict[Any, tuple[Location, Any]] = {}
+    spots: dict[Any, tuple[Location, Any]] = {}
     for recursion in region.trace.calls:
         if isinstance(recursion, Recursion):
             for key, spot in recursion.spots.items():
-                if key not in found:
-                    found[key] = spot, recursion.written(spot)
-    return list(found.values())
+                if key not in spots:
+                    spots[key] = spot, recursion.written(spot)
+    return list(spots.values())
 
 
 def trace_recursion(recursion: Recursion) -> Recorded:

@@ -37,7 +37,7 @@ class Restart(BaseException):
         self.layouts = layouts
 
 
-def noted(function: FunctionType, target: Callable[..., Any]) -> Callable[..., Any]:
+def with_noted_calls(function: FunctionType, target: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `target`, the converted form of the user's `function`, so that its calls are tracked while they run."""
     if function.__code__.co_flags & _LAZY_CODE or function.__code__ is _NOTED:
         return target
@@ -49,11 +49,11 @@ def noted(function: FunctionType, target: Callable[..., Any]) -> Callable[..., A
     return noted_call
 
 
-_NOTED = next(c for c in noted.__code__.co_consts if getattr(c, "co_name", "") == "noted_call")
+_NOTED = next(c for c in with_noted_calls.__code__.co_consts if getattr(c, "co_name", "") == "noted_call")
 
 
 def is_noted(function: FunctionType) -> bool:
-    """Return whether the function is the result of `noted`."""
+    """Return whether the function is the result of `with_noted_calls`."""
     return function.__code__ is _NOTED
 
 
@@ -77,9 +77,9 @@ def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, re
                 region.trace.refusal = swallowed()
                 raise again
             return Recursion(call, wider).record()
-    known = region.trace.recursions.get(call.identity)
-    if known is not None and not same and call.is_like(known):
-        return Recursion(call, known.layouts()).record()
+    recursion = region.trace.recursions.get(call.identity)
+    if recursion is not None and not same and call.is_like(recursion):
+        return Recursion(call, recursion.layouts()).record()
     call.may_restart = may_call_itself(function, args)
     return _followed(call, running)
 
@@ -115,25 +115,25 @@ def _again(call: Call, around: Sequence[Call], layouts: list[Layout]) -> Recursi
 
     Returns the recursive function to call, a Restart to create one, or None to record the call inline.
     """
-    for known in reversed(around):
-        if isinstance(known, Recursion) and _join_arguments(known, layouts, call) == known.layouts():
-            return known
+    for recursion in reversed(around):
+        if isinstance(recursion, Recursion) and _join_arguments(recursion, layouts, call) == recursion.layouts():
+            return recursion
     followed = around[0].followed = around[0].followed + 1
-    for known in around:
-        wider = _join_arguments(known, layouts, call)
+    for recursion in around:
+        wider = _join_arguments(recursion, layouts, call)
         if wider is None:
             continue
-        if wider == known.layouts():
-            return Restart(known, wider)
-        counted = any(type(new) is Static for old, new in zip(known.layouts(), layouts, strict=True) if old != new)
+        if wider == recursion.layouts():
+            return Restart(recursion, wider)
+        counted = any(type(new) is Static for old, new in zip(recursion.layouts(), layouts, strict=True) if old != new)
         if not counted or followed > _FOLLOWED[call.region.contract.name]:
-            return known.widened(wider) if isinstance(known, Recursion) else Restart(known, wider)
+            return recursion.widened(wider) if isinstance(recursion, Recursion) else Restart(recursion, wider)
     return None
 
 
-def _join_arguments(known: Call, layouts: list[Layout], call: Call) -> list[Layout] | None:
+def _join_arguments(call_of_name: Call, layouts: list[Layout], call: Call) -> list[Layout] | None:
     """Return the joined layouts of both calls' arguments; None if static values in them must stay distinct."""
-    before = known.layouts()
+    before = call_of_name.layouts()
     names = list(inspect.signature(call.function, follow_wrapped=False).parameters)
     if len(before) != len(layouts):
         return None

@@ -50,8 +50,8 @@ class StagedZip(StagedIterator):
 
     def length(self) -> Any:
         lengths = [part.length() for part in self.parts]
-        known = [n for n in lengths if isinstance(n, (int, np.integer))]
-        result: Any = min(known) if known else None
+        static_lengths = [n for n in lengths if isinstance(n, (int, np.integer))]
+        result: Any = min(static_lengths) if static_lengths else None
         for length in lengths:
             if not isinstance(length, (int, np.integer)):
                 result = length if result is None else dispatch.apply("select", length < result, length, result)

@@ -105,7 +105,7 @@ def _computed_outside(limit: Any, region: Region) -> Any:
         node = value.node
         if value not in outer and (node is None or node.regions or node.effects or len(node.results) != 1):
             raise StagingError(
-                "maximum_iterations depends on what the loop changes", current_place(),
+                "maximum_iterations depends on a value that the loop changes", current_place(),
                 "a limit computed before the loop",
             )
         if value not in outer:

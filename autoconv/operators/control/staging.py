@@ -56,32 +56,34 @@ def stage_arms(
     parent = current_region()
     assert parent is not None
     frozen = dict(parent.trace.frozen)
-    found = None
-    while found is None:
+    settled = None
+    while settled is None:
         parent.trace.frozen = dict(frozen)  # this recording freezes objects anew
-        found = _emit_arm_outputs(parent, index, arms, inputs, names)
-    regions = [arm.region for arm in found.recorded]
-    twins = shared_lists(found.columns, found.layouts, found.recorded)
+        settled = _emit_arm_outputs(parent, index, arms, inputs, names)
+    regions = [arm.region for arm in settled.recorded]
+    twins = shared_lists(settled.columns, settled.layouts, settled.recorded)
     captures = unify_captures(regions)
     node = parent.record(
         "cond",
         [index.value_in_graph, *captures],
         {},
         regions=[region.graph for region in regions],
-        types=[leaf for layout in found.layouts for leaf in leaf_types(layout)],
+        types=[leaf for layout in settled.layouts for leaf in leaf_types(layout)],
         shown="cond",
     )
-    if all(arm.diverges for arm in found.recorded) and any(arm.suspended for arm in found.recorded):
+    if all(arm.diverges for arm in settled.recorded) and any(arm.suspended for arm in settled.recorded):
         raise Suspended(parent)
     note_results(node, regions)
     values = iter(node.results)
-    rebuilt = [rebuild(layout, values) for layout in found.layouts]
-    share(rebuilt, found.layouts, twins, parent)
-    for position, first in found.same.items():
+    rebuilt = [rebuild(layout, values) for layout in settled.layouts]
+    share(rebuilt, settled.layouts, twins, parent)
+    for position, first in settled.same.items():
         rebuilt[position] = rebuilt[first]
     count = len(names)
-    for position, (spot, value) in enumerate(zip(found.spots, rebuilt[count:], strict=True), count):
-        if found.layouts[position] is not NEVER or position in found.same:  # else the code that follows is unreachable
+    for position, (spot, value) in enumerate(zip(settled.spots, rebuilt[count:], strict=True), count):
+        if (
+            settled.layouts[position] is not NEVER or position in settled.same
+        ):  # else the code that follows is unreachable
             write_spot(spot, value)
     return tuple(rebuilt[:count])
 
@@ -211,8 +213,8 @@ def _join_column(
     joined: Layout = NEVER
     layouts = [NEVER if v is NEVER else layout_of(v, arm.region) for v, arm in zip(column, recorded, strict=True)]
     if apart is not None:
-        given = zip(layouts, recorded, column, apart, strict=True)
-        layouts = [layout_as_left(arm, value, ids) if ids else layout for layout, arm, value, ids in given]
+        arms = zip(layouts, recorded, column, apart, strict=True)
+        layouts = [layout_as_left(arm, value, ids) if ids else layout for layout, arm, value, ids in arms]
     if is_another_name(column, region.parent):  # either alias may be changed: each container is an arm
         joined = Arms(tuple(dict.fromkeys(filter(is_container, layouts))))
         layouts = [NEVER if is_container(layout) else layout for layout in layouts]
@@ -225,33 +227,33 @@ def _joined_contents(spot: Location, column: Sequence[Any], regions: Sequence[Re
     """Return the layout of a list's contents if its length is known only at run time; None for others."""
     if type(spot.owner) is not TracedList or regions[0].contract.objects_in_graph:
         return None
-    held = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
-    known = {len(value) for value, _ in held if isinstance(value, tuple)}
-    if len(known) < 2 and all(isinstance(value, tuple) for value, _ in held):
+    values = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
+    lengths = {len(value) for value, _ in values if isinstance(value, tuple)}
+    if len(lengths) < 2 and all(isinstance(value, tuple) for value, _ in values):
         return None
-    return joined_lists([layout_of(value, region) for value, region in held], spot.name, regions[0].contract)
+    return joined_lists([layout_of(value, region) for value, region in values], spot.name, regions[0].contract)
 
 
 def aligned(spot: Location, column: list[Any], region: Region) -> list[Any]:
     """Return a dict's contents on several paths with all keys on each: MISSING marks one whose presence varies."""
     if type(spot.owner) is not TracedDict or region.contract.objects_in_graph:
         return column
-    held = [dict(value) if isinstance(value, tuple) else None for value in column]
-    keys = list(dict.fromkeys(key for pairs in held if pairs is not None for key in pairs))
-    if all(pairs is None or list(pairs) == keys for pairs in held):
+    dicts = [dict(value) if isinstance(value, tuple) else None for value in column]
+    keys = list(dict.fromkeys(key for pairs in dicts if pairs is not None for key in pairs))
+    if all(pairs is None or list(pairs) == keys for pairs in dicts):
         return column
     return [
         value if pairs is None else tuple((key, pairs.get(key, MISSING)) for key in keys)
-        for value, pairs in zip(column, held, strict=True)
+        for value, pairs in zip(column, dicts, strict=True)
     ]
 
 
 def _is_variant_from_around(column: list[Any], arm: Region) -> bool:
     """Return whether all arms return one variant from outside, which must not be rebuilt: its lists would be copies."""
-    given = [value for value in column if value is not NEVER]
-    if not given or type(given[0]) is not Variant or any(value is not given[0] for value in given):
+    values = [value for value in column if value is not NEVER]
+    if not values or type(values[0]) is not Variant or any(value is not values[0] for value in values):
         return False
-    tag, around = given[0].tag, arm.parent
+    tag, around = values[0].tag, arm.parent
     while around is not None and isinstance(tag, SymbolicTensor) and tag.value_in_graph.graph is not around.graph:
         around = around.parent
     return around is not None

@@ -74,8 +74,8 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
 
 def _columns(trial: Any, arms: Sequence[Any]) -> tuple[list[Location], list[list[Any]]]:
     """Return the places beside the variables that arms change, and the values of both, for each arm."""
-    known = {cell.key for cell in trial.cells}
-    spots = [spot for spot in trial.spots.values() if spot.key not in known]
+    keys = {cell.key for cell in trial.cells}
+    spots = [spot for spot in trial.spots.values() if spot.key not in keys]
     columns = [[_unassigned_as_value(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(trial.cells)]
     return spots, columns + [[arm.value_of(spot) for arm in arms] for spot in spots]
 
@@ -104,14 +104,14 @@ def _moves(
     try:
         moved = _found_moving(trial, arms, columns, titles, spots)
     finally:
-        found, trial.parent.journal = trial.parent.journal, before
+        journal, trial.parent.journal = trial.parent.journal, before
     if not moved:
-        found.merge_into(before)
+        journal.merge_into(before)
         return False
     # Graph objects created here may hold objects of the rounds, so they are created again after those are undone.
-    found.roll_back()
+    journal.roll_back()
     take_back(trial, start, written)
-    for spot in found.spots.values():
+    for spot in journal.spots.values():
         box(spot.owner)
     return True
 
@@ -119,7 +119,9 @@ def _moves(
 def _found_moving(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) -> bool:
     """Move containers after the rounds, and return whether there were any."""
     values = list(zip(*columns, strict=True))
-    shared = [move_shared(trial.parent, arm, held) for arm, held in zip(arms, values, strict=True)] if values else []
+    shared = (
+        [move_shared(trial.parent, arm, contents) for arm, contents in zip(arms, values, strict=True)] if values else []
+    )
     layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
     refuse_changed_copies(trial.parent, spots)
     shared.append(move_raised(trial.parent, [trial.body, *arms]))

@@ -78,8 +78,8 @@ class TryRecorder:
         self.normal: Recorded | None = None
         self.ends: list[Recorded] = []
         self.spots: dict[Any, Location] = {}  # what handlers may read, by key
-        self.seen: dict[Any, list[Layout]] = {}  # by key, the layouts of its stored values
-        self.held: list[tuple[Location, list[tuple[Any, Any]]]] = []
+        self.layouts_by_key: dict[Any, list[Layout]] = {}  # by key, the layouts of its stored values
+        self.contents_before: list[tuple[Location, list[tuple[Any, Any]]]] = []
         self.outer_parts: list[Any] = []  # containers from before the statement, in stored tuples
         self.stores: Stores | None = None
 
@@ -128,7 +128,7 @@ class TryRecorder:
         self.stores = Stores(self._kept_spots, self._keep, inside=self.region)
         self.parent.trace.stores.append(self.stores)
 
-    def done(self) -> None:
+    def finish_body(self) -> None:
         """Finish the body."""
         error = sys.exc_info()[1]
         is_ours = error is not self.around and self.parent.contract.python_exceptions and passes_handlers(error)
@@ -139,11 +139,11 @@ class TryRecorder:
         elif error is None or error is self.around:
             self._finish_body(None)
         else:  # unwinding by an exception raised while tracing
-            self.failed()
+            self.handle_exception()
 
     def caught(self, number: int, kinds: Any) -> Any:
         if self.state == "body":
-            self.failed()
+            self.handle_exception()
         if self.settled:
             return kinds
         self.clauses[number] = kinds
@@ -154,7 +154,7 @@ class TryRecorder:
         if self.settled or self.passing or passes_handlers(error):
             return ()
         if self.state == "body":
-            self.failed()
+            self.handle_exception()
             return () if self.settled or self.passing else BaseException
         if self.state == "failed":
             return BaseException
@@ -162,7 +162,7 @@ class TryRecorder:
         self._diverge(error)
         return BaseException
 
-    def failed(self) -> None:
+    def handle_exception(self) -> None:
         """Handle an exception that the body raised while it was traced."""
         error = sys.exc_info()[1]
         if passes_handlers(error):
@@ -262,11 +262,13 @@ class TryRecorder:
         """Return whether objects must move into the graph before the rounds are repeated.
 
         This concerns an object known to Python that the body creates and changes after an op that may raise: a handler
-        may find it in several states. It also concerns a stored tuple with containers from before the statement, of
-        which a handler would find copies.
+        may find it in several states. It also concerns a stored tuple with containers from before the statement, since
+        a handler would find copies of these.
         """
-        found = {spot.key for spot, parts in self.held if any(is_changed(part, before) for part, before in parts)}
-        new = found - self.moving if self.parent.contract.objects_in_graph else set()
+        keys = {
+            spot.key for spot, parts in self.contents_before if any(is_changed(part, before) for part, before in parts)
+        }
+        new = keys - self.moving if self.parent.contract.objects_in_graph else set()
         self.moving |= new
         return bool(new or self.outer_parts)
 
@@ -311,12 +313,12 @@ class TryRecorder:
     def _kept_spots(self, region: Region) -> Iterator[Location]:
         yield from self.cells
         inside: Region | None = region
-        known = {spot.key for spot in self.cells}
+        keys = {spot.key for spot in self.cells}
         while inside is not None and inside is not self.parent:
             for key, spot in inside.journal.noted() if inside.journal is not None else ():
                 inside_body = spot.home is not None and spot.home.is_inside(self.region)
-                if key not in known and type(spot.owner) not in PLAIN and not inside_body:
-                    known.add(key)
+                if key not in keys and type(spot.owner) not in PLAIN and not inside_body:
+                    keys.add(key)
                     yield spot
             inside = inside.parent
 
@@ -329,16 +331,16 @@ class TryRecorder:
             box(value)  # it would stay a Python object local to an arm or loop of the body, out of the handler's reach
         if region.contract.keeps_identity and isinstance(value, tuple):
             self.outer_parts += [part for part in mutable_parts(value) if self._is_made_before(part)]
-        known = self.seen.setdefault(spot.key, [])
+        layouts = self.layouts_by_key.setdefault(spot.key, [])
         self.spots.setdefault(spot.key, spot)
-        position = list(self.seen).index(spot.key)
+        position = list(self.layouts_by_key).index(spot.key)
         layout = self._kept_layout(value, region)
         if isinstance(layout, Static):
-            self.held.append((spot, contents_now(value, self.region)))
+            self.contents_before.append((spot, contents_now(value, self.region)))
         if not region.contract.objects_in_graph:
-            keep_parts(self.frame, position, known, value, region)
+            keep_parts(self.frame, position, layouts, value, region)
             return
-        known.append(layout)
+        layouts.append(layout)
         if isinstance(layout, Static) and is_owned(value, region):
             return  # the same object as before the body, unless another one was stored too
         store_handler_value(self.frame, position, value, spot.name)
@@ -360,18 +362,18 @@ class TryRecorder:
         if self.stores is not None and self.stores in self.parent.trace.stores:
             self.parent.trace.stores.remove(self.stores)
 
-    def restore(self, wanted: Collection[Any] | None = None) -> None:
-        """Restore the variables to their state when the body raised; only those with keys in `wanted`, if given."""
+    def restore(self, keys: Collection[Any] | None = None) -> None:
+        """Restore the variables to their state when the body raised; only those with keys in `keys`, if given."""
         with paused(self.parent.trace.stores):  # the previous values must not be stored meanwhile
-            self._read_back(wanted)
+            self._read_back(keys)
 
-    def _read_back(self, wanted: Collection[Any] | None) -> None:
+    def _read_back(self, keys: Collection[Any] | None) -> None:
         """Read the variables that the handlers need from the frame, and write them to their spots."""
         spots = {spot.key: spot for spot in self.cells} | self.spots
-        for held, parts in self.held:
+        for held, parts in self.contents_before:
             refuse_changed(parts, held.name)
-        for position, (key, layouts) in enumerate(self.seen.items()):
-            if wanted is not None and key not in wanted:
+        for position, (key, layouts) in enumerate(self.layouts_by_key.items()):
+            if keys is not None and key not in keys:
                 continue
             spot = spots[key]
             if spot.kind == "attribute" and is_moved(spot.owner):

@@ -275,7 +275,7 @@ def _exhaust(iterator: Any) -> list[Any]:
     if effects or trial.region.journal.spots:
         trial.undo()
         raise StagingError(
-            "where this loop ends depends on a tensor, and its iterable has side effects",
+            "the end of this loop depends on a tensor, and its iterable has side effects",
             current_place(), "a for statement over the inner iterable, with those effects in its body",
         )  # fmt: skip
     trial.keep()
@@ -291,13 +291,13 @@ def _exhaust(iterator: Any) -> list[Any]:
 def _sources(iterable: Any) -> list[Any]:
     """Return the containers from which an iterable, or a chain of Python iterators, takes its items."""
     result: list[Any] = []
-    pending, known = [(iterable, 0)], set()
+    pending, seen = [(iterable, 0)], set()
     while pending:
         value, depth = pending.pop()
         kind = type(value)
-        if id(value) in known or depth > _DEEPEST:
+        if id(value) in seen or depth > _DEEPEST:
             continue
-        known.add(id(value))
+        seen.add(id(value))
         if kind is HeldIterator:
             pending.append((value._iterator, depth))
         elif kind in PLAIN or kind in (list, dict, set):

@@ -43,18 +43,18 @@ def raise_if(condition: Any, error: BaseException) -> None:
     stage_arms(condition, [fails, lambda: ()], [], ())
 
 
-def raised_but_last(variant: Variant, made: Callable[[Any], BaseException]) -> Any:
-    """Raise `made(value)` for each alternative but the last, where the graph chooses it; return the last value."""
+def raised_but_last(variant: Variant, make_error: Callable[[Any], BaseException]) -> Any:
+    """Raise `make_error(value)` where the graph chooses an alternative but the last; return the last value."""
     known = defined(variant)
     if type(known) is not Variant:
         return known
     for index, value in enumerate(known.values[:-1]):
-        stage_arms(known.tag == index, [functools.partial(_raised, made, value), lambda: ()], [], ())
+        stage_arms(known.tag == index, [functools.partial(_raised, make_error, value), lambda: ()], [], ())
     return known.values[-1]
 
 
-def _raised(made: Callable[[Any], BaseException], value: Any) -> tuple[()]:
-    error = made(value)
+def _raised(make_error: Callable[[Any], BaseException], value: Any) -> tuple[()]:
+    error = make_error(value)
     error._autoconv_run_time = True  # type: ignore[attr-defined]
     raise error
 
@@ -65,20 +65,20 @@ def is_absent(value: object) -> bool:
 
 def without(variant: Variant, drop: Any, error: Any) -> Any:
     """Remove the arms for which `drop(value)` is true; raise `error(value)` at run time where the tag selects one."""
-    kept = []
+    positions = []
     for index, value in enumerate(variant.values):
         if isinstance(variant.layouts[index], Static) and drop(value):
             if error is not None:
                 raise_if(variant.tag == index, error(value))
         else:
-            kept.append(index)
-    if len(kept) == 1:
-        return variant.values[kept[0]]
-    if len(kept) == len(variant.values):
+            positions.append(index)
+    if len(positions) == 1:
+        return variant.values[positions[0]]
+    if len(positions) == len(variant.values):
         return variant
-    layouts = [variant.layouts[i] for i in kept]
-    table = [kept.index(i) if i in kept else 0 for i in range(len(variant.values))]
-    return Variant(_renumbered(variant.tag, table), layouts, [variant.values[i] for i in kept])
+    layouts = [variant.layouts[i] for i in positions]
+    table = [positions.index(i) if i in positions else 0 for i in range(len(variant.values))]
+    return Variant(_renumbered(variant.tag, table), layouts, [variant.values[i] for i in positions])
 
 
 def defined(variant: Variant, is_outer: bool = False) -> Any:
@@ -132,10 +132,10 @@ def distribute(function: Callable[..., Any], *operands: Any) -> Any:
 
 def has_one_length(variant: Variant) -> bool:
     """Return whether all alternatives are lists or tuples with the same known number of items."""
-    known = [value for value in variant.values if not isinstance(value, Undefined)]
-    if not all(isinstance(value, (list, tuple)) and items_of(value) is heap_of(value) is None for value in known):
+    values = [value for value in variant.values if not isinstance(value, Undefined)]
+    if not all(isinstance(value, (list, tuple)) and items_of(value) is heap_of(value) is None for value in values):
         return False
-    return len({len(value) for value in known}) == 1
+    return len({len(value) for value in values}) == 1
 
 
 def _iterated(self: Variant) -> Any:
@@ -147,8 +147,8 @@ def _iterated(self: Variant) -> Any:
 
 def _stacked(self: Variant) -> Any:
     """Convert each alternative to a tensor, where all are lists or tuples."""
-    known = [value for value in self.values if not isinstance(value, Undefined)]
-    if not all(isinstance(value, (list, tuple)) for value in known):
+    values = [value for value in self.values if not isinstance(value, Undefined)]
+    if not all(isinstance(value, (list, tuple)) for value in values):
         return None
     return distribute(convert_to_tensor, self)
 
@@ -214,8 +214,8 @@ def _merged(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
 
 def _renumbered(tag: Any, table: Sequence[int]) -> Any:
     """Map the tag of a variant to new arm numbers."""
-    found = dispatch.apply("gather", constant_table(np.array(table, np.int64)), tag, axis=0)
-    return dispatch.apply("python_cast", found, dtype=tag.type.dtype, weak=True)
+    result = dispatch.apply("gather", constant_table(np.array(table, np.int64)), tag, axis=0)
+    return dispatch.apply("python_cast", result, dtype=tag.type.dtype, weak=True)
 
 
 def _name_numbers(error: Exception, operands: Sequence[Any]) -> None:
@@ -290,10 +290,10 @@ _FUNCTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def is_arm(variant: Variant, wanted: Any) -> Any:
+def is_arm(variant: Variant, constant: Any) -> Any:
     """`variant is wanted`, for a static object."""
     for index, layout in enumerate(variant.layouts):
-        if isinstance(layout, Static) and layout.value is wanted:
+        if isinstance(layout, Static) and layout.value is constant:
             return variant.tag == index
     return False
 

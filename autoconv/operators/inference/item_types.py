@@ -32,12 +32,12 @@ def array_type(region: Region, value: Value) -> TensorType | None:
     while around is not None:
         open_regions.append(around)
         around = around.parent
-    found = Flow(region.trace, open_regions, (node for one in open_regions for node in one.graph.walk()))
-    if not found.is_known(value):
+    flow = Flow(region.trace, open_regions, (node for one in open_regions for node in one.graph.walk()))
+    if not flow.is_known(value):
         # A region recorded earlier and about to be recorded again, e.g. a loop's body, shows the items it will store.
         every = [region.trace.root, *region.trace.regions]
-        found = Flow(region.trace, every, (node for one in every for node in one.graph.nodes))
-    return _array_type(found, value)
+        flow = Flow(region.trace, every, (node for one in every for node in one.graph.nodes))
+    return _array_type(flow, value)
 
 
 def _array_type(flow: Flow, value: Value) -> TensorType | None:
@@ -58,20 +58,20 @@ def _described(contents: Contents, depth: int = 0, at_top: bool = False) -> _Des
     """Return the dtype and shape of the array that NumPy makes of the object; None if unknown."""
     if depth > _DEEPEST or (contents.others and not at_top):
         return None
-    found: list[_Described | None] = [(np.asarray(example).dtype, ()) for example in contents.numbers.values()]
-    found += contents.arrays
+    descriptions: list[_Described | None] = [(np.asarray(example).dtype, ()) for example in contents.numbers.values()]
+    descriptions += contents.arrays
     if contents.items is not None:
         inner = _described(root(contents.items), depth + 1)
         length = next(iter(contents.lengths)) if len(contents.lengths) == 1 else None
-        found.append(None if inner is None else (inner[0], (length, *inner[1])))
-    known = [one for one in found if one is not None]
-    if len(known) < len(found) or len({len(shape) for _, shape in known}) != 1:
+        descriptions.append(None if inner is None else (inner[0], (length, *inner[1])))
+    descriptions_known = [one for one in descriptions if one is not None]
+    if len(descriptions_known) < len(descriptions) or len({len(shape) for _, shape in descriptions_known}) != 1:
         return None
     try:
-        dtype = np.result_type(*(dtype for dtype, _ in known))
+        dtype = np.result_type(*(dtype for dtype, _ in descriptions_known))
     except TypeError:
         return None
-    sizes = zip(*(shape for _, shape in known), strict=True)
+    sizes = zip(*(shape for _, shape in descriptions_known), strict=True)
     return dtype, tuple(each[0] if len(set(each)) == 1 else None for each in sizes)
 
 

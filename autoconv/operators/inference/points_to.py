@@ -61,7 +61,7 @@ class Flow:
     """Contents of the values of some nodes, whose regions capture values of each other."""
 
     def __init__(self, trace: Trace, regions: Iterable[Region], nodes: Iterable[Node]) -> None:
-        self._found: dict[Value, Contents] = {}
+        self._contents: dict[Value, Contents] = {}
         self._edges: list[tuple[Value, Value]] = [pair for one in regions for pair in one.captures.items()]
         self._nodes: list[Node] = []
         self.filled: list[Value] = []  # lists that items are stored in
@@ -76,7 +76,7 @@ class Flow:
         self.appended: dict[int, Contents] = {}  # by id of the list: items appended while Python held it
         for container, item in trace.appended:
             contents = self.appended.setdefault(id(container), Contents())
-            self._say_traced(self.held(contents, None), item)
+            self._say_traced(self.items_of(contents, None), item)
         while self._changed:
             self._changed = False
             for source, target in self._edges:
@@ -86,7 +86,7 @@ class Flow:
                 RULES[node.op.name](self, node)
 
     def of(self, value: Value) -> Contents:
-        return root(self._found.setdefault(value, Contents()))
+        return root(self._contents.setdefault(value, Contents()))
 
     def is_known(self, value: Value) -> bool:
         items = self.of(value).items
@@ -101,9 +101,9 @@ class Flow:
                 contents.numbers[type(value)] = value
                 self._changed = True
         elif isinstance(value, range):
-            self.say(self.held(contents, None), 1)
+            self.say(self.items_of(contents, None), 1)
         elif type(value) in (list, tuple):
-            items = self.held(contents, len(value) if type(value) is tuple else None)
+            items = self.items_of(contents, len(value) if type(value) is tuple else None)
             for item in value:
                 self.say(root(items), item)
         elif isinstance(value, np.ndarray):
@@ -122,9 +122,9 @@ class Flow:
             self.say(contents, one.item() if type_.weak else one[()])
 
     def say_array(self, contents: Contents, dtype: np.dtype[Any], shape: Sequence[Any]) -> None:
-        known = dtype, tuple(size if isinstance(size, int) else None for size in shape)
-        if known not in contents.arrays:
-            contents.arrays.add(known)
+        description = dtype, tuple(size if isinstance(size, int) else None for size in shape)
+        if description not in contents.arrays:
+            contents.arrays.add(description)
             self._changed = True
 
     def add_unknown(self, contents: Contents, elsewhere: bool = False) -> None:
@@ -132,7 +132,7 @@ class Flow:
         contents.others = True
         contents.elsewhere |= elsewhere
 
-    def held(self, contents: Contents, length: int | None) -> Contents:
+    def items_of(self, contents: Contents, length: int | None) -> Contents:
         """Return the contents of the items of a tuple of that length, or of a list (None)."""
         if contents.items is None:
             contents.items = Contents()
@@ -142,14 +142,14 @@ class Flow:
         return root(contents.items)
 
     def put(self, target: Contents, item: Contents) -> None:
-        self.join(self.held(target, None), item)
+        self.join(self.items_of(target, None), item)
 
     def put_parts(self, target: Contents, parts: Sequence[Contents]) -> None:
         """Add a tuple of these parts."""
-        self.held(target, len(parts))
+        self.items_of(target, len(parts))
         for position, part in enumerate(parts):
             self.join(self.part(target, position), part)
-            self.join(self.held(target, len(parts)), part)
+            self.join(self.items_of(target, len(parts)), part)
 
     def part(self, contents: Contents, position: int) -> Contents:
         return root(contents.parts.setdefault(position, Contents()))
@@ -157,12 +157,12 @@ class Flow:
     def gather(self, target: Contents, source: Contents) -> None:
         """Add a new list that contains the items of `source`, among others."""
         if source.items is not None:
-            self.join(self.held(target, None), root(source.items))
+            self.join(self.items_of(target, None), root(source.items))
 
     def share(self, target: Contents, source: Contents) -> None:
         """Add an iterator over a list, or an alias of it: both share one record of items."""
         if source.items is not None:
-            self._unify(self.held(target, None), root(source.items))
+            self._unify(self.items_of(target, None), root(source.items))
 
     def give_item(self, target: Contents, source: Contents) -> None:
         if source.items is not None:
@@ -203,7 +203,7 @@ class Flow:
     def _give(self, value: Value, element: TensorType, depth: int) -> None:
         contents = self.of(value)
         for _ in range(depth):
-            contents = self.held(contents, None)
+            contents = self.items_of(contents, None)
         self.say(contents, np.ones((), element.dtype.numpy).item())
 
     def _say_traced(self, contents: Contents, item: Any) -> None:
@@ -215,7 +215,7 @@ class Flow:
         elif isinstance(item, SymbolicTensor | SymbolicArray):
             self.say_type(contents, item.type)
         elif type(item) in (list, tuple, TracedList):
-            items = self.held(contents, len(item) if type(item) is tuple else None)
+            items = self.items_of(contents, len(item) if type(item) is tuple else None)
             for one in tuple.__iter__(item) if type(item) is tuple else list.__iter__(item):
                 self._say_traced(root(items), one)
         else:

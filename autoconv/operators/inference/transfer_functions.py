@@ -32,7 +32,7 @@ def _build(flow: Flow, node: Node) -> None:
     if kind == "tuple":
         flow.put_parts(contents, [flow.of(value) for value in node.inputs])
         return
-    flow.held(contents, None)
+    flow.items_of(contents, None)
     for value in node.inputs:
         flow.put(contents, flow.of(value))
 
@@ -60,12 +60,12 @@ def _unpack(flow: Flow, node: Node) -> None:
 
 
 def _method(flow: Flow, node: Node) -> None:
-    name, (owner, *given) = node.attributes["name"], [flow.of(value) for value in node.inputs]
+    name, (owner, *operands) = node.attributes["name"], [flow.of(value) for value in node.inputs]
     result = flow.of(node.results[0])
-    if name in _PUTTING and len(given) == _PUTTING[name] + 1:
-        flow.put(owner, given[-1])
-    elif name == "extend" and len(given) == 1:
-        flow.gather(owner, given[0])
+    if name in _PUTTING and len(operands) == _PUTTING[name] + 1:
+        flow.put(owner, operands[-1])
+    elif name == "extend" and len(operands) == 1:
+        flow.gather(owner, operands[0])
     elif name == "pop":
         flow.give_item(result, owner)
     elif name == "copy":
@@ -78,49 +78,51 @@ def _method(flow: Flow, node: Node) -> None:
 
 def _apply(flow: Flow, node: Node) -> None:
     """Transfer function of `object_apply`, a builtin function or operator on graph objects."""
-    function, given = node.attributes["function"], [flow.of(value) for value in node.inputs]
-    result, first = flow.of(node.results[0]), given[0] if given else None
+    function, operands = node.attributes["function"], [flow.of(value) for value in node.inputs]
+    result, first = flow.of(node.results[0]), operands[0] if operands else None
     if first is None or (node.attributes["keywords"] and function != "sorted"):
         flow.add_unknown(result)
     elif function == "getitem" and first.items is not None:
-        if given[1].others:  # a slice
+        if operands[1].others:  # a slice
             flow.gather(result, first)
-        elif given[1].numbers:
+        elif operands[1].numbers:
             flow.give_item(result, first)
     elif function == "getitem" and first.others:
         flow.add_unknown(result, elsewhere=True)
-    elif function == "setitem" and given[1].numbers:
-        flow.put(first, given[2])
+    elif function == "setitem" and operands[1].numbers:
+        flow.put(first, operands[2])
     elif function == "iadd" and first.items is not None:
         flow.share(result, first)
-        flow.gather(first, given[1])
-    elif function in ("zip", "enumerate") and all(one.items is not None for one in given):
-        _pair(flow, result, given, is_counted=function == "enumerate")
-    elif function in _GATHERING and any(one.items is not None for one in given):
-        for one in given:
+        flow.gather(first, operands[1])
+    elif function in ("zip", "enumerate") and all(one.items is not None for one in operands):
+        _pair(flow, result, operands, is_counted=function == "enumerate")
+    elif function in _GATHERING and any(one.items is not None for one in operands):
+        for one in operands:
             flow.gather(result, one)
     else:
-        _apply_to_examples(flow, result, FUNCTIONS[function], given)
+        _apply_to_examples(flow, result, FUNCTIONS[function], operands)
 
 
-def _pair(flow: Flow, result: Contents, given: Sequence[Contents], is_counted: bool) -> None:
+def _pair(flow: Flow, result: Contents, contents: Sequence[Contents], is_counted: bool) -> None:
     """Put the items of several lists, after a count where there is one, into the tuples that the result yields."""
-    pair = flow.held(result, None)
+    pair = flow.items_of(result, None)
     counts = [flow.part(pair, 0)] if is_counted else []
     for place in counts:
         flow.say(place, 1)
-    flow.put_parts(pair, [*counts, *(root(one.items) for one in given if one.items is not None)])
+    flow.put_parts(pair, [*counts, *(root(one.items) for one in contents if one.items is not None)])
 
 
-def _apply_to_examples(flow: Flow, result: Contents, function: Callable[..., Any], given: Sequence[Contents]) -> None:
+def _apply_to_examples(
+    flow: Flow, result: Contents, function: Callable[..., Any], contents: Sequence[Contents]
+) -> None:
     choices: list[list[Any]] = []
-    for one in given:
+    for one in contents:
         items = None if one.items is None else root(one.items)
         if any(x is not None and (x.others or x.arrays) for x in (one, items)) or (items and items.items):
             flow.add_unknown(result)
             return
         choices.append([*one.numbers.values(), *([x] for x in (items.numbers.values() if items is not None else ()))])
-    found = 0
+    count = 0
     for operands in itertools.islice(itertools.product(*choices), _MOST_EXAMPLES):
         try:
             with np.errstate(all="ignore"), without_warnings():
@@ -128,8 +130,8 @@ def _apply_to_examples(flow: Flow, result: Contents, function: Callable[..., Any
         except (ArithmeticError, LookupError, TypeError, ValueError, AutoconvError):
             continue
         flow.say(result, example)
-        found += 1
-    if not found and all(choices):
+        count += 1
+    if not count and all(choices):
         flow.add_unknown(result)
 
 

@@ -35,8 +35,8 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 def array_function(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """Return the replacement of a NumPy function in a trace with memory arrays; None for others."""
-    made = _looked_up(_MAKING, function)
-    if made is None and _looked_up(VIEWS, function) is None and implementation(function) is None:
+    handler = _looked_up(_MAKING, function)
+    if handler is None and _looked_up(VIEWS, function) is None and implementation(function) is None:
         return None
     return functools.partial(_call_on_memory, function)
 
@@ -53,9 +53,9 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
         return distribute_call(functools.partial(_call_on_memory, function), *args, **kwargs)
     args, kwargs = with_arrays(function, args, kwargs)
-    made = joined(function, args, kwargs)
-    if made is not None:
-        return fresh(made)
+    joined_array = joined(function, args, kwargs)
+    if joined_array is not None:
+        return fresh(joined_array)
     if args and isinstance(args[0], np.ndarray) and function in _SHARING and not holds_symbols((args, kwargs)):
         return function(*args, **kwargs)  # an array of the program: the result is itself or a view
     if function in VIEWS_OF_ANY and any(type(x) is SymbolicArray for x in args):
@@ -68,12 +68,12 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(function, region)
     if compute is None:
         raise StagingError(f"{name_of(function)} is not supported in a graph", current_place())
-    kept = 1 if function in CHANGING else 0
-    found = compute(
-        *args[:kept], *map(loaded, args[kept:]),
+    skipped = 1 if function in CHANGING else 0
+    result = compute(
+        *args[:skipped], *map(loaded, args[skipped:]),
         **{key: value if key == "out" else loaded(value) for key, value in kwargs.items()},
     )  # fmt: skip
-    return found if type(found) is SymbolicArray else fresh(found, gives_array(function, args, kwargs))
+    return result if type(result) is SymbolicArray else fresh(result, gives_array(function, args, kwargs))
 
 
 def _typed(value: object) -> Any:
@@ -90,10 +90,10 @@ def _typed(value: object) -> Any:
 
 
 def _dtype(dtype: Any) -> DType:
-    found = np.dtype(dtype)
-    if found.kind not in "biufc" or not found.isnative:
-        raise StagingError(f"an array of {found} is created", current_place())
-    return as_dtype(found)
+    numpy_dtype = np.dtype(dtype)
+    if numpy_dtype.kind not in "biufc" or not numpy_dtype.isnative:
+        raise StagingError(f"an array of {numpy_dtype} is created", current_place())
+    return as_dtype(numpy_dtype)
 
 
 def _plain_options(options: dict[str, Any]) -> None:
@@ -128,12 +128,12 @@ def _full(
     tensor = as_tensor(fill_value)
     if tensor is not None and dtype is None:
         dtype = tensor.type.dtype.numpy
-    wanted = _dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
+    dtype_ = _dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
     if isinstance(fill_value, int):
-        to_elements(fill_value, wanted)  # raises NumPy's own error
+        to_elements(fill_value, dtype_)  # raises NumPy's own error
     if isinstance(fill_value, (bool, int, float)):
-        return new_array(shape, wanted, fill_value)
-    array = new_array(shape, wanted)
+        return new_array(shape, dtype_, fill_value)
+    array = new_array(shape, dtype_)
     _fill(array, fill_value)
     return array
 
@@ -178,9 +178,9 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
         return value
     if dtype is None:
         return fresh(_elements(value), scalars=True)
-    wanted = _dtype(dtype)
-    found = cast_to(elements(value, wanted), wanted)
-    return fresh(found, scalars=True)
+    dtype_ = _dtype(dtype)
+    array = cast_to(elements(value, dtype_), dtype_)
+    return fresh(array, scalars=True)
 
 
 def _elements(value: object) -> Tensor:
@@ -226,8 +226,8 @@ def _copy(value: object, order: str = "K", subok: bool = False) -> Any:
 def _histogram(a: object, bins: TensorLike = 10, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(np.histogram, current_region())
     assert compute is not None
-    given = [loaded(value) for value in args], {key: loaded(value) for key, value in kwargs.items()}
-    counts, edges = compute(loaded(a), loaded(bins), *given[0], **given[1])
+    loaded_arguments = [loaded(value) for value in args], {key: loaded(value) for key, value in kwargs.items()}
+    counts, edges = compute(loaded(a), loaded(bins), *loaded_arguments[0], **loaded_arguments[1])
     return fresh(counts), bins if type(bins) is SymbolicArray or edges is bins else fresh(edges)
 
 
@@ -239,8 +239,8 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
     tensors = [_as_tensor(bound) for bound in (start, stop, step)]
     if not all(tensor.type.dtype.is_integer for tensor in tensors):
         raise StagingError("numpy.arange is given floats known only at run time", current_place())
-    found = dispatch.apply("range", *map(_typed, tensors))
-    return fresh(found if dtype is None else dispatch.apply("cast", found, dtype=_dtype(dtype)))
+    result = dispatch.apply("range", *map(_typed, tensors))
+    return fresh(result if dtype is None else dispatch.apply("cast", result, dtype=_dtype(dtype)))
 
 
 def _constant(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -37,7 +37,7 @@ _ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 
 def _named_functions(*names: str) -> frozenset[Any]:
-    return frozenset(found for found in map(numpy_named, names) if found is not None)
+    return frozenset(function for function in map(numpy_named, names) if function is not None)
 
 
 # Functions that return 0-d arrays; all others return scalars for results without dimensions.
@@ -58,17 +58,17 @@ def numpy_call(function: Callable[..., Any], region: Any) -> Callable[..., Any] 
     """Return the replacement of a NumPy function under trace; None for an unknown one."""
     if type(function) is SymbolicObject:
         return None
-    found = implementation(function)
+    compute = implementation(function)
     compiles = region is not None and region.contract.numpy_arrays
-    if found is None and compiles and function is np.errstate:
+    if compute is None and compiles and function is np.errstate:
         return _error_state
-    if found is None:
+    if compute is None:
         return function if is_harmless(function) else None
     if compiles and getattr(function, "__module__", None) != "math":
         region.trace.arrays = True
     if function in _ARRAYS and not compiles:
         return None
-    return functools.partial(_call_computing, function, found, region.contract if compiles else None)
+    return functools.partial(_call_computing, function, compute, region.contract if compiles else None)
 
 
 class _ErrorState(np.errstate):
@@ -139,20 +139,20 @@ def _call_computing(
     if object in kinds:
         contract.before_call(UnknownArgument(function, _CALLING_BACK))
     result = function(*args, **kwargs)
-    made = _made_by(result)
-    return result if made is None else _dimensioned(function, made, args, contract)
+    own_result = _made_by(result)
+    return result if own_result is None else _dimensioned(function, own_result, args, contract)
 
 
-def _dimensioned(function: Any, found: Any, args: Any, contract: Contract | None, options: Any = None) -> Any:
+def _dimensioned(function: Any, result: Any, args: Any, contract: Contract | None, options: Any = None) -> Any:
     """Convert scalars in a result to 0-d arrays where NumPy returns those."""
     if contract is None or not gives_array(function, args, options):
-        return found
-    if type(found) in (tuple, list):
-        return type(found)(_dimensioned(function, each, args, contract, options) for each in found)
-    if isinstance(found, tuple) and hasattr(found, "_make"):
-        return found._make(_dimensioned(function, each, args, contract) for each in found)
-    bare = isinstance(found, Tensor) and not found.type.weak and found.type.shape == ()
-    return contract.without_dimensions(found) if bare else found
+        return result
+    if type(result) in (tuple, list):
+        return type(result)(_dimensioned(function, each, args, contract, options) for each in result)
+    if isinstance(result, tuple) and hasattr(result, "_make"):
+        return result._make(_dimensioned(function, each, args, contract) for each in result)
+    bare = isinstance(result, Tensor) and not result.type.weak and result.type.shape == ()
+    return contract.without_dimensions(result) if bare else result
 
 
 def gives_array(function: Callable[..., Any], args: tuple[Any, ...], options: Any = None) -> bool:
@@ -184,15 +184,15 @@ class UnknownArgument:
         self.what = what
 
 
-def _made_by(found: Any) -> Any:
+def _made_by(result: Any) -> Any:
     """Convert arrays that NumPy created from plain values to tensors, so that they are new on every call."""
     from_array = implementation(np.asarray)
     assert from_array is not None
-    if isinstance(found, np.ndarray):
-        made = from_array(found)
-        return made if found.flags.writeable else read_only(made)
-    if type(found) in (tuple, list) and any(isinstance(x, np.ndarray) for x in found):
-        return type(found)(_made_by(x) if isinstance(x, np.ndarray) else x for x in found)
+    if isinstance(result, np.ndarray):
+        tensor = from_array(result)
+        return tensor if result.flags.writeable else read_only(tensor)
+    if type(result) in (tuple, list) and any(isinstance(x, np.ndarray) for x in result):
+        return type(result)(_made_by(x) if isinstance(x, np.ndarray) else x for x in result)
     return None
 
 

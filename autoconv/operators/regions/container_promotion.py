@@ -51,8 +51,8 @@ def move_into_graph(
     moving = []
     for column, layout in zip(columns, layouts, strict=True):
         if is_object_layout(layout):  # it outlives the region, and each region would create an object of its own
-            held = [part for value in column for part in _containers(value)]
-            moving += [part for part in held if parent.is_inside(_home(part, parent))]
+            containers = [part for value in column for part in _containers(value)]
+            moving += [part for part in containers if parent.is_inside(_home(part, parent))]
     for spot, column, layout in zip(spots, columns[count:], layouts[count:], strict=True):
         if spot.kind == "instance" or (type(spot.owner) in PLAIN and not _keeps_shape(column, layout)):
             moving.append(spot.owner)
@@ -130,10 +130,10 @@ def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
         return False
     result = False
     for name, column in columns.items():
-        held = [value for value in column if value is not NEVER]
-        if name.startswith("retval_") or all(value is held[0] for value in held):
+        values = [value for value in column if value is not NEVER]
+        if name.startswith("retval_") or all(value is values[0] for value in values):
             continue
-        for part in [part for value in held if isinstance(value, tuple) for part in mutable_parts(value)]:
+        for part in [part for value in values if isinstance(value, tuple) for part in mutable_parts(value)]:
             if type(part) in PLAIN and heap_of(part) is None and parent.is_inside(part._home):
                 materialise(part)
                 result = True
@@ -150,8 +150,8 @@ def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
     result = False
     for arm in arms:
         for key, spot in arm.spots.items() if arm.diverges else ():
-            kept = type(spot.owner) in PLAIN or spot.kind == "instance"
-            if kept and type(arm.written.get(key)) is SymbolicObject and not is_moved(spot.owner):
+            is_kept = type(spot.owner) in PLAIN or spot.kind == "instance"
+            if is_kept and type(arm.written.get(key)) is SymbolicObject and not is_moved(spot.owner):
                 box(spot.owner)
                 result = True
     return result
@@ -210,12 +210,12 @@ def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
     """Yield the values of a function's free variables except `name`, and those of the functions among them."""
     function = _function_of(body)
     cells = function.__closure__ or () if function is not None else ()
-    for known, cell in zip(function.__code__.co_freevars if function and cells else (), cells, strict=True):
+    for free_name, cell in zip(function.__code__.co_freevars if function and cells else (), cells, strict=True):
         try:
             value = cell.cell_contents
         except ValueError:
             continue
-        if known != name:
+        if free_name != name:
             yield value
         if depth and _function_of(value) is not None:
             yield from _read_by(value, name, depth - 1)
@@ -233,10 +233,10 @@ def _function_of(value: Any) -> FunctionType | None:
 @contextmanager
 def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
     """Raise StagingError if the body changes a list or dict without the journal, after undoing the change."""
-    known = [*inputs, *_read_by(body, "")]
-    held = [part for value in known for part in mutable_parts(value)]
-    spots = [container_spot(part) for part in held if isinstance(part, (list, dict))]
-    spots += [_queue_spot(value) for value in known if type(value) in (deque, bytearray)]
+    values = [*inputs, *_read_by(body, "")]
+    containers = [part for value in values for part in mutable_parts(value)]
+    spots = [container_spot(part) for part in containers if isinstance(part, (list, dict))]
+    spots += [_queue_spot(value) for value in values if type(value) in (deque, bytearray)]
     before = [spot.read() for spot in spots]
     changed = ""
     try:

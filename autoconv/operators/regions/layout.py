@@ -159,14 +159,14 @@ def layout_of(value: Any, region: Region) -> Layout:
         return _variant_layout(value, region, lambda container: _is_from_around(container, region))
     if type(value) is SymbolicArray and value.value_in_graph.graph is not region.graph:
         return Static(value)  # an array from outside the region stays itself
-    made = getattr(type(value), "__autoconv_made_in__", None)
-    if made is not None and region.contract.objects_in_graph and made(value, region):
+    is_made_in = getattr(type(value), "__autoconv_made_in__", None)
+    if is_made_in is not None and region.contract.objects_in_graph and is_made_in(value, region):
         return Leaf(ObjectType(), as_object)
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) not in PLAIN:
         # A value whose recording is deferred provides its type.
-        known = getattr(value, "__autoconv_graph_type__", None)
-        return Leaf(known or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
+        graph_type = getattr(value, "__autoconv_graph_type__", None)
+        return Leaf(graph_type or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
     if is_structure(value) and not _stays_whole(value, region) and has_leaves(value, region):
         keys, parts = take_apart(value)
         return Parts(form_of(value), keys, tuple(layout_of(part, region) for part in parts))
@@ -182,9 +182,9 @@ def _variant_layout(variant: Variant, region: Region, stays: Callable[[Any], boo
     Under `compile`, a container that an arm took apart has no alias: only its parts matter.
     """
 
-    def of(known: Layout, value: Any) -> Layout:
-        if is_container(known) and stays(known.value):
-            return known
+    def of(layout: Layout, value: Any) -> Layout:
+        if is_container(layout) and stays(layout.value):
+            return layout
         if type(value) in PLAIN and heap_of(value) is None and not region.contract.keeps_identity and stays(value):
             return Static(value)
         return opened(layout_of(value, region), region)
@@ -208,8 +208,8 @@ def _is_from_around(container: Any, region: Region) -> bool:
 def home_of(value: object, region: Region) -> Region | None:
     """Return the region in which traced code created an object; None for others."""
     owned = region.trace.owned
-    found = owned.get(id(value)) if owned else None
-    return found[1] if found is not None and found[0] is value else None
+    owner = owned.get(id(value)) if owned else None
+    return owner[1] if owner is not None and owner[0] is value else None
 
 
 def made_here(value: object) -> bool:
@@ -229,8 +229,9 @@ def holds_made_here(value: object) -> bool:
 
 def instance_layout(value: object, region: Region, shared: bool = True) -> Instance:
     """Return the layout of an object by its attributes."""
-    held = attributes_of(value)
-    return Instance(type(value), tuple(held), tuple(layout_of(part, region) for part in held.values()), shared)
+    attributes = attributes_of(value)
+    layouts = tuple(layout_of(part, region) for part in attributes.values())
+    return Instance(type(value), tuple(attributes), layouts, shared)
 
 
 def state_layout(value: object, region: Region) -> Layout:

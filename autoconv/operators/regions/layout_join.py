@@ -199,11 +199,11 @@ def _elements(layout: Layout) -> Sequence[Layout]:
     if isinstance(layout, Parts):
         return layout.parts
     assert isinstance(layout, Static)
-    held = items_of(layout.value)
-    whole = opened(layout) if held is None else layout
+    items = items_of(layout.value)
+    whole = opened(layout) if items is None else layout
     if isinstance(whole, Parts):
         return whole.parts
-    return [Static(part) for part in layout.value] if held is None else (held.element,)
+    return [Static(part) for part in layout.value] if items is None else (items.element,)
 
 
 def _opened_instance(layout: Layout, other: Layout) -> Layout:
@@ -278,10 +278,10 @@ _MOST_ARMS = 6
 def _join_arms(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
     arms = list(first.arms if isinstance(first, Arms) else (first,))
     for layout in second.arms if isinstance(second, Arms) else (second,):
-        for index, known in enumerate(arms):
-            is_same_number = not contract.python_numbers or number_kind(known) == number_kind(layout)
-            if is_same_arm(known, layout) and is_same_number:
-                arms[index] = join_layouts(known, layout, name, contract)
+        for index, arm in enumerate(arms):
+            is_same_number = not contract.python_numbers or number_kind(arm) == number_kind(layout)
+            if is_same_arm(arm, layout) and is_same_number:
+                arms[index] = join_layouts(arm, layout, name, contract)
                 break
         else:
             arms.append(layout)

@@ -46,8 +46,8 @@ def joined_state(
     for layout, before, value, name in zip(layouts, initial, after, names, strict=True):
         later = NEVER if value is NEVER else layout_of(value, region)
         wider = _settled_layout(join_layouts(layout, later, name, region.contract), name, region)
-        known = [part for part in _containers(value, wider, region) if parent.is_inside(part._home)]
-        copies = [*_containers(before, wider), *known]
+        parts = [part for part in _containers(value, wider, region) if parent.is_inside(part._home)]
+        copies = [*_containers(before, wider), *parts]
         aliased = any(id(part) in shared or _is_held(part, names, attributes) for part in copies)
         joined.append(_identity_layout(layout, later, (before, value), name, region) if aliased else wider)
     return joined
@@ -96,17 +96,17 @@ def _identity_layout(layout: Layout, later: Layout, values: Sequence[Any], name:
 def _several_times(values: Sequence[Any], region: Region) -> Iterator[Any]:
     """Yield the containers that occur in more than one of the values."""
     parts_of = _parts_in(region)
-    found = [{id(part): part for part in parts_of(value) if type(part) in PLAIN} for value in values]
-    counts = Counter(key for parts in found for key in parts)
-    for parts in found:
+    parts_by_value = [{id(part): part for part in parts_of(value) if type(part) in PLAIN} for value in values]
+    counts = Counter(key for parts in parts_by_value for key in parts)
+    for parts in parts_by_value:
         yield from (part for key, part in parts.items() if counts[key] > 1)
 
 
 def _containers(value: object, layout: Layout, region: Region | None = None) -> Iterator[Any]:
     """Yield the containers in a value that the layout rebuilds as new ones."""
-    kept = layout.arms if isinstance(layout, Arms) else (layout,)
+    arms = layout.arms if isinstance(layout, Arms) else (layout,)
     for part in value.values if type(value) is Variant else (value,):
-        if type(part) is TracedList and items_of(part) is not None and Static(part) not in kept:
+        if type(part) is TracedList and items_of(part) is not None and Static(part) not in arms:
             yield part
     yield from (part for part in copied(value, layout, region) if type(part) in PLAIN)
 

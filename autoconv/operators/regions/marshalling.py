@@ -67,14 +67,15 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
     if isinstance(layout, Instance) and layout.keys == (HEAP,):
         return [region.lift(box(held_by(value)[HEAP]).value_in_graph)]
     if isinstance(layout, Instance):
-        held = attributes_of(value)
-        if HEAP in held:  # it moved into the graph under another name, after this layout was found
+        attributes = attributes_of(value)
+        if HEAP in attributes:  # it moved into the graph under another name, after this layout was found
             require_identity(value)
             raise StagingError(
                 f"which {layout.kind.__name__} a name refers to depends on a tensor, and another name "
                 "refers to it too", current_place()
             )
-        return [v for key, part in zip(layout.keys, layout.parts, strict=True) for v in emit(held[key], part, region)]
+        by_name = zip(layout.keys, layout.parts, strict=True)
+        return [v for key, part in by_name for v in emit(attributes[key], part, region)]
     return _emit_arms(value, layout, region)
 
 
@@ -92,15 +93,15 @@ def _emit_list(value: Any, layout: Grown, region: Region) -> list[Value]:
 
 def empty_lists(layout: Grown, region: Region) -> list[Value]:
     """Return the graph values of an empty list."""
-    made = []
+    lists = []
     for type_ in leaf_types(layout.element):
         if not isinstance(type_, TensorType):
             raise StagingError(
                 "a list inside of a list has a length known only at run time", current_place(),
                 "one list, or an autoconv.TensorArray",
             )  # fmt: skip
-        made.append(dispatch.apply("list_empty", dtype=type_.dtype, shape=type_.shape, weak=type_.weak))
-    return made or [weak_constant(region, 0).value_in_graph]
+        lists.append(dispatch.apply("list_empty", dtype=type_.dtype, shape=type_.shape, weak=type_.weak))
+    return lists or [weak_constant(region, 0).value_in_graph]
 
 
 def with_item(lists: Sequence[Any], item: object, layout: Grown, region: Region) -> list[Value]:
@@ -145,9 +146,9 @@ def _emit_leaf(value: object, layout: Leaf, region: Region) -> Value:
 def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
     """Return the tag of a variant, followed by the payload of each arm: placeholders for arms without a value."""
     if isinstance(value, Variant):
-        held = layout_of(value, region)
-        assert isinstance(held, Arms)
-        arms = zip(value.values, held.arms, strict=True)
+        layout_of_value = layout_of(value, region)
+        assert isinstance(layout_of_value, Arms)
+        arms = zip(value.values, layout_of_value.arms, strict=True)
         positions = [arm_index(layout, _known_arm(part, layout) or known) for part, known in arms]
         tag = value.tag
         if positions != list(range(len(positions))):
@@ -283,10 +284,10 @@ def _rebuilt_parts(layout: Parts, values: Iterator[Any]) -> Any:
 
 def _rebuilt_variant(layout: Arms, values: Iterator[Any]) -> Any:
     tag = next(values)
-    found = [rebuild(arm, values) for arm in layout.arms]
+    values_of_arms = [rebuild(arm, values) for arm in layout.arms]
     if isinstance(tag, Value):
-        return Variant(SymbolicTensor(tag), layout.arms, found)
-    return found[int(tag)]
+        return Variant(SymbolicTensor(tag), layout.arms, values_of_arms)
+    return values_of_arms[int(tag)]
 
 
 def _rebuilt_instance(layout: Instance, values: Iterator[Any]) -> Any:
@@ -295,11 +296,11 @@ def _rebuilt_instance(layout: Instance, values: Iterator[Any]) -> Any:
     if layout.keys == (HEAP,) and region is None:
         return parts[0]
     result: Any = object.__new__(layout.kind)
-    held = dict(zip(layout.keys, parts, strict=True))
+    attributes = dict(zip(layout.keys, parts, strict=True))
     if layout.keys == (HEAP,):
-        object.__setattr__(result, "__dict__", GraphAttributes(held))
+        object.__setattr__(result, "__dict__", GraphAttributes(attributes))
     else:
-        give_attributes(result, held)
+        give_attributes(result, attributes)
     if region is not None and region.trace.owned is not None:
         region.trace.owned[id(result)] = result, region
         if layout.shared and layout.keys != (HEAP,):

@@ -119,19 +119,19 @@ def record_raise(region: Region, error: BaseException) -> None:
         region.record("object_raise", [region.lift(error.value.value_in_graph)], {}, span=span)
         return
     hidden = False
-    given = error.args
+    arguments = error.args
     if region.contract.objects_in_graph:
         with recording(region):
-            error.args = tuple(box(x) if _is_made_of_symbols(x) else x for x in given)
+            error.args = tuple(box(x) if _is_made_of_symbols(x) else x for x in arguments)
             hidden = any(map(holds_created_objects, vars(error).values()))
-    elif any(is_structure(argument) and has_leaves(argument, region) for argument in given):
+    elif any(is_structure(argument) and has_leaves(argument, region) for argument in arguments):
         raise StagingError(
             f"{type(error).__name__} is raised with a list, dict or object of values that are known only when the "
             "graph runs", place_of(span) if span is not None else None, "the values themselves as its arguments",
         ) from None  # fmt: skip
     template, data = template_of(error)
     if error.__cause__ is None and error.__context__ is None:  # else an attribute keeps the chain
-        error.args = given  # it may be an existing object that is raised on other paths too
+        error.args = arguments  # it may be an existing object that is raised on other paths too
     hidden |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     _refuse_values_out_of_reach(error, hidden, template is not None, span)
     error.__traceback__ = None
@@ -228,10 +228,10 @@ def _record_linked(region: Region, error: BaseException, how: str, link: Any, sp
     error.__suppress_context__ = suppresses  # which the assignment of a cause sets
     with recording(region):
         arguments = [_argument(entry, data) for entry in template or ()]
-        made = record_object("object_exception", arguments, kind=error if template is None else type(error))
+        result = record_object("object_exception", arguments, kind=error if template is None else type(error))
         if cause is not None:
-            record_object("object_set_attribute", [made, cause], name="__cause__")
-        inputs = [region.lift(x.value_in_graph) for x in (made, box(link))]
+            record_object("object_set_attribute", [result, cause], name="__cause__")
+        inputs = [region.lift(x.value_in_graph) for x in (result, box(link))]
         region.record("object_raise", inputs, {"linked": how}, span=span)
 
 

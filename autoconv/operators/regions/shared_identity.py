@@ -26,8 +26,8 @@ def shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[Region
     result: dict[int, int] = {}
     firsts: dict[tuple[int, ...], int] = {}
     for position, column in enumerate(columns):
-        held = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
-        if held and all(_is_made(value, region) for value, region in held):
+        values = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
+        if values and all(_is_made(value, region) for value, region in values):
             key = tuple(map(id, column))
             if firsts.setdefault(key, position) != position:
                 result[position] = firsts[key]
@@ -40,19 +40,19 @@ def frozen_where_shared(
     """Return the layouts of the columns, frozen for those with an object that another column holds on some path."""
     shared: set[int] = set()
     for number, region in enumerate(regions):
-        counts = Counter(id(made) for column in columns for made in _objects_made_here(column[number], region))
+        counts = Counter(id(object_) for column in columns for object_ in _objects_made_here(column[number], region))
         shared |= {key for key, count in counts.items() if count > 1}
     if not shared:
         return list(layouts)
     holds = [
         any(
-            id(made) in shared
+            id(object_) in shared
             for value, region in zip(column, regions, strict=True)
-            for made in _objects_made_here(value, region)
+            for object_ in _objects_made_here(value, region)
         )
         for column in columns
     ]
-    return [_frozen(layout) if held else layout for layout, held in zip(layouts, holds, strict=True)]
+    return [_frozen(layout) if holds_new else layout for layout, holds_new in zip(layouts, holds, strict=True)]
 
 
 def class_name(kind: type) -> str:
@@ -104,12 +104,12 @@ def keep_identities(values: Iterable[Any]) -> None:
     """
     region = current_region()
     assert region is not None
-    found: dict[type, set[int]] = {}
+    ids_by_type: dict[type, set[int]] = {}
     for part in _owned(values, set()):
-        known = found.setdefault(type(part), set())
-        if id(part) in known or (known and not region.trace.frozen.keys().isdisjoint({id(part), *known})):
+        ids = ids_by_type.setdefault(type(part), set())
+        if id(part) in ids or (ids and not region.trace.frozen.keys().isdisjoint({id(part), *ids})):
             require_identity(part)
-        known.add(id(part))
+        ids.add(id(part))
 
 
 def _owned(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:

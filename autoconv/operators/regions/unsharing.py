@@ -35,10 +35,10 @@ def copied(value: object, layout: Layout, region: Region | None = None) -> Itera
     if isinstance(layout, Static) or is_object_layout(layout):
         return
     if type(value) is Variant:
-        kept = layout.arms if isinstance(layout, Arms) else ()
-        for known, part in zip(value.layouts, value.values, strict=True):
-            if Static(part) not in kept:
-                yield from copied(part, opened(known, region), region)
+        arms = layout.arms if isinstance(layout, Arms) else ()
+        for part_layout, part in zip(value.layouts, value.values, strict=True):
+            if Static(part) not in arms:
+                yield from copied(part, opened(part_layout, region), region)
         return
     if isinstance(layout, Arms) and (type(value) in PLAIN or made_here(value)) and Static(value) in layout.arms:
         return

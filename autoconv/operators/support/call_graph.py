@@ -62,9 +62,9 @@ def _reaches(
 
 
 def _values(function: types.FunctionType, names: frozenset[str], classes: set[type]) -> Iterator[Any]:
-    known = function.__globals__
-    for name in known.keys() & names:
-        value = known[name]
+    globals = function.__globals__
+    for name in globals.keys() & names:
+        value = globals[name]
         yield value
         if isinstance(value, (types.ModuleType, type)):
             yield from _attributes(value, names)
@@ -106,8 +106,8 @@ def _unwrapped(value: object) -> types.FunctionType | None:
 @functools.lru_cache(4096)
 def _names(code: types.CodeType) -> frozenset[str]:
     """Return the names that a function's code, and code nested in it, reads."""
-    found = {*code.co_names, *code.co_freevars}
+    names_found = {*code.co_names, *code.co_freevars}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found |= _names(constant)
-    return frozenset(found)
+            names_found |= _names(constant)
+    return frozenset(names_found)

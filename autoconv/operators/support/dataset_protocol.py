@@ -37,8 +37,8 @@ class Stream:
         return self._element("iterator_next")
 
     def _element(self, op: str) -> Any:
-        found = dispatch.apply(op, self.value)
-        return self.rebuild(list(found) if isinstance(found, tuple) else [found])
+        result = dispatch.apply(op, self.value)
+        return self.rebuild(list(result) if isinstance(result, tuple) else [result])
 
 
 def is_stream(x: object) -> bool:
@@ -60,9 +60,9 @@ def by_class(function: Callable[..., Any], otherwise: Callable[..., Any]) -> Cal
 
     def run(*args: Any, **kwargs: Any) -> Any:
         for arg in args:
-            known = getattr(type(arg), "__autoconv_builtins__", None)
-            if known is not None and function in known and current_region() is not None:
-                return known[function](*args, **kwargs)
+            handled = getattr(type(arg), "__autoconv_builtins__", None)
+            if handled is not None and function in handled and current_region() is not None:
+                return handled[function](*args, **kwargs)
         return otherwise(*args, **kwargs)
 
     return run

@@ -76,8 +76,8 @@ def _one_tuple(item: object) -> tuple[Any]:
 @functools.cache
 def _unpacking(into: str) -> Callable[[Any], tuple[Any, ...]]:
     """Python's own unpacking into that target: the values of its names, in order, as a tuple."""
-    found = into.translate(str.maketrans("()*", "   ")).split(",")
-    names = ", ".join(name.strip() for name in found if name.strip())
+    words = into.translate(str.maketrans("()*", "   ")).split(",")
+    names = ", ".join(name.strip() for name in words if name.strip())
     assign = eval(compile(f"lambda item: [({names},) for {into} in (item,)][0]", __file__, "eval"))
 
     def unpack(item: object) -> tuple[Any, ...]:

@@ -46,8 +46,8 @@ def _view_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     def views(*arrays: Any) -> Any:
-        found = tuple(map(one, arrays))
-        return found[0] if len(found) == 1 else found
+        views_ = tuple(map(one, arrays))
+        return views_[0] if len(views_) == 1 else views_
 
     return views
 
@@ -56,32 +56,32 @@ def _views_of_one(function: Callable[..., Any], kind: type) -> Callable[..., Any
     """Wrap a function that returns several views of its argument."""
 
     def views(array: SymbolicArray, *args: Any, **kwargs: Any) -> Any:
-        found = strided(array, lambda x: function(x, *args, **kwargs))
-        if found is NotImplemented:
-            _no_view(function)
-        return kind(found)
+        views_ = strided(array, lambda x: function(x, *args, **kwargs))
+        if views_ is NotImplemented:
+            _refuse_view(function)
+        return kind(views_)
 
     return views
 
 
 def _splitting(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that splits its argument along an axis, whose size may be known only at run time."""
-    known = _views_of_one(function, list)
+    split = _views_of_one(function, list)
 
     def views(array: SymbolicArray, sections: Any, axis: int = 0) -> list[Any]:
         axis = {np.hsplit: min(1, array.ndim - 1), np.vsplit: 0, np.dsplit: 2}.get(function, axis)
         if not -array.ndim <= axis < array.ndim or None not in array.known_shape:
-            return known(array, sections, *([axis] if function in (np.split, np.array_split) else []))
+            return split(array, sections, *([axis] if function in (np.split, np.array_split) else []))
         axis = axis % array.ndim
         ends = split_ends(array.size_of(axis), sections, function is not np.array_split)
         if ends is None:
-            _no_view(function)
+            _refuse_view(function)
         return [array[(slice(None),) * axis + (slice(*bounds),)] for bounds in itertools.pairwise((None, *ends, None))]
 
     return views
 
 
-def _no_view(function: Callable[..., Any]) -> NoReturn:
+def _refuse_view(function: Callable[..., Any]) -> NoReturn:
     raise StagingError(f"{name_of(function)} may return a view of an array", current_place())
 
 
@@ -105,7 +105,7 @@ def _diagonal_of(array: SymbolicArray, k: IntLike) -> Any:
 
 def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
     if not copy:
-        _no_view(np.nan_to_num)  # mutates its argument
+        _refuse_view(np.nan_to_num)  # mutates its argument
     compute = implementation(np.nan_to_num)
     assert compute is not None
     return compute(loaded(array), **options)
@@ -126,9 +126,9 @@ def _einsum(*operands: Any, **options: Any) -> Any:
     """Return a view where one array is only transposed or its diagonal taken."""
     if len(operands) == 2 and isinstance(operands[0], str) and not options:
         array = operands[1]
-        found = strided(array, lambda x: np.einsum(operands[0], x))
-        if found is not NotImplemented:
-            return found[0]
+        views = strided(array, lambda x: np.einsum(operands[0], x))
+        if views is not NotImplemented:
+            return views[0]
         if None in (*array.type.shape, *array.type.strides) and _keeps_letters(operands[0]):
             return view_of(array, lambda x: np.einsum(operands[0], x))
     return fresh(_compute_on_memory(np.einsum, *map(loaded, operands), **options))
@@ -140,28 +140,28 @@ def _keeps_letters(equation: str) -> bool:
     return "->" in equation and set(before) == set(after)
 
 
-def _mesh(*arrays: Any, copy: bool = True, **options: Any) -> Any:
+def _meshgrid(*arrays: Any, copy: bool = True, **options: Any) -> Any:
     if not copy:
-        _no_view(np.meshgrid)
+        _refuse_view(np.meshgrid)
     return fresh(_compute_on_memory(np.meshgrid, *map(loaded, arrays), **options))
 
 
-def _open_mesh(*arrays: Any) -> Any:
+def _ix(*arrays: Any) -> Any:
     """Return one-dimensional arrays as views with as many dimensions as there are arrays."""
     if all(type(x) is SymbolicArray and x.ndim == 1 and not x.type.dtype.is_bool for x in arrays):
         count = range(len(arrays))
         return tuple(_reshape(x, tuple(-1 if i == at else 1 for i in count)) for at, x in enumerate(arrays))
     if any(type(x) is SymbolicArray and not x.type.dtype.is_bool for x in arrays):
-        _no_view(np.ix_)
+        _refuse_view(np.ix_)
     return fresh(_compute_on_memory(np.ix_, *map(loaded, arrays)))
 
 
 def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **options: Any) -> SymbolicArray:
-    given = [found for value in _flat((window_shape, axis)) if (found := as_tensor(value)) is not None]
+    tensors = [tensor for value in _flat((window_shape, axis)) if (tensor := as_tensor(value)) is not None]
     shape = tuple(size for size in array.known_shape if size is not None)
-    if any(options.values()) or given or len(shape) < array.ndim:
-        current_contract().specialise(*given, array)
-        _no_view(np.lib.stride_tricks.sliding_window_view)
+    if any(options.values()) or tensors or len(shape) < array.ndim:
+        current_contract().specialise(*tensors, array)
+        _refuse_view(np.lib.stride_tricks.sliding_window_view)
     return windows_of(array, *window_axes(shape, window_shape, axis))
 
 
@@ -171,8 +171,9 @@ def _flat(values: Any) -> list[Any]:
 
 # Functions that may return views of any of their arguments.
 VIEWS_OF_ANY: dict[Any, Callable[..., Any]] = {
-    np.einsum: _einsum, np.meshgrid: _mesh, np.ix_: _open_mesh, np.frombuffer: lambda *_, **__: _no_view(np.frombuffer),
-    np.broadcast_arrays: lambda *_, **__: _no_view(np.broadcast_arrays),
+    np.einsum: _einsum, np.meshgrid: _meshgrid, np.ix_: _ix,
+    np.frombuffer: lambda *_, **__: _refuse_view(np.frombuffer),
+    np.broadcast_arrays: lambda *_, **__: _refuse_view(np.broadcast_arrays),
     **{f: _view_of_each(f) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
 }  # fmt: skip
 VIEWS: dict[Any, Callable[..., Any]] = {
@@ -181,7 +182,7 @@ VIEWS: dict[Any, Callable[..., Any]] = {
         "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},
     **{f: _splitting(f) for f in _functions_by_name("split", "array_split", "hsplit", "vsplit", "dsplit")},
     **{f: _views_of_one(f, tuple) for f in _functions_by_name("unstack")},
-    **{f: lambda *_, f=f, **__: _no_view(f) for f in _functions_by_name(
+    **{f: lambda *_, f=f, **__: _refuse_view(f) for f in _functions_by_name(
         "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close")},
     np.diagonal: diagonal_of, np.lib.stride_tricks.sliding_window_view: _windows,
     **{f: lambda array, *, offset=0: diagonal_of(array, offset, -2, -1) for f in _functions_by_name("linalg.diagonal")},

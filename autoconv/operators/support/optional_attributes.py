@@ -30,29 +30,29 @@ class MaybeMissing:
     def __get__(self, instance: object, owner: object = None) -> Any:
         if instance is None:
             return self._of_class(None, owner)
-        held = held_by(instance)
-        if HEAP in held and current_region() is not None:
-            return record_object("object_get_attribute", [held[HEAP]], name=self.name)
-        if self.name not in held:
+        attributes = held_by(instance)
+        if HEAP in attributes and current_region() is not None:
+            return record_object("object_get_attribute", [attributes[HEAP]], name=self.name)
+        if self.name not in attributes:
             return self._of_class(instance, type(instance))
-        value = held[self.name]
+        value = attributes[self.name]
         if not may_be_missing(value) or current_region() is None:
             return value
         kind = type(instance).__name__
         return value.__autoconv_present__(MISSING, AttributeError(f"{kind!r} object has no attribute {self.name!r}"))
 
     def _of_class(self, instance: Any, owner: Any) -> Any:
-        found: Any = MISSING
+        attribute: Any = MISSING
         for base in owner.__mro__:
-            known = vars(base).get(self.name, MISSING) if found is MISSING else MISSING
-            found = known.before if isinstance(known, MaybeMissing) else known if found is MISSING else found
-        if found is MISSING:
+            own = vars(base).get(self.name, MISSING) if attribute is MISSING else MISSING
+            attribute = own.before if isinstance(own, MaybeMissing) else own if attribute is MISSING else attribute
+        if attribute is MISSING:
             kind = f"type object {owner.__name__!r}" if instance is None else f"{owner.__name__!r} object"
             error = AttributeError(f"{kind} has no attribute {self.name!r}", name=self.name, obj=instance)
             if instance is None or graph_object(instance) is None:
                 error._autoconv_run_time = True  # type: ignore[attr-defined]
             raise error
-        return found.__get__(instance, owner) if hasattr(type(found), "__get__") else found
+        return attribute.__get__(instance, owner) if hasattr(type(attribute), "__get__") else attribute
 
     def __set__(self, instance: object, value: object) -> None:
         dict.__setitem__(vars(instance), self.name, value)
@@ -69,16 +69,16 @@ def may_be_missing(value: object) -> bool:
 
 def maybe_missing(owner: object, name: str) -> Any:
     """Return the value an object holds under a name if a tensor decides whether it is present; None otherwise."""
-    held = getattr(owner, "__dict__", None)
-    value = dict.get(held, name) if isinstance(held, dict) and isinstance(name, str) else None
+    attributes = getattr(owner, "__dict__", None)
+    value = dict.get(attributes, name) if isinstance(attributes, dict) and isinstance(name, str) else None
     return value if may_be_missing(value) else None
 
 
 def expect_missing(region: Region, owner: object, name: str) -> None:
     """Make reads of the attribute check its presence until the trace ends."""
     cls = type(owner)
-    known = vars(cls).get(name, MISSING)
-    if isinstance(known, MaybeMissing):
+    class_attribute = vars(cls).get(name, MISSING)
+    if isinstance(class_attribute, MaybeMissing):
         return
     if not hasattr(owner, "__dict__"):
         raise StagingError(
@@ -86,11 +86,11 @@ def expect_missing(region: Region, owner: object, name: str) -> None:
             current_place(),
             "an attribute that is None where there is no value",
         )  # fmt: skip
-    region.trace.stand_ins[cls, name] = known
-    setattr(cls, name, MaybeMissing(name, known))
+    region.trace.stand_ins[cls, name] = class_attribute
+    setattr(cls, name, MaybeMissing(name, class_attribute))
 
 
-class _AnyAttribute:
+class _GraphAttribute:
     """`__getattr__` of a class with instances in the graph, where an alias may have set further attributes."""
 
     def __get__(self, instance: object, owner: object = None) -> Any:
@@ -98,8 +98,8 @@ class _AnyAttribute:
 
     def _of(self, instance: object, name: str) -> Any:
         kind = type(instance)
-        known = inspect.getattr_static(kind, name, MISSING)
-        if known is not MISSING and not isinstance(known, MaybeMissing):
+        attribute = inspect.getattr_static(kind, name, MISSING)
+        if attribute is not MISSING and not isinstance(attribute, MaybeMissing):
             raise StagingError(
                 f"the attribute {name!r} of a {kind.__name__} raises AttributeError, and others of its class are in "
                 "the graph",
@@ -132,15 +132,15 @@ def _delete_attribute(self: Any, name: str) -> None:
 
 def _heap_for(owner: object, name: str) -> SymbolicObject | None:
     """Return the graph object that holds the attribute; None for one that a descriptor of the class handles."""
-    known = inspect.getattr_static(type(owner), name, None)
-    if name == "__dict__" or (not isinstance(known, MaybeMissing) and hasattr(type(known), "__set__")):
+    attribute = inspect.getattr_static(type(owner), name, None)
+    if name == "__dict__" or (not isinstance(attribute, MaybeMissing) and hasattr(type(attribute), "__set__")):
         return None
     return graph_object(owner) if current_region() is not None else None
 
 
-def expect_any(region: Region, cls: type) -> None:
+def redirect_attributes(region: Region, cls: type) -> None:
     """Until the trace ends, redirect attributes that Python cannot resolve on instances in the graph to the graph."""
-    _stand_in(region, cls, "__getattr__", _AnyAttribute())
+    _stand_in(region, cls, "__getattr__", _GraphAttribute())
     _stand_in(region, cls, "__setattr__", _set_attribute)
     _stand_in(region, cls, "__delattr__", _delete_attribute)
 
@@ -162,12 +162,12 @@ def has_attribute(x: object, name: str) -> Any:
     if heap is None:
         return NotImplemented
     if heap is not x:
-        known = inspect.getattr_static(type(x), name, MISSING)
-        if isinstance(known, property):
+        attribute = inspect.getattr_static(type(x), name, MISSING)
+        if isinstance(attribute, property):
             raise StagingError(f"hasattr would run the property {name!r} of an object in the graph", current_place())
-        if known is not MISSING and not isinstance(known, MaybeMissing):
+        if attribute is not MISSING and not isinstance(attribute, MaybeMissing):
             return True
     return record_object("object_truth", [apply_object("hasattr", heap, name)])
 
 
-__all__ = ["STAND_INS", "expect_any", "expect_missing", "has_attribute", "may_be_missing", "maybe_missing"]
+__all__ = ["STAND_INS", "expect_missing", "has_attribute", "may_be_missing", "maybe_missing", "redirect_attributes"]

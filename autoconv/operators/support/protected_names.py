@@ -48,17 +48,17 @@ def ld_outer(value: object) -> Any:
     return ld(value, True)
 
 
-# In a list, set or dict comprehension, which has a scope of its own before Python 3.12.
+# For names in a list, set or dict comprehension, which has its own scope before Python 3.12.
 ld_inlined = ld if sys.version_info >= (3, 12) else ld_outer
 
 
-def users_names(found: object) -> Any:
+def users_names(names: object) -> Any:
     """Return the result of `locals()`, `vars()` or `dir()` without `ag__`, the name of this package."""
-    if type(found) is list:
-        return [name for name in found if name != "ag__"]
-    if type(found) is dict:
-        found.pop("ag__", None)
-    return found
+    if type(names) is list:
+        return [name for name in names if name != "ag__"]
+    if type(names) is dict:
+        names.pop("ag__", None)
+    return names
 
 
 def let(function: Callable[..., Any], *values: Any) -> Any:

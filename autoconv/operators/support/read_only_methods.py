@@ -34,7 +34,7 @@ def only_reads(method: Callable[..., Any]) -> bool:
     if not isinstance(method, FunctionType):
         return False
     method = inspect.unwrap(method)
-    known = inspect.getclosurevars(method)
+    closure = inspect.getclosurevars(method)
     called = False
     for instruction in dis.get_instructions(method):
         name = instruction.opname
@@ -42,11 +42,11 @@ def only_reads(method: Callable[..., Any]) -> bool:
             return False
         called = False
         if name in ("LOAD_GLOBAL", "LOAD_DEREF"):
-            found = {**vars(builtins), **known.globals, **known.nonlocals}.get(instruction.argval)
-            is_builtin = getattr(builtins, str(instruction.argval), None) is found
+            value = {**vars(builtins), **closure.globals, **closure.nonlocals}.get(instruction.argval)
+            is_builtin = getattr(builtins, str(instruction.argval), None) is value
             called = is_builtin and instruction.argval in _CALLED
             calls = name == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)
-            if not called and (calls or not isinstance(found, _FREE)):
+            if not called and (calls or not isinstance(value, _FREE)):
                 return False
         if name == "LOAD_ATTR" and _loads_method(instruction):
             return False
@@ -72,9 +72,9 @@ def writes(method: FunctionType) -> bool:
 def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
     """Return whether a method, or a function that it calls, assigns to an attribute, an item or an outer name.
 
-    Conservative: functions are found by their global and outer names, methods by their names in `classes` and among
-    those of Python's own mutable classes and of generators of random numbers. Code that initialises a new object may
-    assign to its attributes.
+    Conservative: functions are found by their global and outer names. Methods are found by their names in `classes`, in
+    Python's own mutable classes, and in generators of random numbers. Code that initialises a new object may assign to
+    its attributes.
     """
     seen: set[Any] = set()
     pending = [(method, False)]
@@ -87,15 +87,15 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
         writes_any, writes_names, names, attributes, by_methods = _summary(function.__code__)
         if writes_names if initialises else writes_any or by_methods:
             return True
-        known = {**vars(builtins), **function.__globals__, **_cells(function)}
-        loaded = [known.get(name) for name in names]
+        names_in_scope = {**vars(builtins), **function.__globals__, **_cells(function)}
+        loaded = [names_in_scope.get(name) for name in names]
         if any(isinstance(one, BuiltinFunctionType) and one in _WRITING_BUILTINS for one in loaded):
             return True
         if any(isinstance(one, ModuleType) for one in loaded) and not _WRITING_METHODS.isdisjoint(attributes):
             return True  # such as random.shuffle
-        pending += [found for one in loaded for found in _functions_run_by(one)]
+        pending += [functions for one in loaded for functions in _functions_run_by(one)]
         own = [vars(base).get(name) for name in attributes for kind in classes for base in kind.__mro__]
-        pending += [found for member in own for found in _functions_run_by(member)]
+        pending += [functions for member in own for functions in _functions_run_by(member)]
     return False
 
 
@@ -112,13 +112,13 @@ _NAMES_WRITING = "fill put resize write writelines send throw close rand randn n
 _WRITING_METHODS |= frozenset(_NAMES_WRITING.split())
 
 
-def _functions_run_by(found: Any) -> list[tuple[Any, bool]]:
+def _functions_run_by(value: Any) -> list[tuple[Any, bool]]:
     """Return the functions that run when this is called or read, each with whether it initialises an object."""
-    if isinstance(found, type):
-        return [(vars(base).get("__init__"), True) for base in found.__mro__ if "__init__" in vars(base)]
-    if isinstance(found, property):
-        return [(one, False) for one in (found.fget, found.fset) if one is not None]
-    function = getattr(found, "__func__", found)
+    if isinstance(value, type):
+        return [(vars(base).get("__init__"), True) for base in value.__mro__ if "__init__" in vars(base)]
+    if isinstance(value, property):
+        return [(one, False) for one in (value.fget, value.fset) if one is not None]
+    function = getattr(value, "__func__", value)
     return [(function, False)] if isinstance(function, FunctionType) else []
 
 

@@ -49,10 +49,10 @@ def fitting(function: Callable[..., Any], override: Callable[..., Any]) -> Calla
     def run(*args: Any, **kwargs: Any) -> Any:
         for way in ways:
             try:
-                found = way.bind(*args, **kwargs)
+                bound = way.bind(*args, **kwargs)
             except TypeError:
                 continue
-            return override(*found.args, **found.kwargs)
+            return override(*bound.args, **bound.kwargs)
         return raise_from_python(function, *args, **kwargs)
 
     return run

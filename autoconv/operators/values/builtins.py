@@ -179,8 +179,8 @@ def is_compiled() -> bool:
 def _round_to(x: object, digits: SymbolicTensor) -> Any:
     """Round a number to a symbolic number of digits; the result has the number's own class."""
     kind = weak_dtype(x) if not isinstance(x, SymbolicTensor) else x.dtype if x.weak else None
-    found = apply_object("round", x, digits)
-    return found if kind is None else unboxed(found, TensorType(int64 if kind.is_bool else kind, (), True))
+    result = apply_object("round", x, digits)
+    return result if kind is None else unboxed(result, TensorType(int64 if kind.is_bool else kind, (), True))
 
 
 def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
@@ -258,8 +258,8 @@ def _quantifier(decisive: bool, combine: Callable[..., Any], reduce: str) -> Cal
         if tensor is not None:
             refuse_rows(reduce.removeprefix("reduce_"), tensor)
             flags = tensor if tensor.dtype.is_bool else tensor != 0
-            found = dispatch.apply(reduce, flags, axis=None, keepdims=False)
-            return _bool(found) if is_array(tensor) else found
+            result = dispatch.apply(reduce, flags, axis=None, keepdims=False)
+            return _bool(result) if is_array(tensor) else result
         return rest(iter(iterable))
 
     def rest(items: Any) -> Any:

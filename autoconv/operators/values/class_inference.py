@@ -40,7 +40,8 @@ def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
     region = current_region()
     if type(operand) is not SymbolicObject or region is None:
         return []
-    kinds = [kind for kind in region.trace.made if any(is_user_defined(getattr(kind, name, None)) for name in names)]
+    classes = region.trace.classes_made
+    kinds = [kind for kind in classes if any(is_user_defined(getattr(kind, name, None)) for name in names)]
     kinds = _possible(operand.value_in_graph, kinds, region) if kinds else []
     return sorted(kinds, key=lambda kind: (-len(kind.__mro__), kind.__qualname__))
 
@@ -64,7 +65,7 @@ def may_be_made(operand: object) -> bool:
     region = current_region()
     if type(operand) is not SymbolicObject or region is None:
         return graph_object(operand) is not None
-    return bool(_possible(operand.value_in_graph, list(region.trace.made), region))
+    return bool(_possible(operand.value_in_graph, list(region.trace.classes_made), region))
 
 
 def note_stored(trace: Trace, op: str, name: str, operands: list[Any], attributes: dict[str, Any]) -> None:
@@ -80,11 +81,11 @@ def note_stored(trace: Trace, op: str, name: str, operands: list[Any], attribute
         return
     for position in range(first, len(operands)):
         operands[position] = box(operands[position])
-    found: set[str] = set()
+    names_asked: set[str] = set()
     for position in range(first, len(operands)):
         if may_be_made(operands[position]):
-            found.add(_holder(op, position, attributes))
-    for holder in found - trace.holders:
+            names_asked.add(_holder(op, position, attributes))
+    for holder in names_asked - trace.holders:
         trace.holders.add(holder)
         if holder in trace.assumed_free:
             trace.contract.restart("holder", holder)
@@ -112,8 +113,8 @@ def _possible(value: Value, kinds: list[type], region: Region) -> list[type]:
             if asked is first:
                 kinds = [kind for kind in kinds if issubclass(kind, classes) == holds]
         around = around.parent
-    known_then, given = region.trace.classes_of_results.get(first, (frozenset(), frozenset()))
-    return [kind for kind in kinds if kind not in known_then or kind in given]
+    known_then, classes_then = region.trace.classes_of_results.get(first, (frozenset(), frozenset()))
+    return [kind for kind in kinds if kind not in known_then or kind in classes_then]
 
 
 def _comes_from_where_they_are(value: Value, trace: Trace) -> bool:
@@ -121,14 +122,14 @@ def _comes_from_where_they_are(value: Value, trace: Trace) -> bool:
     if not isinstance(value.type, ObjectType):
         return False
     if value.type.kind != "any":
-        return any(value.type.kind == base.__name__ for kind in trace.made for base in kind.__mro__[:-1])
+        return any(value.type.kind == base.__name__ for kind in trace.classes_made for base in kind.__mro__[:-1])
     node = value.node
     if node is None:
         return value in trace.root.graph.parameters or _is_holder(trace, NAMES)
     op = node.op.name
     if op == "object_get_attribute":
         name = node.attributes["name"]
-        return _is_holder(trace, name) or any(not _is_plain(getattr(kind, name, None)) for kind in trace.made)
+        return _is_holder(trace, name) or any(not _is_plain(getattr(kind, name, None)) for kind in trace.classes_made)
     if op == "object_apply":
         return node.attributes["function"] in _PICKING and (_is_holder(trace, ITEMS) or _is_kept(node.inputs[0], trace))
     if op in _OF_ITEMS:
@@ -148,8 +149,8 @@ def _comes_from_where_they_are(value: Value, trace: Trace) -> bool:
 def _is_kept(value: Value, trace: Trace) -> bool:
     """Return whether the value may be read from the dict of names that a try keeps for its handlers."""
     node = value.node
-    kept = node is not None and node.op.name == "object_method" and node.attributes["name"] == "get"
-    return kept and _is_holder(trace, NAMES)
+    is_item = node is not None and node.op.name == "object_method" and node.attributes["name"] == "get"
+    return is_item and _is_holder(trace, NAMES)
 
 
 def _is_plain(value: object) -> bool:
@@ -163,12 +164,12 @@ def _outputs(node: Any, position: int) -> Iterator[Value]:
 
 
 def _is_holder(trace: Trace, name: str) -> bool:
-    if name == ITEMS and any(isinstance(given.type, ObjectType) for given in trace.root.graph.parameters):
+    if name == ITEMS and any(isinstance(parameter.type, ObjectType) for parameter in trace.root.graph.parameters):
         return True  # an object argument may hold anything
     trace.assumed_free.add(name)
     return name in trace.holders
 
 
-classes_by(lambda value, region: _possible(value, list(region.trace.made), region))
+classes_by(lambda value, region: _possible(value, list(region.trace.classes_made), region))
 
 __all__ = ["ITEMS", "is_asked", "kinds_of", "may_be_made", "note_stored"]

@@ -48,8 +48,8 @@ def eq(x: object, y: object) -> Any:
         return x == y
     if type(x).__eq__ is object.__eq__:
         check_identity(x, y)
-    found = _of_parts("eq", x, y)
-    return x == y if found is NotImplemented else found
+    answer = _of_parts("eq", x, y)
+    return x == y if answer is NotImplemented else answer
 
 
 def ne(x: object, y: object) -> Any:
@@ -57,8 +57,8 @@ def ne(x: object, y: object) -> Any:
         return x != y
     if type(x).__eq__ is object.__eq__:
         check_identity(x, y)
-    found = _of_parts("ne", x, y)
-    return x != y if found is NotImplemented else found
+    answer = _of_parts("ne", x, y)
+    return x != y if answer is NotImplemented else answer
 
 
 def _of_dtypes(name: str, x: object, y: object) -> Any:
@@ -74,8 +74,8 @@ def _of_dtypes(name: str, x: object, y: object) -> Any:
     if type(other) is SymbolicTensor and other.weak:
         return name == "ne" if name in ("eq", "ne") else NotImplemented
     if isinstance(other, (SymbolicTensor, SymbolicArray)):
-        found = (name, y) if other is x else (MIRRORED.get(name, name), x)
-        return getattr(operator, found[0])(other, found[1])
+        operation = (name, y) if other is x else (MIRRORED.get(name, name), x)
+        return getattr(operator, operation[0])(other, operation[1])
     return NotImplemented
 
 

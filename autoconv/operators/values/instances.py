@@ -16,7 +16,7 @@ from autoconv.errors import AutoconvError, StagingError
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import made_here
 from autoconv.operators.regions.shared_identity import class_name, require_identity
-from autoconv.operators.support.optional_attributes import STAND_INS, expect_any, expect_missing
+from autoconv.operators.support.optional_attributes import STAND_INS, expect_missing, redirect_attributes
 from autoconv.operators.values.builtins import called
 from autoconv.runtime.objects import symbolic_objects
 from autoconv.runtime.objects.containers import UnmovedError
@@ -51,28 +51,33 @@ def make_in_graph(value: object) -> SymbolicObject:
     home = region.trace.owned[id(value)][1]
     if region.journal is None and region.parent is not None and region.is_inside(home) and home.standing is not region:
         raise UnmovedError(value)
-    held = held_by(value)
+    attributes = held_by(value)
     if region.journal is not None:
         region.journal.note(instance_spot(value, region.trace))
-    heap: SymbolicObject = record_object("object_make", list(held.values()), kind=type(value), names=tuple(held))
-    for name in held:
+    heap: SymbolicObject = record_object(
+        "object_make", list(attributes.values()), kind=type(value), names=tuple(attributes)
+    )
+    for name in attributes:
         expect_missing(region, value, name)
     _restore_attributes(value, GraphAttributes({HEAP: heap}))
-    expect_any(region, type(value))
-    _note_made(region.trace, type(value), tuple(held))
+    redirect_attributes(region, type(value))
+    _note_made(region.trace, type(value), tuple(attributes))
     return heap
 
 
 def _note_made(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
     """Restart the trace if it has recorded what might be an operation on an instance of that class."""
-    if kind not in trace.made and trace.asked_by_class and trace.contract.objects_in_graph and _has_operators(kind):
-        if any(class_name(known) == class_name(kind) for known in trace.made):  # each trace creates a new class
+    is_new = kind not in trace.classes_made
+    if is_new and trace.asked_by_class and trace.contract.objects_in_graph and _has_operators(kind):
+        if any(
+            class_name(other_kind) == class_name(kind) for other_kind in trace.classes_made
+        ):  # each trace creates a new class
             raise StagingError(
                 f"the class {kind.__name__} is defined in the function itself and has special methods, and objects of "
                 "it become part of a value known only at run time", current_place(), "a class outside of the function",
             )  # fmt: skip
         trace.contract.restart("made", (kind, names))
-    trace.made.add(kind)
+    trace.classes_made.add(kind)
 
 
 def expect_made(region: Region, kind: type, names: Sequence[str]) -> None:
@@ -80,8 +85,8 @@ def expect_made(region: Region, kind: type, names: Sequence[str]) -> None:
     sample: Any = object.__new__(kind)
     for name in names:
         expect_missing(region, sample, name)
-    expect_any(region, kind)
-    region.trace.made.add(kind)
+    redirect_attributes(region, kind)
+    region.trace.classes_made.add(kind)
 
 
 def _has_operators(kind: type) -> bool:
@@ -93,11 +98,11 @@ def _is_operator(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and name not in ("__init__", "__post_init__", "__getattr__")
 
 
-def move_eagerly(made: Any) -> None:
+def move_eagerly(instance: Any) -> None:
     """Move a new object into the graph at once, where a tensor decides which object of its class is changed."""
     region = current_region()
-    if region is not None and class_name(type(made)) in region.trace.eagerly_created and made_here(made):
-        make_in_graph(made)
+    if region is not None and class_name(type(instance)) in region.trace.eagerly_created and made_here(instance):
+        make_in_graph(instance)
 
 
 def instance_spot(value: object, trace: Trace) -> Location:
@@ -107,8 +112,10 @@ def instance_spot(value: object, trace: Trace) -> Location:
         heap = graph_object(value)
         return tuple(held_by(value).items()) if heap is None else heap
 
-    def write(held: Any) -> None:
-        _restore_attributes(value, GraphAttributes({HEAP: held}) if type(held) is SymbolicObject else dict(held))
+    def write(contents: Any) -> None:
+        _restore_attributes(
+            value, GraphAttributes({HEAP: contents}) if type(contents) is SymbolicObject else dict(contents)
+        )
 
     home = trace.owned[id(value)][1] if trace.owned is not None else None
     return Location((id(value), HEAP), f"a {type(value).__name__}", read, write, value, home, "instance")
@@ -134,8 +141,8 @@ class InstanceMethod(BoundSymbolicMethod):
         self.kinds = kinds
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        def of_ours(made: Any) -> Any:
-            return called(getattr(made, self.name))(*args, **kwargs)
+        def of_ours(instance: Any) -> Any:
+            return called(getattr(instance, self.name))(*args, **kwargs)
 
         by_name = ObjectMethod(self.owner, self.name)
         return dispatch_on_class(self.owner, self.kinds, of_ours, lambda: by_name(*args, **kwargs))
@@ -144,16 +151,16 @@ class InstanceMethod(BoundSymbolicMethod):
 def attribute_of_ours(value: SymbolicObject, name: str) -> Any:
     """`value.name` if a class with instances in the graph has a method or property of that name; or NotImplemented."""
     region = current_region()
-    made = region.trace.made if region is not None else ()
-    found = {kind: getattr(kind, name, None) for kind in made}
-    kinds = [kind for kind, attribute in found.items() if isinstance(attribute, (FunctionType, property))]
+    classes = region.trace.classes_made if region is not None else ()
+    attributes = {kind: getattr(kind, name, None) for kind in classes}
+    kinds = [kind for kind, attribute in attributes.items() if isinstance(attribute, (FunctionType, property))]
     if not kinds:
         return NotImplemented
     kinds.sort(key=lambda kind: (-len(kind.__mro__), kind.__qualname__))  # subclasses first
-    if not any(isinstance(found[kind], property) for kind in kinds):
+    if not any(isinstance(attributes[kind], property) for kind in kinds):
         return InstanceMethod(value, name, kinds)
     plain = lambda: record_object("object_get_attribute", [value], name=name)
-    return dispatch_on_class(value, kinds, lambda made: getattr(made, name), plain)
+    return dispatch_on_class(value, kinds, lambda classes: getattr(classes, name), plain)
 
 
 def dispatch_on_class(
@@ -178,8 +185,8 @@ def dispatch_on_class(
     return stage_arms(test, arms, [], ("attribute",))[0]
 
 
-def _restore_attributes(value: object, held: dict[str, Any]) -> None:
-    object.__setattr__(value, "__dict__", held)  # bypasses the `__setattr__` of frozen classes
+def _restore_attributes(value: object, attributes: dict[str, Any]) -> None:
+    object.__setattr__(value, "__dict__", attributes)  # bypasses the `__setattr__` of frozen classes
 
 
 def _check(kind: type) -> None:
@@ -214,11 +221,11 @@ def refuse_hook(owner: Any, hook: str) -> None:
 
 def has_user_descriptor(owner: Any, attribute: str) -> bool:
     """Return whether writes to an attribute run a property or other user-defined descriptor, which journals them."""
-    known = inspect.getattr_static(type(owner), attribute, None)
-    if hasattr(known, "__autoconv_maybe_missing__"):
+    class_attribute = inspect.getattr_static(type(owner), attribute, None)
+    if hasattr(class_attribute, "__autoconv_maybe_missing__"):
         return False
-    methods = (getattr(type(known), name, None) for name in DESCRIBING[1:])
-    return isinstance(known, property) or any(map(is_user_defined, methods))
+    methods = (getattr(type(class_attribute), name, None) for name in DESCRIBING[1:])
+    return isinstance(class_attribute, property) or any(map(is_user_defined, methods))
 
 
 def is_user_defined(method: object) -> bool:

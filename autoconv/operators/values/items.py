@@ -59,8 +59,8 @@ def get_item(x: Any, index: Any) -> Any:
     if type(index) is SymbolicTensor:
         return _symbolic_index(x, index)
     if type(x) is not SymbolicObject and holds_symbols((index,)):
-        known = isinstance(x, (list, tuple)) and heap_of(x) is None and items_of(x) is None
-        if known and type(index) is SymbolicObject and any(map(is_only_an_arm, x)):
+        is_python_list = isinstance(x, (list, tuple)) and heap_of(x) is None and items_of(x) is None
+        if is_python_list and type(index) is SymbolicObject and any(map(is_only_an_arm, x)):
             return picked_by_object(x, index)
         return apply_object("getitem", x, index)
     if type(x) not in _OF_PYTHON:
@@ -111,7 +111,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
     return x[index]
 
 
-_MOST_ARMS = 64  # the largest number of items of which a tensor chooses one, where these are no numbers
+_MOST_ARMS = 64  # the largest number of items, other than numbers, from which a tensor chooses one
 
 
 def _item_of(x: Any, index: SymbolicTensor) -> Any:
@@ -143,8 +143,8 @@ def _item_of_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
     kind = type(items[0])
     is_of_one_kind = all(type(item) is kind for item in items)
     if _is_compiled() and is_of_one_kind and kind in _NUMBERS:
-        held = constant_object(x if isinstance(x, (tuple, range)) else items)
-        return unboxed(apply_object("getitem", held, index), TensorType(weak_dtype(items[0]), (), True))
+        constant = constant_object(x if isinstance(x, (tuple, range)) else items)
+        return unboxed(apply_object("getitem", constant, index), TensorType(weak_dtype(items[0]), (), True))
     region = current_region()
     if region is not None and region.contract.python_numbers:
         if is_of_one_kind and kind is np.float64:
@@ -157,8 +157,8 @@ def _item_of_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
     else:
         is_mixed = False
     if is_of_one_kind and isinstance(items[0], (bool, int, float)):
-        found = binary_dispatch.get_item(constant_table(items), index)
-        return dispatch.apply("python_cast", found, dtype=found.type.dtype, weak=True)
+        number = binary_dispatch.get_item(constant_table(items), index)
+        return dispatch.apply("python_cast", number, dtype=number.type.dtype, weak=True)
     if not is_mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
         if _is_compiled():
             check_index(x, len(items), index)
@@ -197,8 +197,8 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         _refuse_in_place(x, "an item of an array or tensor is assigned")
         return binary_dispatch.set_item(x, index, value)
     about_to_write(x)
-    known = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
-    if type(index) is SymbolicTensor and known and not _is_compiled():
+    is_python_list = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
+    if type(index) is SymbolicTensor and is_python_list and not _is_compiled():
         _write_at_tensor(x, index, value)
         return x
     x[index] = value
@@ -208,9 +208,9 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
 _UNCHANGED = object()  # marker from `replaced`: nothing has to be stored
 
 
-def replaced(held: object, changed: Any) -> Any:
+def replaced(before: object, changed: Any) -> Any:
     """Return the value to store in `x[i]` after a write inside it; nothing to store unless that replaced a tensor."""
-    return _UNCHANGED if held is changed else changed
+    return _UNCHANGED if before is changed else changed
 
 
 def _is_python_effect(index: object, value: object) -> bool:
@@ -286,9 +286,9 @@ def context(manager: object) -> Any:
     """The context manager of a with statement; under `compile` a user-defined one must be entered on every call."""
     region = current_region()
     if region is not None and region.contract.effects_each_call:
-        made_by = getattr(manager, "func", type(manager))  # managers of contextlib hold the function that made them
-        known = made_by in _NUMPY_CONTEXTS or str(getattr(made_by, "__module__", "")).startswith("autoconv")
-        if not known:
+        maker = getattr(manager, "func", type(manager))  # managers of contextlib hold the function that made them
+        is_numpy_context = maker in _NUMPY_CONTEXTS or str(getattr(maker, "__module__", "")).startswith("autoconv")
+        if not is_numpy_context:
             region.contract.before_write(manager, "a context manager is entered")
     return manager
 
@@ -350,7 +350,7 @@ def outer_names(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
 def local_cells(read: Any) -> None:
     """Register the function's local names that inner functions or regions share as cells of this region.
 
-    They do not exist for the regions around it. `read` is a closure that refers to them.
+    They do not exist for the enclosing regions. `read` is a closure that refers to them.
     """
     region = current_region()
     if region is not None:

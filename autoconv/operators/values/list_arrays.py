@@ -69,8 +69,8 @@ def with_arrays(
         parts = [_list_as_array(item) if _is_in_graph(item) else item for item in args[0]]
         return (args if any(part is None for part in parts) else (parts, *args[1:])), kwargs
     count = function.nin if isinstance(function, np.ufunc) else _ARRAY_COUNTS.get(function, 0)
-    wanted = [i for i, value in enumerate(args[:count]) if _is_in_graph(value)]
-    arrays = {i: _list_as_array(args[i]) for i in wanted}
+    positions = [i for i, value in enumerate(args[:count]) if _is_in_graph(value)]
+    arrays = {i: _list_as_array(args[i]) for i in positions}
     if any(array is None for array in arrays.values()):
         return args, kwargs
     return tuple(arrays.get(i, value) for i, value in enumerate(args)), kwargs
@@ -115,8 +115,8 @@ def index_array(index: object) -> Any:
     region = current_region()
     if not is_list or region is None or not region.contract.objects_in_graph:
         return index
-    found = _list_as_array(index, is_index=True)
-    return index if found is None else found
+    array = _list_as_array(index, is_index=True)
+    return index if array is None else array
 
 
 def _makes_list(value: Value) -> bool:
@@ -160,8 +160,8 @@ def _array_dtype(dtype: Any) -> DType | None:
     """Return the dtype that the program names, if graphs support arrays of it."""
     if isinstance(dtype, (SymbolicObject, SymbolicTensor)):
         return None
-    found = np.dtype(dtype)
-    return DTYPES.get(found.name) if found.isnative else None
+    numpy_dtype = np.dtype(dtype)
+    return DTYPES.get(numpy_dtype.name) if numpy_dtype.isnative else None
 
 
 __all__ = ["index_array", "joined", "with_arrays"]

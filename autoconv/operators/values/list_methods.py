@@ -75,13 +75,13 @@ def _list_extend(owner: TracedList, values: object) -> None:
         return
     region = region_now()
     items = items_of(owner)
-    wanted = join_layouts(items.element, others.element, "an item of a list", region.contract)
-    first, second = widened(items, wanted), widened(others, wanted)
+    layout = join_layouts(items.element, others.element, "an item of a list", region.contract)
+    first, second = widened(items, layout), widened(others, layout)
     if has_lists(first):
         pairs = zip(first.values, second.values, strict=True)
-        hold_items(owner, Items(wanted, [_list_op("list_concat", a, b) for a, b in pairs]))
+        hold_items(owner, Items(layout, [_list_op("list_concat", a, b) for a, b in pairs]))
     else:
-        hold_items(owner, Items(wanted, [(length(first) + length(second)).value_in_graph]))
+        hold_items(owner, Items(layout, [(length(first) + length(second)).value_in_graph]))
 
 
 @_method
@@ -167,9 +167,9 @@ def _list_clear(owner: TracedList) -> None:
 
 @_method
 def _list_reverse(owner: TracedList) -> None:
-    made = _list_copy(owner)
+    copy = _list_copy(owner)
     _list_clear(owner)
-    for_stmt(as_staged(made), doing(lambda value: _list_insert(owner, 0, value)))
+    for_stmt(as_staged(copy), doing(lambda value: _list_insert(owner, 0, value)))
 
 
 @_method
@@ -203,8 +203,8 @@ def _items(owner: TracedList) -> Any:
 @_method
 def _list_remove(owner: TracedList, value: object) -> None:
     position = _list_index(owner, value)
-    held: Any = items_of(owner) or TracedList.grow(owner)
-    _remove_at(owner, position, length(held))
+    items: Any = items_of(owner) or TracedList.grow(owner)
+    _remove_at(owner, position, length(items))
 
 
 @_method
@@ -237,19 +237,19 @@ def _list___setitem__(owner: TracedList, position: int, value: object) -> None:
         refuse("has a slice of it assigned")
     region = region_now()
     items = items_of(owner)
-    wanted = join_layouts(items.element, layout_of(value, region), "an item of a list", region.contract)
+    layout = join_layouts(items.element, layout_of(value, region), "an item of a list", region.contract)
     freeze(value)
-    if not has_lists(items) and wanted == items.element:
+    if not has_lists(items) and layout == items.element:
         item(items, position)
         return
-    items = widened(items, wanted)
+    items = widened(items, layout)
     index = index_in_graph(position)
-    single = with_item(empty_lists(Grown(wanted), region), value, Grown(wanted), region)
+    single = with_item(empty_lists(Grown(layout), region), value, Grown(layout), region)
     lists = [
         _list_op("list_set", list_, index, dispatch.apply("list_get", one, 0), wrap=True)
         for list_, one in zip(items.values, single, strict=True)
     ]
-    hold_items(owner, Items(wanted, lists))
+    hold_items(owner, Items(layout, lists))
 
 
 def _part(owner: TracedList, start: Any, stop: Any) -> TracedList:
@@ -274,5 +274,5 @@ def _clipped(bound: Any, size: Any) -> Any:
 
 
 def _list_op(name: str, *operands: Any, **attributes: Any) -> Value:
-    found = dispatch.apply(name, *operands, **attributes)
-    return found if isinstance(found, Value) else found.value_in_graph
+    result = dispatch.apply(name, *operands, **attributes)
+    return result if isinstance(result, Value) else result.value_in_graph

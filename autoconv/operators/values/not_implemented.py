@@ -21,17 +21,17 @@ _SYMBOLS = {one.name: one.symbol for one in BINARY} | {"pow": "** or pow()", "di
 _COMPARISONS = {one.name: (one.symbol, one.mirrored) for one in COMPARISONS}
 
 
-def settled(found: object, following: Callable[[], Any]) -> Any:
+def settled(answer: object, following: Callable[[], Any]) -> Any:
     """Return the result of a method; where it is NotImplemented, that of `following`."""
-    if found is NotImplemented:
+    if answer is NotImplemented:
         return following()
-    given: Any = found
+    given: Any = answer
     passes: Any = False
-    if type(found) is Variant:
-        passes = is_arm(found, NotImplemented)
-        given = without(found, lambda value: value is NotImplemented, None)
-    elif type(found) is SymbolicObject and found.value_in_graph.type == ObjectType():
-        passes = record_object("object_isinstance", [found], kinds=type(NotImplemented))
+    if type(answer) is Variant:
+        passes = is_arm(answer, NotImplemented)
+        given = without(answer, lambda value: value is NotImplemented, None)
+    elif type(answer) is SymbolicObject and answer.value_in_graph.type == ObjectType():
+        passes = record_object("object_isinstance", [answer], kinds=type(NotImplemented))
     if passes is False:
         return given
     return stage_arms(passes, [lambda: (following(),), lambda: (given,)], [], ("value",))[0]
@@ -46,11 +46,11 @@ def deciding(name: str, method: FunctionType, run: Callable[..., Any], of_object
         return run
 
     @functools.wraps(run)
-    def method_of_two(made: Any, other: object) -> Any:
-        result = run(made, other)
+    def method_of_two(instance: Any, other: object) -> Any:
+        result = run(instance, other)
         if result is NotImplemented:
             return result  # independent of tensors: Python itself tries the next method
-        return settled(result, lambda: _after_not_implemented(name.strip("_"), made, other, of_objects))
+        return settled(result, lambda: _after_not_implemented(name.strip("_"), instance, other, of_objects))
 
     method_of_two.__autoconv_unsettled__ = run  # type: ignore[attr-defined]
     return method_of_two
@@ -61,28 +61,30 @@ def unsettled(method: Callable[..., Any]) -> Any:
     return getattr(method, "__autoconv_unsettled__", method)
 
 
-def _after_not_implemented(name: str, made: Any, other: object, of_objects: Callable[..., Any]) -> Any:
-    """Continue `made <operator> other` as Python does after the method of that name returned NotImplemented."""
+def _after_not_implemented(name: str, instance: Any, other: object, of_objects: Callable[..., Any]) -> Any:
+    """Continue `instance <operator> other` as Python does after the method of that name returned NotImplemented."""
     if name[0] == "r" and name[1:] in _SYMBOLS:  # the reflected method is the last attempt
-        raise _unsupported(_SYMBOLS[name[1:]], other, made)
+        raise _unsupported(_SYMBOLS[name[1:]], other, instance)
     if type(other) is SymbolicObject:
-        return of_objects(name, made, other)
+        return of_objects(name, instance, other)
     if name in _COMPARISONS:
         symbol, mirrored = _COMPARISONS[name]
-        return settled(_call_method(other, f"__{mirrored}__", made), lambda: _by_identity(name, symbol, made, other))
+        return settled(
+            _call_method(other, f"__{mirrored}__", instance), lambda: _by_identity(name, symbol, instance, other)
+        )
     in_place = name[0] == "i" and name[1:] in _SYMBOLS
     plain = name[1:] if in_place else name
     symbol = _SYMBOLS[plain].partition(" ")[0] + "=" if in_place else _SYMBOLS[plain]
 
     def second() -> Any:
-        known = NotImplemented if type(other) is type(made) else _call_method(other, f"__r{plain}__", made)
+        answer = NotImplemented if type(other) is type(instance) else _call_method(other, f"__r{plain}__", instance)
 
         def refuse() -> Any:
-            raise _unsupported(symbol, made, other)
+            raise _unsupported(symbol, instance, other)
 
-        return settled(known, refuse)
+        return settled(answer, refuse)
 
-    return settled(_call_method(made, f"__{plain}__", other), second) if in_place else second()
+    return settled(_call_method(instance, f"__{plain}__", other), second) if in_place else second()
 
 
 def _call_method(value: object, name: str, other: object) -> Any:
@@ -95,10 +97,10 @@ def _is_users(value: object) -> bool:
     return not type(value).__module__.startswith("autoconv.")
 
 
-def _by_identity(name: str, symbol: str, made: Any, other: object) -> Any:
+def _by_identity(name: str, symbol: str, instance: Any, other: object) -> Any:
     if name in ("eq", "ne"):
-        return (made is other) == (name == "eq")
-    kinds = f"{kind_of(made).__name__!r} and {kind_of(other).__name__!r}"
+        return (instance is other) == (name == "eq")
+    kinds = f"{kind_of(instance).__name__!r} and {kind_of(other).__name__!r}"
     raise _raised_by_the_graph(TypeError(f"{symbol!r} not supported between instances of {kinds}"))
 
 

@@ -110,10 +110,10 @@ def refuse_complex(function: Callable[..., Any], *args: Any) -> None:
     """
     region = current_region()
     compiled = region is not None and region.contract.python_numbers
-    given = [x for x in args if isinstance(x, SymbolicTensor) and x.dtype.is_complex]
-    if any(x.weak for x in given):
+    parts = [x for x in args if isinstance(x, SymbolicTensor) and x.dtype.is_complex]
+    if any(x.weak for x in parts):
         raise_from_python(function, *map(_sample, args))
-    elif given and compiled:
+    elif parts and compiled:
         raise StagingError("a complex NumPy number is converted to a real one, for which NumPy warns", current_place())
 
 

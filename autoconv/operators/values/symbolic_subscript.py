@@ -51,8 +51,8 @@ def check_index(owner: object, size: int, index: SymbolicTensor) -> None:
 def picked_by_object(owner: Sequence[Any], index: Any) -> Any:
     """`picked_item` for an index object, resolved to a position by Python's own subscript."""
     positions = plain_kind(owner)(range(len(owner)))
-    found = apply_object("getitem", constant_object(positions), index)
-    return _arms(unboxed(found, TensorType(int64, (), True)), list(owner))
+    result = apply_object("getitem", constant_object(positions), index)
+    return _arms(unboxed(result, TensorType(int64, (), True)), list(owner))
 
 
 def picked_value(owner: dict[Any, Any], key: object) -> Any:
@@ -62,8 +62,8 @@ def picked_value(owner: dict[Any, Any], key: object) -> Any:
         raise KeyError(key)
 
     position: Any = len(owner)
-    for number, known in enumerate(dict.keys(owner)):
-        position = dispatch.apply("select", truth(eq(known, key)), number, position)
+    for number, known_key in enumerate(dict.keys(owner)):
+        position = dispatch.apply("select", truth(eq(known_key, key)), number, position)
     return _arms(position, list(dict.values(owner)), missing)
 
 

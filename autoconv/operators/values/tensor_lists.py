@@ -53,12 +53,12 @@ def item(self: Items, position: int) -> Any:
     """Return the item at a position, which may be negative; IndexError at run time."""
     if has_lists(self):
         index = index_in_graph(position)
-        found = [dispatch.apply("list_get", list_, index, wrap=True) for list_ in self.values]
+        parts = [dispatch.apply("list_get", list_, index, wrap=True) for list_ in self.values]
     else:
         size = length(self)
         raise_if((size <= position) | (-size > position), IndexError("list index out of range"))
-        found = []
-    value = rebuild(self.element, iter([part.value_in_graph for part in found]))
+        parts = []
+    value = rebuild(self.element, iter([part.value_in_graph for part in parts]))
     freeze(value)
     return value
 
@@ -67,10 +67,10 @@ def append(owner: TracedList, value: object) -> None:
     """`owner.append(value)`; the layout of the elements is widened as needed."""
     region = region_now()
     items = items_of(owner)
-    wanted = join_layouts(items.element, layout_of(value, region), "an item of a list", region.contract)
+    layout = join_layouts(items.element, layout_of(value, region), "an item of a list", region.contract)
     freeze(value)
-    items = widened(items, wanted)
-    hold_items(owner, Items(wanted, with_item(items.values, value, Grown(wanted), region)))
+    items = widened(items, layout)
+    hold_items(owner, Items(layout, with_item(items.values, value, Grown(layout), region)))
 
 
 def widened(self: Items, element: Layout) -> Items:
@@ -81,10 +81,10 @@ def widened(self: Items, element: Layout) -> Items:
         return Items(element, empty_lists(Grown(element), region_now()))
     if _differs_in_shape(self.element, element):
         return Items(element, self.values)
-    made = TracedList()
-    made._items = Items(element, empty_lists(Grown(element), region_now()))
-    _each_item(self, lambda value: append(made, value))
-    return items_of(made)  # type: ignore[no-any-return]
+    list_ = TracedList()
+    list_._items = Items(element, empty_lists(Grown(element), region_now()))
+    _each_item(self, lambda value: append(list_, value))
+    return items_of(list_)  # type: ignore[no-any-return]
 
 
 def stacked(self: Items, axis: int = 0) -> Any:

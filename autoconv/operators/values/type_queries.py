@@ -55,7 +55,7 @@ def _scalar_type(x: object) -> Any:
 def _isinstance(x: object, kinds: Any) -> Any:
     """`isinstance` with the class that plain Python would have; a weak tensor represents a Python number."""
     if type(x) is Variant:
-        return distribute(lambda known: _isinstance(known, kinds), x)
+        return distribute(lambda value: _isinstance(value, kinds), x)
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.isinstance(_number_of_type(x), kinds) or _includes_base(x, kinds)
     if isinstance(x, Staged) and x.kind is not None:
@@ -95,9 +95,9 @@ def _hasattr(x: object, name: str) -> Any:
     result = has_attribute(x, name)
     if result is not NotImplemented:
         return result
-    held = maybe_missing(x, name)
-    if held is not None:
-        missing = is_arm(held, MISSING)
+    optional = maybe_missing(x, name)
+    if optional is not None:
+        missing = is_arm(optional, MISSING)
         return dispatch.apply("logical_not", missing) if isinstance(missing, Tensor) else not missing
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.hasattr(_number_of_type(x), name)
@@ -113,12 +113,12 @@ def _hasattr(x: object, name: str) -> Any:
 def _getattr(x: object, name: str, *default: Any) -> Any:
     """`getattr` with only the attributes that plain Python's number or array has; tensors have more."""
     region = current_region()
-    found = has_attribute(x, name) if default else NotImplemented
-    if found is not NotImplemented:
-        return if_exp(found, lambda: builtins.getattr(x, name), lambda: default[0])
-    held = maybe_missing(x, name) if default else None
-    if held is not None:
-        return if_exp(is_arm(held, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
+    answer = has_attribute(x, name) if default else NotImplemented
+    if answer is not NotImplemented:
+        return if_exp(answer, lambda: builtins.getattr(x, name), lambda: default[0])
+    optional = maybe_missing(x, name) if default else None
+    if optional is not None:
+        return if_exp(is_arm(optional, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
     if isinstance(x, SymbolicTensor) and region is not None and region.contract.numpy_arrays and not _hasattr(x, name):
         if default:
             return default[0]

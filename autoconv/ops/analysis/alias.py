@@ -27,7 +27,7 @@ class Overlaps:
     def __init__(self, graph: Graph, arguments_are_apart: bool = True) -> None:
         self._roots: dict[Value, frozenset[Value | None]] = {}
         self._feeds: dict[Value, list[Value]] = {}
-        self._seen: set[Graph] = set()  # recursive functions are visited once
+        self._visited: set[Graph] = set()  # recursive functions are visited once
         shared = [value for value in graph.parameters if isinstance(value.type, ArrayType) and value.type.shared]
         for value in graph.parameters:
             if isinstance(value.type, ArrayType):
@@ -73,16 +73,16 @@ class Overlaps:
 
     def may_be(self, value: Value, array: Value) -> bool:
         """Return whether a value may be a view of this parameter of the graph."""
-        known = self._known(value)
-        return None in known or bool(known & self._known(array))
+        roots = self._known(value)
+        return None in roots or bool(roots & self._known(array))
 
     def _known(self, value: Value) -> frozenset[Value | None]:
         return self._roots.get(base_of(value), frozenset({None}))
 
     def _collect(self, graph: Graph) -> None:
-        if graph in self._seen:
+        if graph in self._visited:
             return
-        self._seen.add(graph)
+        self._visited.add(graph)
         for node in graph.nodes:
             for value in node.results:
                 if not isinstance(value.type, ArrayType):
@@ -106,13 +106,13 @@ class Overlaps:
         while changed:
             changed = False
             for value, sources in self._feeds.items():
-                found = self._roots.get(value, frozenset())
+                roots = self._roots.get(value, frozenset())
                 for source in sources:
-                    found |= self._roots.get(base_of(source), frozenset())
+                    roots |= self._roots.get(base_of(source), frozenset())
                 if not sources:
-                    found |= {None}
-                if found != self._roots.get(value, frozenset()):
-                    self._roots[value] = found
+                    roots |= {None}
+                if roots != self._roots.get(value, frozenset()):
+                    self._roots[value] = roots
                     changed = True
 
 

@@ -13,8 +13,8 @@ _LIST = ObjectType("list")
 def fresh_objects(graph: Graph) -> frozenset[Value]:
     """Return the values that can hold only containers and objects allocated by nodes of the graph, in any region.
 
-    A greatest fixed point over region flow. Each object is assumed fresh, unless it is a parameter of the graph, comes
-    from a node that does not allocate, or may be another value that is not fresh.
+    A greatest fixed point over region flow. Each object is assumed fresh, with three exceptions: parameters of the
+    graph, results of nodes that do not allocate, and objects that may be another value that is not fresh.
     """
     sources_of: dict[Value, list[Value]] = {}
     foreign: list[Value] = [value for value in graph.parameters if isinstance(value.type, ObjectType)]
@@ -55,6 +55,6 @@ def _allocates(node: Node) -> bool:
         return False
     function = node.attributes["function"]
     if function == "mul":  # a list times a number, in either order
-        made = [value.node.op.name if value.node is not None else "" for value in node.inputs]
-        return "object_box" in made and _LIST in [value.type for value in node.inputs]
+        makers = [value.node.op.name if value.node is not None else "" for value in node.inputs]
+        return "object_box" in makers and _LIST in [value.type for value in node.inputs]
     return function in _COPIES or (function == "add" and all(value.type == _LIST for value in node.inputs))

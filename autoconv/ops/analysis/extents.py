@@ -17,16 +17,16 @@ class Extents:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self._found: dict[Value, Any] = {}
+        self._extents: dict[Value, Any] = {}
         for node in graph.nodes:
             for value in node.results:
-                self._found[value] = self._of(node, value)
+                self._extents[value] = self._of(node, value)
 
     def are_equal(self, one: Value, other: Value) -> bool:
         return bool(self.of(one) == self.of(other))
 
     def of(self, value: Value) -> Any:
-        return self._found.get(value, value)
+        return self._extents.get(value, value)
 
     def _of(self, node: Node, value: Value) -> Any:
         if node.op.name in ("array_of", "array_load", "cast"):
@@ -36,9 +36,9 @@ class Extents:
             return "where", self.of(mask), (x.shape or ())[len(mask.shape or ()) :]
         if not node.op.traits.elementwise:
             return value
-        found = {self.of(each) for each in node.inputs if _shape(each) != ()}
+        extents = {self.of(each) for each in node.inputs if _shape(each) != ()}
         shapes = {_shape(each) for each in node.inputs} - {()}
-        return found.pop() if len(found) == 1 and shapes == {_shape(value)} else value
+        return extents.pop() if len(extents) == 1 and shapes == {_shape(value)} else value
 
 
 def _shape(value: Value) -> Any:

@@ -65,14 +65,14 @@ def integer_ranges(graph: Graph) -> dict[Value, Range]:
     """
     analysis = RangeAnalysis()
     analysis.run(graph)
-    return analysis.known()
+    return analysis.ranges()
 
 
 class RangeAnalysis:
     """An interval analysis that reports the nodes which a run may reach.
 
     `reached` is called for these nodes in the order of a run, once for each time that the node's region is entered from
-    the source, with the ranges of the inputs at their fixed point (`of`). With `assumes_slow_growth`, a number that
+    the source. The ranges of the inputs are then at their fixed point (`of`). With `assumes_slow_growth`, a number that
     grows by a small step in each iteration stays within `_SLOWLY`.
     """
 
@@ -90,7 +90,7 @@ class RangeAnalysis:
         self._shared: set[Graph] = set()
         self._outer: dict[Value, Value] = {}  # by parameter of an arm of a condition: the operand that it is
 
-    def known(self) -> dict[Value, Range]:
+    def ranges(self) -> dict[Value, Range]:
         """Return the ranges that hold wherever a value is computed."""
         for graph in self._shared:
             for value in (*graph.parameters, *(value for node in graph.walk() for value in node.results)):

@@ -1,4 +1,4 @@
-"""Analysis of the inputs of nodes: those read element by element, and those of which only shape or sizes are read."""
+"""Analysis of the inputs of nodes: those read element by element, and those read for their shape or sizes only."""
 
 from __future__ import annotations
 

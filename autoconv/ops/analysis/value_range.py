@@ -9,15 +9,15 @@ WHOLE: Range = (-(1 << 63), (1 << 63) - 1)
 SIZES: Range = (0, 1 << 62)  # of dimensions and element counts
 
 
-def result_range(name: str, given: Sequence[Range]) -> Range | None:
+def result_range(name: str, ranges: Sequence[Range]) -> Range | None:
     """Return the interval of the result of an op on Python's ints, overflow disregarded; None where unknown."""
     rule = _RULES.get(name)
-    return None if rule is None else rule(*given)
+    return None if rule is None else rule(*ranges)
 
 
-def is_inside(found: Range) -> bool:
+def is_inside(range_: Range) -> bool:
     """Return whether 64 bits hold the interval."""
-    return WHOLE[0] <= found[0] and found[1] <= WHOLE[1]
+    return WHOLE[0] <= range_[0] and range_[1] <= WHOLE[1]
 
 
 def narrowed(first: Range, second: Range) -> Range | None:
@@ -26,23 +26,23 @@ def narrowed(first: Range, second: Range) -> Range | None:
     return (low, high) if low <= high else None
 
 
-def compared(name: str, given: Sequence[Range]) -> Range | None:
+def compared(name: str, ranges: Sequence[Range]) -> Range | None:
     """Return the range of a comparison's result, a bool; None for other ops."""
     rule = _COMPARISONS.get(name.removeprefix("python_"))
-    if rule is None or len(given) != 2:
+    if rule is None or len(ranges) != 2:
         return None
     is_true, is_false = rule
-    return (1, 1) if is_true(*given) else (0, 0) if is_false(*given) else (0, 1)
+    return (1, 1) if is_true(*ranges) else (0, 0) if is_false(*ranges) else (0, 1)
 
 
-def implied(name: str, given: Sequence[Range], holds: bool) -> tuple[Range, Range] | None:
+def implied(name: str, ranges: Sequence[Range], holds: bool) -> tuple[Range, Range] | None:
     """Return the ranges of the operands of a comparison that holds, or that does not; None for other ops."""
     name = name.removeprefix("python_")
-    if name not in _COMPARISONS or len(given) != 2:
+    if name not in _COMPARISONS or len(ranges) != 2:
         return None
     if not holds:
         name = _OPPOSITES[name]
-    x, y = given
+    x, y = ranges
     if name in ("greater", "greater_equal"):
         y, x = _ordered(y, x, int(name == "greater"))
     elif name in ("less", "less_equal"):
@@ -54,11 +54,11 @@ def implied(name: str, given: Sequence[Range], holds: bool) -> tuple[Range, Rang
     return x, y
 
 
-def cast_range(given: Range, limits: Range) -> Range | None:
+def cast_range(range_: Range, limits: Range) -> Range | None:
     """Return the interval of an integer in a dtype with these limits; None where it may not fit."""
     if limits == (0, 1):  # its truth
-        return (1, 1) if given[0] > 0 or given[1] < 0 else (0, 0) if given == (0, 0) else (0, 1)
-    return given if narrowed(given, limits) == given else None
+        return (1, 1) if range_[0] > 0 or range_[1] < 0 else (0, 0) if range_ == (0, 0) else (0, 1)
+    return range_ if narrowed(range_, limits) == range_ else None
 
 
 def _ordered(x: Range, y: Range, apart: int) -> tuple[Range, Range]:
@@ -74,15 +74,15 @@ def _without(x: Range, y: Range) -> Range:
 
 
 def _products(x: Range, y: Range) -> Range:
-    found = [a * b for a in x for b in y]
-    return min(found), max(found)
+    products = [a * b for a in x for b in y]
+    return min(products), max(products)
 
 
 def _quotient(x: Range, y: Range) -> Range | None:
     if y[0] <= 0:
         return None
-    found = [a // b for a in x for b in y]
-    return min(found), max(found)
+    quotients = [a // b for a in x for b in y]
+    return min(quotients), max(quotients)
 
 
 def _remainder(x: Range, y: Range) -> Range | None:
@@ -105,8 +105,8 @@ def _length(start: Range, stop: Range, step: Range) -> Range:
 
 
 def _and(x: Range, y: Range) -> Range | None:
-    known = [bounds[1] for bounds in (x, y) if bounds[0] >= 0]
-    return (0, min(known)) if known else None
+    upper_bounds = [bounds[1] for bounds in (x, y) if bounds[0] >= 0]
+    return (0, min(upper_bounds)) if upper_bounds else None
 
 
 def _or(x: Range, y: Range) -> Range:
@@ -123,15 +123,15 @@ def _xor(x: Range, y: Range) -> Range:
 def _shifted_right(x: Range, y: Range) -> Range | None:
     if y[1] < 0:
         return None
-    found = [bound >> min(max(by, 0), 63) for bound in x for by in y]  # a negative distance raises
-    return min(found), max(found)
+    shifted = [bound >> min(max(by, 0), 63) for bound in x for by in y]  # a negative distance raises
+    return min(shifted), max(shifted)
 
 
 def _shifted_left(x: Range, y: Range) -> Range | None:
     if y[0] < 0 or y[1] > 62:
         return None
-    found = [bound << by for bound in x for by in y]
-    return min(found), max(found)
+    shifted = [bound << by for bound in x for by in y]
+    return min(shifted), max(shifted)
 
 
 def _absolute(x: Range) -> Range:

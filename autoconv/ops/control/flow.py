@@ -118,9 +118,9 @@ def copy_exception(exception: BaseException) -> BaseException:
     new.args = exception.args
     for name in _held_apart(kind):  # such as SyntaxError.msg, StopIteration.value
         with suppress(AttributeError, TypeError):
-            held = getattr(exception, name)
-            if getattr(new, name, _held_apart) is not held:  # the new instance may lack the attribute
-                setattr(new, name, held)
+            attribute = getattr(exception, name)
+            if getattr(new, name, _held_apart) is not attribute:  # the new instance may lack the attribute
+                setattr(new, name, attribute)
     vars(new).update(vars(exception))
     return _chained(new, exception)
 
@@ -132,8 +132,8 @@ def _held_apart(kind: type) -> tuple[str, ...]:
         name
         for base in kind.__mro__
         if base not in (BaseException, object)
-        for name, held in vars(base).items()
-        if isinstance(held, (GetSetDescriptorType, MemberDescriptorType)) and not name.startswith("__")
+        for name, descriptor in vars(base).items()
+        if isinstance(descriptor, (GetSetDescriptorType, MemberDescriptorType)) and not name.startswith("__")
     )
 
 

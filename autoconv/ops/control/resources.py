@@ -34,24 +34,24 @@ def _read_type(resource: Type) -> TensorType:
 
 
 def _assign_type(resource: Type, value: TensorType) -> TensorType:
-    held = _value_of_resource("assign_variable", resource)
-    if value.dtype is not held.dtype:
+    old = _value_of_resource("assign_variable", resource)
+    if value.dtype is not old.dtype:
         raise TypeError(
-            f"a variable of {held.dtype.name} cannot be assigned a value of {value.dtype.name}; cast first"
+            f"a variable of {old.dtype.name} cannot be assigned a value of {value.dtype.name}; cast first"
         )
-    if not shapes_compatible(held.shape, value.shape):
+    if not shapes_compatible(old.shape, value.shape):
         raise ValueError(
-            f"Cannot assign value to variable: the shape of the variable is [{shape_text(held.shape)}], "
+            f"Cannot assign value to variable: the shape of the variable is [{shape_text(old.shape)}], "
             f"that of the value [{shape_text(value.shape)}]"
         )
-    return held if value.shape is None else held.with_shape(value.shape)
+    return old if value.shape is None else old.with_shape(value.shape)
 
 
 def _checked_value(resource: Any, value: Any) -> Any:
     value = np.asarray(value)
-    held = resource.value
-    if value.dtype != held.dtype:
-        raise InvalidArgumentError(f"a variable of {held.dtype} cannot be assigned a value of {value.dtype}")
+    old = resource.value
+    if value.dtype != old.dtype:
+        raise InvalidArgumentError(f"a variable of {old.dtype} cannot be assigned a value of {value.dtype}")
     declared = getattr(resource, "shape", None)
     if not shapes_compatible(declared, value.shape):
         raise InvalidArgumentError(
@@ -75,13 +75,13 @@ def _assign_subtract(resource: Any, value: Any) -> Any:
 
 
 def _changed(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
-    held = resource.value
-    if np.shape(value) != held.shape:
+    old = resource.value
+    if np.shape(value) != old.shape:
         raise InvalidArgumentError(
-            f"Cannot update variable with shape {list(held.shape)} using a Tensor with shape "
+            f"Cannot update variable with shape {list(old.shape)} using a Tensor with shape "
             f"{list(np.shape(value))}, shapes must be equal."
         )
-    resource.value = np.asarray(ufunc(held, _checked_value(resource, value)))
+    resource.value = np.asarray(ufunc(old, _checked_value(resource, value)))
     return resource.value
 
 

@@ -118,8 +118,8 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
 def float_modulo(b: Elements, x: Any, y: Any) -> Any:
     rest = b.remainder(x, y)
     other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", rest, 0.0)
-    found = b.select(rest.differs(0.0), b.select(other_sign, rest + y, rest), b.intrinsic("copysign", rest, y))
-    return b.select(y.same(0.0), rest, found)
+    choice = b.select(rest.differs(0.0), b.select(other_sign, rest + y, rest), b.intrinsic("copysign", rest, y))
+    return b.select(y.same(0.0), rest, choice)
 
 
 def _float_floor_divide(b: Elements, x: Any, y: Any) -> Any:
@@ -130,8 +130,8 @@ def _float_floor_divide(b: Elements, x: Any, y: Any) -> Any:
     quotient = b.select(rest.differs(0.0) & other_sign, quotient - 1.0, quotient)
     down = b.intrinsic("floor", quotient)
     down = b.select(b.compare("gt", quotient - down, 0.5), down + 1.0, down)
-    found = b.select(quotient.differs(0.0), down, b.intrinsic("copysign", b.constant(0.0, x.dtype), x / y))
-    return b.select(y.same(0.0), x / y, found)
+    choice = b.select(quotient.differs(0.0), down, b.intrinsic("copysign", b.constant(0.0, x.dtype), x / y))
+    return b.select(y.same(0.0), x / y, choice)
 
 
 for _name, _test in (
@@ -166,8 +166,8 @@ def sign(b: Elements, x: Any) -> Any:
     positive = b.select(x > 0, b.constant(1, x.dtype), 0)
     if x.dtype.is_unsigned:
         return positive
-    found = b.select(x < 0, b.constant(-1, x.dtype), positive)
-    return b.select(b.is_nan(x), x, found) if x.dtype.is_floating else found
+    choice = b.select(x < 0, b.constant(-1, x.dtype), positive)
+    return b.select(b.is_nan(x), x, choice) if x.dtype.is_floating else choice
 
 
 @element("select")

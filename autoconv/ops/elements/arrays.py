@@ -18,14 +18,14 @@ def kernel_of(rule: Rule) -> Callable[..., Any]:
     """Return a kernel of one operand that evaluates the rule in float64."""
 
     def run(x: Any) -> Any:
-        given = np.asarray(x)
-        flat = given.reshape(-1)
-        found = np.empty(flat.shape, given.dtype)
+        array = np.asarray(x)
+        flat = array.reshape(-1)
+        result = np.empty(flat.shape, array.dtype)
         with np.errstate(all="ignore"):
             for start in range(0, flat.size, BLOCK):
                 block = flat[start : start + BLOCK].astype(np.float64)
-                found[start : start + BLOCK] = rule(_ELEMENTS, Element(block, float64)).array
-        return found.reshape(given.shape)
+                result[start : start + BLOCK] = rule(_ELEMENTS, Element(block, float64)).array
+        return result.reshape(array.shape)
 
     return run
 
@@ -77,7 +77,7 @@ def _as_element(array: Any) -> Element:
     return Element(array, as_dtype(array.dtype))
 
 
-class _Arrays:
+class _ArrayElements:
     """The part of `Elements` that rules of such functions use."""
 
     in_loop = False
@@ -97,4 +97,4 @@ class _Arrays:
     libm = intrinsic
 
 
-_ELEMENTS: Any = _Arrays()
+_ELEMENTS: Any = _ArrayElements()

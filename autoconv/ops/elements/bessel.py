@@ -36,15 +36,15 @@ def _hankel(order: int) -> Iterator[float]:
 
 def _truncated(coefficients: Iterator[float], x: float, precision: float) -> tuple[float, ...]:
     """Return the coefficients of a power series that affect its sum at x, the highest power first."""
-    found: list[float] = []
+    coefficients_used: list[float] = []
     total = 0.0
     for power, coefficient in enumerate(coefficients):
         term = coefficient * x**power
         if power > _TERM_LIMIT or (power and abs(term) < precision * abs(total)):
             break
-        found.append(coefficient)
+        coefficients_used.append(coefficient)
         total += term
-    return tuple(reversed(found))
+    return tuple(reversed(coefficients_used))
 
 
 def _scaled(order: int) -> Rule:
@@ -62,8 +62,8 @@ def _scaled(order: int) -> Rule:
         if order:
             small = small * (size * 0.5)
         large = horner(b, 1.0 / size, far[x.dtype]) / b.intrinsic("sqrt", size * (2.0 * math.pi))
-        found = b.select(size >= _HANKEL_START[x.dtype], large, small)
-        return b.select(x < 0.0, -found, found) if order else found
+        choice = b.select(size >= _HANKEL_START[x.dtype], large, small)
+        return b.select(x < 0.0, -choice, choice) if order else choice
 
     return rule
 

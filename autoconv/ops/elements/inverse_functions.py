@@ -45,8 +45,8 @@ def _first_octant(b: Elements, ratio: Any) -> Any:
     far = ratio > _EIGHTH
     x = b.select(far, (ratio - 1.0) / (ratio + 1.0), ratio)
     z = x * x
-    found = b.fma(x * z, horner(b, z, _ATAN[x.dtype]), x)
-    return b.select(far, (found + low) + high, found)
+    angle = b.fma(x * z, horner(b, z, _ATAN[x.dtype]), x)
+    return b.select(far, (angle + low) + high, angle)
 
 
 def _atan(b: Elements, x: Any) -> Any:
@@ -83,8 +83,8 @@ def _asin(b: Elements, x: Any) -> Any:
     near = b.select(far, b.intrinsic("sqrt", square), size)
     rest = _small_asin(b, near, square)
     high, low = _HALF_PI[x.dtype]
-    found = b.select(far, (high - 2.0 * near) - (2.0 * rest - low), near + rest)
-    return b.intrinsic("copysign", found, x)
+    choice = b.select(far, (high - 2.0 * near) - (2.0 * rest - low), near + rest)
+    return b.intrinsic("copysign", choice, x)
 
 
 def _acos(b: Elements, x: Any) -> Any:
@@ -117,8 +117,8 @@ def _asinh(b: Any, x: Any) -> Any:
     size = b.intrinsic("fabs", x)
     b.rare(size > _SQUARE_END[x.dtype])
     square = size * size
-    found = apply(b, "log1p", size + square / (1.0 + b.intrinsic("sqrt", 1.0 + square)))
-    return b.intrinsic("copysign", found, x)
+    result = apply(b, "log1p", size + square / (1.0 + b.intrinsic("sqrt", 1.0 + square)))
+    return b.intrinsic("copysign", result, x)
 
 
 def _acosh(b: Any, x: Any) -> Any:

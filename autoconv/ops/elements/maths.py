@@ -152,8 +152,8 @@ def _expm1(b: Elements, x: Any) -> Any:
     low = -20.0 if x.dtype is float32 else -45.0
     integer, _, minus_one = _reduced(b, _clamped(b, b.select(x < low, low, x)))
     scale = _power_of_two(b, integer - 1)
-    found = b.fma(scale, minus_one, scale - 0.5) * 2.0
-    return b.select(x.same(0.0), x, found)
+    value = b.fma(scale, minus_one, scale - 0.5) * 2.0
+    return b.select(x.same(0.0), x, value)
 
 
 # (log(1 + f) - f + f²/2) / f³ for 1 + f in [√2/2, √2), fitted like _ERF_32_OVER: within 5.9e-9 of log(1 + f).
@@ -188,27 +188,27 @@ def _log(b: Elements, x: Any) -> Any:
     if single:
         square = f * f
         beyond = b.fma(horner(b, f, _LOG_32) * f, square, k * lower)
-        found = b.fma(k, b.constant(upper, x.dtype), f + b.fma(square, b.constant(-0.5, x.dtype), beyond))
+        logarithm = b.fma(k, b.constant(upper, x.dtype), f + b.fma(square, b.constant(-0.5, x.dtype), beyond))
     else:
         s = f / (f + 2.0)
         z = s * s
         half_square = f * f * 0.5
         r = horner(b, z, _LOG_64) * z
-        found = k * upper - ((half_square - b.fma(s, half_square + r, k * lower)) - f)
-    found = b.select(x < float("inf"), found, x)
+        logarithm = k * upper - ((half_square - b.fma(s, half_square + r, k * lower)) - f)
+    logarithm = b.select(x < float("inf"), logarithm, x)
     # Computed infinities, rather than constants, raise the processor's flags of errors.
     root = b.select(x <= 0.0, x.dtype.max, x)
     infinite = -(root * root)
-    found = b.select(x.same(0.0), infinite, found)
-    return b.select(x < 0.0, infinite - infinite, found)
+    logarithm = b.select(x.same(0.0), infinite, logarithm)
+    return b.select(x < 0.0, infinite - infinite, logarithm)
 
 
 def _log1p(b: Elements, x: Any) -> Any:
     """log(1 + x), corrected for the rounding error of 1 + x."""
     whole = x + 1.0
     lost = (x - (whole - 1.0)) / whole
-    found = _log(b, whole) + b.select(b.intrinsic("fabs", lost) < 1.0, lost, 0.0)
-    return b.select(whole.same(1.0), x, found)
+    logarithm = _log(b, whole) + b.select(b.intrinsic("fabs", lost) < 1.0, lost, 0.0)
+    return b.select(whole.same(1.0), x, logarithm)
 
 
 _PI_HALVES = {
@@ -263,8 +263,8 @@ def _cos(b: Any, x: Any) -> Any:
 def _tan(b: Any, x: Any) -> Any:
     quadrant, sine, cosine = _quadrant(b, x)
     odd = (quadrant & 1).differs(0)
-    found = b.select(odd, -cosine, sine) / b.select(odd, sine, cosine)
-    return b.select(x.same(0.0), x, found)
+    tangent = b.select(odd, -cosine, sine) / b.select(odd, sine, cosine)
+    return b.select(x.same(0.0), x, tangent)
 
 
 _TANH_32 = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
@@ -360,9 +360,9 @@ def _hypot(b: Elements, x: Any, y: Any) -> Any:
     x, y = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
     scale, back = scale_of(b, b.select(x > y, x, y))
     one, other = x * scale, y * scale
-    found = b.intrinsic("sqrt", b.fma(one, one, other * other)) * back
+    modulus = b.intrinsic("sqrt", b.fma(one, one, other * other)) * back
     infinite = x.same(float("inf")) | y.same(float("inf"))
-    return b.select(infinite, float("inf"), found)
+    return b.select(infinite, float("inf"), modulus)
 
 
 VECTORISED: dict[str, Callable[..., Any]] = {

@@ -40,8 +40,8 @@ def part_of(b: Elements, *parts: Any, function: str, part: str) -> Any:
     rule = RULES.get(function)
     if rule is None or not BY_STEPS:
         return None
-    found = rule(b, *parts)
-    return found[part == "imag"] if isinstance(found, tuple) else found
+    result = rule(b, *parts)
+    return result[part == "imag"] if isinstance(result, tuple) else result
 
 
 def _is_finite(b: Elements, x: Any) -> Any:
@@ -74,8 +74,8 @@ def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
     # Addition commutes, so one form serves for the real part; subtraction needs both orders.
     real = (first + second * ratio) / scale
     imag = b.select(upright, second - turned, turned - second) / scale
-    known = upright | flat
-    return b.select(known, real, float("nan")), b.select(known, imag, float("nan"))
+    is_exact = upright | flat
+    return b.select(is_exact, real, float("nan")), b.select(is_exact, imag, float("nan"))
 
 
 def magnitude(b: Elements, x: Any, y: Any) -> Any:
@@ -94,9 +94,9 @@ def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, _: Any) -> Pair:
     result: Pair = (one, zero)
     square: Pair = (xr, xi)
     for bit in (1, 2, 4, 8, 16, 32, 64):
-        taken = b.bits("and", whole, bit).differs(0)
+        is_set = b.bits("and", whole, bit).differs(0)
         product = multiply(b, *result, *square)
-        result = select_pair(b, taken, product, result)
+        result = select_pair(b, is_set, product, result)
         square = multiply(b, *square, *square)
     positive = b.compare("gt", n, 0.0)
     none = result[0].same(0.0) & result[1].same(0.0)

@@ -45,7 +45,7 @@ def _is_invalid(b: Elements, found: Any, *operands: Any) -> Any:
     return test
 
 
-# The operands of which Python raises, by function; `found` is the C library's result.
+# The operands for which Python raises, by function; `found` is the C library's result.
 _REFUSED: dict[str, Callable[[Elements, Any, Any], Any] | None] = {
     **dict.fromkeys(("log", "log2", "log10"), lambda b, x, found: b.compare("le", x, 0.0)),
     **dict.fromkeys(("sin", "cos", "tan"), lambda b, x, found: _size(b, x).same(_INF)),

@@ -250,10 +250,10 @@ def _whole_power(b: Elements, x: Any, y: Any) -> Any:
     found, square = b.constant(1, int64), x
     beyond = None  # whether the square has overflowed
     for bit in range(6):
-        wanted = b.bits("and", y, b.constant(1 << bit, int64)).differs(0)
+        is_set = b.bits("and", y, b.constant(1 << bit, int64)).differs(0)
         product, overflows = b.checked("mul", found, square)
-        b.fail(wanted & (overflows if beyond is None else overflows | beyond))
-        found = b.select(wanted, product, found)
+        b.fail(is_set & (overflows if beyond is None else overflows | beyond))
+        found = b.select(is_set, product, found)
         if bit < 5:
             square, overflows = b.checked("mul", square, square)
             beyond = overflows if beyond is None else overflows | beyond

@@ -19,8 +19,9 @@ Rule = Callable[..., Any]
 class Elements(Protocol):
     """Operations available to rules, besides the operators of the elements themselves.
 
-    `fail(condition)` is for operands of which the op raises, `warn(error, condition)` for those of which NumPy reports
-    a floating-point error, by its name in `np.errstate`, that the rule's own operations do not raise in the processor.
+    `fail(condition)` marks operands for which the op raises. `warn(error, condition)` marks those for which NumPy
+    reports a floating-point error that the processor does not raise in the rule's own operations; `error` is its name
+    in `np.errstate`.
     """
 
     def constant(self, number: Any, dtype: DType) -> Any: ...

@@ -45,7 +45,7 @@ def ndtri(b: Elements, x: Any) -> Any:
 
 @element("erfinv")
 def erfinv(b: Elements, x: Any) -> Any:
-    """Return the number of which the error function is x: a normal quantile, scaled."""
+    """Return the number whose error function is x: a normal quantile, scaled."""
     if x.dtype not in (float32, float64):
         return None
     return _quantile(b, x * 0.5, (1.0 - b.intrinsic("fabs", x)) * 0.5) * math.sqrt(0.5)
@@ -63,8 +63,8 @@ def _quantile(b: Elements, centred: Any, tail: Any) -> Any:
         horner(b, near, _TAIL[0]) / horner(b, near, _TAIL[1]),
     )
     outer = b.select(tail.same(0.0), float("inf"), outer)
-    found = b.select(b.intrinsic("fabs", centred) > 0.425, b.intrinsic("copysign", outer, centred), middle)
-    return b.select(tail < 0.0, float("nan"), found)
+    choice = b.select(b.intrinsic("fabs", centred) > 0.425, b.intrinsic("copysign", outer, centred), middle)
+    return b.select(tail < 0.0, float("nan"), choice)
 
 
 _EULER = 0.57721566490153286061
@@ -117,11 +117,11 @@ def lgamma(b: Elements, x: Any) -> Any:
     inverse = 1.0 / y
     large = (y - 0.5) * apply(b, "log", y) - y + b.constant(0.5 * math.log(2 * math.pi), x.dtype)
     large = large + horner(b, inverse * inverse, _STIRLING) * inverse
-    found = b.select(y >= _ASYMPTOTIC_FROM, large, moderate)
+    choice = b.select(y >= _ASYMPTOTIC_FROM, large, moderate)
     fraction = x - b.intrinsic("floor", x + 0.5)
     sine = b.intrinsic("fabs", apply(b, "sin", fraction * math.pi))
-    found = b.select(negative, b.constant(math.log(math.pi), x.dtype) - apply(b, "log", sine) - found, found)
-    return b.select(b.intrinsic("fabs", x).same(float("inf")), float("inf"), found)
+    choice = b.select(negative, b.constant(math.log(math.pi), x.dtype) - apply(b, "log", sine) - choice, choice)
+    return b.select(b.intrinsic("fabs", x).same(float("inf")), float("inf"), choice)
 
 
 # B(2j) / 2j, the highest j first; the length of the series and the argument from which it is exact, by dtype
@@ -182,7 +182,7 @@ def erfc(b: Elements, x: Any) -> Any:
 
 
 def _complement(b: Elements, x: Any) -> Any:
-    """Return erfc(x) for x ≥ 1: exp(-x²), of which x is divided into a part with an exact square and a rest."""
+    """Return erfc(x) for x ≥ 1: exp(-x²), where x is divided into a part with an exact square and a rest."""
     x = b.select(x > 27.5, 27.5, x)  # where it is 0
     upper = b.intrinsic("floor", x * 16.0) * 0.0625
     bell = apply(b, "exp", -(upper * upper)) * apply(b, "exp", -((x - upper) * (x + upper)))

@@ -52,14 +52,14 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _quotient_type(x: TensorType, y: TensorType, **_: Any) -> TensorType:
-    found = broadcast(x, y)
-    return TensorType(int8, found.shape) if found.dtype.is_bool else found  # NumPy divides bools as int8
+    result = broadcast(x, y)
+    return TensorType(int8, result.shape) if result.dtype.is_bool else result  # NumPy divides bools as int8
 
 
 def _concatenate_strings_or_add(x: Any, y: Any) -> Any:
-    found = np.add(x, y)
+    total = np.add(x, y)
     # For two single strings NumPy returns bare bytes.
-    return np.array(found, object) if isinstance(found, bytes) else found
+    return np.array(total, object) if isinstance(total, bytes) else total
 
 
 def _add_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -22,8 +22,8 @@ def _bits(name: str, graphdef: str, kernel: Callable[..., Any], bools: bool = Tr
     def result(*types: TensorType, **_: Any) -> TensorType:
         for type_ in types:
             if not (type_.dtype.is_integer or (bools and type_.dtype.is_bool)):
-                wanted = "integer or bool" if bools else "integer"
-                raise TypeError(f"{name} takes {wanted} tensors, found {type_.dtype.name}")
+                requirement = "integer or bool" if bools else "integer"
+                raise TypeError(f"{name} takes {requirement} tensors, found {type_.dtype.name}")
         return broadcast(*types)
 
     return define(

@@ -43,9 +43,9 @@ def _cast_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def _saturate_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
-    for found in (x.dtype, dtype):
-        if not (found.is_integer or found.is_floating):
-            raise TypeError(f"saturate_cast takes real dtypes, found {found.name}")
+    for dtype_ in (x.dtype, dtype):
+        if not (dtype_.is_integer or dtype_.is_floating):
+            raise TypeError(f"saturate_cast takes real dtypes, found {dtype_.name}")
     return x.with_dtype(dtype)
 
 
@@ -87,9 +87,9 @@ def _saturate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 def _bitcast_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
     """Drop the last dimension for wider elements, append one for narrower elements."""
-    for found in (x.dtype, dtype):
-        if found.is_string or found.is_bool:
-            raise TypeError(f"bitcast takes numeric dtypes, found {found.name}")
+    for dtype_ in (x.dtype, dtype):
+        if dtype_.is_string or dtype_.is_bool:
+            raise TypeError(f"bitcast takes numeric dtypes, found {dtype_.name}")
     if x.shape is None or x.dtype.size == dtype.size:
         return x.with_dtype(dtype)
     if x.dtype.size > dtype.size:
@@ -129,9 +129,9 @@ def _floating_type(x: TensorType, *, message: str) -> TensorType:
 
 
 def _check_numerics(x: Any, *, message: str) -> Any:
-    found = [text for text, test in (("Inf", np.isinf), ("NaN", np.isnan)) if np.any(test(x))]
-    if found:
-        raise InvalidArgumentError(f"{message} : Tensor had {' and '.join(found)} values")
+    problems = [text for text, test in (("Inf", np.isinf), ("NaN", np.isnan)) if np.any(test(x))]
+    if problems:
+        raise InvalidArgumentError(f"{message} : Tensor had {' and '.join(problems)} values")
     return x
 
 

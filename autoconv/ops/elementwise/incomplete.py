@@ -1,7 +1,7 @@
 """The incomplete gamma and beta functions, and Hurwitz' zeta function.
 
-Formulas: NIST Digital Library of Mathematical Functions, 8.11.4 (series of the gamma function), 8.9.2 (its continued
-fraction), 8.17.22 (that of the beta function) and 25.11.5 (zeta by the Euler-Maclaurin formula).
+The formulas are from the NIST Digital Library of Mathematical Functions. 8.11.4 is the series of the gamma function,
+8.9.2 its continued fraction, 8.17.22 that of the beta function, and 25.11.5 zeta by the Euler-Maclaurin formula.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ def _by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a kernel: broadcast the operands, and compute in float64, some thousand elements at a time."""
 
     def run(*operands: Any) -> Any:
-        given = np.broadcast_arrays(*map(np.asarray, operands))
-        precision = 2.0**-52 if given[0].dtype == np.float64 else 2.0**-30
-        flat = [x.reshape(-1) for x in given]
-        found = np.empty(given[0].size, given[0].dtype)
-        for start in range(0, found.size, BLOCK):
-            found[start : start + BLOCK] = function(
+        arrays = np.broadcast_arrays(*map(np.asarray, operands))
+        precision = 2.0**-52 if arrays[0].dtype == np.float64 else 2.0**-30
+        flat = [x.reshape(-1) for x in arrays]
+        result = np.empty(arrays[0].size, arrays[0].dtype)
+        for start in range(0, result.size, BLOCK):
+            result[start : start + BLOCK] = function(
                 *(x[start : start + BLOCK].astype(np.float64) for x in flat), precision
             )
-        return found.reshape(given[0].shape)
+        return result.reshape(arrays[0].shape)
 
     return quiet(run)
 
@@ -101,7 +101,7 @@ def _gamma_series(a: Any, x: Any, precision: float, with_slope: bool) -> tuple[A
 
 def _gamma_fraction(a: Any, x: Any, precision: float, with_slope: bool) -> tuple[Any, Any]:
     """Return Q and dP/da: numerators and denominators of the continued fraction, and their derivatives by a."""
-    found, found_slope = np.zeros_like(x), np.zeros_like(x)
+    value_found, found_slope = np.zeros_like(x), np.zeros_like(x)
     going, here = np.arange(x.size), (a, x)
     # [numerator, denominator] of the convergent before the last one and of the last one; then their derivatives.
     parts = [np.stack([np.ones_like(x), x]), np.stack([x + 1.0, (x + 2.0 - a) * x])]
@@ -113,8 +113,8 @@ def _gamma_fraction(a: Any, x: Any, precision: float, with_slope: bool) -> tuple
         before, last = parts[:2]
         following = [last, last * z - before * factor]
         value = following[1][0] / following[1][1]
-        more = np.abs(value - found[going]) > precision * value
-        found[going] = value
+        more = np.abs(value - value_found[going]) > precision * value
+        value_found[going] = value
         if with_slope:
             before_slope, last_slope = parts[2:]
             following += [last_slope, last_slope * z - last - before_slope * factor + before * n]
@@ -129,7 +129,9 @@ def _gamma_fraction(a: Any, x: Any, precision: float, with_slope: bool) -> tuple
         scale = np.where(np.abs(following[1][1]) > _LARGE, 1.0 / _LARGE, 1.0)
         parts = [part * scale for part in following]
     scale = np.exp(a * np.log(x) - x - _log_gamma(a))
-    return scale * found, -scale * (found_slope + found * (np.log(x) - _digamma(a))) if with_slope else found_slope
+    return scale * value_found, -scale * (
+        found_slope + value_found * (np.log(x) - _digamma(a))
+    ) if with_slope else found_slope
 
 
 # ---- beta
@@ -222,9 +224,9 @@ def _density(b: Builder, a: Any, x: Any) -> Any:
 def _gamma_gradient(sign: int) -> Any:
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         a, x = inputs
-        given = cotangents[0] if sign > 0 else b.negative(cotangents[0])
-        by_a = b.multiply(given, b.igamma_slope(a, x))
-        return unbroadcast(b, by_a, a), unbroadcast(b, b.multiply(given, _density(b, a, x)), x)
+        cotangent = cotangents[0] if sign > 0 else b.negative(cotangents[0])
+        by_a = b.multiply(cotangent, b.igamma_slope(a, x))
+        return unbroadcast(b, by_a, a), unbroadcast(b, b.multiply(cotangent, _density(b, a, x)), x)
 
     return gradient
 

@@ -157,7 +157,7 @@ def _hypot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 def _copysign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    """Multiply by the product of both signs; the second operand, of which only the sign is read, has no cotangent."""
+    """Multiply by the product of both signs; the second operand, read for its sign only, has no cotangent."""
     (ct,), (x, _), (z,) = cotangents, inputs, results
     return unbroadcast(b, b.multiply(ct, b.multiply(b.sign(x), b.sign(z))), x), None
 

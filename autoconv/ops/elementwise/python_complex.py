@@ -66,11 +66,11 @@ def _rect_gradient(b: Builder, inputs: Any, cotangents: Any) -> Any:
     size, angle = (x if x.dtype.is_floating else b.python_cast(x, dtype=float64, weak=True) for x in inputs)
     real, imag = b.real(cotangents[0]), b.imag(cotangents[0])
     along, across = b.cos(angle), b.sin(angle)
-    found = (
+    parts = (
         b.add(b.multiply(real, along), b.multiply(imag, across)),
         b.multiply(size, b.subtract(b.multiply(imag, along), b.multiply(real, across))),
     )
-    return tuple(c if x.dtype.is_floating else None for c, x in zip(found, inputs, strict=True))
+    return tuple(c if x.dtype.is_floating else None for c, x in zip(parts, inputs, strict=True))
 
 
 define(

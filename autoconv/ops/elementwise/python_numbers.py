@@ -150,8 +150,8 @@ def gradient_of(op: str) -> Callable[..., Any]:
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         wide = complex128 if any(x.dtype.is_complex for x in inputs) else float64
         cast = tuple(x if x.dtype is wide else b.python_cast(x, dtype=wide, weak=True) for x in inputs)
-        found = OPS[op].gradient(b, cast, results, cotangents, attributes)  # type: ignore[operator]
-        return tuple(_cotangent(b, c, x.dtype) for c, x in zip(found, inputs, strict=True))
+        gradients = OPS[op].gradient(b, cast, results, cotangents, attributes)  # type: ignore[operator]
+        return tuple(_cotangent(b, c, x.dtype) for c, x in zip(gradients, inputs, strict=True))
 
     return rule
 

@@ -26,11 +26,11 @@ _FURTHEST_RECURRENCE = 10_000.0  # polygamma is nan for arguments below minus th
 
 def _polygamma(x: Any, *, order: int) -> Any:
     """(-1)^(n+1)·n!·Σ 1/(x+k)^(n+1), the tail by the Euler-Maclaurin formula; nan below -10,000."""
-    given = np.asarray(x)
-    flat, found = given.reshape(-1), np.empty(given.size, given.dtype)
+    array = np.asarray(x)
+    flat, results_flat = array.reshape(-1), np.empty(array.size, array.dtype)
     for start in range(0, flat.size, BLOCK):
-        found[start : start + BLOCK] = _polygamma_block(np.array(flat[start : start + BLOCK], np.float64), order)
-    return found.reshape(given.shape)
+        results_flat[start : start + BLOCK] = _polygamma_block(np.array(flat[start : start + BLOCK], np.float64), order)
+    return results_flat.reshape(array.shape)
 
 
 def _polygamma_block(z: Any, order: int) -> Any:

@@ -67,8 +67,8 @@ def matrix_kernel(
     return quiet(run)
 
 
-def _results(found: Any) -> tuple[Any, ...]:
-    return found if isinstance(found, tuple) else (found,)
+def _results(results: Any) -> tuple[Any, ...]:
+    return results if isinstance(results, tuple) else (results,)
 
 
 def _scaled(b: Builder, x: Any, by: Any) -> Any:
@@ -90,8 +90,8 @@ def _determinant_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
 
 
 def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
-    found = _determinant_type(x)
-    return found, found.with_dtype(x.dtype.real_dtype)
+    type_ = _determinant_type(x)
+    return type_, type_.with_dtype(x.dtype.real_dtype)
 
 
 def _slogdet_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -166,12 +166,12 @@ def _triangular_solve(matrix: Any, rhs: Any, *, lower: bool = True, adjoint: boo
     return _solve(np.tril(matrix) if lower else np.triu(matrix), rhs, adjoint=adjoint)
 
 
-def _system_gradient(b: Builder, of_rhs: Any, inputs: Any, found: Any, adjoint: bool) -> tuple[Any, Any]:
+def _system_gradient(b: Builder, of_rhs: Any, inputs: Any, solution: Any, adjoint: bool) -> tuple[Any, Any]:
     matrix, rhs = inputs
     if adjoint:
-        of_matrix = b.negative(b.matmul(found, adjoint_of(b, of_rhs)))
+        of_matrix = b.negative(b.matmul(solution, adjoint_of(b, of_rhs)))
     else:
-        of_matrix = b.negative(b.matmul(of_rhs, adjoint_of(b, found)))
+        of_matrix = b.negative(b.matmul(of_rhs, adjoint_of(b, solution)))
     return unbroadcast(b, of_matrix, matrix), unbroadcast(b, of_rhs, rhs)
 
 

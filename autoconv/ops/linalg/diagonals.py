@@ -47,10 +47,10 @@ def _diag_part_type(x: TensorType, *, offset: int = 0) -> TensorType:
 
 def _set_diag_type(x: TensorType, diagonal: TensorType, *, offset: int = 0) -> TensorType:
     checked_dtypes("set_diag", x, diagonal)
-    wanted = _diag_part_type(x, offset=offset).shape
-    if not shapes_compatible(wanted, diagonal.shape):
+    diagonal_shape = _diag_part_type(x, offset=offset).shape
+    if not shapes_compatible(diagonal_shape, diagonal.shape):
         raise ValueError(
-            f"set_diag: the diagonal of {x} has the shape [{shape_text(wanted)}], found {diagonal}"
+            f"set_diag: the diagonal of {x} has the shape [{shape_text(diagonal_shape)}], found {diagonal}"
         )
     return x
 

@@ -40,9 +40,9 @@ def cholesky_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     (ct,), (factor,) = cotangents, results
     middle = _half_lower(b, _projected(b, factor, ct))
     left = b.triangular_solve(factor, middle, lower=True, adjoint=True)
-    found = adjoint_of(b, b.triangular_solve(factor, adjoint_of(b, left), lower=True, adjoint=True))
-    half = b.constant(value=np.array(0.5, dtype_of(found).numpy))
-    return (b.multiply(b.add(found, adjoint_of(b, found)), half),)
+    solved = adjoint_of(b, b.triangular_solve(factor, adjoint_of(b, left), lower=True, adjoint=True))
+    half = b.constant(value=np.array(0.5, dtype_of(solved).numpy))
+    return (b.multiply(b.add(solved, adjoint_of(b, solved)), half),)
 
 
 def _half_lower(b: Builder, x: Any) -> Any:

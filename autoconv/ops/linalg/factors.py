@@ -85,10 +85,10 @@ def _eig_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attrib
         gaps = b.conjugate(b.set_diag(gaps, b.ones_like(values), offset=0))
         apart = b.divide(b.subtract(turned, lengths), gaps)
         middle = b.add(middle, b.set_diag(apart, b.zeros_like(values), offset=0))
-    found = b.solve(adjoint, b.matmul(middle, adjoint), adjoint=False)
+    solution = b.solve(adjoint, b.matmul(middle, adjoint), adjoint=False)
     if not dtype_of(x).is_complex:
-        found = b.real(found)
-    return (b.cast(found, dtype=dtype_of(x)),)
+        solution = b.real(solution)
+    return (b.cast(solution, dtype=dtype_of(x)),)
 
 
 lu = define(

@@ -81,8 +81,8 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     (x,) = types
     shape = x.shape if isinstance(x, TensorType) else None
     least = 2 if "length" in attributes and attributes["length"] is None else 1
-    known = shape is not None and all(isinstance(size, int) and size >= least for size in shape)
-    return Effects.PURE if known else Effects.RAISE
+    is_long_enough = shape is not None and all(isinstance(size, int) and size >= least for size in shape)
+    return Effects.PURE if is_long_enough else Effects.RAISE
 
 
 def _rfft(x: Any, *, norm: str = "backward") -> Any:
@@ -122,21 +122,21 @@ def _rfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (x,), (ct,) = inputs, cotangents
     length = attributes.get("length")
-    found = b.rfft(ct, norm=_OPPOSITE_NORM[attributes.get("norm", "backward")])
+    spectrum = b.rfft(ct, norm=_OPPOSITE_NORM[attributes.get("norm", "backward")])
     # Each frequency counts twice, for its mirror image, except the first, and the middle one of an even length.
     one = b.constant(value=np.array(1, dtype_of(x).numpy))
-    twice = b.add(b.ones_like(found), b.ones_like(found))
+    twice = b.add(b.ones_like(spectrum), b.ones_like(spectrum))
     twice = b.set_item(twice, one, spec=(Rest(), At(0)))
     if length is None or length % 2 == 0:
         twice = b.set_item(twice, one, spec=(Rest(), At(-1)))
-    found = b.multiply(found, twice)
+    spectrum = b.multiply(spectrum, twice)
     if length is None:
-        return (found,)
+        return (spectrum,)
     # Elements beyond `length` are ignored, and missing ones taken as zero.
     width = length // 2 + 1
     spec = (Rest(), Slice(None, width, None))
     count = b.dimension(x, axis=-1, dtype=int64)
-    part = b.get_item(found, count, spec=_FIRST)
+    part = b.get_item(spectrum, count, spec=_FIRST)
     return (b.add_at_item(b.zeros_like(x), part, spec=spec),)
 
 

@@ -37,14 +37,14 @@ def _square_type(x: TensorType) -> TensorType:
 
 def _each(function: Any, x: Any) -> Any:
     """Apply a function of one complex matrix to a batch; real results are nan where they are complex."""
-    given = np.asarray(x)
-    flat = given.reshape(-1, *given.shape[-2:]).astype(np.complex128)
-    found = np.stack([function(matrix) for matrix in flat]) if len(flat) else flat
-    if given.dtype.kind != "c":
-        limit = 1e-6 * np.maximum(np.abs(found).max(initial=0.0, axis=(-2, -1), keepdims=True), 1e-300)
-        real = np.abs(found.imag).max(initial=0.0, axis=(-2, -1), keepdims=True) <= limit
-        found = np.where(real, found.real, np.nan)
-    return found.reshape(given.shape).astype(given.dtype)
+    array = np.asarray(x)
+    flat = array.reshape(-1, *array.shape[-2:]).astype(np.complex128)
+    roots = np.stack([function(matrix) for matrix in flat]) if len(flat) else flat
+    if array.dtype.kind != "c":
+        limit = 1e-6 * np.maximum(np.abs(roots).max(initial=0.0, axis=(-2, -1), keepdims=True), 1e-300)
+        real = np.abs(roots.imag).max(initial=0.0, axis=(-2, -1), keepdims=True) <= limit
+        roots = np.where(real, roots.real, np.nan)
+    return roots.reshape(array.shape).astype(array.dtype)
 
 
 def _by_eigenvectors(matrix: Any, function: Any) -> Any:
@@ -61,8 +61,8 @@ def _by_eigenvectors(matrix: Any, function: Any) -> Any:
 
 
 def _root(matrix: Any) -> Any:
-    found = _by_eigenvectors(matrix, np.sqrt)
-    return _root_by_iteration(matrix) if found is None else found
+    root = _by_eigenvectors(matrix, np.sqrt)
+    return _root_by_iteration(matrix) if root is None else root
 
 
 def _root_by_iteration(matrix: Any) -> Any:
@@ -86,8 +86,8 @@ def _sqrtm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     sums = b.add(b.expand_dims(values, axis=-1), b.expand_dims(values, axis=-2))
     inner = b.divide(turned, sums)
     left = b.matmul(vectors, inner)
-    found = b.matrix_transpose(b.solve(b.matrix_transpose(vectors), b.matrix_transpose(left), adjoint=False))
-    return (b.cast(found if ct.dtype.is_complex else b.real(found), dtype=ct.dtype),)
+    product = b.matrix_transpose(b.solve(b.matrix_transpose(vectors), b.matrix_transpose(left), adjoint=False))
+    return (b.cast(product if ct.dtype.is_complex else b.real(product), dtype=ct.dtype),)
 
 
 # ---- logarithms
@@ -180,8 +180,8 @@ _BUT_LAST = (Rest(), Slice(None, -1, None), Slice(None, None, None))
 def _tridiagonal_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     lower, diagonal, upper, _ = inputs
     (x,), (ct,) = results, cotangents
-    given = (conjugated(b, part) for part in (upper, diagonal, lower))
-    of_rhs = b.tridiagonal_solve(*given, ct, pivoting=attributes.get("pivoting", True))
+    diagonals = (conjugated(b, part) for part in (upper, diagonal, lower))
+    of_rhs = b.tridiagonal_solve(*diagonals, ct, pivoting=attributes.get("pivoting", True))
 
     def summed(left: Any, right: Any, like: Any) -> Any:
         product = b.negative(b.reduce_sum(b.multiply(left, conjugated(b, right)), axis=(-1,), keepdims=False))

@@ -79,7 +79,7 @@ def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
     (ct,), (x, y) = cotangents, inputs
     flip_x, flip_y = attributes.get("transpose_a", False), attributes.get("transpose_b", False)
     x_, y_ = conjugated(b, x), conjugated(b, y)
-    if not flip_x and not flip_y and _is_many_rows(x, y):
+    if not flip_x and not flip_y and _is_batch_times_matrix(x, y):
         inner, columns = shape_of(y) or ()
         flat = b.reshape(x_, shape=(-1, inner)), b.reshape(ct, shape=(-1, columns))
         return b.matmul(ct, y_, transpose_b=True), b.matmul(*flat, transpose_a=True)
@@ -92,7 +92,7 @@ def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
     return unbroadcast(b, of_x, x), unbroadcast(b, of_y, y)
 
 
-def _is_many_rows(x: Any, y: Any) -> bool:
+def _is_batch_times_matrix(x: Any, y: Any) -> bool:
     """Return whether a batch of matrices is multiplied by a single one: then the batch is one matrix of many rows."""
     of_x, of_y = shape_of(x), shape_of(y)
     if of_x is None or of_y is None or len(of_x) < 3 or len(of_y) != 2:
@@ -274,7 +274,7 @@ def _einsum_cotangent(b: Builder, i: int, inputs: Any, operands: list[str], resu
             factors.append((b.diag(b.divide(counts, counts), offset=0), batch + label + twin))
     covered = "".join(labels for _, labels in factors)
     if set(renamed) - set(covered):
-        # Labels summed over in this operand alone: every element gets the same cotangent.
+        # These labels are summed over in this operand alone: every element gets the same cotangent.
         factors.append((b.ones_like(inputs[i]), wanted))
     if "..." in covered and not batch:
         renamed = "..." + renamed  # batch dimensions of other operands, over which the caller sums

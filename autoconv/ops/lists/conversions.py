@@ -105,10 +105,10 @@ def _list_scatter(list_: ListValue, indices: Any, x: Any, *, resize: bool = Fals
 
 def _list_scatter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (list_, indices, x) = cotangents, inputs
-    kept = b.list_scatter(ct, indices, b.zeros_like(x))
+    rest = b.list_scatter(ct, indices, b.zeros_like(x))
     if attributes.get("resize"):
-        kept = b.list_resize(kept, b.list_length(list_))
-    return kept, None, b.list_gather(ct, indices)
+        rest = b.list_resize(rest, b.list_length(list_))
+    return rest, None, b.list_gather(ct, indices)
 
 
 def _flatten_type(list_: Type) -> TensorType:

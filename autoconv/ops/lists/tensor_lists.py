@@ -159,10 +159,10 @@ def _list_set(list_: ListValue, index: Any, x: Any, *, resize: bool = False, wra
 def _list_set_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (list_, index, x) = cotangents, inputs
     wrap = attributes.get("wrap", False)
-    kept = b.list_set(ct, index, b.zeros_like(x), resize=False, wrap=wrap)
+    rest = b.list_set(ct, index, b.zeros_like(x), resize=False, wrap=wrap)
     if attributes.get("resize"):
-        kept = b.list_resize(kept, b.list_length(list_))
-    return kept, None, b.list_get(ct, index, wrap=wrap)
+        rest = b.list_resize(rest, b.list_length(list_))
+    return rest, None, b.list_get(ct, index, wrap=wrap)
 
 
 _INDEX = np.array(1, np.int32)

@@ -114,9 +114,9 @@ def _pop(x: bytearray, *index: Any, element: TensorType) -> np.ndarray:
     return result
 
 
-def _part(parts: tuple[Any, ...], given: tuple[bool, ...]) -> slice:
+def _part(parts: tuple[Any, ...], is_given: tuple[bool, ...]) -> slice:
     numbers = iter(parts)
-    return slice(*(int(next(numbers)) if one else None for one in given))
+    return slice(*(int(next(numbers)) if one else None for one in is_given))
 
 
 def _slice(x: bytearray, *parts: Any, given: tuple[bool, bool, bool], element: TensorType) -> tuple[Any]:
@@ -225,11 +225,13 @@ _define(
     "typed_list_object", lambda *_, **__: ObjectType("list"), lambda x, *, element: (items_of(x, element),), _MAKES
 )
 
-def _rows(x: list[Any], element: TensorType, made: dict[int, list[Any]]) -> list[Any]:
+def _rows(x: list[Any], element: TensorType, rows_by_id: dict[int, list[Any]]) -> list[Any]:
     """Convert nested lists; shared lists stay shared."""
-    if id(x) not in made:
-        made[id(x)] = items_of(x, element) if isinstance(x, bytearray) else [_rows(one, element, made) for one in x]
-    return made[id(x)]
+    if id(x) not in rows_by_id:
+        rows_by_id[id(x)] = (
+            items_of(x, element) if isinstance(x, bytearray) else [_rows(one, element, rows_by_id) for one in x]
+        )
+    return rows_by_id[id(x)]
 
 
 # Converts a Python list of typed lists, or of such lists.
@@ -256,15 +258,15 @@ def _as_typed_list(x: Any, *, element: TensorType) -> tuple[Any]:
 
 def _of_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
     """Convert a nested list, `depth` deep; shared lists stay shared."""
-    made: dict[int, Any] = {}
+    copies: dict[int, Any] = {}
 
     def rows(one: Any, depth: int) -> Any:
-        if id(one) not in made:
+        if id(one) not in copies:
             if depth > 1 and type(one) is list:
-                made[id(one)] = [rows(item, depth - 1) for item in one]
+                copies[id(one)] = [rows(item, depth - 1) for item in one]
             else:
-                (made[id(one)],) = _as_typed_list(one, element=element)
-        return made[id(one)]
+                (copies[id(one)],) = _as_typed_list(one, element=element)
+        return copies[id(one)]
 
     return (rows(x, depth),)
 

@@ -168,9 +168,9 @@ def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> t
     outside = (indices < 0) | (indices >= np.array(shape[batch_dims : batch_dims + depth], np.int64))
     if np.any(outside):
         at = np.argwhere(outside)[0][:-1]
-        found = ", ".join(map(str, indices[tuple(at)]))
+        coordinates = ", ".join(map(str, indices[tuple(at)]))
         raise InvalidArgumentError(
-            f"indices[{','.join(map(str, at))}] = [{found}] does not index into shape {list(shape)}"
+            f"indices[{','.join(map(str, at))}] = [{coordinates}] does not index into shape {list(shape)}"
         )
     lead = indices.ndim - 1
     grid = [
@@ -204,10 +204,10 @@ def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorTy
         return
     if depth > len(shape):
         raise ValueError(f"{op}: the indices have {depth} coordinates, the tensor {len(shape)} dimensions")
-    wanted = (*indices.shape[:-1], *shape[depth:])
-    if not shapes_compatible(updates.shape, wanted):
+    expected = (*indices.shape[:-1], *shape[depth:])
+    if not shapes_compatible(updates.shape, expected):
         raise ValueError(
-            f"{op}: the shape of the updates has to be [{shape_text(wanted)}], found "
+            f"{op}: the shape of the updates has to be [{shape_text(expected)}], found "
             f"[{shape_text(updates.shape)}]"
         )
 
@@ -215,10 +215,10 @@ def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorTy
 def _added_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims: int = 0) -> Any:
     """Combine the updates with the elements of `result` by the ufunc, in place."""
     index = _coordinates(indices, result.shape, batch_dims)
-    wanted = np.shape(indices)[:-1] + result.shape[batch_dims + np.shape(indices)[-1] :]
-    if np.shape(updates) != wanted:
+    expected = np.shape(indices)[:-1] + result.shape[batch_dims + np.shape(indices)[-1] :]
+    if np.shape(updates) != expected:
         raise InvalidArgumentError(
-            f"the updates have to be of shape {list(wanted)}, found {list(np.shape(updates))}"
+            f"the updates have to be of shape {list(expected)}, found {list(np.shape(updates))}"
         )
     if not index:
         for update in np.reshape(updates, (-1, *result.shape)):
@@ -313,11 +313,11 @@ def _update_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
     numbers = b.reshape_like(b.range(zero, b.size(updates, dtype=int64), one), updates)
     board = b.tensor_scatter_nd_update(b.zeros_like(tensor, dtype=int64), indices, numbers)
     last = b.equal(b.gather_nd(board, indices, batch_dims=0), numbers)
-    taken = b.gather_nd(ct, indices, batch_dims=0)
+    part = b.gather_nd(ct, indices, batch_dims=0)
     return (
         b.tensor_scatter_nd_update(ct, indices, b.zeros_like(updates)),
         None,
-        b.select(last, taken, b.zeros_like(taken)),
+        b.select(last, part, b.zeros_like(part)),
     )
 
 
@@ -331,15 +331,15 @@ def _subtract_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Distribute the cotangent of each element evenly over all operands equal to it."""
-    (ct,), (tensor, indices, updates), (found,) = cotangents, inputs, results
+    (ct,), (tensor, indices, updates), (result,) = cotangents, inputs, results
 
     def indicator(condition: Any, like: Any) -> Any:
         return b.select(condition, b.ones_like(like), b.zeros_like(like))
 
-    kept = indicator(b.equal(tensor, found), tensor)
-    written = indicator(b.equal(updates, b.gather_nd(found, indices, batch_dims=0)), updates)
-    part = b.divide(ct, b.tensor_scatter_nd_add(kept, indices, written))
-    return b.multiply(part, kept), None, b.multiply(written, b.gather_nd(part, indices, batch_dims=0))
+    is_kept = indicator(b.equal(tensor, result), tensor)
+    written = indicator(b.equal(updates, b.gather_nd(result, indices, batch_dims=0)), updates)
+    part = b.divide(ct, b.tensor_scatter_nd_add(is_kept, indices, written))
+    return b.multiply(part, is_kept), None, b.multiply(written, b.gather_nd(part, indices, batch_dims=0))
 
 
 _tensor_scatter("tensor_scatter_nd_update", "TensorScatterUpdate", None, None, _update_gradient)

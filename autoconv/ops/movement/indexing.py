@@ -52,9 +52,9 @@ def indexed_shape(
     Raises IndexOutOfRangeError for indices that are statically out of range, TypeError for operands of a wrong dtype.
     """
     entries = aligned(spec, len(shape or ()), operands, lambda mask: mask.rank or 0)
-    for entry, given, *_ in entries:
-        _check_operands(entry, given)
-        if isinstance(entry, Mask) and given[0].rank is None:
+    for entry, operands_of_entry, *_ in entries:
+        _check_operands(entry, operands_of_entry)
+        if isinstance(entry, Mask) and operands_of_entry[0].rank is None:
             return None
     covered = covered_dimensions(entries)
     if shape is None:
@@ -73,7 +73,7 @@ _Part = tuple[str, Shape]
 def _walk(shape: tuple[Dimension, ...], entries: list[Aligned], sliced: Any) -> list[_Part]:
     advanced = not is_basic(tuple(part.entry for part in entries))
     parts: list[_Part] = []
-    for entry, given, axis, count in entries:
+    for entry, operands_of_entry, axis, count in entries:
         covered = shape[axis : axis + count]
         if isinstance(entry, NewAxis):
             parts.append(("kept", (1,)))
@@ -82,9 +82,9 @@ def _walk(shape: tuple[Dimension, ...], entries: list[Aligned], sliced: Any) -> 
         elif isinstance(entry, Slice):
             parts.append(("kept", (sliced(shape[axis], entry.parts),)))
         elif isinstance(entry, Mask):
-            if not shapes_compatible(covered, given[0].shape):
+            if not shapes_compatible(covered, operands_of_entry[0].shape):
                 raise IndexOutOfRangeError(
-                    f"the boolean index of shape [{shape_text(given[0].shape)}] does not match the indexed "
+                    f"the boolean index of shape [{shape_text(operands_of_entry[0].shape)}] does not match the indexed "
                     f"dimensions [{shape_text(covered)}]"
                 )
             parts.append(("advanced", (None,)))
@@ -92,7 +92,7 @@ def _walk(shape: tuple[Dimension, ...], entries: list[Aligned], sliced: Any) -> 
             if isinstance(entry, At) and entry.index != INPUT:
                 check_in_range(entry.index, shape[axis], axis)
             if advanced:
-                parts.append(("advanced", given[0].shape if isinstance(entry, Gather) else ()))
+                parts.append(("advanced", operands_of_entry[0].shape if isinstance(entry, Gather) else ()))
     return parts
 
 
@@ -104,10 +104,10 @@ def _laid_out(parts: list[_Part]) -> Shape:
     common = broadcast_shapes(*(parts[i][1] for i in at))
     if common is None:
         return None
-    kept = [dimensions or () if kind == "kept" else () for kind, dimensions in parts]
+    dimensions_of_parts = [dimensions or () if kind == "kept" else () for kind, dimensions in parts]
     side_by_side = all(parts[i][0] == "advanced" for i in range(at[0], at[-1]))
-    before = kept[: at[0]] if side_by_side else []
-    after = kept[at[0] :] if side_by_side else kept
+    before = dimensions_of_parts[: at[0]] if side_by_side else []
+    after = dimensions_of_parts[at[0] :] if side_by_side else dimensions_of_parts
     return (*(d for ds in before for d in ds), *common, *(d for ds in after for d in ds))
 
 
@@ -126,8 +126,8 @@ def _sliced(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
     return None
 
 
-def _check_operands(entry: Entry, given: tuple[TensorType, ...]) -> None:
-    for operand in given:
+def _check_operands(entry: Entry, types: tuple[TensorType, ...]) -> None:
+    for operand in types:
         if isinstance(entry, Mask):
             if not operand.dtype.is_bool:
                 raise TypeError(f"a mask has to be of bools, found {operand}")
@@ -149,8 +149,8 @@ def _indexed(x: Any, index: tuple[Any, ...]) -> Any:
 
 def _get_item(x: Any, *operands: Any, spec: Spec) -> Any:
     x = np.asarray(x)
-    found = _indexed(x, numpy_index(x.shape, operands, spec))
-    return found if isinstance(found, (np.ndarray, np.generic)) else np.array(found, x.dtype)
+    selection = _indexed(x, numpy_index(x.shape, operands, spec))
+    return selection if isinstance(selection, (np.ndarray, np.generic)) else np.array(selection, x.dtype)
 
 
 def _set_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
@@ -198,12 +198,12 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
 def _may_fail(shape: tuple[Dimension, ...], operands: Sequence[Any], spec: Spec) -> bool:
     if any(isinstance(entry, Gather) or (isinstance(entry, Slice) and entry.step == INPUT) for entry in spec):
         return True
-    for entry, given, axis, _ in aligned(spec, len(shape), operands, lambda mask: mask.rank or 0):
+    for entry, operands_of_entry, axis, _ in aligned(spec, len(shape), operands, lambda mask: mask.rank or 0):
         if isinstance(entry, At) and (entry.index == INPUT or not isinstance(shape[axis], int)):
             return True
         if isinstance(entry, Mask):
             # A single mask of exactly the covered shape cannot fail.
-            mask = given[0].shape
+            mask = operands_of_entry[0].shape
             return len(spec) > 1 or mask is None or None in mask or shape[: len(mask)] != mask
     return False
 
@@ -236,13 +236,13 @@ def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec
     return x
 
 
-def _value_cotangent(b: Builder, taken: Any, value: Any) -> Any:
+def _value_cotangent(b: Builder, cotangent: Any, value: Any) -> Any:
     """Return the cotangent of `value` from that of the part of x into which it was broadcast."""
     # Adding zeros restores leading dimensions of size 1 that `value` may have.
-    whole = b.add(taken, b.zeros_like(value, dtype=dtype_of(taken)))
+    whole = b.add(cotangent, b.zeros_like(value, dtype=dtype_of(cotangent)))
     summed = b.sum_to_shape_of(whole, value)
     dtype = dtype_of(value)
-    return summed if dtype is dtype_of(taken) else b.cast(summed, dtype=dtype)
+    return summed if dtype is dtype_of(cotangent) else b.cast(summed, dtype=dtype)
 
 
 def _get_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -258,17 +258,17 @@ def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     zeros = b.zeros_like(value, dtype=dtype_of(x))
     if not (dtype_of(value).is_floating or dtype_of(value).is_complex):
         return b.set_item(ct, zeros, *operands, spec=spec), None, *(None for _ in operands)
-    taken = b.get_item(ct, *operands, spec=spec)  # read before set_item, which may then update `ct` in place
-    kept = b.set_item(ct, zeros, *operands, spec=spec)
+    part = b.get_item(ct, *operands, spec=spec)  # read before set_item, which may then update `ct` in place
+    rest = b.set_item(ct, zeros, *operands, spec=spec)
     if Gather() in spec:
-        taken = b.select(_written_last(b, ct, taken, operands, spec), taken, b.zeros_like(taken))
-    return kept, _value_cotangent(b, taken, value), *(None for _ in operands)
+        part = b.select(_written_last(b, ct, part, operands, spec), part, b.zeros_like(part))
+    return rest, _value_cotangent(b, part, value), *(None for _ in operands)
 
 
-def _written_last(b: Builder, x: Any, taken: Any, operands: Any, spec: Spec) -> Any:
+def _written_last(b: Builder, x: Any, part: Any, operands: Any, spec: Spec) -> Any:
     """Return which written values remain: of two written to one element, the last."""
     zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
-    numbers = b.reshape_like(b.range(zero, b.size(taken, dtype=int64), one), taken)
+    numbers = b.reshape_like(b.range(zero, b.size(part, dtype=int64), one), part)
     board = b.set_item(b.zeros_like(x, dtype=int64), numbers, *operands, spec=spec)
     return b.equal(b.get_item(board, *operands, spec=spec), numbers)
 
@@ -281,8 +281,8 @@ def _add_at_item_type(x: TensorType, value: TensorType, *operands: TensorType, s
 
 def _add_at_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (_, value, *operands) = cotangents, inputs
-    taken = b.get_item(ct, *operands, spec=attributes["spec"])
-    return ct, _value_cotangent(b, taken, value), *(None for _ in operands)
+    part = b.get_item(ct, *operands, spec=attributes["spec"])
+    return ct, _value_cotangent(b, part, value), *(None for _ in operands)
 
 
 _X = np.arange(24.0).reshape(2, 3, 4) / 8

@@ -24,18 +24,18 @@ def _concat_type(*inputs: TensorType, axis: int) -> TensorType:
     if not inputs:
         raise ValueError("concat takes at least one tensor")
     dtype = _common_dtype("concat", inputs)
-    known = [x.shape for x in inputs if x.shape is not None]
-    if not known:
+    shapes = [x.shape for x in inputs if x.shape is not None]
+    if not shapes:
         return TensorType(dtype, None)
-    rank = len(known[0])
-    for shape in known:
+    rank = len(shapes[0])
+    for shape in shapes:
         if len(shape) != rank:
             raise ValueError(f"concat: the tensors have {rank} and {len(shape)} dimensions")
     if not rank:
         raise ValueError("concat takes tensors of one or more dimensions, found scalars; use stack")
     at = normalised_axis(axis, rank)
-    _check_others_agree(known, at)
-    result = [_merged([shape[i] for shape in known]) for i in range(rank)]
+    _check_others_agree(shapes, at)
+    result = [_merged([shape[i] for shape in shapes]) for i in range(rank)]
     sizes = [None if x.shape is None else x.shape[at] for x in inputs]
     result[at] = _summed(sizes)
     return TensorType(dtype, tuple(result), all(x.weak for x in inputs))
@@ -142,15 +142,15 @@ def _stack_type(*inputs: TensorType, axis: int = 0) -> TensorType:
         raise ValueError("stack takes at least one tensor")
     dtype = _common_dtype("stack", inputs)
     weak = all(x.weak for x in inputs)
-    known = [x.shape for x in inputs if x.shape is not None]
-    if not known:
+    shapes = [x.shape for x in inputs if x.shape is not None]
+    if not shapes:
         return TensorType(dtype, None, weak)
-    for shape in known[1:]:
-        if not shapes_compatible(known[0], shape):
+    for shape in shapes[1:]:
+        if not shapes_compatible(shapes[0], shape):
             raise ValueError(
-                f"stack: shapes must be equal, but are [{shape_text(known[0])}] and [{shape_text(shape)}]"
+                f"stack: shapes must be equal, but are [{shape_text(shapes[0])}] and [{shape_text(shape)}]"
             )
-    common = [_merged([s[i] for s in known]) for i in range(len(known[0]))]
+    common = [_merged([s[i] for s in shapes]) for i in range(len(shapes[0]))]
     common.insert(normalised_axis(axis, len(common) + 1), len(inputs))
     return TensorType(dtype, tuple(common), weak)
 

@@ -29,8 +29,8 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
 
 def as_numpy(spec: Spec, operands: Iterable[Any]) -> tuple[Any, ...]:
     """Return NumPy's form of an index, unchecked."""
-    given = iter(operands)
-    return tuple(_part(entry, [next(given) for _ in range(entry.takes)]) for entry in spec)
+    iterator = iter(operands)
+    return tuple(_part(entry, [next(iterator) for _ in range(entry.takes)]) for entry in spec)
 
 
 def check_in_range(index: int, size: Dimension, axis: int) -> None:
@@ -39,14 +39,14 @@ def check_in_range(index: int, size: Dimension, axis: int) -> None:
         raise IndexOutOfRangeError(f"slice index {index} of dimension {axis} out of bounds: its size is {size}")
 
 
-def _part(entry: Entry, given: Iterable[Any]) -> Any:
+def _part(entry: Entry, operands: Iterable[Any]) -> Any:
     match entry:
         case Slice():
-            return slice(*entry.filled(map(int, given)))
+            return slice(*entry.filled(map(int, operands)))
         case At():
-            return entry.filled(map(int, given))[0]
+            return entry.filled(map(int, operands))[0]
         case Gather() | Mask():
-            return np.asarray(next(iter(given)))
+            return np.asarray(next(iter(operands)))
     return Ellipsis if isinstance(entry, Rest) else None
 
 

@@ -34,9 +34,9 @@ def _check_expands(x: TensorType, shape: Shape) -> None:
 def _broadcast_to_type(
     x: TensorType, vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
 ) -> TensorType:
-    wanted = given_shape("broadcast_to", shape, vector)
-    _check_expands(x, wanted)
-    return x.with_shape(wanted)
+    target = given_shape("broadcast_to", shape, vector)
+    _check_expands(x, target)
+    return x.with_shape(target)
 
 
 def _broadcast_to_shape_of_type(x: TensorType, like: TensorType) -> TensorType:

@@ -70,8 +70,8 @@ def _broadcast_shape_type(x: TensorType, y: TensorType) -> TensorType:
     if not x.dtype.is_integer:
         raise TypeError(f"a shape has to be of integers, found {x.dtype.name}")
     lengths = [vector.shape[0] if vector.shape else None for vector in (x, y)]
-    known = [length for length in lengths if isinstance(length, int)]
-    return TensorType(x.dtype, (max(known) if len(known) == 2 else None,))
+    static_lengths = [length for length in lengths if isinstance(length, int)]
+    return TensorType(x.dtype, (max(static_lengths) if len(static_lengths) == 2 else None,))
 
 
 def _broadcast_shape(x: Any, y: Any) -> Any:
@@ -107,31 +107,31 @@ def _reshape_type(
 
 def _filled_in(old: Shape, new: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
     """Return the new shape with -1 resolved as far as known; raises ValueError for incompatible sizes."""
-    given = element_count(tuple(d for d in new if d != -1)) or 0
+    count = element_count(tuple(d for d in new if d != -1)) or 0
     total = element_count(old)
     if total is None:
-        return tuple(_dimension_left(old, given) if d == -1 else d for d in new)
+        return tuple(_dimension_left(old, count) if d == -1 else d for d in new)
     if -1 not in new:
-        if given != total:
+        if count != total:
             raise ValueError(
                 f"reshape: cannot reshape a tensor with {total} elements to shape [{shape_text(new)}] "
-                f"({given} elements)"
+                f"({count} elements)"
             )
         return new
-    if given == 0:
+    if count == 0:
         raise ValueError(f"reshape cannot infer the missing dimension of {list(new)} for an empty tensor")
-    if total % given:
+    if total % count:
         raise ValueError(
-            f"reshape: dimension size must be evenly divisible by {given} but is {total} for {list(new)}"
+            f"reshape: dimension size must be evenly divisible by {count} but is {total} for {list(new)}"
         )
-    return tuple(total // given if d == -1 else d for d in new)
+    return tuple(total // count if d == -1 else d for d in new)
 
 
-def _dimension_left(old: Shape, given: int) -> Dimension:
-    """Return the only unknown dimension of `old`, if the static ones multiply to `given`."""
+def _dimension_left(old: Shape, count: int) -> Dimension:
+    """Return the only unknown dimension of `old`, if the static ones multiply to `count`."""
     unknown = [d for d in old or () if not isinstance(d, int)]
-    known = element_count(tuple(d for d in old or () if isinstance(d, int)))
-    return unknown[0] if len(unknown) == 1 and known == given != 0 else None
+    static_count = element_count(tuple(d for d in old or () if isinstance(d, int)))
+    return unknown[0] if len(unknown) == 1 and static_count == count != 0 else None
 
 
 def _reshape(x: Any, vector: Any = None, *, shape: Any) -> Any:
@@ -179,8 +179,8 @@ def _squeeze_type(x: TensorType, *, axis: tuple[int, ...] | None = None) -> Tens
     if x.shape is None:
         return x
     if axis is None:
-        known = all(isinstance(d, int) for d in x.shape)
-        return x.with_shape(tuple(d for d in x.shape if d != 1) if known else None)
+        is_static = all(isinstance(d, int) for d in x.shape)
+        return x.with_shape(tuple(d for d in x.shape if d != 1) if is_static else None)
     axes = normalised_axes(axis, len(x.shape))
     for a in axes:
         size = x.shape[a]

@@ -34,16 +34,16 @@ def _kernel(x: Any, *, axes: tuple[int, ...], lengths: tuple[int, ...]) -> Any:
 
 def _gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Element i of an axis is element k of window i - k, for each k: the sum over a diagonal of windows of windows."""
-    (found,), axes, lengths = cotangents, attributes["axes"], attributes["lengths"]
+    (cotangent,), axes, lengths = cotangents, attributes["axes"], attributes["lengths"]
     rank = len(inputs[0].type.shape)
     for last in reversed(range(len(axes))):
         axis, length = axes[last] % rank, lengths[last]
         paddings = tuple((length - 1, length - 1) if i == axis else (0, 0) for i in range(rank + last + 1))
-        wide = b.pad(found, paddings=paddings, mode="CONSTANT", constant_values=0)
+        wide = b.pad(cotangent, paddings=paddings, mode="CONSTANT", constant_values=0)
         wide = b.sliding_windows(wide, axes=(axis,), lengths=(length,))
         diagonal = b.diag_part(b.reverse(wide, axis=(rank + last + 1,)), offset=0)
-        found = b.reduce_sum(diagonal, axis=(rank + last,), keepdims=False)
-    return (found,)
+        cotangent = b.reduce_sum(diagonal, axis=(rank + last,), keepdims=False)
+    return (cotangent,)
 
 
 sliding_windows = define(

@@ -226,14 +226,14 @@ define(
 
 
 def _new_type(*sizes: TensorType, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> ArrayType:
-    known = tuple(None if size == INPUT else size for size in shape)
-    return ArrayType(dtype, known, dense_strides(known, dtype))
+    static_shape = tuple(None if size == INPUT else size for size in shape)
+    return ArrayType(dtype, static_shape, dense_strides(static_shape, dtype))
 
 
 def _allocate(*sizes: Any, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> np.ndarray:
     """Allocate an array; with `fill` None its elements are uninitialised."""
-    given = iter(sizes)
-    whole = tuple(int(next(given)) if size == INPUT else size for size in shape)
+    iterator = iter(sizes)
+    whole = tuple(int(next(iterator)) if size == INPUT else size for size in shape)
     return np.empty(whole, dtype.numpy) if fill is None else np.full(whole, fill, dtype.numpy)
 
 

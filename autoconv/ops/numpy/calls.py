@@ -36,41 +36,42 @@ def _result(
 def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values: bool) -> tuple[TensorType, ...]:
     """Return the result types for example arrays: dtypes, and sizes that all examples share."""
     ranked = all(x.shape is not None for x in inputs)
-    known = ranked and all(isinstance(d, int) for x in inputs for d in x.shape)
+    is_static = ranked and all(isinstance(d, int) for x in inputs for d in x.shape)
     numbers = [i for i in _numbers((*arguments, *(value for _, value in keywords))) if inputs[i].dtype.is_integer]
-    tries = [(size, 0, 0) for size in _SIZES[: 1 if known or by_values else None]]
+    tries = [(size, 0, 0) for size in _SIZES[: 1 if is_static or by_values else None]]
     tries += [(_SIZES[0], 0, 2)] if numbers and not by_values else []  # an integer may be the requested size
-    found: list[tuple[np.ndarray, ...]] = []
+    results_by_try: list[tuple[np.ndarray, ...]] = []
     for size, rank, more in tries if ranked else [(2, rank, 0) for rank in range(4)]:
         try:
-            given = _examples(inputs, size, rank, dict.fromkeys(numbers, more))
-            results = _of_examples(given, function, arguments, keywords)
-            found.append(results if isinstance(results, tuple) else (results,))
+            example_arrays = _examples(inputs, size, rank, dict.fromkeys(numbers, more))
+            results = _of_examples(example_arrays, function, arguments, keywords)
+            results_by_try.append(results if isinstance(results, tuple) else (results,))
         except Exception:
-            if known and not more:
+            if is_static and not more:
                 raise
-    if not found:
+    if not results_by_try:
         raise TypeError(f"numpy.{function} takes no such arrays: {', '.join(map(str, inputs))}")
-    unknown = by_values or len(found) < len(tries)
-    shapes = [_common_shape([x.shape for x in each], unknown) for each in zip(*found, strict=True)]
+    unknown = by_values or len(results_by_try) < len(tries)
+    shapes = [_common_shape([x.shape for x in each], unknown) for each in zip(*results_by_try, strict=True)]
     return tuple(
-        TensorType(as_dtype(x.dtype), shape if ranked else None) for x, shape in zip(found[0], shapes, strict=True)
+        TensorType(as_dtype(x.dtype), shape if ranked else None)
+        for x, shape in zip(results_by_try[0], shapes, strict=True)
     )
 
 
 def _examples(inputs: Any, size: int, rank: int, more: dict[int, int]) -> list[np.ndarray]:
     """Return an array for each input, of that rank where its own is unknown; `more` is added to some, by position."""
-    given = [example(x if x.shape is not None else x.with_shape((size,) * rank), size) for x in inputs]
-    return [x + x.dtype.type(more[i]) if i in more else x for i, x in enumerate(given)]
+    arrays = [example(x if x.shape is not None else x.with_shape((size,) * rank), size) for x in inputs]
+    return [x + x.dtype.type(more[i]) if i in more else x for i, x in enumerate(arrays)]
 
 
-def _of_examples(given: Sequence[np.ndarray], function: str, arguments: Any, keywords: Any) -> Any:
+def _of_examples(example_arrays: Sequence[np.ndarray], function: str, arguments: Any, keywords: Any) -> Any:
     """Call the function with examples; ones that are no positions in a short array become zeros."""
     try:
-        return _call(*given, function=function, arguments=arguments, keywords=keywords)
+        return _call(*example_arrays, function=function, arguments=arguments, keywords=keywords)
     except IndexError:
-        given = [np.zeros_like(x) if x.dtype.kind in "iu" else x for x in given]
-        return _call(*given, function=function, arguments=arguments, keywords=keywords)
+        example_arrays = [np.zeros_like(x) if x.dtype.kind in "iu" else x for x in example_arrays]
+        return _call(*example_arrays, function=function, arguments=arguments, keywords=keywords)
 
 
 def _numbers(arguments: Sequence[Argument]) -> Iterator[int]:
@@ -125,11 +126,11 @@ def _call(
     by_values: bool = False,
 ) -> Any:
     compute: Any = functools.reduce(getattr, function.split("."), np)
-    given = [resolve(argument, inputs) for argument in arguments]
-    found = compute(*given, **{name: resolve(argument, inputs) for name, argument in keywords})
-    if isinstance(found, (tuple, list)) and len(found) > 1:
-        return tuple(np.asarray(result) for result in found)
-    return np.asarray(found[0] if isinstance(found, (tuple, list)) else found)
+    values = [resolve(argument, inputs) for argument in arguments]
+    output = compute(*values, **{name: resolve(argument, inputs) for name, argument in keywords})
+    if isinstance(output, (tuple, list)) and len(output) > 1:
+        return tuple(np.asarray(result) for result in output)
+    return np.asarray(output[0] if isinstance(output, (tuple, list)) else output)
 
 
 def _effects(types: Sequence[Type], attributes: Any) -> Effects:

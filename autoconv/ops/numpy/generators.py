@@ -29,11 +29,11 @@ def _make(*seed: Any) -> tuple[Any]:
 def _draw(
     generator: Any, *inputs: Any, method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...], type: Any
 ) -> Any:
-    found = getattr(generator, method)(
+    draws = getattr(generator, method)(
         *(resolve(argument, inputs) for argument in arguments),
         **{name: resolve(argument, inputs) for name, argument in keywords},
     )
-    return np.asarray(found, type.dtype.numpy)
+    return np.asarray(draws, type.dtype.numpy)
 
 
 def drawn_type(
@@ -44,43 +44,43 @@ def drawn_type(
     Example draws determine it. Raises NumPy's error where there are no tensor arguments, and StagingError where no
     example arguments are accepted.
     """
-    known = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
+    is_static = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
     examples = [example(x, 1) for x in inputs]
-    found, why = _example_draws(examples, method, arguments, keywords)
-    if not found and inputs:  # floats may be probabilities
+    draws, why = _example_draws(examples, method, arguments, keywords)
+    if not draws and inputs:  # floats may be probabilities
         examples = [x / np.sum(x, dtype=x.dtype) if x.dtype.kind == "f" and x.size else x for x in examples]
-        found, why = _example_draws(examples, method, arguments, keywords)
-    if not found:
+        draws, why = _example_draws(examples, method, arguments, keywords)
+    if not draws:
         assert why is not None
         if inputs:
             raise StagingError(f"what {method!r} draws is not known while tracing") from why
         raise why
-    shapes = [np.shape(drawn) for drawn in found]
+    shapes = [np.shape(drawn) for drawn in draws]
     shape: Any = None
-    if known and len({len(each) for each in shapes}) == 1:
-        unsure = len(found) == 1 and why is not None
+    if is_static and len({len(each) for each in shapes}) == 1:
+        unsure = len(draws) == 1 and why is not None
         shape = tuple(None if unsure or len(set(sizes)) > 1 else sizes[0] for sizes in zip(*shapes, strict=True))
-    return TensorType(as_dtype(np.asarray(found[0]).dtype), shape, isinstance(found[-1], (bool, int, float)))
+    return TensorType(as_dtype(np.asarray(draws[0]).dtype), shape, isinstance(draws[-1], (bool, int, float)))
 
 
 def _example_draws(
     examples: Sequence[np.ndarray], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
 ) -> tuple[list[Any], Exception | None]:
     """Return the results of example draws, and the last error."""
-    found: list[Any] = []
+    draws_by_example: list[Any] = []
     why: Exception | None = None
     for more in (0, 2, 50):  # an integer may be the requested size, or the number of items to choose from
-        given = [x + x.dtype.type(more) if x.dtype.kind in "iu" else x for x in examples]
+        arrays = [x + x.dtype.type(more) if x.dtype.kind in "iu" else x for x in examples]
         try:
             drawn = getattr(np.random.default_rng(0), method)(
-                *(resolve(argument, given) for argument in arguments),
-                **{name: resolve(argument, given) for name, argument in keywords},
+                *(resolve(argument, arrays) for argument in arguments),
+                **{name: resolve(argument, arrays) for name, argument in keywords},
             )
         except Exception as error:
             why = error
         else:
-            found.append(drawn)
-    return found, why
+            draws_by_example.append(drawn)
+    return draws_by_example, why
 
 
 def _draw_type(generator: Type, *inputs: Type, type: Any, **_: Any) -> Any:

@@ -52,12 +52,12 @@ def join_items(x: Any, function: str, axis: int | None) -> np.ndarray:
     return result
 
 
-def _expected(found: np.ndarray, dtype: DType, shape: Sequence[int | None]) -> np.ndarray:
-    alike = len(shape) == found.ndim and all(a in (None, b) for a, b in zip(shape, found.shape, strict=True))
-    if found.dtype == dtype.numpy and alike:
-        return found
-    wanted, sizes = TensorType(dtype, tuple(shape)), ",".join(map(str, found.shape))
-    raise OtherKindError(f"a list became an array of {found.dtype}[{sizes}], where this graph expected {wanted}")
+def _expected(array: np.ndarray, dtype: DType, shape: Sequence[int | None]) -> np.ndarray:
+    alike = len(shape) == array.ndim and all(a in (None, b) for a, b in zip(shape, array.shape, strict=True))
+    if array.dtype == dtype.numpy and alike:
+        return array
+    list_type, sizes = TensorType(dtype, tuple(shape)), ",".join(map(str, array.shape))
+    raise OtherKindError(f"a list became an array of {array.dtype}[{sizes}], where this graph expected {list_type}")
 
 
 def _array_of_numbers(
@@ -81,9 +81,9 @@ def _join_numbers(x: Any, element: TensorType) -> np.ndarray | None:
         if len(lengths) != 1:
             return None
         x = bytearray().join(x) if isinstance(x[0], bytearray) else [row for rows in x for row in rows]
-    found = np.frombuffer(x, element.dtype.numpy)
+    numbers = np.frombuffer(x, element.dtype.numpy)
     counts = [size // outer for outer, size in zip([1, *sizes], sizes, strict=False)]
-    return found.reshape(*counts, -1) if found.size else found
+    return numbers.reshape(*counts, -1) if numbers.size else numbers
 
 
 def _casts(source: DType, target: DType) -> bool:

@@ -17,20 +17,20 @@ _ON_WRITING = ("__setattr__", "__delattr__"), ("__set__", "__delete__")
 @functools.lru_cache(maxsize=1024)
 def runs_code(kind: type, name: str, writes: bool = False) -> bool:
     """Return whether access to the attribute runs code: a method, a property, a descriptor, or a hook of the class."""
-    found = inspect.getattr_static(kind, name, None)
-    if isinstance(found, (property, types.FunctionType)):
+    attribute = inspect.getattr_static(kind, name, None)
+    if isinstance(attribute, (property, types.FunctionType)):
         return True
     hooks, describing = _ON_WRITING if writes else _ON_READING
-    own = [getattr(kind, hook, None) for hook in hooks] + [getattr(type(found), hook, None) for hook in describing]
-    return any(map(_is_programs, own)) and not isinstance(found, functools.cached_property)
+    own = [getattr(kind, hook, None) for hook in hooks] + [getattr(type(attribute), hook, None) for hook in describing]
+    return any(map(_is_programs, own)) and not isinstance(attribute, functools.cached_property)
 
 
 @functools.lru_cache(maxsize=1024)
 def computes(kind: type, name: str) -> bool:
     """Return whether the class computes an attribute that the object itself does not hold."""
-    found = inspect.getattr_static(kind, name, None)
-    missing = found is None and _is_programs(getattr(kind, "__getattr__", None))
-    return missing or isinstance(found, functools.cached_property)
+    attribute = inspect.getattr_static(kind, name, None)
+    missing = attribute is None and _is_programs(getattr(kind, "__getattr__", None))
+    return missing or isinstance(attribute, functools.cached_property)
 
 
 def _is_programs(method: Any) -> bool:

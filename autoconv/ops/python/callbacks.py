@@ -24,10 +24,10 @@ def _call(
     *inputs: Any, function: Callable[..., Any], dtypes: tuple[DType, ...], shapes: tuple[Shape, ...]
 ) -> tuple[Any, ...]:
     """Call the function with arrays; it returns one value per dtype (a single one bare, none as None)."""
-    found = function(*inputs)
+    result = function(*inputs)
     if not dtypes:
         return ()
-    values = found if isinstance(found, (tuple, list)) and (len(dtypes) > 1 or len(found) == 1) else (found,)
+    values = result if isinstance(result, (tuple, list)) and (len(dtypes) > 1 or len(result) == 1) else (result,)
     if len(values) != len(dtypes):
         raise InvalidArgumentError(
             f"{_name(function)} returned {len(values)} values, but expects to see {len(dtypes)} values."

@@ -36,8 +36,8 @@ def left_of_group(
         return raised[0] if raised else rest
     again = [e for e in raised if any(e is part for part in parts)]
     new = [e for e in raised if not any(e is part for part in parts)]
-    kept = {id(leaf) for e in (*again, *((rest,) if rest is not None else ())) for leaf in leaves_of_group(e)}
-    left = error.subgroup(lambda e: id(e) in kept) if kept else None
+    kept_ids = {id(leaf) for e in (*again, *((rest,) if rest is not None else ())) for leaf in leaves_of_group(e)}
+    left = error.subgroup(lambda e: id(e) in kept_ids) if kept_ids else None
     every = [*new, left] if left is not None else new
     return BaseExceptionGroup("", every) if len(every) > 1 else every[0] if every else None
 

@@ -197,10 +197,10 @@ define(
 
 def _element(x: Any, *, dtype: DType) -> np.ndarray:
     """Return the array element that an assignment of x gives."""
-    held = np.zeros((), dtype.numpy)
+    result = np.zeros((), dtype.numpy)
     with np.errstate(all="ignore"):
-        held[()] = x
-    return held
+        result[()] = x
+    return result
 
 
 define(
@@ -230,9 +230,9 @@ define(
 
 def _make(*values: Any, kind: type, names: tuple[str, ...]) -> tuple[Any]:
     """Make an object of the user's class with the attributes that its constructor set."""
-    made: Any = object.__new__(kind)
-    vars(made).update(zip(names, values, strict=True))
-    return (made,)
+    instance: Any = object.__new__(kind)
+    vars(instance).update(zip(names, values, strict=True))
+    return (instance,)
 
 
 define(
@@ -246,9 +246,9 @@ def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tup
     """Apply the named operator or builtin; the last operands are passed by the names in `keywords`."""
     count = len(operands) - len(keywords)
     note_apply(function, operands)
-    found = FUNCTIONS[function](*operands[:count], **dict(zip(keywords, operands[count:], strict=True)))
-    note_made(found)
-    return (found,)
+    result = FUNCTIONS[function](*operands[:count], **dict(zip(keywords, operands[count:], strict=True)))
+    note_made(result)
+    return (result,)
 
 
 def _apply_effects(_: Any, attributes: Any) -> Effects:
@@ -311,15 +311,15 @@ define(
 def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
     """Call a method of one of Python's own classes, or of NumPy's; AttributeError where there is none of the name."""
     written = isinstance(inspect.getattr_static(type(x), name, None), types.FunctionType)
-    known = isinstance(x, (*_PLAIN, np.ndarray)) and not written
-    if not known and type(x) not in COLLECTIONS:
+    is_plain = isinstance(x, (*_PLAIN, np.ndarray)) and not written
+    if not is_plain and type(x) not in COLLECTIONS:
         raise NotInGraphError(
             f"a graph chooses which {type(x).__name__} it calls the method {name!r} of, and cannot call it"
         )
-    found = getattr(x, name)
+    attribute = getattr(x, name)
     count = len(arguments) - len(keywords)
     note_method(x, name, arguments)
-    return (found(*arguments[:count], **dict(zip(keywords, arguments[count:], strict=True))),)
+    return (attribute(*arguments[:count], **dict(zip(keywords, arguments[count:], strict=True))),)
 
 
 def _method_effects(types: Any, attributes: Any) -> Effects:

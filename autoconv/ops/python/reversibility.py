@@ -26,15 +26,17 @@ def can_undo(graph: Graph) -> bool:
 
     Arrays passed as memory count as logged (see `rollback_of`); others belong to the run.
     """
-    made = makes_all_generators(graph)
-    return not any(is_irreversible(node) and not (made and node.op.name == "generator_draw") for node in graph.walk())
+    makes_generators = makes_all_generators(graph)
+    return not any(
+        is_irreversible(node) and not (makes_generators and node.op.name == "generator_draw") for node in graph.walk()
+    )
 
 
 def makes_all_generators(graph: Graph) -> bool:
     """Return whether the graph makes all of its NumPy generators itself, so that draws are invisible outside."""
     nodes = (node for node in graph.walk() if not node.regions)
-    given = [*graph.parameters, *(value for node in nodes for value in _foreign_results(node))]
-    return all(value.type != ObjectType("Generator") for value in given)
+    values = [*graph.parameters, *(value for node in nodes for value in _foreign_results(node))]
+    return all(value.type != ObjectType("Generator") for value in values)
 
 
 def _foreign_results(node: Node) -> Sequence[Value]:
@@ -57,8 +59,10 @@ def is_irreversible(node: Node) -> bool:
 def _has_unlogged_effect(node: Node) -> bool:
     if node.regions:
         return False  # nodes in regions are tested individually
-    known = node.op.name in _LOGGED or node.op.name.startswith(TO_LOCAL_OBJECTS) or not node.effects & Effects.WRITE
-    return bool(node.effects & Effects.RANDOM) or node.op.traits.irreversible or not known
+    is_revertible = (
+        node.op.name in _LOGGED or node.op.name.startswith(TO_LOCAL_OBJECTS) or not node.effects & Effects.WRITE
+    )
+    return bool(node.effects & Effects.RANDOM) or node.op.traits.irreversible or not is_revertible
 
 
 __all__ = ["can_undo", "is_irreversible", "may_not_undo"]

@@ -29,8 +29,8 @@ def revocable(
 
     The result stands if a change cannot be undone.
     """
-    given = [array for array in arrays if array.flags.writeable]
-    copies = [array.copy() for array in given]
+    writable = [array for array in arrays if array.flags.writeable]
+    copies = [array.copy() for array in writable]
     outer, log = ACTIVE.log, Log()
     ACTIVE.log = log
     revoked = False
@@ -41,7 +41,7 @@ def revocable(
             return result
         ACTIVE.log = None
         log.undo()
-        for array, copy in zip(given, copies, strict=True):
+        for array, copy in zip(writable, copies, strict=True):
             array[...] = copy
         error = Revoked()
         error._autoconv_printed = log.printed

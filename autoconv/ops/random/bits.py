@@ -28,7 +28,7 @@ from autoconv.ops.traits import SizeOperand
 _BITS = 2**64
 TRUNCATION = 2.0  # standard deviations
 PRECISION = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7}  # random bits of a uniform number
-LEAST = 1e-7  # uniform numbers of which the logarithm is taken are not smaller
+LEAST = 1e-7  # lower bound of uniform numbers before their logarithm is taken
 RESERVED = 256  # blocks by which a counter advances for each number of a draw
 _MOST_SEED = 2**31 - 1
 _DEFAULT_SEED = 87654321  # the global seed of draws that have a seed of their own alone
@@ -80,8 +80,8 @@ class GlobalGenerator:
         """Return the two seeds of an object that draws by itself; without any seed, the operating system's."""
         with self._lock:
             own = self._seeds.randint(0, _MOST_SEED) if op_seed is None and self.seed is not None else op_seed
-            found = self.pair(own, lambda: 0)
-        return found or (int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
+            seed_pair = self.pair(own, lambda: 0)
+        return seed_pair or (int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
 
     def stream(self, kind: str, op_seed: Any = None) -> np.ndarray:
         """Return key and counter of the next draw, uint64[3]; the draw adds to the counter what it uses."""
@@ -124,9 +124,9 @@ def stream_name(op: str, dtype: DType) -> str:
 
 def from_seed(seed: Any, alg: str) -> Bits:
     """Return the words for a seed: two integers, which are mixed, or for "counter" those of Philox and its key."""
-    wanted = seed_size(alg)
-    if np.shape(seed) != (wanted,):
-        raise InvalidArgumentError(f"seed must have shape [{wanted}], not {list(np.shape(seed))}")
+    size = seed_size(alg)
+    if np.shape(seed) != (size,):
+        raise InvalidArgumentError(f"seed must have shape [{size}], not {list(np.shape(seed))}")
     numbers = [int(number) for number in seed]
     if alg == "counter":
         return Philox(numbers[2], numbers[0], numbers[1])
@@ -216,17 +216,17 @@ def _truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     count, each = _size(shape), words_of_pair(dtype)
     members = 8 // each
     groups = -(-count // members)
-    found, filled = np.zeros((groups, members)), np.zeros(groups, np.int64)
+    numbers_accepted, filled = np.zeros((groups, members)), np.zeros(groups, np.int64)
     going, turn = np.arange(groups), 0
     while going.size:
         starts = going.astype(np.uint64) * np.uint64(RESERVED * members // 4) + np.uint64(turn)
         numbers = _pairs(bits.blocks(starts).reshape(going.size, -1, each), dtype).reshape(going.size, -1)
         for number in numbers.T:
-            taken = (np.abs(number) < TRUNCATION) & (filled[going] < members)
-            found[going[taken], filled[going[taken]]] = number[taken]
-            filled[going[taken]] += 1
+            is_accepted = (np.abs(number) < TRUNCATION) & (filled[going] < members)
+            numbers_accepted[going[is_accepted], filled[going[is_accepted]]] = number[is_accepted]
+            filled[going[is_accepted]] += 1
         going, turn = going[filled[going] < members], turn + 1
-    return found.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
+    return numbers_accepted.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
 
 
 def _integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> Any:
@@ -270,9 +270,9 @@ def seeded(rule: Callable[..., TensorType]) -> Callable[..., TensorType]:
     def with_seed(seed: TensorType, *inputs: TensorType, **attributes: Any) -> TensorType:
         if not seed.dtype.is_integer:
             raise TypeError(f"seed must be of integers, found {seed.dtype.name}")
-        wanted = seed_size(attributes.get("alg", ""))
-        if not shapes_compatible(seed.shape, (wanted,)):
-            raise ValueError(f"seed must have shape [{wanted}], found {seed}")
+        size = seed_size(attributes.get("alg", ""))
+        if not shapes_compatible(seed.shape, (size,)):
+            raise ValueError(f"seed must have shape [{size}], found {seed}")
         return rule(*inputs, **attributes)
 
     return with_seed
@@ -286,8 +286,8 @@ def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Ca
     """Define the stateful and the stateless op of a floating distribution."""
 
     def stateful(vector: Any = None, *, shape: Any, dtype: DType = float32, seed: Any = None) -> Any:
-        wanted = _shape_of(name, shape, vector)
-        return draw(GLOBAL.next(stream_name(name, dtype), _size(wanted), seed), wanted, dtype)
+        static_shape = _shape_of(name, shape, vector)
+        return draw(GLOBAL.next(stream_name(name, dtype), _size(static_shape), seed), static_shape, dtype)
 
     def stateless(seed: Any, vector: Any = None, *, shape: Any, dtype: DType = float32, alg: str = "philox") -> Any:
         return draw(from_seed(seed, alg), _shape_of(name, shape, vector), dtype)
@@ -319,9 +319,9 @@ _floats(
 
 
 def _random_uniform_int(low: Any, high: Any, vector: Any = None, *, shape: Any, seed: Any = None) -> Any:
-    wanted = _shape_of("random_uniform_int", shape, vector)
-    bits = GLOBAL.next(stream_name("uniform_int", as_dtype(low.dtype)), _size(wanted), seed)
-    return _integers(bits, wanted, low, high)
+    static_shape = _shape_of("random_uniform_int", shape, vector)
+    bits = GLOBAL.next(stream_name("uniform_int", as_dtype(low.dtype)), _size(static_shape), seed)
+    return _integers(bits, static_shape, low, high)
 
 
 def _stateless_uniform_int(
@@ -337,14 +337,14 @@ def _bits_type(vector: TensorType | None = None, *, shape: Any, dtype: DType, **
 
 
 def _stateless_bits(seed: Any, vector: Any = None, *, shape: Any, dtype: DType, alg: str = "philox") -> Any:
-    wanted = _shape_of("stateless_random_bits", shape, vector)
-    return _raw(from_seed(seed, alg), wanted, dtype.size == 8).astype(dtype.numpy)
+    static_shape = _shape_of("stateless_random_bits", shape, vector)
+    return _raw(from_seed(seed, alg), static_shape, dtype.size == 8).astype(dtype.numpy)
 
 
 def _random_bits(vector: Any = None, *, shape: Any, dtype: DType, seed: Any = None) -> Any:
-    wanted = _shape_of("random_bits", shape, vector)
-    bits = GLOBAL.next(stream_name("bits", dtype), _size(wanted), seed)
-    return _raw(bits, wanted, dtype.size == 8).astype(dtype.numpy)
+    static_shape = _shape_of("random_bits", shape, vector)
+    bits = GLOBAL.next(stream_name("bits", dtype), _size(static_shape), seed)
+    return _raw(bits, static_shape, dtype.size == 8).astype(dtype.numpy)
 
 
 _LOW, _HIGH = np.int32(-3), np.int32(9)

@@ -139,7 +139,7 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
 class _Outputs:
     """The numbers of a result, parameter by parameter, each with blocks of random words of its own.
 
-    A block makes two uniform or two normal numbers, of which the second is taken first.
+    A block makes two uniform or two normal numbers, and the second is taken first.
     """
 
     def __init__(self, bits: Bits, parameters: int, shape: tuple[int, ...]) -> None:

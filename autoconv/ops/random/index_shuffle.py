@@ -35,8 +35,8 @@ def _shuffle(index: Any, seed: Any, most: Any, *, rounds: int = 4) -> Any:
     shape = np.broadcast_shapes(np.shape(index), np.shape(most), keys.shape[:-1])
     columns = [np.broadcast_to(value, shape).ravel().tolist() for value in (index, most)]
     words = [np.broadcast_to(keys[..., i], shape).ravel().tolist() for i in range(3)]
-    found = [_position(i, key, end, rounds) for i, end, key in zip(*columns, zip(*words, strict=True), strict=True)]
-    return np.array(found, np.asarray(index).dtype).reshape(shape)
+    positions = [_position(i, key, end, rounds) for i, end, key in zip(*columns, zip(*words, strict=True), strict=True)]
+    return np.array(positions, np.asarray(index).dtype).reshape(shape)
 
 
 def _position(index: int, key: tuple[int, ...], most: int, rounds: int) -> int:

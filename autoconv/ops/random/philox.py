@@ -37,7 +37,7 @@ class Philox:
 
     def __init__(self, key: int, low: int, high: int) -> None:
         self.key, self.low, self.high = key % _LONG, low % _LONG, high % _LONG
-        self._used = 0
+        self._position = 0
 
     @classmethod
     def of_seed(cls, first: int, second: int) -> Philox:
@@ -61,6 +61,6 @@ class Philox:
     def words(self, count: int) -> np.ndarray:
         """Return the next `count` words, from the next block on."""
         size = -(-count // 4)
-        numbers = np.arange(self._used, self._used + size, dtype=np.uint64)
-        self._used += size
+        numbers = np.arange(self._position, self._position + size, dtype=np.uint64)
+        self._position += size
         return self.blocks(numbers).reshape(-1)[:count]

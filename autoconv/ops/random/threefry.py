@@ -41,7 +41,7 @@ class Threefry:
     def __init__(self, first: int, second: int) -> None:
         block = threefry2x32(_words(first), np.array([_words(second)], np.uint32))[0]
         self._key = int(block[0]), int(block[1])
-        self._drawn = 0
+        self._position = 0
 
     def blocks(self, numbers: np.ndarray) -> np.ndarray:
         """Return two blocks for each of these numbers, counted from the first: uint32 [n, 4]."""
@@ -52,8 +52,8 @@ class Threefry:
     def words(self, count: int) -> np.ndarray:
         """Return the next `count` words, from the next pair of blocks on."""
         size = -(-count // 4)
-        numbers = np.arange(self._drawn, self._drawn + size, dtype=np.uint64)
-        self._drawn += size
+        numbers = np.arange(self._position, self._position + size, dtype=np.uint64)
+        self._position += size
         return self.blocks(numbers).reshape(-1)[:count]
 
 

@@ -95,8 +95,8 @@ def _sum_in_blocks(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     if not leading or rows <= 4 * _SUMMED or not x.flags.c_contiguous:
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
     parts = np.add.reduceat(x.reshape(rows, -1), np.arange(0, rows, _SUMMED), axis=0)
-    kept = (1,) * count if keepdims else ()
-    return np.sum(parts, axis=0, dtype=np.float64).astype(x.dtype).reshape(*kept, *x.shape[count:])
+    kept_shape = (1,) * count if keepdims else ()
+    return np.sum(parts, axis=0, dtype=np.float64).astype(x.dtype).reshape(*kept_shape, *x.shape[count:])
 
 
 def _prod(x: Any, axis: Axis, keepdims: bool) -> Any:
@@ -200,10 +200,10 @@ def _product_of_others(b: Builder, x: Any, cotangent: Any, axis: int) -> Any:
 def _extremum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Distribute the cotangent evenly over all elements that equal the extremum."""
     (ct,), (x,), (y,) = cotangents, inputs, results
-    chosen = b.cast(b.equal(x, _restore_axes(b, y, x, attributes)), dtype=dtype_of(x))
-    count = b.reduce_sum(chosen, axis=attributes.get("axis"), keepdims=attributes.get("keepdims", False))
+    is_chosen = b.cast(b.equal(x, _restore_axes(b, y, x, attributes)), dtype=dtype_of(x))
+    count = b.reduce_sum(is_chosen, axis=attributes.get("axis"), keepdims=attributes.get("keepdims", False))
     share = _restore_axes(b, b.divide(ct, count), x, attributes)
-    return (b.multiply(chosen, share),)
+    return (b.multiply(is_chosen, share),)
 
 
 def _logsumexp_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

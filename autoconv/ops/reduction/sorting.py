@@ -188,8 +188,8 @@ def _searchsorted(sequence: Any, values: Any, *, side: str = "left", dtype: DTyp
         )
     count = int(np.prod(sequence.shape[:-1], dtype=np.int64))
     rows = zip(*(x.reshape(count, x.shape[-1]) for x in (sequence, values)), strict=True)
-    found = [np.searchsorted(row, wanted, side=side) for row, wanted in rows]  # type: ignore[call-overload]
-    return np.array(found, dtype.numpy).reshape(values.shape)
+    places = [np.searchsorted(row, sought, side=side) for row, sought in rows]  # type: ignore[call-overload]
+    return np.array(places, dtype.numpy).reshape(values.shape)
 
 
 sort = define(

@@ -84,7 +84,7 @@ def _up_to_64(data: bytes) -> int:
 
 
 def _longer(data: bytes) -> int:
-    """Hash blocks of 64 bytes, of which the last may overlap the one before it."""
+    """Hash blocks of 64 bytes; the last may overlap the one before it."""
     length = len(data)
     x, y = 81, 81 * _K1 + 113 & _MASK
     z = _shift_mix(y * _K2 + 113 & _MASK) * _K2 & _MASK

@@ -26,22 +26,22 @@ def _segment_type(texts: TensorType, ids: TensorType, count: TensorType, **_: An
 
 
 def _segment_join(texts: Any, ids: Any, count: Any, *, separator: str = "") -> Any:
-    given, numbers, size = np.asarray(texts, object), np.asarray(ids), int(count)
-    if given.shape[: numbers.ndim] != numbers.shape:
+    texts_array, numbers, size = np.asarray(texts, object), np.asarray(ids), int(count)
+    if texts_array.shape[: numbers.ndim] != numbers.shape:
         raise InvalidArgumentError(
-            f"the shape of the strings, {list(given.shape)}, does not begin with that of the segments, "
+            f"the shape of the strings, {list(texts_array.shape)}, does not begin with that of the segments, "
             f"{list(numbers.shape)}"
         )
     if size < 0 or np.any(numbers >= size):
         raise InvalidArgumentError(f"segments have to be below {size}, found {np.max(numbers, initial=0)}")
-    inner = given.shape[numbers.ndim :]
-    rows, places = given.reshape(numbers.size, -1), numbers.ravel()
-    found = np.empty((size, rows.shape[1]), object)
+    inner = texts_array.shape[numbers.ndim :]
+    rows, places = texts_array.reshape(numbers.size, -1), numbers.ravel()
+    result = np.empty((size, rows.shape[1]), object)
     for segment in range(size):
         members = rows[places == segment]
         for column in range(rows.shape[1]):
-            found[segment, column] = separator.encode().join(members[:, column])
-    return found.reshape(size, *inner)
+            result[segment, column] = separator.encode().join(members[:, column])
+    return result.reshape(size, *inner)
 
 
 def _fingerprint_type(data: TensorType, **_: Any) -> TensorType:
@@ -52,13 +52,13 @@ def _fingerprint_type(data: TensorType, **_: Any) -> TensorType:
 
 def _fingerprints(data: Any) -> Any:
     """Return the hash of each row's bytes; strings of a row are hashed first where a row has several."""
-    given = np.asarray(data)
-    rows = given.reshape(len(given), -1) if given.size else given.reshape(len(given), 0)
-    result = np.empty((len(given), 8), np.uint8)
+    array = np.asarray(data)
+    rows = array.reshape(len(array), -1) if array.size else array.reshape(len(array), 0)
+    result = np.empty((len(array), 8), np.uint8)
     for row, out in zip(rows, result, strict=True):
-        if given.dtype == object:
+        if array.dtype == object:
             hashes = [fingerprint(bytes(text)).to_bytes(8, "little") for text in row]
-            number = hashes[0] if given.ndim == 1 else fingerprint(b"".join(hashes)).to_bytes(8, "little")
+            number = hashes[0] if array.ndim == 1 else fingerprint(b"".join(hashes)).to_bytes(8, "little")
         else:
             number = fingerprint(np.ascontiguousarray(row).tobytes()).to_bytes(8, "little")
         out[:] = np.frombuffer(number, np.uint8)

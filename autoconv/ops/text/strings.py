@@ -143,8 +143,8 @@ def _reduce_join_type(
 def _reduce_join(x: Any, *, axis: Any = None, keepdims: bool = False, separator: str = "") -> Any:
     x = np.asarray(x)
     axes = tuple(range(x.ndim)) if axis is None else tuple(a % x.ndim for a in axis)
-    kept = [a for a in range(x.ndim) if a not in axes]
-    rows = np.transpose(x, [*kept, *axes]).reshape([x.shape[a] for a in kept] + [-1])
+    kept_axes = [a for a in range(x.ndim) if a not in axes]
+    rows = np.transpose(x, [*kept_axes, *axes]).reshape([x.shape[a] for a in kept_axes] + [-1])
     result = np.empty(rows.shape[:-1], object)
     for position in np.ndindex(result.shape):
         result[position] = separator.encode().join(rows[position])
@@ -230,8 +230,8 @@ def _padded(x: np.ndarray, split: Callable[[bytes], list[bytes]]) -> np.ndarray:
     parts = {position: split(item) for position, item in np.ndenumerate(x)}
     width = max(map(len, parts.values()), default=0)
     result = np.full((*x.shape, width), b"", object)
-    for position, found in parts.items():
-        result[position][: len(found)] = found
+    for position, values in parts.items():
+        result[position][: len(values)] = values
     return result
 
 

@@ -30,15 +30,15 @@ def characters_of(item: bytes, encoding: str, errors: str, replacement: int) -> 
 
 
 def _decoded_with(item: bytes, encoding: str, replacement: str) -> str:
-    found, start = [], 0
+    pieces, start = [], 0
     while start < len(item):
         try:
-            found.append(item[start:].decode(encoding))
+            pieces.append(item[start:].decode(encoding))
             break
         except UnicodeDecodeError as error:
-            found += [item[start : start + error.start].decode(encoding), replacement]
+            pieces += [item[start : start + error.start].decode(encoding), replacement]
             start += error.end
-    return "".join(found)
+    return "".join(pieces)
 
 
 def _decode_type(x: TensorType, *, encoding: str, errors: str = "replace", replacement: int = 0xFFFD) -> TensorType:
@@ -50,8 +50,8 @@ def _decode(x: Any, *, encoding: str, errors: str = "replace", replacement: int 
     x = np.asarray(x)
     rows = {p: [ord(c) for c in characters_of(item, encoding, errors, replacement)] for p, item in np.ndenumerate(x)}
     result = np.zeros((*x.shape, max(map(len, rows.values()), default=0)), np.int32)
-    for position, found in rows.items():
-        result[position][: len(found)] = found
+    for position, values in rows.items():
+        result[position][: len(values)] = values
     return result
 
 

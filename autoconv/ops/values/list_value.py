@@ -85,7 +85,7 @@ class ListValue:
 
     def append(self, item: Any) -> ListValue:
         """Return the list with one more element; raises InvalidArgumentError for an incompatible dtype."""
-        base, array = self._ready_for(item)
+        base, array = self._with_common_dtype(item)
         result = base.with_items(())
         with _APPENDING:
             shared = len(base._buffer) == base.length
@@ -114,13 +114,13 @@ class ListValue:
         """Return a copy with that element; `resize` makes it as long as needed. Raises ListReadError."""
         if index < 0 or (index >= self.length and not resize):
             raise ListReadError(f"Trying to modify element {index} in a list with {self.length} elements.")
-        base, array = self._ready_for(item)
+        base, array = self._with_common_dtype(item)
         items = base.items()
         items.extend([None] * (index + 1 - len(items)))
         items[index] = array
         return base.with_items(items)
 
-    def _ready_for(self, item: Any) -> tuple[ListValue, np.ndarray]:
+    def _with_common_dtype(self, item: Any) -> tuple[ListValue, np.ndarray]:
         """Return the list and the item with one dtype: a weak list takes the item's, otherwise the item the list's."""
         if isinstance(item, ListValue):  # a list of lists, stored by differentiation
             return self, item  # type: ignore[return-value]
@@ -129,8 +129,8 @@ class ListValue:
         if dtype is self.dtype:
             return self, array
         if self.weak:
-            cast = [None if x is None else x.astype(array.dtype) for x in self.items()]
-            return ListValue(cast, dtype=dtype, shape=self.shape, like=self.like), array
+            items = [None if x is None else x.astype(array.dtype) for x in self.items()]
+            return ListValue(items, dtype=dtype, shape=self.shape, like=self.like), array
         if not np.can_cast(array.dtype, self.dtype.numpy, "same_kind"):
             raise InvalidArgumentError(f"a list of {self.dtype.name} cannot hold an element of {dtype.name}")
         return self, array.astype(self.dtype.numpy)

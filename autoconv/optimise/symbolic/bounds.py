@@ -68,16 +68,16 @@ def _known_spec(node: Node, sizes: Sizes) -> Spec | None:
     spec = node.attributes["spec"]
     if not all(isinstance(entry, (At, Slice, Rest, NewAxis)) for entry in spec):
         return None
-    found: list[Entry] = []
+    entries_found: list[Entry] = []
     for entry, operands, axis, _ in aligned(spec, len(shape), node.inputs[count:]):
         if isinstance(entry, Slice):
             bounds = entry.filled(map(sizes.numbers.get, operands))
-            unknown = any(bound is None and given == INPUT for bound, given in zip(bounds, entry.parts, strict=True))
+            unknown = any(bound is None and part == INPUT for bound, part in zip(bounds, entry.parts, strict=True))
             open_ = [isinstance(bound, Symbol) for bound in bounds]
             if unknown or open_[2] or (any(open_) and not isinstance(shape[axis], Symbol)):
                 return None
             entry = Slice(*bounds)
         elif entry.takes:
             return None
-        found.append(entry)
-    return tuple(found[: len(spec)])
+        entries_found.append(entry)
+    return tuple(entries_found[: len(spec)])

@@ -27,11 +27,11 @@ def result_types(sizes: Sizes, node: Node, inputs: Sequence[Value], attributes: 
     rule = SHAPES.get(node.op.name)
     if rule is None or not inputs or not isinstance(inputs[0].type, (TensorType, ArrayType)):
         return None
-    found = rule(sizes, inputs, attributes)
+    result = rule(sizes, inputs, attributes)
     before = [value.type for value in node.results]
-    if found is None or not all(isinstance(type_, (TensorType, ArrayType)) for type_ in before):
+    if result is None or not all(isinstance(type_, (TensorType, ArrayType)) for type_ in before):
         return None
-    shapes = found if isinstance(found, list) else [found] * len(before)
+    shapes = result if isinstance(result, list) else [result] * len(before)
     return [type_.with_shape(shape) for type_, shape in zip(before, shapes, strict=True)]  # type: ignore[union-attr, arg-type]
 
 
@@ -43,9 +43,9 @@ def note_sizes(sizes: Sizes, node: Node) -> None:
     if not type_.dtype.is_integer or type_.shape is None or len(type_.shape) > 1:
         return
     rule = NUMBERS.get(node.op.name)
-    found = None if rule is None else rule(sizes, node)
-    if found is not None and (not isinstance(found, tuple) or len(found) <= MAX_VECTOR):
-        sizes.numbers[node.results[0]] = found
+    numbers = None if rule is None else rule(sizes, node)
+    if numbers is not None and (not isinstance(numbers, tuple) or len(numbers) <= MAX_VECTOR):
+        sizes.numbers[node.results[0]] = numbers
 
 
 def has_symbols(type_: Type) -> bool:

@@ -25,8 +25,8 @@ def _of_constant(sizes: Sizes, node: Node) -> Numbers | None:
     value = np.asarray(node.attributes["value"])
     if value.size > MAX_VECTOR:
         return None
-    found: Any = value.tolist()
-    return tuple(found) if isinstance(found, list) else found
+    numbers: Any = value.tolist()
+    return tuple(numbers) if isinstance(numbers, list) else numbers
 
 
 def _of_shape(sizes: Sizes, node: Node) -> Numbers | None:
@@ -55,13 +55,13 @@ def _of_item(sizes: Sizes, node: Node) -> Numbers | None:
 
 def _of_parts(sizes: Sizes, node: Node) -> Numbers | None:
     """Rule for `stack` and `concat`."""
-    found: list[Dimension] = []
+    sizes_found: list[Dimension] = []
     for value in node.inputs:
         part = sizes.numbers.get(value)
         if part is None:
             return None
-        found += part if isinstance(part, tuple) else (part,)
-    return tuple(found)
+        sizes_found += part if isinstance(part, tuple) else (part,)
+    return tuple(sizes_found)
 
 
 def _numbers_of_first(sizes: Sizes, node: Node) -> Numbers | None:
@@ -94,17 +94,17 @@ def _difference(x: Dimension, y: Dimension) -> Dimension:
 
 
 def _floor_quotient(x: Dimension, y: Dimension) -> Dimension:
-    found = rounded_down(x, y)
-    return quotient(x, y) if found is None else found
+    rounded = rounded_down(x, y)
+    return quotient(x, y) if rounded is None else rounded
 
 
 def _of_product(sizes: Sizes, node: Node) -> Numbers | None:
-    found = sizes.numbers.get(node.inputs[0])
-    return product(found) if isinstance(found, tuple) and not shape_of(node.results[0]) else None
+    number = sizes.numbers.get(node.inputs[0])
+    return product(number) if isinstance(number, tuple) and not shape_of(node.results[0]) else None
 
 
-def _if_known(found: Shape | None) -> Shape | None:
-    return None if found is None or None in found else found
+def _if_known(shape: Shape | None) -> Shape | None:
+    return None if shape is None or None in shape else shape
 
 
 NUMBERS: dict[str, Callable[[Sizes, Node], Numbers | None]] = {

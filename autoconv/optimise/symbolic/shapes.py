@@ -20,19 +20,19 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
     shape, spec = shape_of(inputs[0]), attributes["spec"]
     if shape is None or Mask() in spec:
         return None
-    found: list[Dimension] = []
+    dimensions: list[Dimension] = []
     for entry, operands, axis, count in aligned(spec, len(shape), inputs[1:]):
         if isinstance(entry, NewAxis):
-            found.append(1)
+            dimensions.append(1)
         elif isinstance(entry, Rest):
-            found += shape[axis : axis + count]
+            dimensions += shape[axis : axis + count]
         elif isinstance(entry, Slice):
             given = list(map(sizes.numbers.get, operands))
-            found.append(None if None in given else _sliced(sizes, shape[axis], entry.filled(given)))
+            dimensions.append(None if None in given else _sliced(sizes, shape[axis], entry.filled(given)))
         elif isinstance(entry, At) and isinstance(entry.index, int) and isinstance(size := shape[axis], Symbol):
             sizes.need(plus(size, -entry.index - 1) if entry.index >= 0 else plus(size, entry.index))
     if is_basic(spec):
-        return tuple(found)
+        return tuple(dimensions)
 
     def sliced(size: Dimension, bounds: Sequence[Any]) -> Dimension:
         return None if INPUT in bounds else _sliced(sizes, size, bounds)
@@ -50,9 +50,11 @@ def _sliced(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
 
 
 def _new_array(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    given = iter(inputs)
-    found: list[Any] = [sizes.numbers.get(next(given)) if size == INPUT else size for size in attributes["shape"]]
-    return None if any(isinstance(size, int) and size < 0 for size in found) else tuple(found)
+    iterator = iter(inputs)
+    dimensions: list[Any] = [
+        sizes.numbers.get(next(iterator)) if size == INPUT else size for size in attributes["shape"]
+    ]
+    return None if any(isinstance(size, int) and size < 0 for size in dimensions) else tuple(dimensions)
 
 
 def _set_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
@@ -91,33 +93,33 @@ def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
 
 def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     """Return the new shape if the element counts can be equal, with a size of -1 computed by exact division."""
-    shape, wanted = shape_of(inputs[0]), _requested_dimensions(sizes, inputs, attributes["shape"])
-    if shape is None or wanted is None or None in shape or None in wanted:
+    shape, requested = shape_of(inputs[0]), _requested_dimensions(sizes, inputs, attributes["shape"])
+    if shape is None or requested is None or None in shape or None in requested:
         return None
-    left = [i for i, size in enumerate(wanted) if size == -1]
-    if len(left) > 1 or 0 in wanted:
+    left = [i for i, size in enumerate(requested) if size == -1]
+    if len(left) > 1 or 0 in requested:
         return None
     if left:
-        rest = _inferred_size(shape, [size for size in wanted if size != -1])
+        rest = _inferred_size(shape, [size for size in requested if size != -1])
         if rest is None:
             return None
-        wanted = tuple(rest if i in left else size for i, size in enumerate(wanted))
-    return wanted if _are_equal(sizes, product(wanted), product(shape)) else None
+        requested = tuple(rest if i in left else size for i, size in enumerate(requested))
+    return requested if _are_equal(sizes, product(requested), product(shape)) else None
 
 
-def _inferred_size(shape: Shape, wanted: Sequence[Dimension]) -> Dimension:
-    """Return the size for -1 in `wanted`; division in symbolic sizes is taken to be exact."""
-    quotients = [size for size in wanted if isinstance(size, Quotient)]
-    others = [size for size in wanted if not isinstance(size, Quotient)]
+def _inferred_size(shape: Shape, sizes: Sequence[Dimension]) -> Dimension:
+    """Return the size for -1 in `sizes`; division in symbolic sizes is taken to be exact."""
+    quotients = [size for size in sizes if isinstance(size, Quotient)]
+    others = [size for size in sizes if not isinstance(size, Quotient)]
     total = product((*shape, *(size.divisor for size in quotients)))
     return rounded_down(total, product((*others, *(size.dividend for size in quotients))))
 
 
 def _reshape_like(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    shape, wanted = map(shape_of, inputs)
-    if shape is None or wanted is None or None in shape or None in wanted:
+    shape, target = map(shape_of, inputs)
+    if shape is None or target is None or None in shape or None in target:
         return None
-    return wanted if _are_equal(sizes, product(wanted), product(shape)) else None
+    return target if _are_equal(sizes, product(target), product(shape)) else None
 
 
 def _are_equal(sizes: Sizes, first: Dimension, second: Dimension) -> bool:
@@ -153,13 +155,13 @@ def _to_shape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
     return _nonnegative_shape(sizes, _requested_dimensions(sizes, inputs, attributes["shape"]))
 
 
-def _nonnegative_shape(sizes: Sizes, found: Shape | None) -> Shape | None:
+def _nonnegative_shape(sizes: Sizes, shape: Shape | None) -> Shape | None:
     """Return a requested shape, and add the preconditions that its sizes are not negative."""
-    if found is None or None in found or any(isinstance(size, int) and size < 0 for size in found):
+    if shape is None or None in shape or any(isinstance(size, int) and size < 0 for size in shape):
         return None
-    for size in found:
+    for size in shape:
         sizes.need(size)
-    return found
+    return shape
 
 
 def _shape_by_operand(operands: int) -> _Rule:
@@ -168,8 +170,8 @@ def _shape_by_operand(operands: int) -> _Rule:
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
         if len(inputs) <= operands:
             return None
-        found = sizes.numbers.get(inputs[operands])
-        return _nonnegative_shape(sizes, found) if isinstance(found, tuple) else None
+        numbers = sizes.numbers.get(inputs[operands])
+        return _nonnegative_shape(sizes, numbers) if isinstance(numbers, tuple) else None
 
     return rule
 
@@ -196,10 +198,10 @@ def _requested_dimensions(sizes: Sizes, inputs: Sequence[Value], attribute: Any)
     """Return the requested dimensions: the numbers of the last operand, or the attribute if there is one operand."""
     if len(inputs) < 2:
         return None if attribute is None else tuple(attribute)
-    found = sizes.numbers.get(inputs[-1])
-    if found is None:
+    numbers = sizes.numbers.get(inputs[-1])
+    if numbers is None:
         return None
-    return found if isinstance(found, tuple) else (found,)
+    return numbers if isinstance(numbers, tuple) else (numbers,)
 
 
 def _range(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
@@ -222,12 +224,12 @@ def _top_k(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
 
 
 def _split(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Shape] | None:
-    shape, wanted = shape_of(inputs[0]), list(attributes["sizes"])
-    given = sizes.numbers.get(inputs[1]) if len(inputs) > 1 else None
-    if shape is None or (len(inputs) > 1 and not isinstance(given, tuple)):
+    shape, requested = shape_of(inputs[0]), list(attributes["sizes"])
+    numbers = sizes.numbers.get(inputs[1]) if len(inputs) > 1 else None
+    if shape is None or (len(inputs) > 1 and not isinstance(numbers, tuple)):
         return None
     axis = attributes.get("axis", 0) % len(shape)
-    parts: list[Dimension] = list(given) if isinstance(given, tuple) else wanted
+    parts: list[Dimension] = list(numbers) if isinstance(numbers, tuple) else requested
     if parts.count(-1) == 1:
         left = shape[axis]
         for part in parts:
@@ -306,18 +308,18 @@ def _svd(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
     *batch, rows, columns = shape
     inner = least(rows, columns)
     left, right = (rows, columns) if attributes.get("full_matrices") else (inner, inner)
-    found: list[Shape] = [(*batch, inner), (*batch, rows, left), (*batch, columns, right)]
-    return found if attributes.get("compute_uv", True) else found[:1]
+    shapes: list[Shape] = [(*batch, inner), (*batch, rows, left), (*batch, columns, right)]
+    return shapes if attributes.get("compute_uv", True) else shapes[:1]
 
 
 def _windows(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     shape = shape_of(inputs[0])
     if shape is None:
         return None
-    found = list(shape)
+    dimensions = list(shape)
     for axis, length in zip(attributes["axes"], attributes["lengths"], strict=True):
-        found[axis] = plus(found[axis], 1 - length)
-    return (*found, *attributes["lengths"])
+        dimensions[axis] = plus(dimensions[axis], 1 - length)
+    return (*dimensions, *attributes["lengths"])
 
 
 def _rfft(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:

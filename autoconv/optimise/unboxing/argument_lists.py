@@ -24,16 +24,16 @@ _QUIET = frozenset({"object_build", "object_make", "object_exception", "object_i
                     "object_unpack"})  # fmt: skip
 
 
-def mark_number_lists(graph: Graph, given: Mapping[int, tuple[TensorType, int]]) -> Graph:
+def mark_number_lists(graph: Graph, facts: Mapping[int, tuple[TensorType, int]]) -> Graph:
     """Return a copy of the graph that marks parameters as lists of numbers.
 
-    `given` maps positions to (type of the numbers, depth of nesting: 1 for a flat list, 2 for a list of lists).
+    `facts` maps positions to (type of the numbers, depth of nesting: 1 for a flat list, 2 for a list of lists).
     """
 
     def told(copy: Graph, value: Value, position: int) -> Value:
-        if position not in given:
+        if position not in facts:
             return value
-        element, depth = given[position]
+        element, depth = facts[position]
         attributes = {"element": element, "depth": depth}
         return copy.add(OPS[NAME], [value], attributes, types=[value.type]).results[0]
 
@@ -97,9 +97,9 @@ def _write_numbers(w: Writer, node: Node) -> list[Value]:
     type_ = NUMBERS if flat else ObjectType("list")
     op = OPS["typed_list_of" if flat else "typed_list_of_rows"]
     attributes = {"element": node.attributes["element"]} | ({} if flat else {"depth": node.attributes["depth"]})
-    made = w.graph.add(op, [w.object(value, node)], attributes, types=[type_], name=node.name, span=node.span)
-    w.given.append((made.results[0], w.object(value, node)))
-    return [*made.results]
+    list_node = w.graph.add(op, [w.object(value, node)], attributes, types=[type_], name=node.name, span=node.span)
+    w.argument_lists.append((list_node.results[0], w.object(value, node)))
+    return [*list_node.results]
 
 
 ROUND_CHECKS.append(ban_changed)

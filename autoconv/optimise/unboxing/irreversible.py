@@ -18,11 +18,11 @@ def late_nodes(graph: Graph) -> set[Node]:
             if again and any(is_irreversible(one) for part in node.regions for one in part.walk()):
                 inner = True
             if is_recursive(node):
-                known = (node.regions[0], inner)
+                entry_key = (node.regions[0], inner)
                 late = inner
-                if known not in entered:
-                    entered.add(known)
-                    visit(*known)
+                if entry_key not in entered:
+                    entered.add(entry_key)
+                    visit(*entry_key)
                 continue
             if inner and not node.regions:
                 result.add(node)

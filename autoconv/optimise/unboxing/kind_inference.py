@@ -81,7 +81,7 @@ class Kinds:
         self.late = late_nodes(graph)
         self.used = _used_values(graph)
         self._banned: set[Node] = set()
-        while not self._found():
+        while not self._reach_fixed_point():
             pass
 
     def kind(self, value: Value) -> Kind:
@@ -209,7 +209,7 @@ class Kinds:
 
     # ---- fixed point
 
-    def _found(self) -> bool:
+    def _reach_fixed_point(self) -> bool:
         """Run the analysis to a fixed point; return False if another list was banned, which requires a new run."""
         before = len(self._banned)
         self._cells: dict[Value, Cell] = {}
@@ -261,12 +261,12 @@ class Kinds:
                 continue
             nested = any(self._is_nested(value) for value in node.inputs)
             rules = NESTED_RULES if nested else RULES
-            known = rules.get(key_of(node), lambda *_: False)(self, node)
-            if known:
+            is_decided = rules.get(key_of(node), lambda *_: False)(self, node)
+            if is_decided:
                 self.known.add(node)
                 if nested:
                     self.nested.add(node)
-            elif known is False or self._settled:
+            elif is_decided is False or self._settled:
                 for value in node.inputs:
                     if not is_number(self.number(value)):
                         self._escape(value)
@@ -297,12 +297,12 @@ class Kinds:
 
     def _flow(self, sources: Sequence[Value], targets: Sequence[Value]) -> None:
         for source, target in zip(sources, targets, strict=True):
-            held = isinstance(source.type, ObjectType), isinstance(target.type, ObjectType)
-            if all(held):
+            are_objects = isinstance(source.type, ObjectType), isinstance(target.type, ObjectType)
+            if all(are_objects):
                 self.unify(self.cell(target), self.cell(source))
                 if self.kind(source) == SLICE:  # the bounds have to be visible at its use
                     self._escape(source)
-            elif any(held):
+            elif any(are_objects):
                 self._escape(source)
                 self._escape(target)
 
@@ -343,8 +343,8 @@ def is_number(kind: Any) -> bool:
 
 def constant_of(value: Value) -> Any:
     """Return the constant object, or None."""
-    known = value.node is not None and value.node.op.name == "object_constant"
-    return value.node.attributes["value"] if known else None  # type: ignore[union-attr]
+    is_constant = value.node is not None and value.node.op.name == "object_constant"
+    return value.node.attributes["value"] if is_constant else None  # type: ignore[union-attr]
 
 
 def is_none(value: Value) -> bool:

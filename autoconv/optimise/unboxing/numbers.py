@@ -60,9 +60,9 @@ def _write_constant(w: Writer, node: Node) -> list[Value]:
         return []  # the bounds are read at the slice's use
     assert isinstance(kind, TensorType)
     array = np.array(value, kind.dtype.numpy)
-    found = w.add("constant", node, value=array, weak=True)
-    w.constants[found] = value
-    return [found]
+    constant = w.add("constant", node, value=array, weak=True)
+    w.constants[constant] = value
+    return [constant]
 
 
 @rule("object_box")
@@ -153,23 +153,23 @@ def _write_defined(w: Writer, node: Node) -> list[Value]:
 @rule(*_OP_NAMES)
 def operator_kind(kinds: Kinds, node: Node) -> bool | None:
     name = _op_of(node)
-    given = [kinds.number(value) for value in node.inputs]
-    if node.attributes["keywords"] or len(given) != _OPERAND_COUNTS[name.removeprefix("python_")]:
+    kinds_of_inputs = [kinds.number(value) for value in node.inputs]
+    if node.attributes["keywords"] or len(kinds_of_inputs) != _OPERAND_COUNTS[name.removeprefix("python_")]:
         return False
-    if any(kind is not None and not is_python_number(kind) for kind in given):
+    if any(kind is not None and not is_python_number(kind) for kind in kinds_of_inputs):
         return False
-    if None in given:
+    if None in kinds_of_inputs:
         return None
-    kind, refused = _result(kinds, node, name, given)
+    kind, refused = _result(kinds, node, name, kinds_of_inputs)
     kinds.raise_kind_of(node.results[0], OTHER if refused else kind)
     return not refused and kinds.kind(node.results[0]) != OTHER
 
 
-def _result(kinds: Kinds, node: Node, name: str, given: list[Kind]) -> tuple[Kind, bool]:
+def _result(kinds: Kinds, node: Node, name: str, kinds_of_inputs: list[Kind]) -> tuple[Kind, bool]:
     """Return the result kind of an operator, and whether the operator has to stay on objects."""
-    if name.removeprefix("python_") in _BITWISE_OPS and FLOAT in given:
+    if name.removeprefix("python_") in _BITWISE_OPS and FLOAT in kinds_of_inputs:
         return OTHER, True  # raises Python's TypeError
-    (kind,) = OPS[name].result_types(given, {})  # type: ignore[arg-type]
+    (kind,) = OPS[name].result_types(kinds_of_inputs, {})  # type: ignore[arg-type]
     assert isinstance(kind, TensorType)
     # The result may be beyond 64 bits, or of another kind.
     limited = kind == INT or name in ("python_power", "python_int")
@@ -211,19 +211,19 @@ def _write_same(w: Writer, node: Node) -> list[Value]:
 @rule("object_apply.min", "object_apply.max")
 def _choice_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for min and max of several numbers of one kind, and of one list."""
-    given = [kinds.number(value) for value in node.inputs]
-    if len(given) == 1:
-        from_list = given[0]
+    kinds_of_inputs = [kinds.number(value) for value in node.inputs]
+    if len(kinds_of_inputs) == 1:
+        from_list = kinds_of_inputs[0]
         if from_list != LIST:
             return None if from_list is None else False
         return _reduced_kind(kinds, node)
-    if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in given):
+    if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in kinds_of_inputs):
         return False
-    if None in given:
+    if None in kinds_of_inputs:
         return None
-    if len(set(given)) != 1:
+    if len(set(kinds_of_inputs)) != 1:
         return False
-    kinds.raise_kind_of(node.results[0], given[0])
+    kinds.raise_kind_of(node.results[0], kinds_of_inputs[0])
     return kinds.kind(node.results[0]) != OTHER
 
 
@@ -273,12 +273,12 @@ def _write_index(w: Writer, node: Node) -> list[Value]:
 
 
 def _math_rule(kinds: Kinds, node: Node) -> bool | None:
-    given = [kinds.number(value) for value in node.inputs]
-    if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in given):
+    kinds_of_inputs = [kinds.number(value) for value in node.inputs]
+    if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in kinds_of_inputs):
         return False
-    if None in given:
+    if None in kinds_of_inputs:
         return None
-    (kind,) = OPS["python_math"].result_types(given, {"function": _math_name(node)})  # type: ignore[arg-type]
+    (kind,) = OPS["python_math"].result_types(kinds_of_inputs, {"function": _math_name(node)})  # type: ignore[arg-type]
     kinds.raise_kind_of(node.results[0], OTHER if kind == INT and node in kinds.late else kind)  # type: ignore[arg-type]
     return kinds.kind(node.results[0]) != OTHER
 

@@ -74,21 +74,21 @@ def _write_copy(w: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     if w.kinds.kind(value) == RANGE:
         return [w.add("typed_list_range", node, *w.parts(value), element=INT)]
-    made = _copied(w, node, value)
+    copy = _copied(w, node, value)
     if node.attributes.get("function") == "sorted":
-        w.run("change", node, made, element=w.element(value)["element"], method="sort")
-    return [made]
+        w.run("change", node, copy, element=w.element(value)["element"], method="sort")
+    return [copy]
 
 
 @rule("object_apply.range")
 def _range_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for a range with a constant nonzero step; uses other than `list(range(…))` make it an object."""
-    given = [kinds.number(value) for value in node.inputs]
-    if node.attributes["keywords"] or not all(kind is None or is_index(kind) for kind in given):
+    kinds_of_inputs = [kinds.number(value) for value in node.inputs]
+    if node.attributes["keywords"] or not all(kind is None or is_index(kind) for kind in kinds_of_inputs):
         return False
-    if None in given:
+    if None in kinds_of_inputs:
         return None
-    if len(given) == 3 and not (constant_of(node.inputs[2]) or 0):
+    if len(kinds_of_inputs) == 3 and not (constant_of(node.inputs[2]) or 0):
         return False
     kinds.raise_kind_of(node.results[0], RANGE)
     return kinds.kind(node.results[0]) == RANGE
@@ -96,20 +96,20 @@ def _range_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @write("object_apply.range")
 def _write_range(w: Writer, node: Node) -> list[Value]:
-    given = [w.converted(w.number(value), INT, node) for value in node.inputs]
-    if len(given) == 1:
-        given = [w.add("constant", node, value=np.array(0), weak=True), *given]
-    if len(given) == 2:
-        given = [*given, w.add("constant", node, value=np.array(1), weak=True)]
-    return given
+    numbers = [w.converted(w.number(value), INT, node) for value in node.inputs]
+    if len(numbers) == 1:
+        numbers = [w.add("constant", node, value=np.array(0), weak=True), *numbers]
+    if len(numbers) == 2:
+        numbers = [*numbers, w.add("constant", node, value=np.array(1), weak=True)]
+    return numbers
 
 
 @rule("object_apply.slice")
 def _slice_kind(kinds: Kinds, node: Node) -> bool | None:
-    given = [INT if is_none(value) else kinds.number(value) for value in node.inputs]
-    if len(given) != 3 or not all(kind is None or is_index(kind) for kind in given):
+    kinds_of_inputs = [INT if is_none(value) else kinds.number(value) for value in node.inputs]
+    if len(kinds_of_inputs) != 3 or not all(kind is None or is_index(kind) for kind in kinds_of_inputs):
         return False
-    if None in given:
+    if None in kinds_of_inputs:
         return None
     if not is_none(node.inputs[2]) and not constant_of(node.inputs[2]):
         return False  # a step of 0 raises its own error
@@ -132,17 +132,17 @@ def part_kind(kinds: Kinds, node: Node) -> bool | None:
 
 def write_part(w: Writer, node: Node) -> list[Value]:
     value, index = node.inputs
-    made = index.node
-    assert made is not None
-    if made.op.name == "object_constant":
-        cut = made.attributes["value"]
+    constant = index.node
+    assert constant is not None
+    if constant.op.name == "object_constant":
+        cut = constant.attributes["value"]
         bounds = [cut.start, cut.stop, cut.step]
         parts = [w.add("constant", node, value=np.array(int(one)), weak=True) for one in bounds if one is not None]
-        given = tuple(one is not None for one in bounds)
+        are_given = tuple(one is not None for one in bounds)
     else:
         parts = [*w.values.get(index, ())]
-        given = tuple(not is_none(one) for one in made.inputs)
-    return [w.on_list("slice", node, value, *parts, given=given)]
+        are_given = tuple(not is_none(one) for one in constant.inputs)
+    return [w.on_list("slice", node, value, *parts, given=are_given)]
 
 
 @rule("object_apply.add", "object_apply.iadd")
@@ -174,16 +174,16 @@ def _write_sum(w: Writer, node: Node) -> list[Value]:
     first, second = node.inputs
     if w.kinds.kind(first) != LIST:
         return [*write_operator(w, node)]
-    made = _copied(w, node, first) if node.attributes["function"] == "add" else w.list(first)[0]
-    w.run("extend", node, made, *w.list(second), **w.element(first))
-    return [made]
+    list_ = _copied(w, node, first) if node.attributes["function"] == "add" else w.list(first)[0]
+    w.run("extend", node, list_, *w.list(second), **w.element(first))
+    return [list_]
 
 
 @rule("object_method.extend")
 def _extend_kind(kinds: Kinds, node: Node) -> bool | None:
-    known = is_list(kinds, node, 2)
-    if not known or kinds.number(node.inputs[1]) != LIST:
-        return None if known is None or kinds.number(node.inputs[1]) is None else False
+    is_list_of_two = is_list(kinds, node, 2)
+    if not is_list_of_two or kinds.number(node.inputs[1]) != LIST:
+        return None if is_list_of_two is None or kinds.number(node.inputs[1]) is None else False
     kinds.raise_kind(kinds.item(node.inputs[0]), kinds.item(node.inputs[1]).kind)
     return gives_nothing(kinds, node) and _same_items(kinds, node)
 
@@ -211,9 +211,9 @@ def _write_change(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.delitem")
 def _delete_kind(kinds: Kinds, node: Node) -> bool | None:
-    known, index = is_list(kinds, node, 2), kinds.number(node.inputs[1])
-    if not known or index is None:
-        return None if known is None or (known and index is None) else False
+    is_list_of_two, index = is_list(kinds, node, 2), kinds.number(node.inputs[1])
+    if not is_list_of_two or index is None:
+        return None if is_list_of_two is None or (is_list_of_two and index is None) else False
     return is_index(index) and gives_nothing(kinds, node)
 
 
@@ -225,9 +225,9 @@ def _write_delete(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.insert")
 def _insert_kind(kinds: Kinds, node: Node) -> bool | None:
-    known, index = is_list(kinds, node, 3), kinds.number(node.inputs[1])
-    if not known or index is None:
-        return None if known is None or (known and index is None) else False
+    is_list_of_three, index = is_list(kinds, node, 3), kinds.number(node.inputs[1])
+    if not is_list_of_three or index is None:
+        return None if is_list_of_three is None or (is_list_of_three and index is None) else False
     if not is_index(index):
         return False
     kinds.add_item(node.inputs[0], node.inputs[2])
@@ -246,13 +246,13 @@ def _write_insert(w: Writer, node: Node) -> list[Value]:
 @rule("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
 def _find_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for ints and bools only: a nan is found by identity."""
-    known, wanted = is_list(kinds, node, 2), kinds.number(node.inputs[1])
-    if not known or wanted is None:
-        return None if known is None or (known and wanted is None) else False
+    is_list_of_two, kind_of_item = is_list(kinds, node, 2), kinds.number(node.inputs[1])
+    if not is_list_of_two or kind_of_item is None:
+        return None if is_list_of_two is None or (is_list_of_two and kind_of_item is None) else False
     item = kinds.item(node.inputs[0]).kind
     if item is None:
         return None
-    if item not in (INT, BOOL) or wanted != item:
+    if item not in (INT, BOOL) or kind_of_item != item:
         return False
     name = node.attributes.get("name")
     return gives(kinds, node, OTHER if name == "remove" else INT if name else BOOL)
@@ -260,18 +260,18 @@ def _find_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @write("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
 def _write_find(w: Writer, node: Node) -> list[Value]:
-    value, wanted = node.inputs
+    value, item = node.inputs
     method = node.attributes.get("name", "__contains__")
     if method == "remove":
-        return w.change("change", node, value, w.number(wanted), method=method)
-    return [w.on_list("find", node, value, w.number(wanted), method=method)]
+        return w.change("change", node, value, w.number(item), method=method)
+    return [w.on_list("find", node, value, w.number(item), method=method)]
 
 
 @rule("object_apply.sum", "object_apply.any", "object_apply.all")
 def _reduce_kind(kinds: Kinds, node: Node) -> bool | None:
-    known = is_list(kinds, node)
-    if not known:
-        return known
+    is_known_list = is_list(kinds, node)
+    if not is_known_list:
+        return is_known_list
     item = kinds.item(node.inputs[0]).kind
     if item is None:
         return None
@@ -303,10 +303,12 @@ def _write_shown(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_print")
 def _print_kind(kinds: Kinds, node: Node) -> bool | None:
-    given = [kinds.number(value) for value in node.inputs]
-    if LIST not in given or not all(kind in (None, LIST, OTHER) or is_number(kind) for kind in given):
+    kinds_of_inputs = [kinds.number(value) for value in node.inputs]
+    if LIST not in kinds_of_inputs or not all(
+        kind in (None, LIST, OTHER) or is_number(kind) for kind in kinds_of_inputs
+    ):
         return False
-    return None if None in given else True
+    return None if None in kinds_of_inputs else True
 
 
 @write("object_print")

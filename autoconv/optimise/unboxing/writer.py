@@ -89,11 +89,11 @@ class _Copies:
             if node.op.traits.repeats:
                 state = node.inputs[: state_size(node)]
                 attributes = {**attributes, "state": sum(len(w.types(value)) for value in state)}
-        made = w.graph.add(
+        node_made = w.graph.add(
             node.op, inputs, attributes, regions=copied_regions(node, self._copies, self.graph), types=types,
             name=node.name, span=node.span, device=node.device,
         )  # fmt: skip
-        w.set(node, made.results)
+        w.set(node, node_made.results)
 
 
 class Writer:
@@ -106,8 +106,8 @@ class Writer:
         self.kinds = kinds
         self.values: dict[Value, tuple[Value, ...]] = {}
         self.constants: dict[Value, Any] = {}
-        self._made: dict[Value, Value] = {}  # returned Python lists, by their typed lists
-        self.given: list[tuple[Value, Value]] = []  # typed lists with the arguments from which they were made
+        self._outgoing_lists: dict[Value, Value] = {}  # returned Python lists, by their typed lists
+        self.argument_lists: list[tuple[Value, Value]] = []  # typed lists with the arguments from which they were made
 
     def types(self, value: Value) -> list[Type]:
         """Return the types of the value's replacements."""
@@ -126,18 +126,20 @@ class Writer:
             return [INT for part in value.node.inputs if not is_none(part)]  # type: ignore[union-attr]
         return [INT] * 3 if kind == RANGE else [CURSOR_TYPE] if kind == PAIR else [value.type]
 
-    def set(self, node: Node, found: Sequence[Value]) -> None:
-        parts = iter(found)
+    def set(self, node: Node, values: Sequence[Value]) -> None:
+        parts = iter(values)
         for value in node.results:
             self.values[value] = tuple(next(parts) for _ in self.types(value))
 
     def write(self, node: Node) -> None:
         nested = node in self.kinds.nested and key_of(node) not in _ALIKE
         is_row = nested and key_of(node) == "object_apply.getitem"
-        found = self._row(node) if is_row else self.copy_nested(node) if nested else _WRITES[key_of(node)](self, node)
-        if not found:
+        is_written = (
+            self._row(node) if is_row else self.copy_nested(node) if nested else _WRITES[key_of(node)](self, node)
+        )
+        if not is_written:
             return  # an unused None, or a constant slice
-        self.set(node, found)
+        self.set(node, is_written)
         for value in node.results:
             (*_, last) = self.values[value]
             if isinstance(value.type, ObjectType) and self.types(value) == [value.type] and is_number(last.type):
@@ -152,29 +154,29 @@ class Writer:
 
     def object(self, value: Value, node: Node | None) -> Value:
         """Return the value as an object: a number is boxed, a typed list converted; other values stay as they are."""
-        found = self.values[value]
+        values = self.values[value]
         if not isinstance(value.type, ObjectType):
-            return found[0]
+            return values[0]
         kind = self.kinds.kind(value)
         if is_number(kind):
-            return self._boxed(found[0], node, value.type)
+            return self._boxed(values[0], node, value.type)
         if kind != LIST:
-            return found[0]
+            return values[0]
         if node is not None:
             return self._python_list(value, node.span)
-        if found[0] not in self._made:
-            self._made[found[0]] = self._outgoing(value)
-        return self._made[found[0]]
+        if values[0] not in self._outgoing_lists:
+            self._outgoing_lists[values[0]] = self._outgoing(value)
+        return self._outgoing_lists[values[0]]
 
     def _outgoing(self, value: Value) -> Value:
         """Return the Python list for a result: the caller's own list if it came in as an argument."""
-        (found,) = self.list(value)
-        if found in dict(self.given):
-            return dict(self.given)[found]
+        (list_value,) = self.list(value)
+        if list_value in dict(self.argument_lists):
+            return dict(self.argument_lists)[list_value]
         item = self.kinds.item(value).kind
-        if not self.given or not is_number(item) or not self._may_be_given(value):
+        if not self.argument_lists or not is_number(item) or not self._may_be_given(value):
             return self._python_list(value, _span_of(value))
-        inputs = [found, *(one for pair in self.given for one in pair)]
+        inputs = [list_value, *(one for pair in self.argument_lists for one in pair)]
         op = OPS["typed_list_or_given"]
         return self.graph.add(op, inputs, {"element": item}, types=[value.type], span=_span_of(value)).results[0]
 
@@ -215,9 +217,9 @@ class Writer:
         used = [value for value in node.results if value in self.kinds.used]
         return [self.add("object_constant", node, value=None) for _ in used]
 
-    def run(self, name: str, node: Node, made: Value, *operands: Value, **attributes: Any) -> None:
-        """Add an op that changes the typed list `made`."""
-        self.graph.add(OPS[f"typed_list_{name}"], (made, *operands), attributes, name=node.name, span=node.span)
+    def run(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> None:
+        """Add an op that changes the typed list `value`."""
+        self.graph.add(OPS[f"typed_list_{name}"], (value, *operands), attributes, name=node.name, span=node.span)
 
     def copy(self, node: Node) -> list[Value]:
         """Copy the node itself, on boxed operands."""
@@ -229,16 +231,16 @@ class Writer:
         kinds = self.kinds
         inputs = [self.parts(v)[0] if kinds.number(v) == LIST else self.object(v, node) for v in node.inputs]
         types = [type_ for value in node.results for type_ in self.types(value)]
-        made = self.graph.add(node.op, inputs, node.attributes, types=types, name=node.name, span=node.span)
-        return [*made.results]
+        node_made = self.graph.add(node.op, inputs, node.attributes, types=types, name=node.name, span=node.span)
+        return [*node_made.results]
 
     def _row(self, node: Node) -> list[Value]:
         """Read an inner list from a list of lists."""
         index = self.converted(self.number(node.inputs[1]), INT, node)
         (type_,) = self.types(node.results[0])
         inputs = [*self.list(node.inputs[0]), index]
-        made = self.graph.add(OPS["typed_list_row"], inputs, {}, types=[type_], name=node.name, span=node.span)
-        return [*made.results]
+        row = self.graph.add(OPS["typed_list_row"], inputs, {}, types=[type_], name=node.name, span=node.span)
+        return [*row.results]
 
     def list(self, value: Value) -> tuple[Value, ...]:
         return self.values[value][:1]

@@ -28,21 +28,21 @@ def new_array(shape: ShapeLike, dtype: DType, fill: TensorLike | None = None) ->
     """Allocate an array; `fill` is a number, or None for uninitialised elements."""
     check_sizes(shape)
     sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
-    known: list[Any] = []
+    parts: list[Any] = []
     operands = []
     for size in sizes:
         tensor = as_tensor(size)
         if isinstance(tensor, SymbolicTensor):
             _check_size(tensor)
-            known.append(INPUT)
+            parts.append(INPUT)
             operands.append(value_of(tensor))
         else:
-            known.append(operator.index(size))
-    if any(size != INPUT and size < 0 for size in known):
+            parts.append(operator.index(size))
+    if any(size != INPUT and size < 0 for size in parts):
         raise as_program_error(ValueError("negative dimensions are not allowed"))
-    if is_beyond_memory([size for size in known if size != INPUT], dtype.size):
+    if is_beyond_memory([size for size in parts if size != INPUT], dtype.size):
         raise StagingError("an array is created that does not fit into memory", current_place())
-    node = record_array_op("array_new", operands, shape=tuple(known), dtype=dtype, fill=fill)
+    node = record_array_op("array_new", operands, shape=tuple(parts), dtype=dtype, fill=fill)
     return SymbolicArray(node.results[0])
 
 
@@ -54,10 +54,10 @@ def _check_size(size: SymbolicTensor) -> None:
 
 def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     """Return the views of the array that `like` makes; NotImplemented where `like` copies or the layout is unknown."""
-    found = view_layouts(array.type, like)
-    if found is NotImplemented:
+    layouts = view_layouts(array.type, like)
+    if layouts is NotImplemented:
         return NotImplemented
-    return [array if place is None else _strided(array, *place) for place in found]
+    return [array if place is None else _strided(array, *place) for place in layouts]
 
 
 def _strided(array: SymbolicArray, offset: int, shape: ShapeLike, strides: ShapeLike) -> SymbolicArray:

@@ -199,10 +199,10 @@ def is_stored_item_by_item(value: object, type_: ArrayType) -> bool:
     """
     if not isinstance(value, (list, tuple)) or not type_.dtype.is_integer or type_.shape != (len(value),):
         return False
-    known = list(map(as_tensor, value))
-    if not all(np.ndim(x) == 0 if t is None else t.type.shape == () for x, t in zip(value, known, strict=True)):
+    tensors = list(map(as_tensor, value))
+    if not all(np.ndim(x) == 0 if t is None else t.type.shape == () for x, t in zip(value, tensors, strict=True)):
         return False
-    return any(_may_not_fit(x, t, type_.dtype) for x, t in zip(value, known, strict=True))
+    return any(_may_not_fit(x, t, type_.dtype) for x, t in zip(value, tensors, strict=True))
 
 
 def _may_not_fit(value: object, tensor: Tensor | None, dtype: DType) -> bool:
@@ -253,8 +253,8 @@ def holds_numbers(value: Any) -> bool:
 
 def stacked(items: Sequence[Any]) -> Any:
     """Stack numbers and arrays into one array of NumPy's result dtype."""
-    known = [as_tensor(item) for item in items]
-    tensors = [EagerTensor(np.asarray(i)) if t is None else t for i, t in zip(items, known, strict=True)]
+    tensors_ = [as_tensor(item) for item in items]
+    tensors = [EagerTensor(np.asarray(i)) if t is None else t for i, t in zip(items, tensors_, strict=True)]
     dtype = as_dtype(np.result_type(*(tensor.type.dtype.numpy for tensor in tensors)))
     return dispatch.apply("stack", *(cast_to(tensor, dtype) for tensor in tensors), axis=0)
 
@@ -315,8 +315,8 @@ def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: D
     shapes: list[Any] = []
     for operand in operands:
         tensor = as_tensor(operand)
-        known = isinstance(operand, _WITH_SHAPES)  # excludes choices between several values
-        shapes.append(tensor.type.shape if tensor is not None else np.shape(operand) if known else None)
+        has_shape = isinstance(operand, _WITH_SHAPES)  # excludes choices between several values
+        shapes.append(tensor.type.shape if tensor is not None else np.shape(operand) if has_shape else None)
     if op == "matmul" or any(shape is None for shape in shapes):
         return
     pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)

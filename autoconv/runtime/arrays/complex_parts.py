@@ -1,4 +1,4 @@
-"""Complex arrays of which one trace may either write the elements or take the parts."""
+"""Complex arrays: one trace may either write their elements or take their parts."""
 
 from __future__ import annotations
 

@@ -72,14 +72,14 @@ class ArrayMember(BoundSymbolicMethod):
 
 def view_of(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     """Return the single view that `like` makes, static or not; raise StagingError where `like` copies."""
-    found = strided(array, like)
-    if found is NotImplemented:
+    views = strided(array, like)
+    if views is NotImplemented:
         if array.ndim:
-            found = _by_order(array, like)
-        if found is NotImplemented:
+            views = _by_order(array, like)
+        if views is NotImplemented:
             current_contract().specialise(array)
             raise StagingError("a view of an array whose sizes are known only at run time is taken", current_place())
-    return found[0]
+    return views[0]
 
 
 def diagonal_of(array: SymbolicArray, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> SymbolicArray:
@@ -104,21 +104,21 @@ def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     """Return a view that permutes, reverses or adds dimensions, for an array with unknown sizes or strides."""
     shape = tuple(range(2, 2 + array.ndim))
     sample = np.empty(shape, np.bool_)
-    found = like(sample)
-    if None in array.known_shape and like(np.empty((1,) * array.ndim, np.bool_)).ndim != found.ndim:
+    view = like(sample)
+    if None in array.known_shape and like(np.empty((1,) * array.ndim, np.bool_)).ndim != view.ndim:
         return NotImplemented  # which dimensions are dropped depends on their sizes
-    if found is sample:
+    if view is sample:
         return [array]
-    perm = tuple(size - 2 for size in found.shape if size > 1)
-    if found.base is None or sorted(perm) != list(range(array.ndim)):
+    perm = tuple(size - 2 for size in view.shape if size > 1)
+    if view.base is None or sorted(perm) != list(range(array.ndim)):
         return NotImplemented
-    pairs = list(zip(found.shape, found.strides, strict=True))
+    pairs = list(zip(view.shape, view.strides, strict=True))
     if any(size > 1 and abs(stride) != sample.strides[size - 2] for size, stride in pairs):
         return NotImplemented
     node = symbolic_arrays.record_array_op("array_transpose", [array.value_in_graph], perm=perm)
-    if found.ndim != array.ndim or min(found.strides) < 0:
-        steps = [-1 if stride < 0 else None for stride in found.strides]
-        sizes = zip(found.shape, steps, strict=True)
+    if view.ndim != array.ndim or min(view.strides) < 0:
+        steps = [-1 if stride < 0 else None for stride in view.strides]
+        sizes = zip(view.shape, steps, strict=True)
         spec = tuple(NewAxis() if size == 1 else Slice(None, None, step) for size, step in sizes)
         node = symbolic_arrays.record_array_op("array_view", list(node.results), spec=spec)
     return [SymbolicArray(node.results[0])]
@@ -144,15 +144,15 @@ def _refuse_attribute(array: SymbolicArray, name: str) -> Any:
 
 
 def _viewed(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    given = [found for value in _flat(args) if isinstance(found := as_tensor(value), SymbolicTensor)]
-    if given:
-        current_contract().specialise(*given)
+    arrays = [tensor for value in _flat(args) if isinstance(tensor := as_tensor(value), SymbolicTensor)]
+    if arrays:
+        current_contract().specialise(*arrays)
         raise StagingError(f"the method {name!r} of an array is given a value known only at run time", current_place())
     if name in _ALWAYS_VIEWS:
         return view_of(array, lambda x: _call_method(x, name, args, kwargs))
-    found = strided(array, lambda x: _call_method(x, name, args, kwargs))
-    if found is not NotImplemented:
-        return found[0]
+    tensor = strided(array, lambda x: _call_method(x, name, args, kwargs))
+    if tensor is not NotImplemented:
+        return tensor[0]
     if None in array.type.shape or None in array.type.strides or kwargs or array.type.dtype.is_complex:
         current_contract().specialise(array)
         raise StagingError(f"whether {name!r} of an array is a view is known only at run time", current_place())
@@ -185,12 +185,12 @@ def _copy(array: SymbolicArray, order: str = "C") -> Any:
 
 
 def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
-    wanted = np.dtype(dtype)
-    if wanted.kind not in "biufc" or not wanted.isnative:
-        raise StagingError(f"an array is converted to {wanted}", current_place())
-    if array.type.dtype.is_complex and wanted.kind != "c":
+    numpy_dtype = np.dtype(dtype)
+    if numpy_dtype.kind not in "biufc" or not numpy_dtype.isnative:
+        raise StagingError(f"an array is converted to {numpy_dtype}", current_place())
+    if array.type.dtype.is_complex and numpy_dtype.kind != "c":
         raise StagingError("complex elements lose their imaginary parts", current_place())
-    target = as_dtype(wanted)
+    target = as_dtype(numpy_dtype)
     if target is array.type.dtype:
         return fresh(array.load(), scalars=True) if copy else array
     return fresh(dispatch.apply("cast", array.load(), dtype=target), scalars=True)

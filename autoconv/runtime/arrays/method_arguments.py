@@ -44,10 +44,10 @@ def axis_argument(name: str, axis: Any) -> Any:
 def dtype_argument(name: str, dtype: DTypeLike) -> DType | None:
     if dtype is None or isinstance(dtype, DType):
         return dtype
-    found = np.dtype(dtype)
-    if found.kind not in "biufc" or not found.isnative:
-        refuse_method(name, f"is given the dtype {found}")
-    return as_dtype(found)
+    numpy_dtype = np.dtype(dtype)
+    if numpy_dtype.kind not in "biufc" or not numpy_dtype.isnative:
+        refuse_method(name, f"is given the dtype {numpy_dtype}")
+    return as_dtype(numpy_dtype)
 
 
 def flag_argument(name: str, value: object) -> bool:

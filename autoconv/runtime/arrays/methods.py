@@ -104,8 +104,8 @@ def _gives_scalar(node: Any) -> bool:
 
 
 def _reduced(name: str, x: SymbolicTensor, axis: AxisLike, keepdims: bool, **options: Any) -> Any:
-    kept = flag_argument(name, keepdims)
-    if kept and not is_scalar(x, name):
+    keeps = flag_argument(name, keepdims)
+    if keeps and not is_scalar(x, name):
         options["keepdims"] = True
     return dispatch.apply(f"numpy_{name}", x, axis=axis_argument(name, axis), **options)
 
@@ -115,8 +115,8 @@ def _total(name: str) -> Callable[..., Any]:
         x: Any, axis: Any = None, dtype: Any = None, out: OutLike | None = None, keepdims: Any = False, **other: Any
     ) -> Any:
         refuse_options(name, out=out, **other)
-        wanted = dtype_argument(name, dtype)
-        return _reduced(name, x, axis, keepdims, **({} if wanted is None else {"dtype": wanted}))
+        dtype_ = dtype_argument(name, dtype)
+        return _reduced(name, x, axis, keepdims, **({} if dtype_ is None else {"dtype": dtype_}))
 
     return run
 
@@ -239,9 +239,9 @@ def _squeeze(x: SymbolicTensor, axis: object = None) -> Any:
     if is_scalar(x, "squeeze"):
         return x
     known_shape(x, "squeeze")
-    chosen = axis_argument("squeeze", axis)
-    found = dispatch.apply("squeeze", x, axis=(chosen,) if isinstance(chosen, int) else chosen)
-    return found if found.type.shape != () else _without_dimensions(found)
+    axes = axis_argument("squeeze", axis)
+    result = dispatch.apply("squeeze", x, axis=(axes,) if isinstance(axes, int) else axes)
+    return result if result.type.shape != () else _without_dimensions(result)
 
 
 def _without_dimensions(x: SymbolicTensor) -> Any:
@@ -273,11 +273,11 @@ def _flatten(x: SymbolicTensor, order: str = "C") -> Any:
 
 def _astype(x: SymbolicTensor, dtype: DTypeLike, **other: Any) -> Any:
     refuse_options("astype", **other)
-    wanted = dtype_argument("astype", dtype)
-    if wanted is None or (x.dtype.is_complex and not wanted.is_complex):
+    dtype_ = dtype_argument("astype", dtype)
+    if dtype_ is None or (x.dtype.is_complex and not dtype_.is_complex):
         refuse_method("astype", f"makes {dtype} of {x.dtype.name}")
     is_scalar(x, "astype")
-    return _copied(x, "astype", wanted)
+    return _copied(x, "astype", dtype_)
 
 
 # ---- conversion to Python's values

@@ -11,12 +11,12 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def read_only(found: object) -> Any:
+def read_only(result: object) -> Any:
     """Register that NumPy returns this result read-only; return it, as a value of the graph that is recorded."""
     region = current_region()
-    if region is None or not isinstance(found, Tensor):
-        return found
-    value = region.lift(graph_value(region, found))
+    if region is None or not isinstance(result, Tensor):
+        return result
+    value = region.lift(graph_value(region, result))
     region.trace.read_only.add(value)
     return SymbolicTensor(value)
 

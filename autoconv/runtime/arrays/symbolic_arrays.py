@@ -60,9 +60,9 @@ class SymbolicArray(TensorMethods):
     __hash__ = None  # type: ignore[assignment]
     weak = False
 
-    def __init__(self, value: Value, taken: Any = None) -> None:
+    def __init__(self, value: Value, taken_from: Any = None) -> None:
         self._value = value
-        self._taken = taken
+        self._taken = taken_from
 
     # ---- protocols of the recording
 
@@ -82,9 +82,9 @@ class SymbolicArray(TensorMethods):
     def __autoconv_fresh__(self, op: str, operands: Sequence[Any]) -> Any:
         """Apply a binary operator; the result is a new array."""
         check_broadcast(op, operands)
-        found = binary_dispatch.binary(op, *operands)
-        if found is not NotImplemented:
-            return fresh(found)
+        result = binary_dispatch.binary(op, *operands)
+        if result is not NotImplemented:
+            return fresh(result)
         if op in _REFLECTED and not any(hasattr(type(operand), _REFLECTED[op]) for operand in _others(operands)):
             _refuse_foreign(operands)
         return NotImplemented
@@ -141,19 +141,19 @@ class SymbolicArray(TensorMethods):
 
     def size_of(self, axis: int) -> Any:
         """Return the size of a dimension: an int if static, else a symbolic number."""
-        known = self.known_shape[axis]
-        if known is not None:
-            return known
+        size = self.known_shape[axis]
+        if size is not None:
+            return size
         return SymbolicTensor(record_array_op("array_size", [self._value], axis=axis).results[0])
 
     def __len__(self) -> int:
         if not self.ndim:
             raise as_program_error(TypeError("len() of unsized object"))
-        known = self.known_shape[0]
-        if known is None:
+        size = self.known_shape[0]
+        if size is None:
             current_contract().specialise(self)
             raise StagingError("the length of an array is known only at run time", current_place())
-        return known
+        return size
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the rows; for statements over the array are staged before they come here."""
@@ -203,8 +203,8 @@ class SymbolicArray(TensorMethods):
                 shape = shape[1:]
             tensor = dispatch.apply("reshape", tensor, shape=shape)
         if shape is None or not may_fit(place, shape):
-            known, wanted = shape_words(tensor.type.shape), shape_words(place)
-            words = f"could not broadcast input array from shape {known} into shape {wanted}"
+            own_words, target_words = shape_words(tensor.type.shape), shape_words(place)
+            words = f"could not broadcast input array from shape {own_words} into shape {target_words}"
             raise as_program_error(ValueError(words))
         record_array_op("array_store", [self._value, value_of(tensor)])
 
@@ -263,8 +263,8 @@ class SymbolicArray(TensorMethods):
             if isinstance(entry, Slice) and entry.step == 0:
                 raise as_program_error(ValueError("slice step cannot be zero"))
 
-    def _is_taken(self, taken: tuple[Any, Spec, tuple[Value, ...]], spec: Spec, operands: Sequence[Any]) -> bool:
-        base, own_spec, values = taken
+    def _is_taken(self, taken_from: tuple[Any, Spec, tuple[Value, ...]], spec: Spec, operands: Sequence[Any]) -> bool:
+        base, own_spec, values = taken_from
         if base is not self or own_spec != spec or len(values) != len(operands):
             return False
         return all(value is value_of(operand) for value, operand in zip(values, operands, strict=True))
@@ -280,16 +280,16 @@ class SymbolicArray(TensorMethods):
         if op != "matmul" and operand is not None and not is_sure_to_fit(self.known_shape, operand.type.shape):
             check_types(op, (self.load(), _loaded(other)), self.dtype)
             record_array_op("numpy_shapes", [self._value, value_of(operand)], how=UPDATE)
-        found = binary_dispatch.binary(op, self.load(), _loaded(other))
-        if found is NotImplemented:
+        result = binary_dispatch.binary(op, self.load(), _loaded(other))
+        if result is NotImplemented:
             _refuse_foreign((other,))
-        dtype, shape = found.type.dtype, found.type.shape
+        dtype, shape = result.type.dtype, result.type.shape
         if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
             check_types(op, (self.load(), _loaded(other)), self.dtype)
         if shape is None or not fits_exactly(self.known_shape, shape):
             words = f"{shape_words(self.known_shape)} doesn't match the broadcast shape {shape_words(shape)}"
             raise as_program_error(ValueError(f"non-broadcastable output operand with shape {words}"))
-        self.store(cast_to(found, self.type.dtype))
+        self.store(cast_to(result, self.type.dtype))
         return self
 
     def __neg__(self) -> Any:
@@ -373,7 +373,7 @@ def _others(operands: Sequence[Any]) -> list[Any]:
 
 def _refuse_foreign(operands: Sequence[Any]) -> NoReturn:
     kinds = [type(operand).__name__ for operand in _others(operands)]
-    _refuse(f"computed with {', '.join(kinds) or 'text'}, of which NumPy makes an array")
+    _refuse(f"computed with {', '.join(kinds) or 'text'}, which NumPy converts to an array")
 
 
 def fresh(value: Any, scalars: bool = False) -> Any:
@@ -392,9 +392,9 @@ def fresh(value: Any, scalars: bool = False) -> Any:
         return value
     if value.type.shape is None:
         raise StagingError("how many dimensions an array has is known only at run time", current_place())
-    given = value_of(value)
-    access = {"read_only": True} if is_read_only(given, region.trace) else {}
-    return SymbolicArray(record_array_op("array_of", [given], **access).results[0])
+    value_in_graph = value_of(value)
+    access = {"read_only": True} if is_read_only(value_in_graph, region.trace) else {}
+    return SymbolicArray(record_array_op("array_of", [value_in_graph], **access).results[0])
 
 
-__all__ = ["fresh", "SymbolicArray", "as_array", "is_array"]
+__all__ = ["SymbolicArray", "as_array", "fresh", "is_array"]

@@ -183,8 +183,8 @@ def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
         return heap_of(args[0]) is not None or (type(args[0]) not in (*PLAIN, DictView) and holds_symbols((args[0],)))
     if isinstance(container, list):
         # The position of the operand that is iterated over.
-        taken = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))
-        return (name not in _BY_VALUE and holds_symbols(args[:1])) or any(map(_is_late, args[taken : taken + 1]))
+        first = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))
+        return (name not in _BY_VALUE and holds_symbols(args[:1])) or any(map(_is_late, args[first : first + 1]))
     shown = args and type(args[0]) is DictView and heap_of(args[0]) is None
     return holds_symbols(tuple(args[0].now()) if shown else args[:1])
 

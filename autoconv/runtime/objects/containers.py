@@ -131,13 +131,13 @@ class TracedSet(set, Traced):  # type: ignore[type-arg]
 
 def _in_order(elements: set[Any], **preferred: bool) -> Any:
     """Return what to make a set of, so that it iterates in the order of `elements`."""
-    found, region = insertion_order(elements, **preferred), current_region()
-    if found is None and region is not None and region.contract.objects_in_graph:
+    order, region = insertion_order(elements, **preferred), current_region()
+    if order is None and region is not None and region.contract.objects_in_graph:
         raise StagingError(
             "a set cannot be made again in the order that it has, since elements were removed or it was joined",
             current_place(), "a dict, which keeps the order of insertion",
         )  # fmt: skip
-    return list(set.__iter__(elements)) if found is None else found
+    return list(set.__iter__(elements)) if order is None else order
 
 
 KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
@@ -153,13 +153,17 @@ def traced(container: object) -> Any:
     return container if kind is None else kind(container)
 
 
-def traced_result(given: object, held: int = 0) -> Any:
+def traced_result(container: object, references: int = 0) -> Any:
     """Wrap the result of a call as `traced` does, if the call allocated it.
 
-    The call has to be written as the argument itself. A container with more references than `held` attributes existed
-    before, and is returned as it is.
+    The call has to be written as the argument itself. `references` counts the attributes that refer to the result of
+    a new container; one with more references existed before, and is returned as it is.
     """
-    return traced(given) if type(given) in KINDS and sys.getrefcount(given) <= _OF_A_CALL + held else given
+    return (
+        traced(container)
+        if type(container) in KINDS and sys.getrefcount(container) <= _OF_A_CALL + references
+        else container
+    )
 
 
 _OF_A_CALL = 2  # references: the parameter, and getrefcount's argument

@@ -37,8 +37,8 @@ class DictView:
 
     def now(self) -> Any:
         """Return Python's own view, or the graph's object where the dict is in the graph."""
-        found = getattr(self.owner, self.name)()
-        return getattr(dict, self.name)(self.owner) if type(found) is DictView else found
+        view = getattr(self.owner, self.name)()
+        return getattr(dict, self.name)(self.owner) if type(view) is DictView else view
 
     def __autoconv_box__(self) -> SymbolicObject:
         result: SymbolicObject = record_object("object_method", [self.owner], name=self.name, keywords=())

@@ -13,31 +13,31 @@ from autoconv.runtime.tensors.dispatch import apply
 
 
 def eager_gradients(
-    recorder: tape_recorders.Recorder, targets: Sequence[Any], given: Sequence[Any], sources: Sequence[Any]
+    recorder: tape_recorders.Recorder, targets: Sequence[Any], gradients: Sequence[Any], sources: Sequence[Any]
 ) -> list[Any]:
-    """Return the cotangents of the sources, None where nothing connects; `given` are those of the targets.
+    """Return the cotangents of the sources, None where nothing connects; `gradients` are those of the targets.
 
     Targets and sources are tensors, or storages of variables. A source that is reached only through `gather` along the
     first dimension gets IndexedSlices.
     """
-    found: dict[int, Any] = {}
-    for target, cotangent in zip(targets, given, strict=True):
+    cotangents: dict[int, Any] = {}
+    for target, cotangent in zip(targets, gradients, strict=True):
         if recorder.follows(target) or any(target is source for source in sources):
-            _accumulate(found, target, cotangent)
+            _accumulate(cotangents, target, cotangent)
     for entry in reversed(recorder.entries[:]):
-        taken = [found.get(id(result)) for result in entry.results]
-        if all(ct is None for ct in taken):
+        cotangents_of_results = [cotangents.get(id(result)) for result in entry.results]
+        if all(ct is None for ct in cotangents_of_results):
             continue
-        for value, cotangent in zip(entry.inputs, _pulled(entry, taken), strict=True):
+        for value, cotangent in zip(entry.inputs, _pulled(entry, cotangents_of_results), strict=True):
             if cotangent is not None and recorder.follows(value):
-                _accumulate(found, value, cotangent)
-    return [found.get(id(source)) for source in sources]
+                _accumulate(cotangents, value, cotangent)
+    return [cotangents.get(id(source)) for source in sources]
 
 
-def _pulled(entry: tape_recorders.Entry, taken: Sequence[Any]) -> Sequence[Any]:
+def _pulled(entry: tape_recorders.Entry, cotangents: Sequence[Any]) -> Sequence[Any]:
     if entry.name == "read_variable":
-        return taken
-    dense = [_dense(ct, result) for ct, result in zip(taken, entry.results, strict=True)]
+        return cotangents
+    dense = [_dense(ct, result) for ct, result in zip(cotangents, entry.results, strict=True)]
     if entry.name == "gather":
         slices = _slices(entry, dense[0])
         if slices is not None:
@@ -57,16 +57,16 @@ def _slices(entry: tape_recorders.Entry, cotangent: TensorLike) -> Sequence[Any]
     return IndexedSlices(values, apply("reshape", indices, shape=(-1,)), apply("shape", x)), None
 
 
-def _accumulate(found: dict[int, Any], value: object, cotangent: TensorLike) -> None:
-    before = found.get(id(value))
+def _accumulate(cotangents: dict[int, Any], value: object, cotangent: TensorLike) -> None:
+    before = cotangents.get(id(value))
     if before is None:
-        found[id(value)] = cotangent
+        cotangents[id(value)] = cotangent
     elif isinstance(before, IndexedSlices) and isinstance(cotangent, IndexedSlices):
         values = apply("concat", before.values, cotangent.values, axis=0)
         indices = [apply("cast", part.indices, dtype=_index_dtype(before, cotangent)) for part in (before, cotangent)]
-        found[id(value)] = IndexedSlices(values, apply("concat", *indices, axis=0), before.dense_shape)
+        cotangents[id(value)] = IndexedSlices(values, apply("concat", *indices, axis=0), before.dense_shape)
     else:
-        found[id(value)] = tape_recorders.add(_dense(before, value), _dense(cotangent, value))
+        cotangents[id(value)] = tape_recorders.add(_dense(before, value), _dense(cotangent, value))
 
 
 def _index_dtype(first: IndexedSlices, second: IndexedSlices) -> Any:

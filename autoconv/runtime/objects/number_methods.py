@@ -65,9 +65,9 @@ class NumberMethod(BoundSymbolicMethod):
             is_complex = self.owner.type.dtype.is_complex
             return dispatch.apply("conjugate", self.owner) if is_complex else _as_number(self.owner)
         operands = [self.owner, *args, *kwargs.values()]
-        found = record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
+        result = record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
         type_ = _RESULTS.get(self.name)
-        return found if type_ is None else unboxed(found, type_)
+        return result if type_ is None else unboxed(result, type_)
 
 
 def _as_number(x: SymbolicTensor) -> Any:

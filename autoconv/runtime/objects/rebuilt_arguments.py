@@ -42,12 +42,12 @@ def refuse_identity(a: object, b: object) -> None:
     region = current_region()
     if region is None or not region.trace.rebuilt:
         return
-    known, owned = region.trace.rebuilt, region.trace.owned or {}
+    rebuilt, owned = region.trace.rebuilt, region.trace.owned or {}
     for one, other in ((a, b), (b, a)):
-        if id(one) not in known or type(one) is not type(other) or id(other) in owned:
+        if id(one) not in rebuilt or type(one) is not type(other) or id(other) in owned:
             continue
         # Two rebuilt objects, not tuples, are two of the caller's as well.
-        if id(other) not in known or isinstance(one, tuple):
+        if id(other) not in rebuilt or isinstance(one, tuple):
             region.contract.before_write(one, f"a {type(one).__name__} of the arguments is compared by identity")
 
 
@@ -56,7 +56,7 @@ def rebuilt_in(values: Iterable[Any]) -> Iterator[Any]:
     region = current_region()
     if region is None or not region.trace.rebuilt:
         return
-    known, owned = region.trace.rebuilt, region.trace.owned or {}
+    rebuilt, owned = region.trace.rebuilt, region.trace.owned or {}
     seen: set[int] = set()
     pending = list(values)
     while pending:
@@ -64,7 +64,7 @@ def rebuilt_in(values: Iterable[Any]) -> Iterator[Any]:
         if type(part) in ATOMS or id(part) in seen:
             continue
         seen.add(id(part))
-        if id(part) in known and not isinstance(part, tuple):
+        if id(part) in rebuilt and not isinstance(part, tuple):
             yield part
         elif type(part).__name__ == "Variant":
             pending += part.values

@@ -1,8 +1,8 @@
 """The order in which sets iterate, which depends on how they were filled.
 
-Python keeps the elements in a hash table. Which of two elements whose hashes meet comes first depends on the order of
-insertion, and the size of the table on whether elements came one by one or from another set. A copy of a set may
-therefore iterate in another order than the set.
+Python keeps the elements in a hash table. Of two elements whose hashes collide, the one inserted first comes first. The
+size of the table depends on whether elements came one by one or from another set. A copy of a set may therefore iterate
+in another order than the set.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def _searched(order: list[Any], size: int, make: Callable[[list[Any]], set[Any]]
     """
     tried, draws = order.copy(), random.Random(0)
     for attempt in range(1, _MOST_INSERTIONS // (len(order) + 10) + 2):
-        made = make(tried)
-        if _table_size(made) != size:
+        set_made = make(tried)
+        if _table_size(set_made) != size:
             return None
-        wrong = next(((a, b) for a, b in zip(set.__iter__(made), order, strict=True) if a is not b), None)
+        wrong = next(((a, b) for a, b in zip(set.__iter__(set_made), order, strict=True) if a is not b), None)
         if wrong is None:
             return tried
         early, expected = (_position(tried, element) for element in wrong)
@@ -56,12 +56,12 @@ def _searched(order: list[Any], size: int, make: Callable[[list[Any]], set[Any]]
     return None
 
 
-def _position(elements: list[Any], wanted: Any) -> int:
-    return next(n for n, element in enumerate(elements) if element is wanted)
+def _position(elements: list[Any], element_sought: Any) -> int:
+    return next(n for n, element in enumerate(elements) if element is element_sought)
 
 
-def _iterates_as(made: set[Any], order: list[Any], size: int) -> bool:
-    return _table_size(made) == size and all(a is b for a, b in zip(set.__iter__(made), order, strict=True))
+def _iterates_as(set_made: set[Any], order: list[Any], size: int) -> bool:
+    return _table_size(set_made) == size and all(a is b for a, b in zip(set.__iter__(set_made), order, strict=True))
 
 
 def _table_size(elements: Set[Any]) -> int:

@@ -40,8 +40,8 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 def graph_object(value: object) -> SymbolicObject | None:
     """Return the graph's object for an object of the user's, or None."""
-    held = getattr(value, "__dict__", None)
-    return dict.get(held, HEAP) if type(held) is GraphAttributes else None
+    attributes = getattr(value, "__dict__", None)
+    return dict.get(attributes, HEAP) if type(attributes) is GraphAttributes else None
 
 
 def make_by(make: Callable[[Any], Any], own_attribute: Callable[[Any, str], Any]) -> None:
@@ -119,8 +119,8 @@ class SymbolicObject(RunTimeObject):
         if counts is None:
             _refuse("iterated over by Python itself")
         count, star = counts
-        found = record_object("object_unpack", [self], count=count, star=star)
-        parts = list(found) if count != 1 else [found]
+        result = record_object("object_unpack", [self], count=count, star=star)
+        parts = list(result) if count != 1 else [result]
         if star >= 0:
             # Python collects the starred target from an iterator, so the number of items would have to be static.
             _refuse("unpacked to a starred name")
@@ -150,8 +150,8 @@ class SymbolicObject(RunTimeObject):
         _refuse("converted to text by Python itself")
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        found = _operation("object_call", [self, *args], kwargs)
-        return found if found is not NotImplemented else _refuse("called")
+        result = _operation("object_call", [self, *args], kwargs)
+        return result if result is not NotImplemented else _refuse("called")
 
     def __repr__(self) -> str:
         return f"<autoconv object {self._value.full_name!r}>"
@@ -196,8 +196,8 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     if region is None:
         raise StagingError("a value that belongs to a graph is used after the graph was recorded", current_place())
     operands = list(operands)
-    found = _operation(op, operands, attributes)
-    return record_raw(op, operands, **attributes) if found is NotImplemented else found
+    result = _operation(op, operands, attributes)
+    return record_raw(op, operands, **attributes) if result is NotImplemented else result
 
 
 def box_named_tuple(value: object) -> SymbolicObject:
@@ -321,9 +321,9 @@ def _boxed_tensor(value: object, region: Region) -> SymbolicObject:
     elif region.contract.numpy_arrays and tensor.type.shape == ():
         how = "array"
     elif region.contract.numpy_arrays:
-        kept = "an array becomes part of a list, dict or name known only at run time"
-        region.contract.before_write(tensor, kept)  # retraces with the arrays as objects, or leaves the trace
-        raise StagingError(kept, current_place())
+        reason = "an array becomes part of a list, dict or name known only at run time"
+        region.contract.before_write(tensor, reason)  # retraces with the arrays as objects, or leaves the trace
+        raise StagingError(reason, current_place())
     else:
         raise StagingError(
             "a tensor becomes part of a list, dict or name whose type is known only at run time", current_place(),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.config.placement import DEFAULT_DEVICE, placed, requested
+from autoconv.config.placement import DEFAULT_DEVICE, current_request, placed
 from autoconv.graph.dtypes import DType, as_dtype, resource
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ResourceType, Shape, TensorType
@@ -127,7 +127,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         self.synchronization = synchronization or VariableSynchronization.AUTO
         self.aggregation = aggregation or VariableAggregation.NONE
         region = current_region()
-        self._device = placed(requested() if region is None else region.trace.device)
+        self._device = placed(current_request() if region is None else region.trace.device)
         if region is not None:
             region.contract.on_variable_created(self)
 
@@ -206,9 +206,9 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
     def set_shape(self, shape: ShapeLike) -> None:
         """Check a shape against the declared one; raises ValueError when they are incompatible."""
-        wanted = as_shape(shape)
-        if not self.shape.is_compatible_with(wanted):
-            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(wanted)}")
+        shape_ = as_shape(shape)
+        if not self.shape.is_compatible_with(shape_):
+            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(shape_)}")
 
     def get_shape(self) -> TensorShape:
         return self.shape
@@ -218,16 +218,16 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         return self._on_its_device(self.read_value())
 
     def read_value(self) -> Tensor:
-        """Return the present value as `value` does, on the device of the block around."""
+        """Return the present value as `value` does, on the device of the enclosing block."""
         if tape_recorders.active():
             tape_recorders.note_variable(self)
         return apply("read_variable", self._storage)
 
-    def _on_its_device(self, found: Tensor) -> Tensor:
+    def _on_its_device(self, tensor: Tensor) -> Tensor:
         """Return a value of the variable, which is on the variable's device."""
-        if self._device and isinstance(found, EagerTensor):
-            found._device = self._device
-        return found
+        if self._device and isinstance(tensor, EagerTensor):
+            tensor._device = self._device
+        return tensor
 
     def __autoconv_tensor__(self) -> Tensor:
         return self.value()
@@ -365,9 +365,9 @@ def _initial_array(value: object, dtype: DType | None) -> np.ndarray:
                     f"{tensor!r}. Create it from a number or an array, and assign the tensor to it."
                 )
             tensor = known
-        found = as_tensor(tensor)
-        if found is None:
-            found = constant(tensor, dtype)
-        elif dtype is not None and found.dtype is not dtype:
-            found = apply("cast", found, dtype=dtype)
-        return np.array(found.numpy(), found.dtype.numpy)  # type: ignore[union-attr]
+        tensor_ = as_tensor(tensor)
+        if tensor_ is None:
+            tensor_ = constant(tensor, dtype)
+        elif dtype is not None and tensor_.dtype is not dtype:
+            tensor_ = apply("cast", tensor_, dtype=dtype)
+        return np.array(tensor_.numpy(), tensor_.dtype.numpy)  # type: ignore[union-attr]

@@ -66,7 +66,7 @@ class IndexedSlices:
     values: Any
     indices: Any
     dense_shape: Any = None
-    whole: ClassVar[Any] = None  # of an object: the tensor of which these are the rows, if it is known
+    whole: ClassVar[Any] = None  # of an object: the tensor that has these as rows, if it is known
 
     @property
     def dtype(self) -> Any:
@@ -94,9 +94,9 @@ class IndexedSlices:
             )
         if self.whole is not None:
             return self.whole
-        known = static_value(convert_to_tensor(self.dense_shape))
+        constant = static_value(convert_to_tensor(self.dense_shape))
         rows = apply("expand_dims", self.indices, axis=-1)
-        return apply("scatter_nd", rows, self.values, shape=tuple(np.asarray(known).tolist()))
+        return apply("scatter_nd", rows, self.values, shape=tuple(np.asarray(constant).tolist()))
 
     def with_values(self, values: Any) -> IndexedSlices:
         """Return other values for the same rows."""

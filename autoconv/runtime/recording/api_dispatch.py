@@ -38,12 +38,12 @@ def register(function: Function, handler: Handler) -> None:
 
 def unregister(run: Function) -> None:
     """Remove the handlers that run this function; raises ValueError where there is none."""
-    found = 0
+    count = 0
     for handlers in _HANDLERS.values():
-        kept = [handler for handler in handlers if run not in (handler.run, unwrapped(handler.run))]
-        found += len(handlers) - len(kept)
-        handlers[:] = kept
-    if not found:
+        remaining = [handler for handler in handlers if run not in (handler.run, unwrapped(handler.run))]
+        count += len(handlers) - len(remaining)
+        handlers[:] = remaining
+    if not count:
         raise ValueError(f"Function {run} was not registered with a `@dispatch_for...` decorator.")
 
 

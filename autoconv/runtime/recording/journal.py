@@ -106,8 +106,8 @@ class Journal:
 
 
 def _is_inherited(spot: Location) -> bool:
-    held, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
-    if spot.kind != "attribute" or held is None or name in held:
+    attributes, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
+    if spot.kind != "attribute" or attributes is None or name in attributes:
         return False
     # The descriptor of a slot has __set__.
     return not hasattr(type(getattr_static(type(spot.owner), name, None)), "__set__")
@@ -144,8 +144,12 @@ def _past_methods(owner: object, method: str) -> Callable[..., Any]:
 
 
 def _reader(spot: Location) -> Callable[[], Any]:
-    held, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
-    if spot.kind != "attribute" or type(held) is not dict or getattr_static(type(spot.owner), name, None) is not None:
+    attributes, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
+    if (
+        spot.kind != "attribute"
+        or type(attributes) is not dict
+        or getattr_static(type(spot.owner), name, None) is not None
+    ):
         return spot.read
     return functools.partial(_own_attribute, spot.owner, name)
 
@@ -166,9 +170,9 @@ def item_spot(owner: list[Any], place: int) -> Location:
     return Location((id(owner), place), f"item {place} of a list", read, write, owner, kind="item")
 
 
-def _is_computed(known: Any) -> bool:
+def _is_computed(attribute: Any) -> bool:
     """Return whether a failed attribute lookup in an object would compute the value."""
-    return isinstance(known, cached_property) or hasattr(known, "__autoconv_computes__")
+    return isinstance(attribute, cached_property) or hasattr(attribute, "__autoconv_computes__")
 
 
 def cells_spots(

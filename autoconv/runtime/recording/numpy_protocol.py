@@ -59,22 +59,22 @@ def array_ufunc(self: Any, ufunc: Callable[..., Any], method: str, *inputs: Any,
         return _as_operator(_OPERATORS[ufunc], *inputs)
     out = kwargs.get("out", ())
     called = ufunc if method == "__call__" else getattr(ufunc, method)
-    found = implementation(called)
-    if found is None or any(isinstance(x, np.ndarray) for x in out) or _gives_arrays(called, (*inputs, *out)):
+    compute = implementation(called)
+    if compute is None or any(isinstance(x, np.ndarray) for x in out) or _gives_arrays(called, (*inputs, *out)):
         return without_ops(ufunc, method, inputs, kwargs)
     if len(out) == 1:
         kwargs["out"] = out[0]
-    return found(*inputs, **kwargs)
+    return compute(*inputs, **kwargs)
 
 
 def array_function(
     self: Any, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """`__array_function__` of tensors."""
-    found = implementation(function)
-    if found is None or isinstance(kwargs.get("out"), np.ndarray) or _gives_arrays(function, (args, kwargs)):
+    compute = implementation(function)
+    if compute is None or isinstance(kwargs.get("out"), np.ndarray) or _gives_arrays(function, (args, kwargs)):
         return without_ops(function, "__call__", args, kwargs)
-    return found(*args, **kwargs)
+    return compute(*args, **kwargs)
 
 
 def _gives_arrays(function: Callable[..., Any], values: Any) -> bool:

@@ -23,11 +23,11 @@ def is_of_program(frame: Any) -> bool:
     return not is_own_file(frame.f_code.co_filename)
 
 
-class _Asked(threading.local):
+class _Question(threading.local):
     by_program = False
 
 
-_ASKED = _Asked()
+_ASKED = _Question()
 
 
 def asked_by_program(value: object, name: str) -> Any:
@@ -49,4 +49,4 @@ def refuse_tensor_attribute(type_: TensorType, name: str, frame: Any) -> None:
         raise error
 
 
-__all__ = ["asked_by_program", "refuse_tensor_attribute", "is_read_as_array", "is_of_program"]
+__all__ = ["asked_by_program", "is_of_program", "is_read_as_array", "refuse_tensor_attribute"]

@@ -65,7 +65,7 @@ class Trace:
     refusal: an error that the traced code may have swallowed
     patched: classes whose special methods are replaced by converted ones for now, with the originals
     stand_ins: (class, attribute) -> the original of a class attribute that is replaced for now
-    made: the user's classes of which objects were made in the graph
+    made: the user's classes whose instances were made in the graph
     classes_of_results: the classes known when a cond was recorded, and those among them that its result may have
     holders: names of attributes that hold objects of these classes
     relied: names of attributes that the trace assumes not to hold such objects
@@ -115,7 +115,7 @@ class Trace:
     # The patched classes that objects from before the trace may have.
     outer_classes: set[type] = field(default_factory=set)
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
-    made: set[type] = field(default_factory=set)
+    classes_made: set[type] = field(default_factory=set)
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
     holders: set[str] = field(default_factory=set)
     assumed_free: set[str] = field(default_factory=set)
@@ -192,14 +192,14 @@ class Region:
 
     def is_inside(self, other: Region | None) -> bool:
         """Return whether this is the region `other`, or nested in it."""
-        wanted = None if other is None else other.standing
+        end = None if other is None else other.standing
         region: Region | None = self
-        while region is not None and region is not wanted:
+        while region is not None and region is not end:
             region = region.parent
         return region is not None
 
     def encloses(self, graph: object) -> bool:
-        """Return whether the graph is that of this region, or of one around it."""
+        """Return whether the graph is that of this region, or of an enclosing one."""
         region: Region | None = self
         while region is not None and region.graph is not graph:
             region = region.parent
@@ -237,10 +237,10 @@ class Region:
         contract = self.contract
         contract.spend(NODE)
         lifted = [self.lift(value) for value in inputs]
-        given = options.pop("span", None)
-        span = current_span(contract.python_exceptions) if given is None else given
-        if given is not None and contract.python_exceptions:
-            span = as_plain(given)
+        own_span = options.pop("span", None)
+        span = current_span(contract.python_exceptions) if own_span is None else own_span
+        if own_span is not None and contract.python_exceptions:
+            span = as_plain(own_span)
         shown = options.pop("shown", None) or display_name(name)
         options.setdefault("device", self.trace.device)
         node = self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)

@@ -16,19 +16,19 @@ Within = Callable[[Graph], list[Node] | None]
 
 
 def symbolic_gradients(
-    region: Region, targets: Sequence[Value], given: Sequence[Value], sources: Sequence[Value],
+    region: Region, targets: Sequence[Value], values: Sequence[Value], sources: Sequence[Value],
     within: Within, recompute_every: int | None = None,
 ) -> list[Value | None]:  # fmt: skip
     """Return the cotangents of the sources, None where nothing connects, as values of `region`.
 
-    Targets and sources belong to that region or to enclosing ones; `given` are the cotangents of the targets. `within`
+    Targets and sources belong to that region or to enclosing ones; `values` are the cotangents of the targets. `within`
     returns the nodes of a graph to differentiate, or None for all.
     """
     regions = _outwards(region)
     heap = Heap()
     varied = _varied_values(regions, sources, within, heap)
-    seeds = list(zip(targets, given, strict=True))
-    found: dict[Value, Value] = {}
+    seeds = list(zip(targets, values, strict=True))
+    cotangents: dict[Value, Value] = {}
     for each in regions:
         level = Root(each.graph, region.graph, bring=region.lift)
         level.heap, level.recompute_every = heap, recompute_every
@@ -37,11 +37,11 @@ def symbolic_gradients(
             if value.graph is each.graph and value in varied[each.graph]:
                 accumulate(level.builder, level.cotangents, value, conformed(level.builder, cotangent, value.type))
         backprop(level, varied[each.graph], within(each.graph))
-        found.update(level.cotangents)
+        cotangents.update(level.cotangents)
         if each.parent is not None:
             inner = each.captured().items()
             seeds += [(outer, level.cotangents[v]) for outer, v in inner if v in level.cotangents]
-    return [found.get(source) for source in sources]
+    return [cotangents.get(source) for source in sources]
 
 
 def connected(region: Region, sources: Sequence[Value], within: Within) -> set[Value]:
@@ -62,8 +62,8 @@ def _varied_values(
     varied: dict[Graph, set[Value]] = {}
     outer: set[Value] = set()
     for region in reversed(regions):
-        chosen = [source for source in sources if source.graph is region.graph]
+        inner_sources = [source for source in sources if source.graph is region.graph]
         if region.parent is not None:
-            chosen += [inner for value, inner in region.captured().items() if value in outer]
-        outer = varied[region.graph] = varied_values(region.graph, chosen, heap, within(region.graph))
+            inner_sources += [inner for value, inner in region.captured().items() if value in outer]
+        outer = varied[region.graph] = varied_values(region.graph, inner_sources, heap, within(region.graph))
     return varied

@@ -55,7 +55,7 @@ class Recorder:
         self.entries: list[Entry] = []
         self.variables: dict[int, Any] = {}
         self._lost = False
-        self._followed: dict[int, Any] = {}
+        self._dependent: dict[int, Any] = {}
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
         self._unread_stand_ins: set[int] = set()  # stand-in tensors that no recorded op has read yet
 
@@ -77,7 +77,7 @@ class Recorder:
         return self._stand_ins.get(id(array), (None, None))[1]
 
     def watch(self, value: object) -> None:
-        self._followed[id(value)] = value
+        self._dependent[id(value)] = value
 
     def watch_variable(self, variable: Any) -> None:
         if variable.dtype.is_differentiable and id(variable.storage) not in self.variables:
@@ -85,21 +85,21 @@ class Recorder:
             self.watch(variable.storage)
 
     def follows(self, value: object) -> bool:
-        return id(value) in self._followed
+        return id(value) in self._dependent
 
     def note(self, entry: Entry) -> None:
         """Keep an entry that depends on a followed value, and follow its results."""
-        if any(id(value) in self._followed for value in entry.inputs):
+        if any(id(value) in self._dependent for value in entry.inputs):
             self.entries.append(entry)
             self._unread_stand_ins.difference_update(map(id, entry.inputs))
             for result in entry.results:
                 if hasattr(result, "type") and carries(result.type):
-                    self._followed[id(result)] = result
+                    self._dependent[id(result)] = result
 
     def forget(self) -> None:
         """Drop the entries and followed values; watched variables stay in `variables`."""
         self.entries.clear()
-        self._followed.clear()
+        self._dependent.clear()
 
 
 class _Active(threading.local):
@@ -167,23 +167,25 @@ def note_variable(variable: Any) -> None:
 
 
 def note_op(
-    op: Op, values: Sequence[Any], attributes: dict[str, Any], found: object, wrap: Callable[[Any, bool], Any]
+    op: Op, values: Sequence[Any], attributes: dict[str, Any], output: object, wrap: Callable[[Any, bool], Any]
 ) -> None:
     """Record an op that ran; `values` are its operands as the kernel received them, `wrap` makes tensors of arrays."""
     if not any(follows(values)):
         return
-    results = found if isinstance(found, tuple) else (found,)
+    results = output if isinstance(output, tuple) else (output,)
     weak = op.name.startswith("python_")
     typed = tuple(v if hasattr(v, "type") else wrap(v, weak) for v in values)
-    note(Entry(op.name, typed, results, lambda given: _pull(op, typed, results, attributes, given), attributes))
+    note(
+        Entry(op.name, typed, results, lambda cotangents: _pull(op, typed, results, attributes, cotangents), attributes)
+    )
 
 
 def _pull(
-    op: Op, inputs: Sequence[Any], results: Sequence[Any], attributes: dict[str, Any], given: Sequence[Any]
+    op: Op, inputs: Sequence[Any], results: Sequence[Any], attributes: dict[str, Any], cotangents: Sequence[Any]
 ) -> Sequence[Any]:
     if isinstance(op.gradient, NoGradient):
         raise refused(Node(op, (), {}, (), op.name, None), op.gradient.reason)
-    return op.gradient(BUILDER, inputs, results, tuple(given), attributes)  # type: ignore[no-any-return]
+    return op.gradient(BUILDER, inputs, results, tuple(cotangents), attributes)  # type: ignore[no-any-return]
 
 
 APPLY = Hook("autoconv.runtime.tensors.dispatch")  # applies an op by name; dispatch imports this module

@@ -209,12 +209,12 @@ def _raising(span: Span) -> CodeType:
     """Compile code with the span's file and function name that raises at the span's position."""
     tree = ast.parse("raise RuntimeError")
     last = max(span.end_line, span.line)
-    known = span.column > 0 and span.end_column > 0
+    has_columns = span.column > 0 and span.end_column > 0
     for node in ast.walk(tree):
         if isinstance(node, (ast.stmt, ast.expr)):
             node.lineno, node.end_lineno = span.line, last
-            node.col_offset = _bytes(span.file, span.line, span.column) if known else -1
-            node.end_col_offset = _bytes(span.file, last, span.end_column) if known else -1
+            node.col_offset = _bytes(span.file, span.line, span.column) if has_columns else -1
+            node.end_col_offset = _bytes(span.file, last, span.end_column) if has_columns else -1
     name = span.function or "<module>"
     return compile(tree, span.file, "exec", dont_inherit=True).replace(co_name=name, co_qualname=name)
 

@@ -71,13 +71,13 @@ def _attribute_values(value: Any, kind: type) -> Iterator[Any]:
     """Iterate over the values of an object's own attributes."""
     for slot in _slots_of(kind):
         try:
-            found = slot.__get__(value, kind)
+            values_of_slots = slot.__get__(value, kind)
         except AttributeError:  # the slot is empty
             continue
         if type(slot) is types.GetSetDescriptorType:
-            yield from tuple(found.values())
+            yield from tuple(values_of_slots.values())
         else:
-            yield found
+            yield values_of_slots
 
 
 def _slots_of(kind: type) -> tuple[Any, ...]:

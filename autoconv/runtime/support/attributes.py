@@ -30,8 +30,8 @@ def is_in_graph(value: object) -> bool:
 
 def held_by(value: object) -> dict[str, Any]:
     """Return the instance attributes, without those of the class, as a new dict."""
-    held = getattr(value, "__dict__", None)
-    return dict(dict.items(held)) if isinstance(held, dict) else {}
+    attributes = getattr(value, "__dict__", None)
+    return dict(dict.items(attributes)) if isinstance(attributes, dict) else {}
 
 
 def attributes_of(value: object) -> dict[str, Any]:
@@ -47,27 +47,27 @@ def has_attributes(value: object) -> bool:
     return hasattr(value, "__dict__") or bool(slots_of(type(value)))
 
 
-def give_attributes(value: object, held: dict[str, Any]) -> None:
+def give_attributes(value: object, attributes: dict[str, Any]) -> None:
     """Set the attributes of a new object, in its slots where it has a slot of the name."""
     slots = dict(slots_of(type(value)))
-    for name in slots.keys() & held.keys():
-        slots[name].__set__(value, held[name])
+    for name in slots.keys() & attributes.keys():
+        slots[name].__set__(value, attributes[name])
     if hasattr(value, "__dict__"):
-        object.__setattr__(value, "__dict__", {name: part for name, part in held.items() if name not in slots})
+        object.__setattr__(value, "__dict__", {name: part for name, part in attributes.items() if name not in slots})
 
 
 def slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
     """Return the names and descriptors of the slots of a class written in Python."""
-    known = _SLOTS.get(kind)
-    if known is None:
-        known = _SLOTS[kind] = tuple(
-            (name, held)
+    slots = _SLOTS.get(kind)
+    if slots is None:
+        slots = _SLOTS[kind] = tuple(
+            (name, attribute)
             for base in kind.__mro__
             if "__slots__" in vars(base)
-            for name, held in vars(base).items()
-            if isinstance(held, types.MemberDescriptorType)
+            for name, attribute in vars(base).items()
+            if isinstance(attribute, types.MemberDescriptorType)
         )
-    return known
+    return slots
 
 
 _SLOTS: weakref.WeakKeyDictionary[type, tuple[tuple[str, Any], ...]] = weakref.WeakKeyDictionary()

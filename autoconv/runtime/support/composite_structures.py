@@ -42,18 +42,18 @@ def expand_specs(leaves: Sequence[Any], template: Template | None) -> tuple[list
         return list(leaves), template
     parts = [spec_parts(leaf) if is_composite_spec(leaf) else ([leaf], None) for leaf in leaves]
     inner = replace_leaves(template, iter([part for _, part in parts]))
-    return [leaf for found, _ in parts for leaf in found], inner
+    return [leaf for leaves_of_part, _ in parts for leaf in leaves_of_part], inner
 
 
 def spec_parts(spec: TypeSpec) -> tuple[list[Any], Template]:
     """Return the specs of the tensors in composites with this spec, and the template of these composites."""
-    found: list[Any] = []
+    leaves_found: list[Any] = []
     children = []
     for part in part_specs(spec):
         leaves, template = expand_specs(*flatten(part))
-        found += leaves
+        leaves_found += leaves
         children.append(template)
-    return found, Template(spec, None, tuple(children))
+    return leaves_found, Template(spec, None, tuple(children))
 
 
 def contains_composite(template: Template | None) -> bool:
@@ -74,11 +74,11 @@ def without_composites(template: Template | None, leaves: Iterator[Any]) -> tupl
     """Return the leaves and the template in which each composite is one leaf, its spec."""
     if template is None:
         return [next(leaves)], None
-    found = [without_composites(child, leaves) for child in template.children]
+    parts = [without_composites(child, leaves) for child in template.children]
     if isinstance(template.kind, TypeSpec):
         return [template.kind], None
-    inner = [leaf for part, _ in found for leaf in part]
-    return inner, replace(template, children=tuple(child for _, child in found))
+    inner = [leaf for part, _ in parts for leaf in part]
+    return inner, replace(template, children=tuple(child for _, child in parts))
 
 
 def is_narrower_template(narrow: Template | None, wide: Template | None) -> bool:

@@ -20,7 +20,7 @@ def tensor_html(array: np.ndarray, dtype: str) -> str:
         return f"<div>{title}</div>"
     if not shown.ndim:
         return f"<div>{title}: <b>{_cell(shown[()])}</b></div>"
-    note = f", of which this is the first of {array.size // shown.size}" if shown.ndim < array.ndim else ""
+    note = f"; this is the first of {array.size // shown.size} parts" if shown.ndim < array.ndim else ""
     table = shown[None, :] if shown.ndim == 1 else shown
     rows = "".join(f"<tr>{''.join(_row(table, i))}</tr>" for i in _shown_rows(table.shape[0], _ROWS))
     return f'<div>{title}{note}<table style="text-align:right">{rows}</table></div>'

@@ -129,10 +129,10 @@ class TensorShape(tuple):  # type: ignore[type-arg]
 
     def __getitem__(self, index: Any) -> Any:
         if self.dims_tuple is None:
-            found = None if isinstance(index, int) else TensorShape(None)
+            size = None if isinstance(index, int) else TensorShape(None)
         else:
-            found = TensorShape(self.dims_tuple[index]) if isinstance(index, slice) else self.as_list()[index]
-        return found if _SIZES.shown is None or isinstance(found, TensorShape) else _SIZES.shown(found)
+            size = TensorShape(self.dims_tuple[index]) if isinstance(index, slice) else self.as_list()[index]
+        return size if _SIZES.shown is None or isinstance(size, TensorShape) else _SIZES.shown(size)
 
     def __add__(self, other: object) -> TensorShape:
         return self.concatenate(other)

@@ -59,10 +59,10 @@ def as_plain(span: Span) -> Span:
     """Return the span of errors that are those of plain Python or NumPy."""
     if span.plain:
         return span
-    known = _plain.get(id(span))
-    if known is None:
-        known = _plain[id(span)] = span, replace(span, plain=True)
-    return known[1]
+    plain_span = _plain.get(id(span))
+    if plain_span is None:
+        plain_span = _plain[id(span)] = span, replace(span, plain=True)
+    return plain_span[1]
 
 
 def span_of(positions: Iterable[Position]) -> Span | None:
@@ -163,8 +163,8 @@ def _kind(filename: str) -> str:
     if is_own_file(filename):
         return "own"
     installed = "-packages" in filename and not filename.startswith(_LIBRARIES[-1])
-    known = filename.startswith("<frozen ") or (filename.startswith(_LIBRARIES) and not installed)
-    return "library" if known else "user"
+    is_library = filename.startswith("<frozen ") or (filename.startswith(_LIBRARIES) and not installed)
+    return "library" if is_library else "user"
 
 
 def is_region(code: CodeType) -> bool:
@@ -177,22 +177,22 @@ def _positions(frame: FrameType | None, left_out: Collection[int] = ()) -> list[
 
     `left_out` holds ids of frames to skip.
     """
-    found: list[Position] = []
-    while frame is not None and len(found) < _DEPTH_LIMIT:
+    positions: list[Position] = []
+    while frame is not None and len(positions) < _DEPTH_LIMIT:
         code = frame.f_code
         if code.co_name in _STARTS and is_start(code):
             break
         if not left_out or id(frame) not in left_out:
-            found.append((code, frame.f_lasti))
+            positions.append((code, frame.f_lasti))
         frame = frame.f_back
-    frames = tuple([id(position[0]) for position in found])
+    frames = tuple([id(position[0]) for position in positions])
     known = _users.get(frames)
     if known is None:
         if len(_users) > _STACKS_LIMIT:
             _users.clear()
-        codes = [position[0] for position in found]
+        codes = [position[0] for position in positions]
         known = _users[frames] = codes, user_frames(codes[::-1])[::-1]
-    return list(itertools.compress(found, known[1]))
+    return list(itertools.compress(positions, known[1]))
 
 
 def is_start(code: CodeType) -> bool:
@@ -220,9 +220,9 @@ def find_columns_by(find: Callable[[CodeType, int, int], tuple[int, int] | None]
 def _span_at(code: CodeType, instruction: int, caller: Span | None) -> Span:
     line, end_line, column, end_column = position_in(code, instruction)
     if line and column is None and _find_columns is not None and instruction >= 0:
-        found = _find_columns(code, instruction, line)
-        if found is not None:
-            end_line, (column, end_column) = line, found
+        columns = _find_columns(code, instruction, line)
+        if columns is not None:
+            end_line, (column, end_column) = line, columns
     return Span(
         code.co_filename,
         line or code.co_firstlineno,

@@ -297,8 +297,8 @@ def _pack(template: Template | None, leaves: Any, initialise: bool) -> Any:
         return tuple.__new__(kind, children) if is_plain else kind(children)
     if issubclass(kind, dict):
         if template.order is not None:
-            found = dict(zip(template.keys, children, strict=True))
-            return kind((key, found[key]) for key in template.order)
+            children_by_key = dict(zip(template.keys, children, strict=True))
+            return kind((key, children_by_key[key]) for key in template.order)
         return kind(zip(template.keys, children, strict=True))
     fields = dict(zip(template.keys, children, strict=True))
     if not initialise:

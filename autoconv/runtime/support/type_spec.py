@@ -74,16 +74,16 @@ class TypeSpec:
         return type(other) is type(self) and _agree(self._serialize(), other._serialize(), _is_below)
 
     def most_specific_common_supertype(self, others: Sequence[object]) -> TypeSpec | None:
-        """Return the narrowest spec of which this one and all `others` are subtypes; None where there is none."""
-        found = self._serialize()
+        """Return the narrowest common supertype of this spec and all `others`; None where there is none."""
+        serialized = self._serialize()
         for other in others:
             if type(other) is not type(self):
                 return None
             try:
-                found = _join_parts(found, other._serialize())
+                serialized = _join_parts(serialized, other._serialize())
             except _Differs:
                 return None
-        return self._deserialize(found)
+        return self._deserialize(serialized)
 
     def most_specific_compatible_type(self, other: object) -> TypeSpec:
         """Return the narrowest spec of the values of both; raises ValueError where there is none."""
@@ -134,14 +134,14 @@ def spec_of_composite(value: object) -> Any:
 
 def parts_of(value: CompositeTensor) -> list[Any]:
     """Return the components of a composite, one level deep."""
-    found = value._type_spec._to_components(value)
-    return list(found) if type(found) in (list, tuple) else [found]
+    components = value._type_spec._to_components(value)
+    return list(components) if type(components) in (list, tuple) else [components]
 
 
 def part_specs(spec: TypeSpec) -> list[Any]:
     """Return the specs of the components, one level deep."""
-    found = spec._component_specs
-    return list(found) if type(found) in (list, tuple) else [found]
+    specs = spec._component_specs
+    return list(specs) if type(specs) in (list, tuple) else [specs]
 
 
 def from_parts(spec: TypeSpec, parts: Sequence[Any]) -> Any:

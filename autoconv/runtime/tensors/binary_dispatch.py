@@ -27,10 +27,10 @@ def binary(op_name: str, x: object, y: object) -> Any:
     """Apply an operator to two values, at least one of them a tensor; NotImplemented where one is not an operand."""
     if op_name == "multiply" and _are_of_python(x, y):
         return _repeat(x, y)
-    made = getattr(type(x), "__autoconv_fresh__", None) or getattr(type(y), "__autoconv_fresh__", None)
-    if made is not None:  # a result computed from a mutable array is a new array
+    fresh = getattr(type(x), "__autoconv_fresh__", None) or getattr(type(y), "__autoconv_fresh__", None)
+    if fresh is not None:  # a result computed from a mutable array is a new array
         operands = [as_tensor(v) if hasattr(type(v), "__autoconv_fresh__") else v for v in (x, y)]
-        return made(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
+        return fresh(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         return NotImplemented
     if op_name == "multiply" and _are_scalar_and_list(x, y):
@@ -64,8 +64,8 @@ def refuse_elements(x: object, other: object, name: str, instead: str = "np.equa
         return
     is_sequence = isinstance(other, Sequence) or hasattr(type(other), "__array__")
     if getattr(x, "ndim", 0) > 0 or (is_sequence and not isinstance(other, (str, bytes))):
-        told = f"an array is compared with {name}, which NumPy does element by element"
-        raise StagingError(told, current_place(), instead)
+        message = f"an array is compared with {name}, which NumPy does element by element"
+        raise StagingError(message, current_place(), instead)
 
 
 def check_divisor(x: object, y: object) -> None:
@@ -299,9 +299,9 @@ set_size_function(dimension_of)
 
 def count_of(x: Any) -> Any:
     """Return the number of elements: an int where static, else a weak scalar."""
-    known = element_count(x.type.shape)
-    if known is not None:
-        return known
+    static_count = element_count(x.type.shape)
+    if static_count is not None:
+        return static_count
     return apply("python_cast", apply("size", x, dtype=int64), dtype=int64, weak=True)
 
 

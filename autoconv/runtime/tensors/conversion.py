@@ -36,13 +36,13 @@ def constant(
     autoconv.float64
     """
     wanted_dtype = as_dtype(dtype) if dtype is not None else None
-    wanted: Any = as_shape(shape) if shape is not None else None
+    static_shape: Any = as_shape(shape) if shape is not None else None
     recorders, region = tape_recorders.active(), current_region()
     if (recorders or region is not None) and _has_gradients(value, recorders):
-        return _of_tensors(value, wanted_dtype, wanted)
+        return _of_tensors(value, wanted_dtype, static_shape)
     array = to_array(value, wanted_dtype)
-    if wanted is not None:
-        array = np.full(wanted, array) if array.size == 1 else array.reshape(wanted)
+    if static_shape is not None:
+        array = np.full(static_shape, array) if array.size == 1 else array.reshape(static_shape)
     if region is not None:
         return record_constant(region, array, name=name)
     if _has_array_protocol(value) or (isinstance(value, np.ndarray) and np.may_share_memory(array, value)):
@@ -60,29 +60,29 @@ def convert_to_tensor(
     >>> autoconv.convert_to_tensor(np.array([1.5])).dtype
     autoconv.float64
     """
-    wanted = as_dtype(dtype) if dtype is not None else None
+    target = as_dtype(dtype) if dtype is not None else None
     tensor = as_tensor(value)
     if tensor is None:
         tensor = stacked_list(value)
     if tensor is None:
         inner = _dtype_inside(value)
         if isinstance(value, (list, tuple)) and (any_symbolic(value) or _is_taped(value)):
-            return _stack(value, wanted)
-        if isinstance(value, (list, tuple)) and inner is not None and wanted not in (None, inner):
-            return _stack(value, wanted)  # tensors in a list are cast
-        if wanted is None and inner is not None:
-            wanted = inner  # [a float64 tensor, 1.0] is not a list of float32, in a function neither
-        if wanted is None and dtype_hint is not None:
+            return _stack(value, target)
+        if isinstance(value, (list, tuple)) and inner is not None and target not in (None, inner):
+            return _stack(value, target)  # tensors in a list are cast
+        if target is None and inner is not None:
+            target = inner  # [a float64 tensor, 1.0] is not a list of float32, in a function neither
+        if target is None and dtype_hint is not None:
             try:
                 return constant(value, dtype_hint)
             except (TypeError, ValueError):
                 pass
-        return constant(value, wanted, name=name or "Const")
+        return constant(value, target, name=name or "Const")
     if tensor.weak:
-        return APPLY("python_cast", tensor, dtype=wanted or standalone_dtype(tensor.type))
-    if wanted is not None and tensor.dtype is not wanted:
+        return APPLY("python_cast", tensor, dtype=target or standalone_dtype(tensor.type))
+    if target is not None and tensor.dtype is not target:
         raise ValueError(
-            f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {tensor.dtype.name}: {tensor!r}"
+            f"Tensor conversion requested dtype {target.name} for Tensor with dtype {tensor.dtype.name}: {tensor!r}"
         )
     return tensor
 
@@ -147,16 +147,16 @@ def register_tensor_conversion_function(
 def _converted(value: object) -> Tensor | None:
     for _, kinds, convert in _CONVERSIONS:
         if isinstance(value, kinds):
-            found = convert(value, dtype=None, name=None, as_ref=False)
-            if found is not NotImplemented:
-                return as_tensor(found)
+            converted = convert(value, dtype=None, name=None, as_ref=False)
+            if converted is not NotImplemented:
+                return as_tensor(converted)
     return None
 
 
 def stacked_list(value: object) -> Any:
     """Stack a list with a symbolic number of items into one tensor; None for everything else."""
-    found = getattr(type(value), "__autoconv_stacked__", None)
-    return None if found is None else found(value)
+    convert = getattr(type(value), "__autoconv_stacked__", None)
+    return None if convert is None else convert(value)
 
 
 def is_tensor(value: object) -> bool:
@@ -208,9 +208,9 @@ def _unsupported(value: object) -> ValueError:
 
 def record_constant(region: Region, array: np.ndarray, weak: bool = False, name: str = "Const") -> SymbolicTensor:
     """Record a constant node in the region. An array is copied, as the program may change it during the trace."""
-    kept = np.array(array) if region.trace.sources is not None and array.ndim else array
-    node = region.record("constant", [], {"value": kept, "weak": weak}, shown=name)
-    if kept is not array and region.trace.sources is not None:
+    copy = np.array(array) if region.trace.sources is not None and array.ndim else array
+    node = region.record("constant", [], {"value": copy, "weak": weak}, shown=name)
+    if copy is not array and region.trace.sources is not None:
         region.trace.sources.append((node, array))
         region.trace.arrays = region.trace.arrays or region.contract.numpy_arrays
     return SymbolicTensor(node.results[0])

@@ -62,12 +62,12 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
     else:
         values = _unify_dtypes(op, values, region)
     if region is None:
-        found = _run(op, values, attributes)
+        output = _run(op, values, attributes)
         if tape_recorders.active():
-            tape_recorders.note_op(op, values, attributes, found, EagerTensor)
+            tape_recorders.note_op(op, values, attributes, output, EagerTensor)
     else:
-        found = record(region, op, values, attributes, name)
-    return _with_checked_numerics(op, found) if SETTINGS.check_numerics else found
+        output = record(region, op, values, attributes, name)
+    return _with_checked_numerics(op, output) if SETTINGS.check_numerics else output
 
 
 tape_recorders.APPLY.set(apply)
@@ -85,11 +85,11 @@ def _with_arrays(op: Op, values: list[Any]) -> list[Any]:
     return result
 
 
-def _with_checked_numerics(op: Op, found: object) -> Any:
+def _with_checked_numerics(op: Op, output: object) -> Any:
     """Check the results for nan and infinity, at once or by a node of the graph."""
     if op.name == "check_numerics":
-        return found
-    results = found if isinstance(found, tuple) else (found,)
+        return output
+    results = output if isinstance(output, tuple) else (output,)
     how = "eagerly-executing" if current_region() is None else "graph"
     checked = []
     for position, result in enumerate(results):
@@ -100,7 +100,7 @@ def _with_checked_numerics(op: Op, found: object) -> Any:
             )
             result = apply("check_numerics", result, message=message)
         checked.append(result)
-    return tuple(checked) if isinstance(found, tuple) else checked[0]
+    return tuple(checked) if isinstance(output, tuple) else checked[0]
 
 
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
@@ -224,11 +224,11 @@ def _is_long(value: object) -> bool:
 def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]:
     """Convert the operands that the op unifies to one dtype; Python numbers adopt the dtype of typed operands."""
     positions: Any = range(len(values)) if op.unify == "all" else op.unify
-    chosen = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]
-    target, weak = _common_dtype(op, [values[i] for i in chosen], region) if chosen else (None, False)
+    unified = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]
+    target, weak = _common_dtype(op, [values[i] for i in unified], region) if unified else (None, False)
     result = list(values)
     for i, value in enumerate(values):
-        if i in chosen and target is not None:
+        if i in unified and target is not None:
             if i and target.is_string and isinstance(value, NUMBERS) and region is None:
                 raise _mismatch(op, target, _dtype_of(constant(value)), i, region)
             result[i] = _to_dtype(value, target, weak, region, op)
@@ -329,9 +329,9 @@ def _kind_name(dtype: DType) -> str:
 def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     assert op.kernel is not None
     if other_device_request():
-        found = _run_remotely(op, values, attributes)
-        if found is not None:
-            return found
+        remote = _run_remotely(op, values, attributes)
+        if remote is not None:
+            return remote
     arrays = [_as_array(v) for v in values]
     if any(isinstance(array, np.ndarray) and array.dtype.kind == "c" for array in arrays):
         _check_complex(op, values, arrays, attributes)
@@ -364,8 +364,8 @@ def _run_remotely(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> 
     graph.outputs = list(graph.add(op, inputs, attributes, span=current_span()).results)
     if not graph.outputs or not all(isinstance(value.type, TensorType) for value in graph.outputs):
         return None
-    given = [value.remote if isinstance(value, RemoteTensor) else _as_array(value) for value in values]
-    results = tuple(map(RemoteTensor, task.compile(graph)(given)))
+    operands = [value.remote if isinstance(value, RemoteTensor) else _as_array(value) for value in values]
+    results = tuple(map(RemoteTensor, task.compile(graph)(operands)))
     return results[0] if len(results) == 1 else results
 
 

@@ -36,8 +36,8 @@ class TensorOperation:
     @property
     def inputs(self) -> tuple[Any, ...]:
         """The tensors among the inputs."""
-        given = self.node.inputs if self.node is not None else ()
-        return tuple(self._wrap(value) for value in given if hasattr(value.type, "dtype"))
+        operands = self.node.inputs if self.node is not None else ()
+        return tuple(self._wrap(value) for value in operands if hasattr(value.type, "dtype"))
 
     @property
     def outputs(self) -> list[Any]:
@@ -64,10 +64,10 @@ class TensorOperation:
 
     def get_attr(self, name: str) -> Any:
         """Return an attribute of the node; raises ValueError for one that it lacks."""
-        given = self.node.attributes if self.node is not None else {}
-        if name not in given:
-            raise ValueError(f"operation {self.name!r} has no attribute {name!r}; it has {sorted(given)}")
-        return given[name]
+        attributes = self.node.attributes if self.node is not None else {}
+        if name not in attributes:
+            raise ValueError(f"operation {self.name!r} has no attribute {name!r}; it has {sorted(attributes)}")
+        return attributes[name]
 
     def values(self) -> tuple[Any, ...]:
         return tuple(self.outputs)

@@ -37,9 +37,9 @@ class RemoteTensor(EagerTensor):
 
     @property
     def type(self) -> TensorType:
-        known: TensorType = self.remote.type
-        is_known = known.shape is not None and all(isinstance(size, int) for size in known.shape)
-        return known if is_known else super().type
+        type_: TensorType = self.remote.type
+        is_known = type_.shape is not None and all(isinstance(size, int) for size in type_.shape)
+        return type_ if is_known else super().type
 
     @property
     def dtype(self) -> DType:

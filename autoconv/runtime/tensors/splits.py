@@ -19,12 +19,12 @@ def split_ends(count: Any, sections: Any, even: bool) -> list[Any] | None:
     ends; None is returned where it is not static. With `even` all parts must have one size. Raises ValueError as NumPy
     does.
     """
-    known = static_value(sections)
-    if known is None:
+    constant = static_value(sections)
+    if constant is None:
         return None
-    if np.ndim(known):
-        return [int(end) for end in np.ravel(known)]
-    parts = operator.index(known)
+    if np.ndim(constant):
+        return [int(end) for end in np.ravel(constant)]
+    parts = operator.index(constant)
     if parts <= 0:
         raise ValueError("number sections must be larger than 0.")
     each, more = count // parts, count % parts

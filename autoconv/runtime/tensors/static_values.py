@@ -49,14 +49,14 @@ def constant_of(value: Any) -> Any:
 
 def static_sizes(vector: object) -> tuple[int | None, ...] | None:
     """Return what is known of the sizes in a vector, None for the others; None where not even their number is known."""
-    known = static_value(vector)
-    if known is not None:
-        return tuple(int(size) if size >= 0 else None for size in np.ravel(known))
+    constant = static_value(vector)
+    if constant is not None:
+        return tuple(int(size) if size >= 0 else None for size in np.ravel(constant))
     if not isinstance(vector, SymbolicTensor):
         return None
-    found = partial_value(vector.value_in_graph)
-    if found is not None and found[0].ndim == 1:
-        pairs = zip(*found, strict=True)
+    value = partial_value(vector.value_in_graph)
+    if value is not None and value[0].ndim == 1:
+        pairs = zip(*value, strict=True)
         return tuple(int(size) if is_known and size >= 0 else None for size, is_known in pairs)
     length = vector.shape[0] if vector.shape else None
     return (None,) * length if isinstance(length, int) else None
@@ -73,16 +73,16 @@ def computed_value(value: Value) -> Any:
     operands = []
     for position, operand in enumerate(node.inputs):
         if node.op.name == "rank" and operand.shape is not None:
-            known = np.broadcast_to(np.zeros((), bool), (1,) * len(operand.shape))
+            mask = np.broadcast_to(np.zeros((), bool), (1,) * len(operand.shape))
         elif position in node.op.traits.shape_only:
-            known = _of_shape(operand.type)
+            mask = _of_shape(operand.type)
         else:
-            known = computed_value(operand)
-        if known is None:
+            mask = computed_value(operand)
+        if mask is None:
             return None
-        operands.append(known)
-    found = node.op.kernel(*operands, **node.attributes)
-    return found if len(node.results) == 1 else found[node.results.index(value)]
+        operands.append(mask)
+    output = node.op.kernel(*operands, **node.attributes)
+    return output if len(node.results) == 1 else output[node.results.index(value)]
 
 
 def _captured(value: Value) -> Value | None:
@@ -137,35 +137,35 @@ def _partial(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
 
 def _applied(node: Node, parts: list[Any], moves: bool) -> tuple[np.ndarray, np.ndarray] | None:
     """Run a kernel on partly known operands; an element of the result is known if those that it depends on are."""
-    values, known = [part[0] for part in parts], [part[1] for part in parts]
+    values, masks = [part[0] for part in parts], [part[1] for part in parts]
     traits, kernel = node.op.traits, node.op.kernel
     assert kernel is not None
-    if traits.view and not all(mask.all() for mask in known[1:]):
+    if traits.view and not all(mask.all() for mask in masks[1:]):
         return None  # positions
     try:
-        found = np.asarray(kernel(*values, **node.attributes))
+        array = np.asarray(kernel(*values, **node.attributes))
         if traits.view:
-            mask = kernel(known[0], *values[1:], **node.attributes)
+            mask = kernel(masks[0], *values[1:], **node.attributes)
         elif moves:
-            mask = kernel(*known, **node.attributes)
+            mask = kernel(*masks, **node.attributes)
         elif traits.elementwise:
-            mask = np.broadcast_arrays(found, *known)[1] if len(known) == 1 else np.logical_and.reduce(
-                np.broadcast_arrays(*known)
+            mask = np.broadcast_arrays(array, *masks)[1] if len(masks) == 1 else np.logical_and.reduce(
+                np.broadcast_arrays(*masks)
             )
         else:
-            mask = np.full(found.shape, known[0].all())
+            mask = np.full(array.shape, masks[0].all())
     except (ArithmeticError, IndexError, TypeError, ValueError, OpError):
         return None
-    return found, np.asarray(mask, bool)
+    return array, np.asarray(mask, bool)
 
 
 def _sizes_of(node: Node, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray] | None:
     shape = node.inputs[0].shape
     if shape is None:
         return None
-    known = np.array([isinstance(size, int) for size in shape], bool)
+    array = np.array([isinstance(size, int) for size in shape], bool)
     sizes = np.array([size if isinstance(size, int) else 1 for size in shape], dtype)
     if node.op.name == "dimension":
         axis = node.attributes["axis"]
-        return np.array(sizes[axis]), np.array(known[axis])
-    return (sizes, known) if node.op.name == "shape" else (np.prod(sizes, dtype=dtype), np.array(known.all()))
+        return np.array(sizes[axis]), np.array(array[axis])
+    return (sizes, array) if node.op.name == "shape" else (np.prod(sizes, dtype=dtype), np.array(array.all()))

@@ -108,14 +108,14 @@ class SymbolicTensor(Tensor):
 
     def set_shape(self, shape: ShapeLike) -> None:
         """Refine the static shape; raises ValueError when it contradicts the known one."""
-        wanted = as_shape(shape)
-        if not self.shape.is_compatible_with(wanted):
-            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(wanted)}")
-        known = self.type.shape
-        if known is None or wanted is None:
-            merged = wanted if known is None else known
+        target = as_shape(shape)
+        if not self.shape.is_compatible_with(target):
+            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(target)}")
+        own_shape = self.type.shape
+        if own_shape is None or target is None:
+            merged = target if own_shape is None else own_shape
         else:
-            merged = tuple(b if a is None else a for a, b in zip(known, wanted, strict=True))
+            merged = tuple(b if a is None else a for a, b in zip(own_shape, target, strict=True))
         self._value.type = self.type.with_shape(merged)
 
     def _changed_in_place(self, other: object) -> Any:

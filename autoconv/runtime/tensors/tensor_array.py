@@ -68,8 +68,8 @@ class Kind:
             )
         if not self.infer_shape:
             return self
-        known = shape if not self.written else join_shapes(self.shape, shape)
-        return replace(self, shape=known, written=True)
+        joined = shape if not self.written else join_shapes(self.shape, shape)
+        return replace(self, shape=joined, written=True)
 
 
 class _Knowledge:
@@ -119,8 +119,10 @@ class TensorArray:
         else:
             self._begin(kind, apply("list_reserve", count, dtype=kind.dtype, shape=declared))
 
-    def _begin(self, kind: Kind, elements: list[EagerTensor | None] | Value, known: _Knowledge | None = None) -> None:
-        self._known = known or _Knowledge(kind)
+    def _begin(
+        self, kind: Kind, elements: list[EagerTensor | None] | Value, knowledge: _Knowledge | None = None
+    ) -> None:
+        self._knowledge = knowledge or _Knowledge(kind)
         self._elements = elements
         self._cleared: set[int] = set()
 
@@ -142,7 +144,7 @@ class TensorArray:
 
     @property
     def _kind(self) -> Kind:
-        return self._known.kind
+        return self._knowledge.kind
 
     @property
     def dtype(self) -> DType:
@@ -271,19 +273,20 @@ class TensorArray:
         if sizes.shape.rank not in (1, None):
             raise InvalidArgumentError(f"Expected lengths to be a vector, received shape: {sizes.shape.as_list()}")
         shape = tensor.type.shape
-        known = static_value(sizes)
-        equal = known is not None and len(set(np.ravel(known).tolist())) == 1
-        row = None if not shape else (int(np.ravel(known)[0]) if equal else None, *shape[1:])
-        self._known.kind = self._kind.after_writing(row)
-        found = apply("list_split", tensor, sizes, name=name)
+        constant = static_value(sizes)
+        equal = constant is not None and len(set(np.ravel(constant).tolist())) == 1
+        row = None if not shape else (int(np.ravel(constant)[0]) if equal else None, *shape[1:])
+        self._knowledge.kind = self._kind.after_writing(row)
+        result = apply("list_split", tensor, sizes, name=name)
         if not self._eager:
-            return self._with(found)
-        if found.length > len(self._items) and not self._kind.dynamic_size:
+            return self._with(result)
+        if result.length > len(self._items) and not self._kind.dynamic_size:
             raise InvalidArgumentError(
                 f"TensorArray's size is not equal to the size of lengths ({len(self._items)} vs. "
-                f"{found.length}), and the TensorArray is not marked as dynamically resizeable."
+                f"{result.length}), and the TensorArray is not marked as dynamically resizeable."
             )
-        self._elements = [EagerTensor(part) for part in found] if not tape_recorders.active() else _parts(tensor, sizes)
+        is_taped = tape_recorders.active()
+        self._elements = _parts(tensor, sizes) if is_taped else [EagerTensor(part) for part in result]
         self._cleared.clear()
         return self
 
@@ -316,7 +319,7 @@ class TensorArray:
 
     def _with(self, elements: Any) -> TensorArray:
         result = TensorArray.__new__(TensorArray)
-        result._begin(self._kind, elements, self._known)
+        result._begin(self._kind, elements, self._knowledge)
         return result
 
     def _element(self, position: int) -> EagerTensor:
@@ -332,7 +335,7 @@ class TensorArray:
 
     def _fitting(self, value: object) -> Tensor:
         tensor = self._checked_dtype(value)
-        self._known.kind = self._kind.after_writing(tensor.type.shape)
+        self._knowledge.kind = self._kind.after_writing(tensor.type.shape)
         return tensor
 
     def _fitting_rows(self, value: object) -> Tensor:
@@ -340,7 +343,7 @@ class TensorArray:
         shape = tensor.type.shape
         if shape == ():
             raise ValueError("a TensorArray takes the rows of a tensor of one or more dimensions, found a scalar")
-        self._known.kind = self._kind.after_writing(None if shape is None else shape[1:])
+        self._knowledge.kind = self._kind.after_writing(None if shape is None else shape[1:])
         return tensor
 
     def _checked_dtype(self, value: object) -> Tensor:

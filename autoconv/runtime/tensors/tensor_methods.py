@@ -75,10 +75,10 @@ def refuse_as_python(function: Callable[[Any, Any], Any], x: object, y: object) 
     try:
         function(first, second)
     except TypeError as error:
-        told = TypeError(*error.args)
-        told._autoconv_run_time = True  # type: ignore[attr-defined]
-        told._autoconv_operands = first, second  # type: ignore[attr-defined]
-        raise told from None
+        own_error = TypeError(*error.args)
+        own_error._autoconv_run_time = True  # type: ignore[attr-defined]
+        own_error._autoconv_operands = first, second  # type: ignore[attr-defined]
+        raise own_error from None
 
 
 def refuse_to_iterate(number: object, frame: Any) -> None:

@@ -12,7 +12,7 @@ from autoconv.runtime.tensors.static_values import static_value
 
 def smart_cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str | None = None) -> Any:
     """Call one of the functions if the predicate is a Python bool or a known tensor; else record a conditional."""
-    known = static_value(pred) if is_tensor(pred) else pred
-    if known is None:
+    constant = static_value(pred) if is_tensor(pred) else pred
+    if constant is None:
         return cond(pred, true_fn=true_fn, false_fn=false_fn)
-    return true_fn() if known else false_fn()
+    return true_fn() if constant else false_fn()

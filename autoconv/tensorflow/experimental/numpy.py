@@ -75,8 +75,8 @@ def array(val: object, dtype: object = None, copy: bool = True, ndmin: int = 0) 
 
     if not _holds_tensor(val):
         return constant(np.array(val, None if dtype is None else _dtype(dtype), ndmin=ndmin))
-    found = autoconv.convert_to_tensor(val)
-    return found if dtype is None else autoconv.cast(found, as_dtype(dtype))
+    tensor = autoconv.convert_to_tensor(val)
+    return tensor if dtype is None else autoconv.cast(tensor, as_dtype(dtype))
 
 
 asanyarray = ascontiguousarray = asarray
@@ -115,8 +115,8 @@ def _array(value: object) -> Any:
     return value.numpy() if is_tensor(value) and hasattr(value, "numpy") else value
 
 
-def _tensors(found: object) -> Any:
-    return map_structure(lambda part: constant(part) if isinstance(part, (np.ndarray, np.generic)) else part, found)
+def _tensors(values: object) -> Any:
+    return map_structure(lambda part: constant(part) if isinstance(part, (np.ndarray, np.generic)) else part, values)
 
 
 __all__ = ["array", "asarray", "finfo", "ndarray", "ndim"]

@@ -59,7 +59,7 @@ class Dispatched(Generic[P, R]):
         self._counter = counter
         self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
         self._straight = ()
-        self._asked: tuple[Callable[..., Any], ...] = ()  # the entries of the trace tried first
+        self._first_entries: tuple[Callable[..., Any], ...] = ()  # the entries of the trace tried first
         self._tiers = Tiers()
         self._is_timed = is_timed
         self._asks_state = asks_state
@@ -90,48 +90,50 @@ class Dispatched(Generic[P, R]):
                 self._explanation.plain.append(_ACTED_ON)
             return self.python_function(*args, **kwargs)
         if self._direct and not DETOUR.value:
-            given = self._signature.in_order(args, kwargs)
+            positional = self._signature.in_order(args, kwargs)
             for concrete, entry in self._direct:
-                if given is None:
+                if positional is None:
                     break
-                if concrete.checks_guards_in_python and (concrete.guards.changed() or concrete.meets_outside(given)):
+                if concrete.checks_guards_in_python and (
+                    concrete.guards.changed() or concrete.meets_outside(positional)
+                ):
                     continue
                 failure: Exception | None = None
                 try:
-                    found = entry(*given)
+                    result = entry(*positional)
                 except Exception as error:
                     if not is_for_python(concrete, error):
                         raise
                     failure = error
                 if failure is not None:  # after the handler, which would be the context of what the program raises
                     return self._beyond(concrete, failure, args, kwargs)
-                if found is not NotImplemented:
+                if result is not NotImplemented:
                     self._counter.value += 1
-                    return self._warned(concrete, found, args, kwargs)
+                    return self._warned(concrete, result, args, kwargs)
         return self._call(args, kwargs)
 
-    def _warned(self, concrete: ConcreteFunction, found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _warned(self, concrete: ConcreteFunction, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result of a call that ran by this trace; see `float_warnings`."""
         flags = concrete.float_errors.take_flags()
         if concrete.float_errors.careful:
             self._is_settled = False
-        return self._warned_of(flags, concrete, found, args, kwargs) if flags else found
+        return self._warned_of(flags, concrete, result, args, kwargs) if flags else result
 
-    def _warned_of(self, flags: int, concrete: ConcreteFunction, found: Any, args: Any, kwargs: Any) -> Any:
+    def _warned_of(self, flags: int, concrete: ConcreteFunction, result: Any, args: Any, kwargs: Any) -> Any:
         if BUSY.value or not concrete.float_errors.run_again(flags):  # a tape records the results of the trace
             if concrete.float_errors.careful:  # later calls can be undone, and do not go directly to its entries
                 self._call_directly(*(pair for pair in self._direct if pair[0] is not concrete))
-            return found
+            return result
         self._is_settled = False  # the time of the call is not that of its graph
         return self.python_function(*args, **kwargs)
 
-    def _flagged(self, entry: Callable[..., Any], found: Any, flags: int, *args: Any) -> Any:
+    def _flagged(self, entry: Callable[..., Any], result: Any, flags: int, *args: Any) -> Any:
         """Return the result of a call that went directly to an entry and raised flags of floating-point errors."""
         try:
             for concrete, other in self._direct:
                 if other is entry or entry in concrete.entries:
-                    return self._warned_of(flags, concrete, found, args, {})
-            return found
+                    return self._warned_of(flags, concrete, result, args, {})
+            return result
         except BaseException as error:
             present(error)
             raise
@@ -197,7 +199,7 @@ class Dispatched(Generic[P, R]):
         self._interval, self._tiers.latest = rarer(max(passed, 1), PLAIN), PLAIN
         self._pass(FOREVER, PLAIN)  # for recursive calls of the function
         if self._tiers.presumption.is_new(kind):
-            self._explanation.presumed(shown_kind(kind))
+            self._explanation.note_presumption(shown_kind(kind))
         start = clock()
         try:
             return self.python_function(*args, **kwargs)
@@ -212,7 +214,7 @@ class Dispatched(Generic[P, R]):
             seconds = timing.plain_seconds if timing.is_measured else 0.0
             self._tiers.presumption.chose(kind, seconds, timing.choice == PLAIN)
             if timing.is_measured and timing.has_trace:
-                self._explanation.timed(shown_kind(kind), timing.text(), timing.choice == PLAIN)
+                self._explanation.note_times(shown_kind(kind), timing.text(), timing.choice == PLAIN)
 
     def _time_graph(self, timing: Timing, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as a graph, and note its time unless a trace was made for it.
@@ -263,7 +265,7 @@ class Dispatched(Generic[P, R]):
             kind = kind_of(args, kwargs)
             if self._tiers.timing(kind).reran(self._counter.value):
                 self._gate.open(0, GRAPH)
-                self._explanation.timed(shown_kind(kind), RERUNS, True)
+                self._explanation.note_times(shown_kind(kind), RERUNS, True)
 
     def _pass(self, calls: int, form: str) -> None:
         """Let that many calls run in this form without examination."""
@@ -277,15 +279,15 @@ class Dispatched(Generic[P, R]):
         """Try this trace first on the next call, if it has an entry."""
         if concrete.guards.check_numerics or concrete.key.replica or concrete.float_errors.careful:
             return
-        known = self._direct and self._direct[0][0] is concrete and self._asked == concrete.entries
-        if concrete.entry is not None and not known:
+        is_direct = self._direct and self._direct[0][0] is concrete and self._first_entries == concrete.entries
+        if concrete.entry is not None and not is_direct:
             others = [pair for pair in self._direct if pair[0] is not concrete]
             pairs = [(concrete, concrete.entry), *others[: _MOST_DIRECT - 1]]
             self._call_directly(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
 
     def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
         self._direct = entries
-        self._asked = entries[0][0].entries if entries else ()
+        self._first_entries = entries[0][0].entries if entries else ()
         is_of_numpy = any(concrete.float_errors.may_occur for concrete, _ in entries)
         self._gate.ask_variable(self._asks_state and is_of_numpy and VARIABLE is not None)
         native = [entry for concrete, _ in entries for entry in concrete.entries]

@@ -112,8 +112,8 @@ def traced(function: Callable[..., Any], specs: Sequence[Any], contract: str) ->
         return Trace(concrete, *joined, list(arguments), name, _source(wrapped))
     rounds = _EXAMPLES if any(isinstance(one, OpenArgument) and _is_open(one) for one in arguments) else _EXAMPLES[:1]
     for sizes in rounds:
-        known = dict(zip(_symbols(arguments), itertools.cycle(sizes), strict=False))
-        examples = [_example(one, known) for one in arguments]
+        sizes_by_symbol = dict(zip(_symbols(arguments), itertools.cycle(sizes), strict=False))
+        examples = [_example(one, sizes_by_symbol) for one in arguments]
         concrete = wrapped.get_concrete_function(*examples)
     _check_declared(wrapped, concrete, arguments)
     numbers = _given_numbers(arguments, wrapped.leaves_for(concrete, examples, {}))

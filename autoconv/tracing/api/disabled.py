@@ -10,17 +10,17 @@ from typing import Any
 from autoconv.tracing.api.function import Function
 
 
-def switched_off(inner: Callable[..., Any], *given: Any) -> Any:
+def switched_off(inner: Callable[..., Any], *options: Any) -> Any:
     """Return the function itself with these attributes, or a wrapper where it accepts none.
 
-    `given` are the arguments of Function. A program that calls `f.explain()` or `f.get_concrete_function(…)` runs with
-    the switch as it does without.
+    `options` are the arguments of Function. A program that calls `f.explain()` or `f.get_concrete_function(…)` runs
+    with the switch as it does without.
     """
     if isinstance(inner, (staticmethod, classmethod)):
-        switched_off(inner.__func__, *given)
+        switched_off(inner.__func__, *options)
         return inner
     try:
-        function = Function(inner, *given)
+        function = Function(inner, *options)
     except (TypeError, ValueError):  # not a function, or a builtin without a signature
         return inner
     try:

@@ -22,7 +22,7 @@ from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.spans import current_place
 from autoconv.tracing.api.bound_methods import Bindable, TransientMethod
 from autoconv.tracing.api.call_paths import Dispatched, P, R
-from autoconv.tracing.api.introspection import Described
+from autoconv.tracing.api.introspection import FunctionIntrospection
 from autoconv.tracing.api.pickling import Pickled
 from autoconv.tracing.api.trace_maker import TraceMaker
 from autoconv.tracing.execute.binding import concrete_leaves
@@ -78,7 +78,7 @@ class _SignatureOf:
         return None if instance is None else inspect.signature(instance.python_function)
 
 
-class Function(Dispatched[P, R], TraceMaker, Bindable, Described, Pickled):
+class Function(Dispatched[P, R], TraceMaker, Bindable, FunctionIntrospection, Pickled):
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 
     __autoconv_function__ = True

@@ -31,8 +31,8 @@ class PolymorphicType:
         return self.signature.shown()
 
 
-class Described:
-    """The read-only part of a Function."""
+class FunctionIntrospection:
+    """The properties and methods of a Function that describe it and do not change it."""
 
     _signature: Signature
     _input_signature: Sequence[Any] | None
@@ -56,7 +56,7 @@ class Described:
 
     @property
     def input_signature(self) -> tuple[Any, ...] | None:
-        """The TensorSpecs given to the decorator; None without."""
+        """The TensorSpecs given to the decorator; None if it has none."""
         return None if self._input_signature is None else tuple(self._input_signature)
 
     def experimental_get_tracing_count(self) -> int:
@@ -65,7 +65,7 @@ class Described:
 
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
-        """The traces in their order; of a function with an input signature its trace, made now if there is none."""
+        """The traces in order; a function with an input signature is traced first if it has none."""
         if not self._cache.traces and self._input_signature is not None:
             self.get_concrete_function()
         return sorted(self._cache.traces, key=lambda concrete: concrete.number)
@@ -83,7 +83,9 @@ class Described:
         """Return the traces as parts of a saved object; a checkpoint has none of them."""
         if save_type == "checkpoint":
             return {}
-        return {f"trace_{i}": found for i, found in enumerate(self._list_all_concrete_functions_for_serialization())}
+        return {
+            f"trace_{i}": concrete for i, concrete in enumerate(self._list_all_concrete_functions_for_serialization())
+        }
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         return "\n\n".join(c.pretty_printed_signature(verbose) for c in self.concrete_functions)

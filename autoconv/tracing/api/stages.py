@@ -45,14 +45,14 @@ def stages(function: Callable[..., Any], specs: str, contract: str, spans: bool 
     concrete = target.get_concrete_function(*parse_specs(specs))
     result: list[Stage] = []
 
-    def keep(name: str, text: str) -> None:
+    def add_stage(name: str, text: str) -> None:
         result.append(Stage(name=name, text=text, changed=not result or result[-1].text != text))
 
     def dump(name: str, graph: Graph) -> None:
-        keep(name, to_text(graph, spans))
+        add_stage(name, to_text(graph, spans))
 
     optimised = optimise(concrete.recorded, contract=target.contract, dump=dump)
-    keep(NATIVE, "\n".join(backend_named(target.backend).describe(optimised)) + "\n")
+    add_stage(NATIVE, "\n".join(backend_named(target.backend).describe(optimised)) + "\n")
     return result
 
 
@@ -108,9 +108,9 @@ def _words(text: str) -> list[str]:
     return [word for word in words if word]
 
 
-def stage_named(wanted: str, found: Sequence[Stage]) -> Stage:
+def stage_named(name: str, found: Sequence[Stage]) -> Stage:
     """Return the stage of that name; raises TargetError with the list of names for another."""
     for stage in found:
-        if stage.name == wanted:
+        if stage.name == name:
             return stage
-    raise TargetError(f"there is no stage {wanted!r}; the stages in order are: {', '.join(STAGES)}")
+    raise TargetError(f"there is no stage {name!r}; the stages in order are: {', '.join(STAGES)}")

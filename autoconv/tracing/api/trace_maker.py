@@ -120,7 +120,7 @@ class TraceMaker:
                 raise
             return state
         self._explanation.add(Row(reason, concrete))
-        self._retracing.traced(self.python_function, self._contract.runs_plain)
+        self._retracing.note_trace(self.python_function, self._contract.runs_plain)
         self._spend(call, start)
         self._store(concrete)
         return concrete
@@ -134,15 +134,15 @@ class TraceMaker:
             call.key = self._profile.open_key(exact, self._cache.by_key)
         return exact
 
-    def _bind_again(self, call: Call, wanted: RestartTrace) -> State:
+    def _bind_again(self, call: Call, restart: RestartTrace) -> State:
         """Bind the call again, with the inputs or facts that the abandoned trace needs."""
-        refused = self._profile.refuses(call, wanted)
+        refused = self._profile.refuses(call, restart)
         if self._is_timed and call.restart_seconds > _RESTART_LIMIT:
             refused = refused or _SLOW_RESTARTS.format(call.restart_seconds)
         if refused:
             self._give_up(call, refused, None)
             return State.PLAIN
-        self._profile.restage(call, wanted)
+        self._profile.restage(call, restart)
         return State.LOOK
 
     def _after_failure(self, call: Call, exact: Key, error: Exception | RunPlain) -> State | None:
@@ -173,7 +173,7 @@ class TraceMaker:
         storm, seconds = self._bailout.storm, time.perf_counter() - start
         storm.count, storm.total = storm.count + 1, storm.total + seconds
         if self._is_for_object(call.key) or (self._is_timed and is_by_value(call)):
-            storm.traced(call, seconds, self._retracing)
+            storm.note_trace(call, seconds, self._retracing)
 
     @contextmanager
     def _other_traces_valid(self) -> Iterator[None]:
@@ -203,4 +203,4 @@ class TraceMaker:
             self._explanation.plain.append(reason)
 
 
-__all__ = ["TraceMaker", "State"]
+__all__ = ["State", "TraceMaker"]

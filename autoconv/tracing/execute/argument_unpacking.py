@@ -41,8 +41,8 @@ class Unpacking:
         """Wrap the native entry; calls whose leaves may overlap arrays from outside go through the full binding."""
         take = self.take
 
-        def unpacked(*given: Any) -> Any:
-            leaves = take(*given)
+        def unpacked(*arguments: Any) -> Any:
+            leaves = take(*arguments)
             return native(*leaves) if leaves is not None and is_disjoint(leaves) else NotImplemented
 
         return unpacked
@@ -59,8 +59,8 @@ def unpacking(key: Key, written_count: int) -> Unpacking | None:
     if whole and not any(_needs_python_comparison(leaf) for leaf in leaves):
         return None
     places = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED))
-    known = all(isinstance(leaf, (*_EXTRACTED, Literal)) or _is_by_identity(leaf) for leaf in leaves)
-    if not known:
+    is_static = all(isinstance(leaf, (*_EXTRACTED, Literal)) or _is_by_identity(leaf) for leaf in leaves)
+    if not is_static:
         return None
     inner = tuple(leaves[i] for i in places) + key.leaves[count:]
     templates = tuple((f"leaf_{i}", None) for i in places)
@@ -100,16 +100,16 @@ def _extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     else:
         for one, other in pairs:
             extraction.writer.require(f"{one} is not {other}")
-    return extraction.writer.finish(f"({''.join(f'{found}, ' for found in extraction.found)})")
+    return extraction.writer.finish(f"({''.join(f'{found}, ' for found in extraction.places)})")
 
 
 class _ExtractionWriter:
-    """Writes the extraction; `found` are the extracted leaves, `containers` the mutable structures."""
+    """Writes the extraction; `places` are the extracted leaves, `containers` the mutable structures."""
 
     def __init__(self, writer: FunctionWriter, leaves: Iterator[LeafKey]) -> None:
         self.writer = writer
         self._leaves = leaves
-        self.found: list[str] = []
+        self.places: list[str] = []
         self.containers: list[str] = []
 
     def unpack(self, place: str, template: Template | None) -> None:
@@ -117,42 +117,44 @@ class _ExtractionWriter:
         if template is None:
             self._leaf(place, next(self._leaves))
             return
-        found, kind = self.writer.variable(place), template.kind
+        expression, kind = self.writer.variable(place), template.kind
         if isinstance(kind, TypeSpec):
             raise _UnsupportedStructure
-        self.writer.require(f"type({found}) is {self.writer.constant(kind)}")
+        self.writer.require(f"type({expression}) is {self.writer.constant(kind)}")
         if kind is not tuple and not issubclass(kind, tuple):
-            self.containers.append(found)
-        self._require_no_extra_attributes(found, kind)
+            self.containers.append(expression)
+        self._require_no_extra_attributes(expression, kind)
         if kind is dict and template.keys is not None:
-            self.writer.require_keys(list(template.order or template.keys), found)
-            places = [f"{found}[{self.writer.constant(key)}]" for key in template.keys]
+            self.writer.require_keys(list(template.order or template.keys), expression)
+            places = [f"{expression}[{self.writer.constant(key)}]" for key in template.keys]
         elif kind in (list, tuple) or (issubclass(kind, tuple) and kind.__getitem__ is tuple.__getitem__):
-            self.writer.require(f"len({found}) == {len(template.children)}")
-            places = [f"{found}[{i}]" for i in range(len(template.children))]
+            self.writer.require(f"len({expression}) == {len(template.children)}")
+            places = [f"{expression}[{i}]" for i in range(len(template.children))]
         elif dataclasses.is_dataclass(kind) and template.keys is not None:
-            places = [f"{found}.{name}" for name in template.keys]
+            places = [f"{expression}.{name}" for name in template.keys]
         else:
             raise _UnsupportedStructure
         for inner, child in zip(places, template.children, strict=True):
             self.unpack(inner, child)
 
-    def _require_no_extra_attributes(self, found: str, kind: type) -> None:
+    def _require_no_extra_attributes(self, expression: str, kind: type) -> None:
         """Require that there are no attributes besides the fields (see `loses_on_rebuild`)."""
         fields = set(fields_of(kind))
         if not {name for name, _ in slots_of(kind)} <= fields:
             raise _UnsupportedStructure
         if kind.__dictoffset__:
             more = self.writer.constant(loses_on_rebuild)
-            self.writer.require(f"{found}.__dict__.keys() <= {self.writer.constant(fields)} or not {more}({found})")
+            self.writer.require(
+                f"{expression}.__dict__.keys() <= {self.writer.constant(fields)} or not {more}({expression})"
+            )
 
     def _leaf(self, place: str, leaf: LeafKey) -> None:
         if isinstance(leaf, _EXTRACTED):
-            self.found.append(place if place.isidentifier() else self.writer.variable(place))
+            self.places.append(place if place.isidentifier() else self.writer.variable(place))
         elif isinstance(leaf, Literal):
-            found = self.writer.variable(place)
-            self.writer.require_plain(leaf.value, found)
+            expression = self.writer.variable(place)
+            self.writer.require_plain(leaf.value, expression)
             if type(leaf.value) not in _NATIVELY_COMPARED:
-                self.writer.require(f"not {self.writer.constant(has_extra_attributes)}({found})")
+                self.writer.require(f"not {self.writer.constant(has_extra_attributes)}({expression})")
         elif isinstance(leaf, Reference):
             self.writer.require(f"{self.writer.constant(leaf.get)}() is {place}")

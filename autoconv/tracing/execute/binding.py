@@ -68,11 +68,11 @@ def _parameter(parameter: Parameter) -> inspect.Parameter:
     return inspect.Parameter(parameter.name, kind, default=_fixed_value(parameter) if fixed else _REQUIRED)
 
 
-class _Required:
+class _RequiredParameter:
     """The default of a required parameter."""
 
 
-_REQUIRED = _Required()
+_REQUIRED = _RequiredParameter()
 
 
 def _fixed_value(parameter: Parameter) -> Any:
@@ -117,13 +117,13 @@ def _fit_leaf(key: Any, value: Any, aliases: dict[int, int]) -> Any:
 
 
 def _converted(key: TensorKey, value: Any) -> Tensor | None:
-    wanted = key.type.dtype
+    dtype = key.type.dtype
     try:
-        if isinstance(value, (np.ndarray, np.generic)) and not wanted.is_string:
+        if isinstance(value, (np.ndarray, np.generic)) and not dtype.is_string:
             array = np.asarray(value)
-            fits = np.can_cast(array.dtype, wanted.numpy, "same_kind")
-            return EagerTensor(array.astype(wanted.numpy)) if fits else None
-        return EagerTensor(to_array(value, wanted))
+            fits = np.can_cast(array.dtype, dtype.numpy, "same_kind")
+            return EagerTensor(array.astype(dtype.numpy)) if fits else None
+        return EagerTensor(to_array(value, dtype))
     except (TypeError, ValueError):
         return None
 
@@ -137,12 +137,12 @@ def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, An
         for key, leaf in zip(parameter.leaves, leaves, strict=False):
             if not isinstance(key, TensorKey):
                 continue
-            wanted = key.type.dtype
-            if isinstance(leaf, Tensor) and leaf.dtype is not wanted:
+            dtype = key.type.dtype
+            if isinstance(leaf, Tensor) and leaf.dtype is not dtype:
                 raise InvalidArgumentError(
-                    f"cannot compute {traced_name} as input #{position}(zero-based) was expected to be a {wanted.name} "
+                    f"cannot compute {traced_name} as input #{position}(zero-based) was expected to be a {dtype.name} "
                     f"tensor but is a {leaf.dtype.name} tensor [Op:{traced_name}]. Cast it: "
-                    f"autoconv.cast(value, autoconv.{wanted.name}).",
+                    f"autoconv.cast(value, autoconv.{dtype.name}).",
                     current_place(),
                 )
             position += 1
@@ -161,8 +161,8 @@ def _by_position(name: str, type_: FunctionType, args: Any, kwargs: Any) -> str:
     missing = [each for each in names[len(args) :] if each not in kwargs]
     if missing:
         return f"{head} missing required arguments: {', '.join(missing)}."
-    given = [*args, *(kwargs[each] for each in names[len(args) :])]
-    for position, value in enumerate(given):
+    positional = [*args, *(kwargs[each] for each in names[len(args) :])]
+    for position, value in enumerate(positional):
         if as_tensor(value) is None:
             kind = type(value).__name__
             return f"{head}: expected argument #{position}(zero-based) to be a Tensor; got {kind} ({value!r})."

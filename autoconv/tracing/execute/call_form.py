@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import types
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,18 +45,39 @@ _CONSTANTS = (bool, int, float, complex, str, bytes)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The leaves of the arguments: `donated` are positions of donated ones, the last `spots` are written locations."""
+
+    key: Key
+    donated: Collection[int]
+    spots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The layout of the results and how they are returned.
+
+    `arrays_out`: arrays are returned as NumPy's. `shares`: neither captured arrays nor constants are returned.
+    `first_of`: for each output the first one that is the same, if there are any.
+    """
+
+    layout: Layout
+    arrays_out: bool
+    shares: bool
+    first_of: Sequence[int]
+
+
 def call_form(
-    key: Key, captures: Sequence[Any], layout: Layout, guards: Guards, contract: type[Contract], arrays_out: bool,
-    shares: bool, first_of: Sequence[int], donated: Collection[int], name: str, spots: int,
+    arguments: Arguments, captures: Sequence[Any], results: Results, guards: Guards, contract: type[Contract], name: str
 ) -> CallForm | None:
     """Return the form by which native code is called with the user's own arguments; None where that is impossible.
 
     It is possible for single tensors, arrays and numbers as arguments. Results may be tuples, lists and dicts of these
     and of constants, and choices between them. Guards by more than identity are not part of the form; the caller checks
-    them. `shares`: neither captured arrays nor constants are returned. `first_of`: for each output the first one that
-    is the same, if there are any. `donated` are the positions of the leaves donated to the function called `name`. The
-    last `spots` leaves are the contents of written locations.
+    them. `name` is the function's.
     """
+    key, donated, spots = arguments.key, arguments.donated, arguments.spots
     count = len(key.leaves) - spots
     leaves = [leaf for i, leaf in enumerate(key.leaves) if _comes_in(leaf, i >= count)]
     literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
@@ -64,18 +86,19 @@ def call_form(
         return None
     if len(key.leaves) != len(key.templates) + spots or key.orders:
         return None
-    result = _result_form(layout, iter(first_of) if first_of else itertools.count(), contract, arrays_out)
-    held = [_captured_value(captured) for captured in captures]
-    if result is None or not all(map(_is_plain, held)):
+    positions = iter(results.first_of) if results.first_of else itertools.count()
+    result = _result_form(results.layout, positions, contract, results.arrays_out)
+    values = [_captured_value(captured) for captured in captures]
+    if result is None or not all(map(_is_plain, values)):
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
     places = [i for i in range(len(key.leaves)) if i not in exact]
     origins = [_origin(leaf) for leaf in leaves]
     return CallForm(
-        parameters=(*origins, *map(Captured, held)),
+        parameters=(*origins, *map(Captured, values)),
         exact=tuple(exact.items()),
         result=result,
-        shares=shares and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in leaves),
+        shares=results.shares and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in leaves),
         tensor_class=EagerTensor,
         array_slot=_ARRAY_SLOT,
         weak_slot=_WEAK_SLOT,
@@ -87,12 +110,12 @@ def call_form(
     )
 
 
-def with_spots(entry: Callable[..., Any], held: Sequence[Callable[[], Any]]) -> Callable[..., Any]:
+def with_spots(entry: Callable[..., Any], reads: Sequence[Callable[[], Any]]) -> Callable[..., Any]:
     """Wrap the entry of a function that writes attributes or outer names: their contents are further arguments."""
-    if len(held) == 1:
-        (read,) = held
-        return lambda *given: entry(*given, read())
-    return lambda *given: entry(*given, *[read() for read in held])
+    if len(reads) == 1:
+        (read,) = reads
+        return lambda *arguments: entry(*arguments, read())
+    return lambda *arguments: entry(*arguments, *[read() for read in reads])
 
 
 def _comes_in(leaf: Any, is_spot: bool) -> bool:
@@ -179,9 +202,9 @@ def _result_form(
         return OutputResult(next(positions), _result_kind(layout.type, contract, arrays_out))
     inner = layout.arms if isinstance(layout, Arms) else layout.parts if isinstance(layout, Parts) else ()
     tag = next(positions) if isinstance(layout, Arms) else 0
-    found = [_result_form(part, positions, contract, arrays_out) for part in inner]
-    parts = tuple(part for part in found if part is not None)
-    if len(parts) < len(found):
+    forms = [_result_form(part, positions, contract, arrays_out) for part in inner]
+    parts = tuple(part for part in forms if part is not None)
+    if len(parts) < len(forms):
         return None
     if isinstance(layout, Arms):
         return SelectedResult(tag, parts)

@@ -14,12 +14,11 @@ from autoconv.config.placement import eager_device, other_device_request
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.graph import Graph, Span, Value
 from autoconv.graph.types import ArrayType, ObjectType
-from autoconv.operators.regions.layout import Layout, leaf_types
+from autoconv.operators.regions.layout import leaf_types
 from autoconv.operators.regions.marshalling import rebuild
 from autoconv.optimise import optimise
 from autoconv.runtime.objects.variable import Storage, Variable
 from autoconv.runtime.recording import tape_recorders
-from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.recording.tracebacks import present, presented
@@ -31,26 +30,24 @@ from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.execute.argument_unpacking import unpacking
-from autoconv.tracing.execute.call_form import call_form, has_python_guards, with_spots
+from autoconv.tracing.execute.call_form import Arguments, Results, call_form, has_python_guards, with_spots
 from autoconv.tracing.execute.differentiable import Derivable
 from autoconv.tracing.execute.donation import donated_leaves
 from autoconv.tracing.execute.float_warnings import FloatErrors
 from autoconv.tracing.execute.graph_collection import collect
 from autoconv.tracing.execute.graph_weight import graph_weight
 from autoconv.tracing.execute.placed_graphs import PlacedGraph, compiled
+from autoconv.tracing.execute.recording import PARAMETER_KEYS, Recording
 from autoconv.tracing.execute.rollback import Rollback, can_run_again, rollback_of
 from autoconv.tracing.execute.run_values import as_laid, run_value, taped_input
 from autoconv.tracing.execute.shared_outputs import first_equal_outputs, owned_result
 from autoconv.tracing.execute.symbolic_shapes import ByShape
-from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.guards.outside_values import OutsideValues
 from autoconv.tracing.key.array_keys import ArrayKey
-from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.key.cache_key import ObjectKey, SpecKey, TensorKey, VariableKey
 from autoconv.tracing.outputs.aliases import aliased_outputs
 from autoconv.tracing.views.func_graph import FuncGraph
 from autoconv.tracing.views.function_type import FunctionType
-
-_INPUTS = (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey)  # the leaves that are parameters of the graph
 
 
 def _is_tensor(leaf: Any) -> bool:
@@ -61,11 +58,6 @@ class NotDifferentiable(Exception):
     """A tape cannot differentiate a call, which then runs as plain Python; `str()` is the reason."""
 
 
-def input_leaves(key: Key) -> list[int]:
-    """Return which leaves of a key are parameters of its trace's graph, in order."""
-    return [i for i, leaf in enumerate(key.leaves) if isinstance(leaf, _INPUTS)]
-
-
 class ConcreteFunction:
     """A function of one signature. Call it with tensors (or what converts to them), by position or name.
 
@@ -73,75 +65,75 @@ class ConcreteFunction:
     runs.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        optimised: Graph,
-        key: Key,
-        names: Sequence[str],
-        captures: Sequence[Any],
-        layout: Layout,
-        guards: Guards,
-        contract: type[Contract],
-        owner: Any,
-        name: str,
-        arrays: bool = False,
-        spots: Sequence[Location] = (),
-    ) -> None:
-        self.recorded, self.optimised = graph, optimised
+    def __init__(self, recording: Recording, owner: Any, name: str) -> None:
+        key, contract = recording.key, recording.contract
+        self.recorded, self.optimised = recording.graph, recording.optimised
         self.key = key
-        self.names = list(names)
-        self.captures = list(captures)
-        self.function_type = FunctionType.of(owner.function_spec, key, self._leaf_names(), layout, captures)
-        self.layout, self.guards = layout, guards
+        self.names = list(recording.names)
+        self.captures = list(recording.captures)
+        self.layout, self.guards = recording.layout, recording.guards
+        self.function_type = FunctionType.of(
+            owner.function_spec, key, self._leaf_names(), recording.layout, recording.captures
+        )
         self.contract, self._owner, self._name = contract, owner, name
         self._derivable: Derivable | None = None
-        self._written: list[int] = []  # positions of the written parameters, whose values `_derivable` returns
-        self._first_of = first_equal_outputs(graph, optimised) if contract.python_exceptions else []
+        self._written_positions: list[int] = []  # of parameters whose values `_derivable` returns
         self.number = int(name.rpartition("_")[2])  # increases from trace to trace
-        has_arrays = any(isinstance(capture, np.ndarray) for capture in captures)
-        self._gives_out_captures = has_arrays and bool(
-            aliased_outputs(optimised, optimised.parameters[len(graph.parameters) - len(captures) :])
-        )
         self.outside = OutsideValues()  # what arguments must be apart from
         self.is_narrow = False  # True if another trace accepts its arguments as well, and is tried after this one
         self.raises_in_handlers = False  # whether operations in handlers may raise
         self.seconds, self.used = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
         # Whether tensors are among the inputs; plain Python computes with these by rules of their own.
-        self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(isinstance(c, Storage) for c in captures)
-        self.float_errors = FloatErrors(optimised, contract, self.uses_tensors)
-        self.weight = graph_weight(graph) + graph_weight(optimised)
+        self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(isinstance(c, Storage) for c in self.captures)
+        self.float_errors = FloatErrors(self.optimised, contract, self.uses_tensors)
+        self.weight = graph_weight(self.recorded) + graph_weight(self.optimised)
+        self._donated = donated_leaves(key, owner.donate)
+        self.function_name = self.recorded.name
+        self.output_specs: Any = None  # of a function that was loaded
+        self._elsewhere: dict[str, PlacedGraph] = {}  # by the device of the block that encloses the call
+        self._inspect_outputs(recording.arrays)
+        self._compile(recording.spots)
+
+    def _inspect_outputs(self, arrays: bool) -> None:
+        """Determine which outputs are equal, are arrays of the program, or are captured arrays or constants."""
+        key, contract, optimised = self.key, self.contract, self.optimised
+        self._first_of = first_equal_outputs(self.recorded, optimised) if contract.python_exceptions else []
+        captured = optimised.parameters[len(self.recorded.parameters) - len(self.captures) :]
+        has_arrays = any(isinstance(capture, np.ndarray) for capture in self.captures)
+        self._gives_out_captures = has_arrays and bool(aliased_outputs(optimised, captured))
         self._arrays_out = (
             contract.python_exceptions
             and (arrays or key.memory)
             and not any(isinstance(leaf, TensorKey) and leaf.is_of_tensor for leaf in key.leaves)
         )
-        self._donated = donated_leaves(key, owner.donate)
-        self.function_name = graph.name
         constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
         self._gives_out_constants = self._arrays_out and bool(aliased_outputs(optimised, constants))
-        shares = not self._gives_out_captures and not self._gives_out_constants
+
+    def _compile(self, spots: Sequence[Location]) -> None:
+        """Compile the graph, and wrap its entry for calls with the user's own arguments."""
+        key, contract, owner, optimised = self.key, self.contract, self._owner, self.optimised
         unpacked = unpacking(key, len(spots))
         form_key, donated = key, self._donated
         if unpacked is not None:
             form_key, donated = unpacked.key, [i for i, at in enumerate(unpacked.places) if at in donated]
-        what = (form_key, self.captures, layout, guards, contract, self._arrays_out, shares, self._first_of)
+        shares = not self._gives_out_captures and not self._gives_out_constants
+        results = Results(self.layout, self._arrays_out, shares, self._first_of)
+        arguments = Arguments(form_key, donated, len(spots))
+        form = call_form(arguments, self.captures, results, self.guards, contract, self.function_name)
         self.can_run_again = can_run_again(optimised)  # whether a run that met its limits has no side effects
         rollback = Rollback() if self.can_run_again or not contract.python_exceptions else rollback_of(optimised)
-        form = rollback.with_saved(call_form(*what, donated, self.function_name, len(spots)))
-        self.output_specs: Any = None  # of a function that was loaded
+        form = rollback.with_saved(form)
         self._compiled: CompiledGraph = compiled(optimised, contract.name, form, owner.backend)
-        self._elsewhere: dict[str, PlacedGraph] = {}  # by the device of the block around the call
         self._run: Any = self._compiled
         # The entry for calls with only tensors, arrays and numbers; whether its guards are checked before in Python.
         self.entry: Callable[..., Any] | None = self._compiled.entry
-        self.checks_guards_in_python = self.entry is not None and has_python_guards(guards)
+        self.checks_guards_in_python = self.entry is not None and has_python_guards(self.guards)
         self._copies = not self._compiled.holds_no_arguments  # whether arrays are copied: the program may change them
         self._is_native = (owner.backend or SETTINGS.backend) != "reference"
         self._run, self.entry = rollback.wrapped(self._run, self.entry)
-        self._held = [spot.look for spot in spots]
+        self._spot_reads = [spot.look for spot in spots]
         if spots and self.entry is not None:
-            self.entry = with_spots(self.entry, self._held)
+            self.entry = with_spots(self.entry, self._spot_reads)
         if unpacked is not None and self.entry is not None:
             self.entry = unpacked.entry(self.entry, self._is_apart)
 
@@ -155,7 +147,7 @@ class ConcreteFunction:
 
     def meets_outside(self, leaves: Iterable[Any]) -> str:
         """Return why an argument is not apart from values that the trace assumed to be constant; "" if all are."""
-        return self.outside.meet(leaves, self._held) if self.outside else ""
+        return self.outside.meet(leaves, self._spot_reads) if self.outside else ""
 
     def _is_apart(self, leaves: Sequence[Any]) -> bool:
         return not self.meets_outside(leaves)
@@ -168,9 +160,9 @@ class ConcreteFunction:
     @property
     def kernel_calls(self) -> list[tuple[str, Span | None]]:
         """The same as `kernels`, with the user's source line of each op."""
-        found = self._compiled.kernel_calls
-        if found is not None:
-            return list(found)
+        calls = self._compiled.kernel_calls
+        if calls is not None:
+            return list(calls)
         idle = ("constant", "identity")
         return [(node.op.name, node.span) for node in self.optimised.walk() if node.op.name not in idle]
 
@@ -254,14 +246,16 @@ class ConcreteFunction:
         values = [
             leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(as_laid(leaf, key), self._copies)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, _INPUTS)
+            if isinstance(key, PARAMETER_KEYS)
         ]
         values += [self._captured(capture) for capture in self.captures]
         give_away([leaves[i] for i in self._donated], self.function_name)
         self.float_errors.take_flags()  # of the program, or of tracing
         results = self.float_errors.run(self._on(eager_device()) if other_device_request() else self._run, values)
         if self._gives_out_constants:  # copies, as the program may write to results
-            results = [owned_result(found, value) for found, value in zip(results, self.optimised.outputs, strict=True)]
+            results = [
+                owned_result(result, value) for result, value in zip(results, self.optimised.outputs, strict=True)
+            ]
         if self._first_of:
             results = [results[position] for position in self._first_of]
         return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
@@ -285,7 +279,7 @@ class ConcreteFunction:
             if isinstance(leaf, Variable)
             else taped_input(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
-            if isinstance(key, _INPUTS)
+            if isinstance(key, PARAMETER_KEYS)
         ]
         inputs += [taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         for value in inputs:
@@ -305,15 +299,15 @@ class ConcreteFunction:
         inputs = []
         for leaf, key in zip(leaves, self.key.leaves, strict=True):
             if isinstance(key, ArrayKey):
-                known = tape_recorders.tensor_for(leaf)
-                inputs.append(EagerTensor(np.array(leaf)) if known is None else known)
+                tensor = tape_recorders.tensor_for(leaf)
+                inputs.append(EagerTensor(np.array(leaf)) if tensor is None else tensor)
             elif isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey)):
                 plain = isinstance(key, ObjectKey)
                 inputs.append(leaf if plain else leaf.storage if isinstance(leaf, Variable) else taped_input(leaf))
         inputs += [taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         if self._derivable is None:
             try:
-                graph, self._written = functional(self.optimised)
+                graph, self._written_positions = functional(self.optimised)
             except StagingError as error:
                 raise NotDifferentiable(error.message) from None
             graph = optimise(graph, contract=self.contract.name)
@@ -323,8 +317,8 @@ class ConcreteFunction:
         results = self._derivable.call(inputs)
         count = len(self.optimised.outputs)
         places = [i for i, value in enumerate(self.optimised.parameters) if isinstance(value.type, ArrayType)]
-        for position, found in zip(self._written, results[count:], strict=True):
-            arrays[places.index(position)][...] = found._array
+        for position, result in zip(self._written_positions, results[count:], strict=True):
+            arrays[places.index(position)][...] = result._array
         return rebuild(self.layout, map(self._result, results[:count], leaf_types(self.layout)))
 
     def _captured(self, capture: Any) -> Any:
@@ -375,7 +369,7 @@ class ConcreteFunction:
         """Return the names of the leaves, taken from the graph's parameters where there is one."""
         parameters = iter(self.recorded.parameters)
         return [
-            next(parameters).name if isinstance(leaf, _INPUTS) else name
+            next(parameters).name if isinstance(leaf, PARAMETER_KEYS) else name
             for leaf, name in zip(self.key.leaves, self.names, strict=True)
         ]
 

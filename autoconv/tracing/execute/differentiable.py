@@ -55,14 +55,14 @@ class Derivable:
             chain.append(chain[-1].forward.parts(watched))
         last = chain[-1].forward
         results = last._results(last.run([array_of(value) for value in inputs]))
-        held = [value.value if hasattr(value, "__autoconv_resource__") else None for value in inputs]
+        values_before = [value.value if hasattr(value, "__autoconv_resource__") else None for value in inputs]
 
-        def pull(given: Sequence[Any]) -> list[Any]:
+        def pull(cotangents: Sequence[Any]) -> list[Any]:
             for parts in chain:
-                kept = results[parts.split.outputs : len(parts.forward.graph.outputs)]
-                if all(ct is None for ct in given[parts.split.outputs :]):
-                    return parts.pull(given, kept, results, len(inputs))
-            return last._again(watched, inputs, held, given, results)
+                saved = results[parts.split.outputs : len(parts.forward.graph.outputs)]
+                if all(ct is None for ct in cotangents[parts.split.outputs :]):
+                    return parts.pull(cotangents, saved, results, len(inputs))
+            return last._again(watched, inputs, values_before, cotangents, results)
 
         tape_recorders.note(tape_recorders.Entry(self.name, inputs, results, pull))
         return results[: len(self.graph.outputs)]
@@ -80,7 +80,7 @@ class Derivable:
         """Run a call without a gradient; requesting the gradient raises the error."""
         results = self._results(self.run([array_of(value) for value in inputs]))
 
-        def refuse(given: Sequence[Any]) -> list[Any]:
+        def refuse(cotangents: Sequence[Any]) -> list[Any]:
             raise error
 
         tape_recorders.note(tape_recorders.Entry(self.name, inputs, results, refuse))
@@ -100,13 +100,13 @@ class Derivable:
         return result
 
     def _again(
-        self, watched: tuple[int, ...], inputs: Sequence[Any], held: Sequence[Any], given: Sequence[Any],
+        self, watched: tuple[int, ...], inputs: Sequence[Any], values_before: Sequence[Any], cotangents: Sequence[Any],
         results: Sequence[Any],
     ) -> list[Any]:  # fmt: skip
         """Compute an unprepared derivative: rerun the graph, where that has no visible effect."""
         moved = any(
             hasattr(x, "__autoconv_resource__") and x.value is not before
-            for x, before in zip(inputs, held, strict=True)
+            for x, before in zip(inputs, values_before, strict=True)
         )
         if moved or self.graph.effects & _LASTING:
             raise StagingError(
@@ -117,7 +117,7 @@ class Derivable:
             )
         parts = self.parts(watched)
         whole = parts.forward._results(parts.forward.run([array_of(value) for value in inputs]))
-        return parts.pull(given, whole[parts.split.outputs :], results, len(inputs))
+        return parts.pull(cotangents, whole[parts.split.outputs :], results, len(inputs))
 
     def _results(self, arrays: Sequence[Any]) -> list[Any]:
         """Wrap each result as a new object, by whose identity tapes follow it."""
@@ -137,14 +137,16 @@ class Parts:
         self.forward = Derivable(optimise(parts.forward, contract=contract), name, contract, backend=backend)
         self.backward = Derivable(optimise(parts.backward), f"{name}_back", "function", backend=backend)
 
-    def pull(self, given: Sequence[Any], kept: Sequence[Any], results: Sequence[Any], count: int) -> list[Any]:
-        """Return the cotangents of the inputs, of which there are `count`, None where nothing flows."""
-        taken = [tape_recorders.zeros_for(results[i]) if given[i] is None else given[i] for i in self.split.given]
-        found: list[Any] = [None] * count
+    def pull(self, cotangents: Sequence[Any], saved: Sequence[Any], results: Sequence[Any], count: int) -> list[Any]:
+        """Return the cotangents of the `count` inputs, None where nothing flows."""
+        filled = [
+            tape_recorders.zeros_for(results[i]) if cotangents[i] is None else cotangents[i] for i in self.split.given
+        ]
+        gradients: list[Any] = [None] * count
         if self.split.reached:
-            for position, cotangent in zip(self.split.reached, self.backward.call([*taken, *kept]), strict=True):
-                found[position] = cotangent
-        return found
+            for position, cotangent in zip(self.split.reached, self.backward.call([*filled, *saved]), strict=True):
+                gradients[position] = cotangent
+        return gradients
 
 
 def array_of(value: Any) -> Any:

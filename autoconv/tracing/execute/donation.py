@@ -12,15 +12,15 @@ Donate = str | int | Sequence[str | int]
 
 def donated_names(donate: Donate, parameters: Mapping[str, inspect.Parameter], function: str) -> frozenset[str]:
     """Return the parameters that `donate` selects by name or position; raises ValueError for an unknown one."""
-    wanted = (donate,) if isinstance(donate, (str, int)) else donate
+    requested = (donate,) if isinstance(donate, (str, int)) else donate
     names = [p.name for p in parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    found = []
-    for one in wanted:
-        known = one in names if isinstance(one, str) else 0 <= one < len(names)
-        if not known:
+    names_found = []
+    for one in requested:
+        is_parameter = one in names if isinstance(one, str) else 0 <= one < len(names)
+        if not is_parameter:
             raise ValueError(f"donate={one!r} is no parameter of {function}, which has {', '.join(names) or 'none'}")
-        found.append(one if isinstance(one, str) else names[one])
-    return frozenset(found)
+        names_found.append(one if isinstance(one, str) else names[one])
+    return frozenset(names_found)
 
 
 def donated_leaves(key: Key, names: Iterable[str]) -> list[int]:

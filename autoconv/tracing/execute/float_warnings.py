@@ -44,8 +44,17 @@ class FloatErrors:
     """
 
     __slots__ = (
-        "_calls", "_can_undo", "_filters", "_flags", "_leaves_nothing", "_next", "_share", "_written", "careful",
-        "is_certain", "may_occur",
+        "_array_positions",
+        "_calls",
+        "_can_undo",
+        "_filters",
+        "_flags",
+        "_leaves_nothing",
+        "_next",
+        "_share",
+        "careful",
+        "is_certain",
+        "may_occur",
     )  # fmt: skip
 
     def __init__(self, graph: Graph, contract: type[Contract], uses_tensors: bool) -> None:
@@ -53,7 +62,7 @@ class FloatErrors:
         warns = self.may_occur and contract.runs_plain and not uses_tensors
         self._leaves_nothing = warns and leaves_nothing(graph)
         self._can_undo = warns and not self._leaves_nothing and can_undo(graph)
-        self._written = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
+        self._array_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
         self.careful = _CAREFUL if self._can_undo else 0
         self.is_certain = warns and any(map(_has_error_of_constants, graph.nodes))
         self._filters: list[Any] = []
@@ -84,7 +93,7 @@ class FloatErrors:
         if not self.careful:
             return run(values)
         self.careful -= 1
-        arrays = [values[i] for i in self._written if isinstance(values[i], np.ndarray)]
+        arrays = [values[i] for i in self._array_positions if isinstance(values[i], np.ndarray)]
         if sum(array.nbytes for array in arrays) > _LARGEST:
             return run(values)
 
@@ -101,8 +110,9 @@ class FloatErrors:
     def _shows(self, flags: int) -> bool:
         """Count a call with these flags; return whether its warnings may be shown.
 
-        With filters that show a warning once a line that is so for the first ones, those with new flags, and every
-        second, fourth and so on of the others. With filters that show each warning, or raise it, it is for all.
+        If filters show a warning once per line, it is true for the first calls and for calls with new flags. Of the
+        others it is true for every second, fourth and so on. With filters that show each warning, or raise it, it is
+        for all.
         """
         if self._filters != warnings.filters or not self._share:
             self._filters = list(warnings.filters)
@@ -123,10 +133,10 @@ def _has_error_of_constants(node: Node) -> bool:
     kernel = getattr(node.op.kernel, "__wrapped__", node.op.kernel)
     if kernel is None or node.regions or not node.inputs or node.effects & ~Effects.RAISE:
         return False
-    given = [value.node for value in node.inputs]
-    if any(one is None or one.op.name != "constant" for one in given):
+    nodes = [value.node for value in node.inputs]
+    if any(one is None or one.op.name != "constant" for one in nodes):
         return False
-    values = [np.asarray(one.attributes["value"]) for one in given if one is not None]
+    values = [np.asarray(one.attributes["value"]) for one in nodes if one is not None]
     if sum(value.size for value in values) > _SOME:
         return False
     try:

@@ -58,8 +58,8 @@ def _install(owner: Any) -> bool:
 
 def _offset(owner: type) -> int | None:
     """Return the offset in bytes of the slot in an object; None where it cannot be found."""
-    made: Any = object.__new__(owner)
-    mark = made._straight = ("mark",)
-    words = (ctypes.c_void_p * (owner.__basicsize__ // 8)).from_address(id(made))
-    found = [8 * i for i, word in enumerate(words) if word == id(mark)]
-    return found[0] if len(found) == 1 else None
+    instance: Any = object.__new__(owner)
+    mark = instance._straight = ("mark",)
+    words = (ctypes.c_void_p * (owner.__basicsize__ // 8)).from_address(id(instance))
+    offsets = [8 * i for i, word in enumerate(words) if word == id(mark)]
+    return offsets[0] if len(offsets) == 1 else None

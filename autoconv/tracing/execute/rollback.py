@@ -55,9 +55,9 @@ def refuse_lasting(graph: Graph) -> None:
 
     Output is not irreversible here, as a rerun suppresses it.
     """
-    made = makes_all_generators(graph)
+    makes_generators = makes_all_generators(graph)
     node, what = rerun_point(
-        graph, lambda node: is_irreversible(node) and not (made and node.op.name == "generator_draw")
+        graph, lambda node: is_irreversible(node) and not (makes_generators and node.op.name == "generator_draw")
     )
     if node is not None:
         place = "" if node.span is None else f" in line {node.span.line}"
@@ -138,8 +138,8 @@ def _is_on_its_own(graph: Graph) -> bool:
     """Return whether a graph writes only objects that it made itself: none of its inputs is mutable."""
     if not all(isinstance(value.type, TensorType) for value in graph.parameters):
         return False
-    given = (node.attributes["value"] for node in graph.walk() if node.op.name == "object_constant")
-    return all(map(_cannot_change, given))
+    values = (node.attributes["value"] for node in graph.walk() if node.op.name == "object_constant")
+    return all(map(_cannot_change, values))
 
 
 def _cannot_change(value: Any) -> bool:

@@ -52,8 +52,8 @@ def taped_input(value: Any) -> Any:
     """Return tensors unchanged, as tapes identify them; arrays and numbers as for a run."""
     if isinstance(value, EagerTensor) or hasattr(type(value), "__autoconv_run_value__"):
         return value if isinstance(value, EagerTensor) else run_value(value)
-    known = tape_recorders.tensor_for(value)
-    return EagerTensor(run_value(value)) if known is None else known
+    tensor = tape_recorders.tensor_for(value)
+    return EagerTensor(run_value(value)) if tensor is None else tensor
 
 
 def _copied(array: np.ndarray) -> np.ndarray:

@@ -32,9 +32,9 @@ def _source(value: Value) -> Value:
     return value
 
 
-def owned_result(found: Any, value: Value) -> Any:
+def owned_result(result: Any, value: Value) -> Any:
     """Copy an array result; return other results, and arrays that are read-only copies, as they are."""
-    made = _source(value).node
-    if made is not None and made.op.name == "numpy_read_only":
-        return found
-    return np.array(found) if isinstance(found, np.ndarray) and isinstance(value.type, TensorType) else found
+    creation = _source(value).node
+    if creation is not None and creation.op.name == "numpy_read_only":
+        return result
+    return np.array(result) if isinstance(result, np.ndarray) and isinstance(value.type, TensorType) else result

@@ -53,10 +53,10 @@ class AnySize:
 
     def takes(self, shapes: Shapes) -> bool:
         values: dict[str, int] = {}
-        for wanted, shape in zip(self.pattern, shapes, strict=True):
-            if len(wanted) != len(shape):
+        for open_shape, shape in zip(self.pattern, shapes, strict=True):
+            if len(open_shape) != len(shape):
                 return False
-            for dimension, size in zip(wanted, shape, strict=True):
+            for dimension, size in zip(open_shape, shape, strict=True):
                 if isinstance(dimension, Symbol):
                     if values.setdefault(dimension.name, size) != size:
                         return False
@@ -241,14 +241,14 @@ class ByShape:
 def _pattern(shapes: Shapes, types: Sequence[Type]) -> Pattern:
     """Return the shapes with symbols for open dimensions of 2 and more, the same symbol for equal sizes."""
     symbols: dict[int, Symbol] = {}
-    found = []
+    general_types = []
     for shape, type_ in zip(shapes, types, strict=True):
         assert isinstance(type_, (TensorType, ArrayType))
-        known = type_.shape if type_.shape is not None else (None,) * len(shape)
-        found.append(
+        shape_of_type = type_.shape if type_.shape is not None else (None,) * len(shape)
+        general_types.append(
             tuple(
                 symbols.setdefault(size, Symbol(f"n{len(symbols)}")) if d is None and size > 1 else size
-                for size, d in zip(shape, known, strict=True)
+                for size, d in zip(shape, shape_of_type, strict=True)
             )
         )
-    return tuple(found)
+    return tuple(general_types)

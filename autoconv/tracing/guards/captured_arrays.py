@@ -15,43 +15,45 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
 
 
-def make_inputs(graph: Graph, sources: Iterable[tuple[Node, np.ndarray]], known: Mapping[int, Any]) -> list[np.ndarray]:
+def make_inputs(
+    graph: Graph, sources: Iterable[tuple[Node, np.ndarray]], leaves_by_id: Mapping[int, Any]
+) -> list[np.ndarray]:
     """Give the graph a parameter for each array of the program; return the arrays in the order of the parameters.
 
-    `sources` are constants and the arrays they were made of, `known` the arrays of the program by id. Arrays that the
-    traced code made or changed stay constants.
+    `sources` are constants and the arrays they were made of, `leaves_by_id` the arrays of the program by id. Arrays
+    that the traced code made or changed stay constants.
     """
-    live = {id(node): array for node, array in sources if _is_live(node, array, known)}
+    live = {id(node): array for node, array in sources if _is_live(node, array, leaves_by_id)}
     arrays: dict[int, np.ndarray] = {}
     if live:
         _lift(graph, live, arrays)
     return list(arrays.values())
 
 
-def live_constants(sources: Iterable[tuple[Node, np.ndarray]], known: Mapping[int, Any]) -> list[Value]:
+def live_constants(sources: Iterable[tuple[Node, np.ndarray]], leaves_by_id: Mapping[int, Any]) -> list[Value]:
     """Return the constants that are made of arrays of the program."""
-    return [node.results[0] for node, array in sources if _is_live(node, array, known)]
+    return [node.results[0] for node, array in sources if _is_live(node, array, leaves_by_id)]
 
 
-def _is_live(node: Node, array: np.ndarray, known: Mapping[int, Any]) -> bool:
+def _is_live(node: Node, array: np.ndarray, leaves_by_id: Mapping[int, Any]) -> bool:
     owner: Any = array
-    while isinstance(owner, np.ndarray) and id(owner) not in known:
+    while isinstance(owner, np.ndarray) and id(owner) not in leaves_by_id:
         owner = owner.base
     return isinstance(owner, np.ndarray) and array.tobytes() == node.attributes["value"].tobytes()
 
 
 def _lift(graph: Graph, live: Mapping[int, np.ndarray], arrays: dict[int, np.ndarray]) -> None:
     """Replace the constants in the graph and its regions by parameters; `arrays` receives the array of each."""
-    found: dict[int, Value] = {}
+    values_by_array: dict[int, Value] = {}
 
     def parameter(array: np.ndarray, name: str) -> Value:
-        if id(array) not in found:
-            found[id(array)] = graph.add_parameter(TensorType(as_dtype(array.dtype), array.shape), name)
+        if id(array) not in values_by_array:
+            values_by_array[id(array)] = graph.add_parameter(TensorType(as_dtype(array.dtype), array.shape), name)
             arrays[id(array)] = array
-        return found[id(array)]
+        return values_by_array[id(array)]
 
     replaced: dict[Value, Value] = {}
-    kept = []
+    remaining = []
     for node in graph.nodes:
         if id(node) in live:
             graph._names.pop(node.name, None)
@@ -60,8 +62,8 @@ def _lift(graph: Graph, live: Mapping[int, np.ndarray], arrays: dict[int, np.nda
         node.inputs = tuple(replaced.get(value, value) for value in node.inputs)
         if node.op.name != "call":  # a called function is a graph of its own, with inputs for its arrays
             _lift_regions(node, live, parameter)
-        kept.append(node)
-    graph.nodes[:] = kept
+        remaining.append(node)
+    graph.nodes[:] = remaining
     graph.outputs[:] = [replaced.get(value, value) for value in graph.outputs]
 
 

@@ -27,8 +27,8 @@ _MOST = 1000  # visited parts of a constant
 def changed_constants(graph: Graph) -> list[Any]:
     """Return the containers in the graph's constants, if the graph changes a value that may come from one."""
     constants = [node for node in graph.walk() if node.op.name == "object_constant"]
-    held = [part for node in constants for part in containers_in(node.attributes["value"])]
-    return held if held and _changes(graph, set()) else []
+    containers = [part for node in constants for part in containers_in(node.attributes["value"])]
+    return containers if containers and _changes(graph, set()) else []
 
 
 def containers_in(value: Any) -> Iterator[Any]:
@@ -44,38 +44,38 @@ def containers_in(value: Any) -> Iterator[Any]:
         pending += dict.values(part) if isinstance(part, dict) else own_items(part)
 
 
-def _changes(graph: Graph, found: set[Value]) -> bool:
-    """Return whether a node changes one of the values `found`, or a value that may come from one.
+def _changes(graph: Graph, values: set[Value]) -> bool:
+    """Return whether a node changes one of the values `values`, or a value that may come from one.
 
-    `found` starts with the values that come from constants. The region of a recursive function is walked once a round,
+    `values` starts with the values that come from constants. The region of a recursive function is walked once a round,
     and rounds end when none finds a further value.
     """
     while True:
-        before = len(found)
-        if _changes_in(graph, found, {graph}):
+        before = len(values)
+        if _changes_in(graph, values, {graph}):
             return True
-        if len(found) == before:
+        if len(values) == before:
             return False
 
 
-def _changes_in(graph: Graph, found: set[Value], walked: set[Graph]) -> bool:
+def _changes_in(graph: Graph, values: set[Value], walked: set[Graph]) -> bool:
     for node in graph.nodes:
         if node.op.name == "object_constant":
-            found.update(node.results if any(True for _ in containers_in(node.attributes["value"])) else ())
+            values.update(node.results if any(True for _ in containers_in(node.attributes["value"])) else ())
             continue
-        comes = any(value in found for value in node.inputs)
-        if comes and node.inputs[0] in found and _is_change(node):
+        comes = any(value in values for value in node.inputs)
+        if comes and node.inputs[0] in values and _is_change(node):
             return True
         comes = comes or any(_has_constant(region) for region in node.regions)
         for region in node.regions:
             if comes:
-                found.update(filter(_is_object, region.parameters))
+                values.update(filter(_is_object, region.parameters))
             if region not in walked:
                 walked.add(region)
-                if _changes_in(region, found, walked):
+                if _changes_in(region, values, walked):
                     return True
         if comes:
-            found.update(filter(_is_object, node.results))
+            values.update(filter(_is_object, node.results))
     return False
 
 

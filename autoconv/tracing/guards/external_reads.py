@@ -142,14 +142,14 @@ class Reads:
                 self._pending.clear()
 
     def _examine(self, function: types.FunctionType) -> None:
-        found = mentions(function.__code__)
-        self._names |= found.attributes
-        self._texts |= found.texts
-        self._closed &= found.is_closed
+        names_mentioned = mentions(function.__code__)
+        self._names |= names_mentioned.attributes
+        self._texts |= names_mentioned.texts
+        self._closed &= names_mentioned.is_closed
         cells = [cell.cell_contents for cell in function.__closure__ or () if _is_bound(cell)]
         for value in (*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self._visit(value)
-        for name in found.globals:
+        for name in names_mentioned.globals:
             self._visit(function.__globals__.get(name, getattr(builtins, name, None)))
 
     def copied(self) -> Reads:
@@ -177,9 +177,9 @@ class Reads:
         for value in reached:
             self._visit(value)
         self._follow()
-        known: Any = None
-        while known != (len(self._names), len(self._classes)):
-            known = len(self._names), len(self._classes)
+        counts: Any = None
+        while counts != (len(self._names), len(self._classes)):
+            counts = len(self._names), len(self._classes)
             for base in {base for kind in list(self._classes) for base in kind.__mro__ if is_user_code(base)}:
                 for name, value in list(vars(base).items()):
                     if name in self._names or (name.startswith("__") and name not in _MAKING):
@@ -246,10 +246,10 @@ class Reads:
 
 def _is_closed_class(kind: type) -> bool:
     """Return whether attributes of its objects are only read by their names, or by functions that the class holds."""
-    held = vars(kind)
-    if not is_user_code(kind) or "__getattr__" in held or "__getattribute__" in held:
+    attributes = vars(kind)
+    if not is_user_code(kind) or "__getattr__" in attributes or "__getattribute__" in attributes:
         return False
-    described = [value for value in list(held.values()) if hasattr(type(value), "__get__")]
+    described = [value for value in list(attributes.values()) if hasattr(type(value), "__get__")]
     return all(
         isinstance(value, _DESCRIBING) or is_user_code(type(value)) or hasattr(type(value), "__autoconv_function__")
         for value in described

@@ -51,12 +51,12 @@ class RestartTrace(AbandonTrace):
         self.arguments = frozenset(arguments)
         self.learned = frozenset(learned)
 
-    def is_of_new_class(self, known: Sequence[Location]) -> bool:
+    def is_of_new_class(self, spots: Sequence[Location]) -> bool:
         """Return whether an attribute belongs to a class that every trace creates anew, as the last one did."""
-        classes = {(spot.owner.__module__, spot.owner.__qualname__) for spot in known if isinstance(spot.owner, type)}
+        classes = {(spot.owner.__module__, spot.owner.__qualname__) for spot in spots if isinstance(spot.owner, type)}
         owners = [spot.owner for spot in self.spots if isinstance(spot.owner, type)]
         return any((owner.__module__, owner.__qualname__) in classes for owner in owners) and not any(
-            spot.owner is owner for spot in known for owner in owners
+            spot.owner is owner for spot in spots for owner in owners
         )
 
 
@@ -67,9 +67,9 @@ class WriteMonitor:
         self.trace = trace
         self.guards = guards
         self.spots = call.spots
-        self.known = {spot.key for spot in call.spots}
-        self.written: set[Any] = set()  # keys of spots that this trace wrote
-        self.given = call.leaves
+        self.spot_keys = {spot.key for spot in call.spots}
+        self.written_keys: set[Any] = set()  # keys of spots that this trace wrote
+        self.leaves = call.leaves
         self.copies: dict[str, Any] = {}
         self.tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
         self.may_be_memory = not call.by_object and not self.tensors
@@ -100,7 +100,8 @@ class WriteMonitor:
         if not self.trace.memory and self.may_be_memory and _is_of_arrays(owner):
             raise RestartTrace(memory=True)  # results computed from arrays change in place as arrays do
         if self.trace.memory and isinstance(owner, SymbolicTensor):
-            arrays = [s for s in self.guards.holders() if isinstance(s.read(), np.ndarray) and s.key not in self.known]
+            others = [s for s in self.guards.holders() if s.key not in self.spot_keys]
+            arrays = [s for s in others if isinstance(s.read(), np.ndarray)]
             if arrays:  # the tensor may be chosen from these arrays
                 raise RestartTrace(arrays)
         if not isinstance(owner, (*_CHANGING, *COLLECTIONS, np.ndarray, SymbolicTensor)):
@@ -118,14 +119,14 @@ class WriteMonitor:
 
     def _about_to_write_spots(self, spots: Sequence[Location]) -> None:
         """Raise RestartTrace if a spot has to become an input."""
-        self.written.update(spot.key for spot in spots)
-        missing = [spot for spot in spots if spot.key not in self.known and not self._is_made_here(spot)]
+        self.written_keys.update(spot.key for spot in spots)
+        missing = [spot for spot in spots if spot.key not in self.spot_keys and not self._is_made_here(spot)]
         if missing:
             self._refuse_new(missing)
             if any(id(spot.owner) in self.trace.rebuilt for spot in missing):
                 raise RestartTrace(objects=True)
-            held = [spot.read() for spot in missing]
-            raise RestartTrace([*missing, *self._holders([x for x in held if isinstance(x, _CHANGING)], missing)])
+            values = [spot.read() for spot in missing]
+            raise RestartTrace([*missing, *self._holders([x for x in values if isinstance(x, _CHANGING)], missing)])
 
     def _run_plain(self, what: str) -> NoReturn:
         raise RunPlain(f"{what}, which has to happen on every call")
@@ -169,18 +170,19 @@ class WriteMonitor:
 
     def _holders(self, owners: Sequence[Any], but: Sequence[Location] = ()) -> list[Location]:
         """Return all spots that reach one of the owners: a write through one name is read through another."""
-        known = self.known.union(spot.key for spot in but)
-        found = {
+        keys = self.spot_keys.union(spot.key for spot in but)
+        spots_by_key = {
             s.key: s for s in self.guards.holders() if any(_contains_container(s.read(), owner) for owner in owners)
         }
-        if any(not spot.kind for spot in found.values()):  # an argument itself, such as a list of a user's class
+        if any(not spot.kind for spot in spots_by_key.values()):  # an argument itself, such as a list of a user's class
             self._run_plain("an argument is changed")
-        return [spot for key, spot in found.items() if key not in known]
+        return [spot for key, spot in spots_by_key.items() if key not in keys]
 
     def _refuse_new(self, missing: Sequence[Location]) -> None:
         """Raise RunPlain where each trace writes an attribute of another object, probably made by the call itself."""
         for spot in missing:
-            alike = [other for other in self.spots if _is_same_attribute(spot, other) and other.key not in self.written]
+            unwritten = [other for other in self.spots if other.key not in self.written_keys]
+            alike = [other for other in unwritten if _is_same_attribute(spot, other)]
             if len(alike) >= _MOST_UNWRITTEN:
                 self._run_plain(f"{spot.name} is written, whose object the call itself seems to create")
 
@@ -227,4 +229,4 @@ def _contains_container(value: Any, owner: Any) -> bool:
     return value is owner or any(part is owner for part in parts)
 
 
-__all__ = ["WriteMonitor", "RestartTrace"]
+__all__ = ["RestartTrace", "WriteMonitor"]

@@ -72,7 +72,7 @@ class Fingerprints:
     kinds: set[type] = field(default_factory=set)
     of_objects: set[type] = field(default_factory=set)
     _classes: dict[type, tuple[Any, ...]] = field(default_factory=dict)
-    _met: dict[int, Any] = field(default_factory=dict)  # by id: values that are reached twice, or contain themselves
+    _visited: dict[int, Any] = field(default_factory=dict)  # by id: values reached twice, or containing themselves
 
     def of(self, value: Any, name: str = "", depth: int = DEPTH) -> Any:
         """Return the fingerprint of a value and its parts, down to `depth`; explanations call it `name`."""
@@ -96,14 +96,14 @@ class Fingerprints:
             return id(value), _weak(value)
         if depth == 0:
             return self._unguardable(value, name, "it is nested too deeply")
-        if id(value) in self._met:
-            return self._met[id(value)]
+        if id(value) in self._visited:
+            return self._visited[id(value)]
         # What is reached again, in a cycle or not, is identified by its number in visiting order: parts that are
         # shared are compared once, and not along every path.
-        self._met[id(value)] = "met", len(self._met)
+        self._visited[id(value)] = "met", len(self._visited)
         result = self._parts(value, name, depth - 1)
         if isinstance(value, (tuple, frozenset, range)):  # whether equal ones are one object makes no difference
-            self._met[id(value)] = result
+            self._visited[id(value)] = result
         return result
 
     def _parts(self, value: Any, name: str, depth: int) -> Any:
@@ -153,18 +153,18 @@ class Fingerprints:
     def _own(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the fingerprint of an object's own attributes; if all count, their order does, too."""
         read = self.reads.of(type(value)) if self.reads is not None else None
-        held = attributes_of(value)
+        attributes = attributes_of(value)
         return tuple(
-            (k, self.of(held[k], f"{name}.{k}", depth))
-            for k in (held if read is None else sorted(held.keys() & read))
+            (k, self.of(attributes[k], f"{name}.{k}", depth))
+            for k in (attributes if read is None else sorted(attributes.keys() & read))
             if not k.startswith("__autoconv") and (id(value), k) not in self.skip
         )
 
     def _single(self, value: Any, name: str, depth: int) -> Any:
         """Return the fingerprint of a number or text, with its attributes if its class is the user's."""
         kind = type(value)
-        found = kind, repr(value) if isinstance(value, (float, complex)) else value
-        return found if kind in _SINGLE else (*found, "and", self._besides(value, name, max(depth - 1, 0)))
+        parts = kind, repr(value) if isinstance(value, (float, complex)) else value
+        return parts if kind in _SINGLE else (*parts, "and", self._besides(value, name, max(depth - 1, 0)))
 
     def _besides(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the attributes and class values of a container, number or text of a user's class."""
@@ -227,15 +227,15 @@ class Fingerprints:
 
     def _function_values(self, function: types.FunctionType, name: str, depth: int) -> tuple[Any, ...]:
         """Return a function's defaults and attributes."""
-        held = (function.__defaults__, function.__kwdefaults__, function.__dict__)
-        if not any(held) or not depth or not is_user_code(function):
+        attributes = (function.__defaults__, function.__kwdefaults__, function.__dict__)
+        if not any(attributes) or not depth or not is_user_code(function):
             return ()
         own = [
             (key, value)
             for key, value in function.__dict__.items()
             if not key.startswith("__") and (id(function), key) not in self.skip
         ]
-        return tuple(self.of(part, name, depth - 1) for part in held[:2]) + tuple(
+        return tuple(self.of(part, name, depth - 1) for part in attributes[:2]) + tuple(
             (key, self.class_value(value, name)) for key, value in own
         )
 
@@ -274,11 +274,11 @@ def is_user_module(module: types.ModuleType) -> bool:
 
 def parts_of_module(module: types.ModuleType, names: frozenset[str]) -> dict[str, Any]:
     """Return the module's attributes with these names; only the mutable ones for a module that is not the user's."""
-    held = {name: vars(module)[name] for name in sorted(names & vars(module).keys())}
+    attributes = {name: vars(module)[name] for name in sorted(names & vars(module).keys())}
     if is_user_module(module):
-        return held
+        return attributes
     fixed = module.__name__.partition(".")[0] in _UNCHANGING_MODULES
-    return {} if fixed else {name: part for name, part in held.items() if _may_change(name, part)}
+    return {} if fixed else {name: part for name, part in attributes.items() if _may_change(name, part)}
 
 
 def _may_change(name: str, value: Any) -> bool:
@@ -290,7 +290,7 @@ _UNCHANGING_MODULES = frozenset({"numpy", "autoconv"})
 
 def is_by_identity(value: Any) -> bool:
     """Return whether a value is equivalent only to itself, so that its identity guards it."""
-    return isinstance(value, IDENTITY) or any(hasattr(type(value), held) for held in _HELD_BY_GRAPHS)
+    return isinstance(value, IDENTITY) or any(hasattr(type(value), hook) for hook in _HELD_BY_GRAPHS)
 
 
 def is_large(value: Any) -> bool:
@@ -329,12 +329,12 @@ def difference(old: Any, new: Any) -> str:
 def _weak(value: Any) -> Any:
     """Return a reference that keeps an id from being reused: weak where possible, else strong."""
     try:
-        return _Held(weakref.ref(value))
+        return _LiveReference(weakref.ref(value))
     except TypeError:
-        return _Held(lambda: value)
+        return _LiveReference(lambda: value)
 
 
-class _Held:
+class _LiveReference:
     """A reference that equals another one while both refer to the same living object."""
 
     __slots__ = ("get",)
@@ -343,7 +343,7 @@ class _Held:
         self.get = get
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Held) and self.get() is other.get() and self.get() is not None
+        return isinstance(other, _LiveReference) and self.get() is other.get() and self.get() is not None
 
     def __hash__(self) -> int:
         return 0

@@ -67,7 +67,7 @@ class _Looks:
         self.writer = FunctionWriter(otherwise="False")
         self._fingerprints = fingerprints
         self._skip, self._reads = fingerprints().skip, fingerprints().reads
-        self._met: dict[int, tuple[str, Any]] = {}  # id of a container -> (its variable, the container)
+        self._visited: dict[int, tuple[str, Any]] = {}  # id of a container -> (its variable, the container)
         self._classes: set[type] = set()
 
     def reading(self, read: Callable[[], Any], place: Place | None) -> str:
@@ -75,65 +75,65 @@ class _Looks:
         if place is None:
             return f"{self.writer.constant(read)}()"
         container, key = place
-        held = self.writer.constant(container)
+        constant = self.writer.constant(container)
         if read() is MISSING:
             return f"{self.writer.constant(read)}()"
-        return f"{held}.cell_contents" if key is None else f"{held}[{key!r}]"
+        return f"{constant}.cell_contents" if key is None else f"{constant}[{key!r}]"
 
     def at(self, value: Any, place: str) -> None:
         """Compare the value at a place with the present one."""
         if value is None or value is True or value is False:
             self.writer.require(f"{place} is {value}")
             return
-        found = self.writer.variable(place)
+        place_ = self.writer.variable(place)
         if value is MISSING:
-            self.writer.require(f"{found} is {self.writer.constant(MISSING)}")
+            self.writer.require(f"{place_} is {self.writer.constant(MISSING)}")
         elif isinstance(value, _PLAIN) and not attributes_of(value) and not is_user_code(type(value)):
-            self.writer.require_plain(value, found)
+            self.writer.require_plain(value, place_)
         elif isinstance(value, types.FunctionType):
-            self._look_at_function(value, found)
+            self._look_at_function(value, place_)
         elif isinstance(value, type):
-            self.writer.require_same(value, found)
+            self.writer.require_same(value, place_)
             if is_user_code(value):
                 self._look_at_class(value)
         elif isinstance(value, types.MethodType) or base_of(value) in (list, tuple, dict):
-            self._look_at_parts(value, found)
+            self._look_at_parts(value, place_)
         elif isinstance(value, types.ModuleType):
-            self._look_at_module(value, found)
+            self._look_at_module(value, place_)
         elif is_by_identity(value) and not isinstance(value, enum.Enum):
-            self.writer.require_same(value, found)
+            self.writer.require_same(value, place_)
         elif type(value) is np.ndarray and not is_large(value) and not value.dtype.hasobject:
-            self._look_at_array(value, found)
+            self._look_at_array(value, place_)
         elif isinstance(value, _HOLDING) or not is_user_code(type(value)):
-            self._by_fingerprint(value, found)
+            self._by_fingerprint(value, place_)
         elif type(getattr(value, "__dict__", {})) is dict:
-            self._look_at_object(value, found)
+            self._look_at_object(value, place_)
         else:
-            self._by_fingerprint(value, found)
+            self._by_fingerprint(value, place_)
 
-    def _look_at_function(self, value: types.FunctionType, found: str) -> None:
+    def _look_at_function(self, value: types.FunctionType, place: str) -> None:
         if not is_user_code(value):
-            self.writer.require_same(value, found)
+            self.writer.require_same(value, place)
         elif value.__defaults__ or value.__kwdefaults__ or value.__dict__:
-            self._by_fingerprint(value, found)
+            self._by_fingerprint(value, place)
         else:
-            self.writer.require_same(value, found)
-            self.writer.require(f"{found}.__code__ is {self.writer.constant(value.__code__)}")
-            self.writer.require(f"not ({found}.__defaults__ or {found}.__kwdefaults__ or {found}.__dict__)")
+            self.writer.require_same(value, place)
+            self.writer.require(f"{place}.__code__ is {self.writer.constant(value.__code__)}")
+            self.writer.require(f"not ({place}.__defaults__ or {place}.__kwdefaults__ or {place}.__dict__)")
 
-    def _look_at_module(self, value: types.ModuleType, found: str) -> None:
-        self.writer.require_same(value, found)
+    def _look_at_module(self, value: types.ModuleType, place: str) -> None:
+        self.writer.require_same(value, place)
         if self._reads is None:
             return
         names = self._reads.of_modules
-        held = parts_of_module(value, names)
-        if not is_user_module(value) and not held:
+        parts = parts_of_module(value, names)
+        if not is_user_module(value) and not parts:
             return
-        attributes = self.writer.variable(f"{found}.__dict__")
-        known = names & vars(value).keys()
-        self.writer.require(f"{attributes}.keys() & {self.writer.constant(names)} == {self.writer.constant(known)}")
-        if not self._again(value, found):
-            for name, part in held.items():
+        attributes = self.writer.variable(f"{place}.__dict__")
+        present = names & vars(value).keys()
+        self.writer.require(f"{attributes}.keys() & {self.writer.constant(names)} == {self.writer.constant(present)}")
+        if not self._again(value, place):
+            for name, part in parts.items():
                 self.at(part, f"{attributes}[{name!r}]")
 
     def _look_at_parts(self, value: Any, found: str) -> None:
@@ -164,46 +164,46 @@ class _Looks:
         if not is_plain:
             self._look_at_attributes(value, found)
 
-    def _look_at_array(self, value: np.ndarray, found: str) -> None:
-        self.writer.require_same(value, found)
-        self.writer.require(f"{found}.dtype is {self.writer.constant(value.dtype)}")
-        self.writer.require(f"{found}.shape == {value.shape!r}")
-        self.writer.require(f"{found}.tobytes() == {self.writer.constant(value.tobytes())}")
+    def _look_at_array(self, value: np.ndarray, place: str) -> None:
+        self.writer.require_same(value, place)
+        self.writer.require(f"{place}.dtype is {self.writer.constant(value.dtype)}")
+        self.writer.require(f"{place}.shape == {value.shape!r}")
+        self.writer.require(f"{place}.tobytes() == {self.writer.constant(value.tobytes())}")
 
-    def _look_at_object(self, value: Any, found: str) -> None:
-        if self._again(value, found):
+    def _look_at_object(self, value: Any, place: str) -> None:
+        if self._again(value, place):
             return
-        self.writer.require_same(value, found)
-        self.writer.require(f"type({found}) is {self.writer.constant(type(value))}")
-        self._look_at_attributes(value, found)
+        self.writer.require_same(value, place)
+        self.writer.require(f"type({place}) is {self.writer.constant(type(value))}")
+        self._look_at_attributes(value, place)
 
-    def _look_at_attributes(self, value: Any, found: str) -> None:
+    def _look_at_attributes(self, value: Any, place: str) -> None:
         """Compare the attributes of an object and of its class."""
         read = self._reads.of(type(value)) if self._reads is not None else None
         if hasattr(value, "__dict__"):
-            attributes = self.writer.variable(f"{found}.__dict__")
-            held = held_by(value)
+            attributes = self.writer.variable(f"{place}.__dict__")
+            attributes_now = held_by(value)
             if read is None:
-                self.writer.require(f"[*{attributes}] == {self.writer.constant(list(held))}")
+                self.writer.require(f"[*{attributes}] == {self.writer.constant(list(attributes_now))}")
             else:
-                known = self.writer.constant(read & held.keys())
-                self.writer.require(f"{attributes}.keys() & {self.writer.constant(read)} == {known}")
-            for name, part in held.items():
+                constant = self.writer.constant(read & attributes_now.keys())
+                self.writer.require(f"{attributes}.keys() & {self.writer.constant(read)} == {constant}")
+            for name, part in attributes_now.items():
                 counts = not name.startswith("__autoconv") and (id(value), name) not in self._skip
                 if counts and (read is None or name in read):
                     self.at(part, f"{attributes}[{name!r}]")
         for name, slot in slots_of(type(value)):
             if (id(value), name) not in self._skip and (read is None or name in read):
-                self._look_at_slot(slot, value, found)
+                self._look_at_slot(slot, value, place)
         self._look_at_class(type(value))
 
-    def _look_at_slot(self, slot: Any, value: Any, found: str) -> None:
+    def _look_at_slot(self, slot: Any, value: Any, place: str) -> None:
         try:
             part = slot.__get__(value)
         except AttributeError:  # the slot is empty
-            self.writer.require(f"{self.writer.constant(_is_empty)}({self.writer.constant(slot)}, {found})")
+            self.writer.require(f"{self.writer.constant(_is_empty)}({self.writer.constant(slot)}, {place})")
         else:
-            self.at(part, f"{self.writer.constant(slot)}.__get__({found})")
+            self.at(part, f"{self.writer.constant(slot)}.__get__({place})")
 
     def _look_at_class(self, cls: type) -> None:
         """Compare the bases and attributes of a class: by identity, or by fingerprint where they are mutable."""
@@ -214,37 +214,37 @@ class _Looks:
         read = self._reads.of(cls) if self._reads is not None else None
         for base in filter(is_user_code, cls.__mro__):
             parts = {name: part for name, part in class_parts(base, read) if (id(base), name) not in self._skip}
-            held = self.writer.constant(vars(base))
-            self.writer.require(f"len({held}) == {len(vars(base))}")
+            constant = self.writer.constant(vars(base))
+            self.writer.require(f"len({constant}) == {len(vars(base))}")
             # Keeps the parts alive, so that their ids stay unique.
             self.writer.constant([part for part in parts.values() if not isinstance(part, np.ndarray)])
             ids = self.writer.constant([id(part) for part in parts.values()])
-            self.writer.require(f"[*map(id, map({held}.get, {self.writer.constant(list(parts))}))] == {ids}")
+            self.writer.require(f"[*map(id, map({constant}.get, {self.writer.constant(list(parts))}))] == {ids}")
             functions = [function for part in parts.values() for function in _functions_of(part)]
             self._look_at_functions([f for f in functions if is_user_code(f) and _is_simple(f)])
             for name, part in parts.items():
                 if type(part) is dict and not part:
-                    self.writer.require(f"not {held}[{name!r}]")
+                    self.writer.require(f"not {constant}[{name!r}]")
                 elif isinstance(part, enum.Enum):
-                    self.at(part, f"{held}[{name!r}]")
+                    self.at(part, f"{constant}[{name!r}]")
                 elif not (_never_changes(part) or all(map(_is_simple, _functions_of(part) or [None]))):
                     of = self._fingerprint_of_class
-                    found = f"{self.writer.constant(of)}({held}[{name!r}])"
-                    self.writer.require(f"{found} == {self.writer.constant(of(part))}")
+                    expression = f"{self.writer.constant(of)}({constant}[{name!r}])"
+                    self.writer.require(f"{expression} == {self.writer.constant(of(part))}")
 
     def _look_at_functions(self, functions: list[types.FunctionType]) -> None:
         if functions:
-            given = f"[*map({self.writer.constant(_PARTS)}, {self.writer.constant(functions)})]"
-            held = [(*others, dict(attributes)) for *others, attributes in map(_PARTS, functions)]
-            self.writer.require(f"{given} == {self.writer.constant(held)}")
+            expression = f"[*map({self.writer.constant(_PARTS)}, {self.writer.constant(functions)})]"
+            parts = [(*others, dict(attributes)) for *others, attributes in map(_PARTS, functions)]
+            self.writer.require(f"{expression} == {self.writer.constant(parts)}")
         for function in functions:
             if function.__defaults__:  # by identity, as == does not distinguish 1 from 1.0
                 defaults = f"{self.writer.constant(function)}.__defaults__"
                 self.writer.require(f"{defaults} is {self.writer.constant(function.__defaults__)}")
 
-    def _by_fingerprint(self, value: Any, found: str) -> None:
+    def _by_fingerprint(self, value: Any, place: str) -> None:
         of = self._fingerprint
-        self.writer.require(f"{self.writer.constant(of)}({found}) == {self.writer.constant(of(value))}")
+        self.writer.require(f"{self.writer.constant(of)}({place}) == {self.writer.constant(of(value))}")
 
     def _fingerprint(self, value: Any) -> Any:
         return self._fingerprints().of(value)
@@ -252,17 +252,17 @@ class _Looks:
     def _fingerprint_of_class(self, value: Any) -> Any:
         return self._fingerprints().class_value(value)
 
-    def _again(self, value: Any, found: str) -> bool:
+    def _again(self, value: Any, place: str) -> bool:
         """Return whether a value was compared before; then require that it is the same object."""
-        before, _ = self._met.setdefault(id(value), (found, value))
-        if before == found:
+        before, _ = self._visited.setdefault(id(value), (place, value))
+        if before == place:
             return False
-        self.writer.require(f"{found} is {before}")
+        self.writer.require(f"{place} is {before}")
         return True
 
 
 def _functions_of(value: Any) -> list[Any]:
-    """Return the functions of which a function, class-level method or property consists."""
+    """Return the functions inside a function, class-level method or property."""
     if isinstance(value, (staticmethod, classmethod)):
         return [value.__func__]
     parts = (value.fget, value.fset, value.fdel) if type(value) is property else (value,)

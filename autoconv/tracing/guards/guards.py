@@ -63,7 +63,7 @@ class Guards:
     unguarded: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
-    _seen: set[Any] = field(default_factory=set)
+    _keys: set[Any] = field(default_factory=set)
     _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
     _unlooked: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
     _spots: list[Location] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Guards:
     _names: frozenset[str] = frozenset()  # attributes of modules that count in `look_ahead` so far
     reads: Reads | None = None  # the attributes that count; None: all
     _holds: Callable[[], bool] | None = None  # the generated checker
-    _asked: int = 0  # consecutive checks that needed fingerprints
+    _fingerprint_checks: int = 0  # consecutive checks that needed fingerprints
 
     def __post_init__(self) -> None:
         self.reads = Reads() if self.python else None
@@ -91,22 +91,22 @@ class Guards:
         """
         code = function.__code__
         key = code, id(function.__globals__), id(function.__closure__)
-        if key in self._seen:
+        if key in self._keys:
             return
-        self._seen.add(key)
+        self._keys.add(key)
         if self.python:
             refuse_hooks_behind(function)
         self._files.add(code.co_filename)
         if self.reads is not None:
             self.reads.add(function)
         names = set(names_in(code))
-        found = mentions(code)
+        names_mentioned = mentions(code)
         if self.python:
-            _refuse_names_of_text(found.globals, function)
-        for name in sorted(found.globals):
+            _refuse_names_of_text(names_mentioned.globals, function)
+        for name in sorted(names_mentioned.globals):
             if not (name in changed and self._is_written(function.__globals__.get(name))):
                 self._add(name, function.__globals__, names)
-        for name in sorted(found.modules):
+        for name in sorted(names_mentioned.modules):
             self._watch(name, functools.partial(sys.modules.get, name, MISSING), (name,))
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             if name in changed and self._is_written(_cell(cell)):
@@ -122,8 +122,8 @@ class Guards:
     def include(self, other: Guards) -> None:
         """Guard the reads of another trace that becomes part of this one."""
         for name, read, _, place in other.checks:
-            if (id(other), name, id(read)) not in self._seen:
-                self._seen.add((id(other), name, id(read)))
+            if (id(other), name, id(read)) not in self._keys:
+                self._keys.add((id(other), name, id(read)))
                 self._pending.append((name, read, place))
         if self.reads is not None:
             self.reads = None if other.reads is None else self.reads.including(other.reads)
@@ -155,9 +155,9 @@ class Guards:
     def _watch(
         self, name: str, read: Callable[[], Any], key: tuple[Any, ...], place: Place | None = None
     ) -> None:
-        if key in self._seen:
+        if key in self._keys:
             return
-        self._seen.add(key)
+        self._keys.add(key)
         if key in self.skip:
             return
         self._pending.append((name, read, place))
@@ -222,7 +222,7 @@ class Guards:
 
     def existed_before(self, key: Any) -> bool:
         """Return whether a name with that key existed before the trace."""
-        return key in self._seen
+        return key in self._keys
 
     def holders(self) -> Iterator[Location]:
         """Iterate over the spots from which the trace may have read a value.
@@ -295,11 +295,11 @@ class Guards:
                         yield item_spot(value, place), part
                 elif isinstance(before, tuple) and depth:
                     yield from self._moved_parts(part, before, depth - 1)
-        held = attributes_of(value) if is_user_code(type(value)) else {}
-        if not held or len(expected) != 3 or not depth:
+        attributes = attributes_of(value) if is_user_code(type(value)) else {}
+        if not attributes or len(expected) != 3 or not depth:
             return
         for name, before in expected[1]:
-            part = held.get(name)
+            part = attributes.get(name)
             if isinstance(part, _MOVING):
                 if (id(value), name) not in self.skip and self._differs(part, before):
                     yield attribute_spot(value, name), part
@@ -317,7 +317,7 @@ class Guards:
 
     def settle_again(self) -> None:
         """Take the fingerprints of the present values once more."""
-        self._holds, self._asked = None, 0
+        self._holds, self._fingerprint_checks = None, 0
         for position, (name, read, _, place) in enumerate(self.checks):
             with contextlib.suppress(Unguardable):  # if it cannot be guarded, it counts as changed
                 self.checks[position] = name, read, self._fingerprints().of(read()), place
@@ -328,18 +328,18 @@ class Guards:
             return "debugging.enable_check_numerics"
         if self._holds is not None and self._holds():
             return ""
-        self._asked += 1
-        written = checker(self.checks, self._fingerprints) if self._asked in _WORTHWHILE else None
+        self._fingerprint_checks += 1
+        written = checker(self.checks, self._fingerprints) if self._fingerprint_checks in _WORTHWHILE else None
         for name, read, expected, _ in self.checks:
             try:
-                found = self._fingerprints().of(read())
-                if found != expected:
-                    return f"{name}{difference(expected, found)}"
+                fingerprint = self._fingerprints().of(read())
+                if fingerprint != expected:
+                    return f"{name}{difference(expected, fingerprint)}"
             except Unguardable:
                 return name
         if written is not None:  # use the checker only if it agrees with the fingerprints
             self._holds = written if written() else None
-        elif self._asked > _WORTHWHILE[-1]:
+        elif self._fingerprint_checks > _WORTHWHILE[-1]:
             self._holds = None  # the checker failed again and again: other, equal objects come each time
         return ""
 
@@ -350,8 +350,8 @@ _BY_TEXT = (eval, exec, globals, __import__)
 def _refuse_names_of_text(names: frozenset[str], function: types.FunctionType) -> None:
     """Raise RunPlain for a function that calls `eval` or the like, which may read names missing from its text."""
     for name in sorted(names):
-        found = function.__globals__.get(name, getattr(builtins, name, None))
-        if any(found is one for one in _BY_TEXT):
+        value = function.__globals__.get(name, getattr(builtins, name, None))
+        if any(value is one for one in _BY_TEXT):
             raise RunPlain(f"{name} is called, which may read and write any name")
 
 

@@ -23,9 +23,9 @@ def refuse_hooks_behind(function: types.FunctionType) -> None:
 
 
 def refuse_hooks(values: Iterable[Any], most: int = MOST_EXAMINED) -> None:
-    found = hooked_class(values, most)
-    if found is not None:
-        kind = found.__name__
+    hooked = hooked_class(values, most)
+    if hooked is not None:
+        kind = hooked.__name__
         raise RunPlain(f"{kind} defines __getattribute__, which Python calls whenever its objects are examined")
 
 

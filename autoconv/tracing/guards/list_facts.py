@@ -20,6 +20,6 @@ def items_of(key: object) -> tuple[TensorType, int] | None:
 def mark_list_facts(graph: Graph, key: Key) -> Graph:
     """Mark the parameters that are lists of numbers by the key; return the graph itself if there are none."""
     inputs = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))]
-    known = {position: items_of(leaf) for position, leaf in enumerate(inputs)}
-    given = {position: items for position, items in known.items() if items is not None}
-    return mark_number_lists(graph, given) if given else graph
+    facts = {position: items_of(leaf) for position, leaf in enumerate(inputs)}
+    known_facts = {position: items for position, items in facts.items() if items is not None}
+    return mark_number_lists(graph, known_facts) if known_facts else graph

@@ -1,7 +1,7 @@
 """Arrays, lists, dicts and sets that a trace read outside, which a later call may be given as an argument, or in one.
 
-While tracing, their items were constants. A graph that changes such an argument would not change these constants, so
-that a call for which both are one object, or share memory, runs as plain Python.
+While tracing, their items were constants. A graph that changes such an argument would not change these constants. So a
+call in which both are one object, or share memory, runs as plain Python.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class OutsideValues:
     def __bool__(self) -> bool:
         return bool(self._arrays or self._containers)
 
-    def meet(self, leaves: Iterable[Any], held: Iterable[Callable[[], Any]]) -> str:
+    def meet(self, leaves: Iterable[Any], reads: Iterable[Callable[[], Any]]) -> str:
         """Return why one of the leaves, or of the contents of written locations, is not apart; "" if all are."""
-        mine = [*leaves, *(read() for read in held)]
+        mine = [*leaves, *(read() for read in reads)]
         arrays = [array for array in mine if isinstance(array, np.ndarray)] if self._arrays else []
         others = [array for array in (read() for read in self._arrays) if array is not None]
         if any(np.may_share_memory(array, other) for array in arrays for other in others):
@@ -65,10 +65,10 @@ class OutsideContainers:
 
     def meet(self, values: Iterable[Any]) -> bool:
         """Return whether one of the containers is one of the values, or reached from one."""
-        given = [value for value in values if isinstance(value, _CONTAINERS)]
-        if not given:
+        containers = [value for value in values if isinstance(value, _CONTAINERS)]
+        if not containers:
             return False
-        own = {id(value) for value in reached_from(given) if _is_container(value)}
+        own = {id(value) for value in reached_from(containers) if _is_container(value)}
         return any(id(value) in own for value in self._behind(self._reads))
 
     def _behind(self, reads: Iterable[Callable[[], Any]]) -> Iterator[Any]:

@@ -45,25 +45,25 @@ class FunctionWriter:
     def require(self, condition: str) -> None:
         self._write(f"if not ({condition}): return {self._otherwise}")
 
-    def require_same(self, value: Any, found: str) -> None:
+    def require_same(self, value: Any, place: str) -> None:
         """Require the same object, without keeping it alive where possible."""
         try:
-            self.require(f"{self.constant(weakref.ref(value))}() is {found}")
+            self.require(f"{self.constant(weakref.ref(value))}() is {place}")
         except TypeError:
-            self.require(f"{found} is {self.constant(value)}")
+            self.require(f"{place} is {self.constant(value)}")
 
-    def require_plain(self, value: Any, found: str) -> None:
-        """Require that the variable `found` holds an equivalent number or text of the same class."""
-        held, kind = self.constant(value), self.constant(type(value))
+    def require_plain(self, value: Any, place: str) -> None:
+        """Require that the variable `place` holds an equivalent number or text of the same class."""
+        constant, kind = self.constant(value), self.constant(type(value))
         same = "{0} == {1}"
         if isinstance(value, complex) or (isinstance(value, float) and not abs(value) > 0):
             same = "repr({0}) == repr({1})"  # `==` ignores the sign of zero, and nan differs from itself
-        self.require(f"({found} is {held} or type({found}) is {kind} and {same.format(found, held)})")
+        self.require(f"({place} is {constant} or type({place}) is {kind} and {same.format(place, constant)})")
 
-    def require_keys(self, keys: list[Any], found: str) -> None:
+    def require_keys(self, keys: list[Any], place: str) -> None:
         """Require a dict's keys, their order and their classes."""
         kinds = self.constant([type(key) for key in keys])
-        self.require(f"[*{found}] == {self.constant(keys)} and [*map(type, {found})] == {kinds}")
+        self.require(f"[*{place}] == {self.constant(keys)} and [*map(type, {place})] == {kinds}")
 
     def _write(self, line: str) -> None:
         if len(self._lines) >= _MOST_LINES:

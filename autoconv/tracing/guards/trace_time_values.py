@@ -30,14 +30,14 @@ def evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value
         nodes = _slice(graph, value)
         if nodes is None:
             return None
-        wanted = {v for node in nodes for v in node.inputs} | {value}
-        known = _arguments(call, graph, wanted, outer)
-        if known is None:
+        needed = {v for node in nodes for v in node.inputs} | {value}
+        values = _arguments(call, graph, needed, outer)
+        if values is None:
             return None
         for captured, parameter in trace.captures.values():
-            known[parameter] = captured._array if isinstance(captured, EagerTensor) else captured
+            values[parameter] = captured._array if isinstance(captured, EagerTensor) else captured
         part = Graph("initial value", list(graph.parameters), nodes, [value])
-        (array,) = REFERENCE.compile(part)([known.get(parameter) for parameter in graph.parameters])
+        (array,) = REFERENCE.compile(part)([values.get(parameter) for parameter in graph.parameters])
         return array
 
     return evaluate
@@ -61,7 +61,7 @@ def _slice(graph: Graph, value: Value) -> list[Node] | None:
     return nodes[::-1]
 
 
-def _arguments(call: Call, graph: Graph, wanted: set[Value], outer: Region | None) -> dict[Value, Any] | None:
+def _arguments(call: Call, graph: Graph, values: set[Value], outer: Region | None) -> dict[Value, Any] | None:
     """Return the arrays of the wanted parameters; None if one of them is unknown."""
     known: dict[Value, Any] = {}
     parameters = iter(graph.parameters)
@@ -69,7 +69,7 @@ def _arguments(call: Call, graph: Graph, wanted: set[Value], outer: Region | Non
         if not isinstance(key, (TensorKey, VariableKey)):
             continue
         parameter = next(parameters)
-        if parameter not in wanted:
+        if parameter not in values:
             continue
         array = _array(leaf, outer)
         if array is None:

@@ -28,14 +28,14 @@ def structures_to_flatten(values: Iterable[Any], is_leaf: Callable[[Any], bool] 
     look = _Look(is_leaf, compiles)
     for value in values:
         look.at(value)
-    return list(look.known.values())
+    return list(look.values_by_id.values())
 
 
 class _Look:
-    """A traversal of the arguments; `known` are the visited structures by identity."""
+    """A traversal of the arguments; `values_by_id` are the visited structures by identity."""
 
     def __init__(self, is_leaf: Callable[[Any], bool] | None, compiles: bool) -> None:
-        self.known: dict[int, Any] = {}
+        self.values_by_id: dict[int, Any] = {}
         self._is_leaf = is_leaf
         self._compiles = compiles
         self._leaves: dict[int, int] = {}  # leaves per structure
@@ -62,12 +62,12 @@ class _Look:
     def _is_known(self, value: Any, around: set[int]) -> bool:
         if id(value) in around:
             raise CannotFlatten(f"a {type(value).__name__} among the arguments contains itself")
-        if id(value) in self.known:
+        if id(value) in self.values_by_id:
             if self._compiles and self._changes[id(value)]:
                 raise CannotFlatten("one list or dict is passed twice, and a graph would hold two")
             return True
-        self.known[id(value)] = value
-        if self._compiles and len(self.known) > _MOST:
+        self.values_by_id[id(value)] = value
+        if self._compiles and len(self.values_by_id) > _MOST:
             raise CannotFlatten(f"the arguments hold more than {_MOST} lists, dicts or objects")
         return False
 
@@ -81,7 +81,7 @@ class _Look:
     def _parts(self, value: Any) -> Iterator[Any]:
         """Iterate over the parts; a part that is not flattened counts as one leaf (None)."""
         for part in structure_parts(value):
-            yield part if id(part) in self.known else None
+            yield part if id(part) in self.values_by_id else None
 
 
 __all__ = ["CannotFlatten", "structures_to_flatten"]

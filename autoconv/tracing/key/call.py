@@ -18,7 +18,7 @@ class Call:
 
     - ("holder", the name of an attribute that holds objects of the graph, or of all items);
     - ("class", the name of a class whose objects are made in the graph);
-    - ("made", (a class with special methods of which an object was made in the graph, the names of its attributes)).
+    - ("made", (a class with special methods whose instances were made in the graph, the names of its attributes)).
     """
 
     key: Key

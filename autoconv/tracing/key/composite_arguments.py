@@ -41,7 +41,7 @@ def fitted(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[An
 
 
 def _replaced(parts: Sequence[Flat], template: Template | None) -> Flat:
-    leaves = [leaf for found, _ in parts for leaf in found]
+    leaves = [leaf for leaves_of_part, _ in parts for leaf in leaves_of_part]
     return leaves, replace_leaves(template, iter([inner for _, inner in parts]))
 
 
@@ -50,8 +50,8 @@ def _as_spec(leaf: Any, spec: Any) -> Flat:
         return [leaf], None
     if is_composite_spec(leaf):
         return spec_parts(spec)
-    found, template = flatten(leaf)
-    return found, with_spec(template, spec)
+    leaves_found, template = flatten(leaf)
+    return leaves_found, with_spec(template, spec)
 
 
 def with_lists_as_tensors(value: Any, spec: Any, as_spec: Callable[[Any, TensorSpec], Any]) -> Any:

@@ -80,8 +80,8 @@ def _key_of_array(contract: type[Contract], leaf: np.ndarray | np.generic) -> Le
     return TensorKey(TensorType(as_dtype(array.dtype), array.shape), origin)
 
 
-def by_layout(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKey, ...]:
-    """Return the keys, with arrays marked that the graph does not take row by row.
+def mark_layouts(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKey, ...]:
+    """Return the keys; those of arrays that the graph does not take row by row are marked.
 
     These are arrays of two and more dimensions if all of them lie in Fortran order alone, and larger arrays that lie in
     neither order. Where arrays lie in different orders, those in Fortran order are copied, as some have to be read

@@ -15,8 +15,8 @@ def leaf_names(call: Call, specs: Sequence[Any] | None) -> list[str]:
     names, start = list(call.names), 0
     for index, (_, template) in enumerate(call.key.templates):
         end = start + (1 if template is None else template.leaf_count)
-        given = specs is not None and index < len(specs)
-        described = flatten(specs[index])[0] if given else call.leaves[start:end]  # type: ignore[index]
+        is_by_spec = specs is not None and index < len(specs)
+        described = flatten(specs[index])[0] if is_by_spec else call.leaves[start:end]  # type: ignore[index]
         for position, leaf in zip(range(start, end), described, strict=False):
             if isinstance(leaf, TensorSpec) and leaf.name:
                 names[position] = leaf.name

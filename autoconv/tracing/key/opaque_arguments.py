@@ -55,8 +55,8 @@ def _count_of_item(item: Any, depth: int) -> int:
 def _share_parts(apart: Sequence[Any], whole: Sequence[Any]) -> bool:
     """Return whether a list or dict is reached more than once, at least once through a value of `apart`."""
     parts = [id(part) for value in apart for part in mutable_parts(value)]
-    known = {id(part) for value in whole for part in mutable_parts(value)} if whole and parts else set()
-    return len(set(parts)) < len(parts) or not known.isdisjoint(parts)
+    ids = {id(part) for value in whole for part in mutable_parts(value)} if whole and parts else set()
+    return len(set(parts)) < len(parts) or not ids.isdisjoint(parts)
 
 
 def items_of(value: list[Any], depth: int = 1) -> tuple[str, int]:

@@ -39,7 +39,7 @@ from autoconv.tracing.key.cache_key import (
 )
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.composite_arguments import fitted, open_types, with_lists_as_tensors
-from autoconv.tracing.key.leaf_keys import by_layout, leaf_key
+from autoconv.tracing.key.leaf_keys import leaf_key, mark_layouts
 from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
 
 
@@ -82,16 +82,16 @@ class Signature:
         defaults = self._defaults
         if defaults is None or len(args) > self._by_position or len(args) + len(kwargs) > len(defaults):
             return None
-        found, used = list(args), 0
+        arguments, used = list(args), 0
         for name in itertools.islice(defaults, len(args), None):
             if name in kwargs and name in self._by_name:
                 used += 1
-                found.append(kwargs[name])
+                arguments.append(kwargs[name])
             elif defaults[name] is not inspect.Parameter.empty:
-                found.append(defaults[name])
+                arguments.append(defaults[name])
             else:
                 return None
-        return tuple(found) if used == len(kwargs) else None
+        return tuple(arguments) if used == len(kwargs) else None
 
     def bind(
         self,
@@ -124,16 +124,16 @@ class Signature:
             if spec is not None:
                 value = with_lists_as_tensors(value, spec, self._as_spec) if is_structure(spec) else value
                 fit = partial(self._fit, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
-                found, template = self._flattened(value, name in whole, spec, fit)
+                leaves_of_argument, template = self._flattened(value, name in whole, spec, fit)
                 if not holds_composite_spec(spec):
-                    wanted = enumerate(flatten(spec)[0], len(leaves))
-                    fixed.update((place, s.type) for place, s in wanted if isinstance(s, TensorSpec))
+                    specs = enumerate(flatten(spec)[0], len(leaves))
+                    fixed.update((place, s.type) for place, s in specs if isinstance(s, TensorSpec))
             else:
-                found, template = self._flattened(value, name in whole)
+                leaves_of_argument, template = self._flattened(value, name in whole)
             fixed.update(open_types(template, len(leaves)))
             templates.append((name, template))
-            leaves += found
-            names += [name] * len(found)
+            leaves += leaves_of_argument
+            names += [name] * len(leaves_of_argument)
         aliases: dict[int, int] = {}
         memory = memory and not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
 
@@ -148,7 +148,7 @@ class Signature:
                 return array_key(leaf)
             return leaf_key(self.contract, leaf, aliases, index in literal)
 
-        keys = by_layout([key_of(index, leaf) for index, leaf in enumerate(leaves)], leaves)
+        keys = mark_layouts([key_of(index, leaf) for index, leaf in enumerate(leaves)], leaves)
         orders = orders_of(parts) if self.contract.keeps_identity else ()
         overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
@@ -169,11 +169,11 @@ class Signature:
         if spec is not None and holds_composite_spec(spec):
             return fitted(value, fit, flatten(spec)[0])
         is_single_leaf = whole or self._is_plain_object(value)
-        found, template = ([value], None) if is_single_leaf else expand_specs(*flatten(value, self.is_leaf))
+        leaves, template = ([value], None) if is_single_leaf else expand_specs(*flatten(value, self.is_leaf))
         if spec is None:
-            return found, template
+            return leaves, template
         is_structured = isinstance(value, Tensor) or is_structure(spec)
-        return fit(found), template if is_structured else None
+        return fit(leaves), template if is_structured else None
 
     def _opaque_key(self, value: Any) -> ObjectKey:
         items, depth = items_of(value) if self.keys_items and type(value) is list else ("", 0)
@@ -211,10 +211,16 @@ class Signature:
         parameter = self.python.parameters.get(name)
         if parameter is None or parameter.default is parameter.empty:
             return
-        wanted = leaf_key(self.contract, parameter.default, {}, False) if not is_structure(parameter.default) else None
-        same = value is parameter.default if wanted is None else leaf_key(self.contract, value, {}, False) == wanted
+        default_key = (
+            leaf_key(self.contract, parameter.default, {}, False) if not is_structure(parameter.default) else None
+        )
+        same = (
+            value is parameter.default
+            if default_key is None
+            else leaf_key(self.contract, value, {}, False) == default_key
+        )
         if not same:
-            shown = str(wanted) if wanted is not None else repr(parameter.default)
+            shown = str(default_key) if default_key is not None else repr(parameter.default)
             raise self._binding_error(
                 f"Can not cast {value!r} to {shown}", args, kwargs,
                 f"Leave {name} out, or give it a spec in the input_signature.",
@@ -231,9 +237,9 @@ class Signature:
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
         """Return the arguments by parameter, with defaults; and one by one, with those collected by `*` and `**`."""
-        given = self.in_order(args, kwargs)
-        if given is not None and self._defaults is not None:
-            arguments = dict(zip(self._defaults, given, strict=True))
+        positional = self.in_order(args, kwargs)
+        if positional is not None and self._defaults is not None:
+            arguments = dict(zip(self._defaults, positional, strict=True))
             return arguments, list(arguments.items())
         try:
             bound = self.python.bind(*args, **kwargs)
@@ -246,9 +252,9 @@ class Signature:
             if kind is inspect.Parameter.VAR_POSITIONAL:
                 items += [(f"{name}_{i}", item) for i, item in enumerate(value)]
             elif kind is inspect.Parameter.VAR_KEYWORD:
-                taken = value.keys() & {name for name, _ in items}
-                if taken:
-                    what = f"the keyword argument {min(taken)!r} repeats the name of an argument given by position"
+                duplicates = value.keys() & {name for name, _ in items}
+                if duplicates:
+                    what = f"the keyword argument {min(duplicates)!r} repeats the name of an argument given by position"
                     raise CannotFlatten(what)
                 items += list(value.items())
             else:
@@ -257,11 +263,11 @@ class Signature:
 
     def _fit(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
         if is_structure(spec):
-            wanted, template = flatten(spec)
+            specs, template = flatten(spec)
             if flatten(value, is_composite)[1] == template:
                 return [
                     leaf
-                    for v, s in zip(leaves, wanted, strict=True)
+                    for v, s in zip(leaves, specs, strict=True)
                     for leaf in self._fit([v], v, s, name, args, kwargs)
                 ]
         if isinstance(spec, TensorSpec) and not is_composite(value):
@@ -293,23 +299,23 @@ class Signature:
             return None
         return tensor if is_subtype(tensor.type, spec.type) else None
 
-    def _check_input_signature(self, given: Sequence[Any] | None) -> tuple[Any, ...] | None:
-        if given is None:
+    def _check_input_signature(self, signature: Sequence[Any] | None) -> tuple[Any, ...] | None:
+        if signature is None:
             return None
-        if not isinstance(given, (list, tuple)):
+        if not isinstance(signature, (list, tuple)):
             raise TypeError(
-                f"input_signature must be either a tuple or a list, got {type(given)}. Put it into a list: one "
+                f"input_signature must be either a tuple or a list, got {type(signature)}. Put it into a list: one "
                 "autoconv.TensorSpec for each parameter."
             )
-        given = tuple(_plain_containers(part) for part in given)
-        flat, _ = flatten(given)
+        signature = tuple(_plain_containers(part) for part in signature)
+        flat, _ = flatten(signature)
         if not all(isinstance(leaf, TensorSpec) or is_composite_spec(leaf) or _is_spec(leaf) for leaf in flat):
             kinds = [type(leaf) for leaf in flat]
             raise TypeError(
                 "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
                 f"{list(flat)} with types {kinds}."
             )
-        return given
+        return signature
 
     def check_arity(self) -> None:
         """Raise TypeError when the input signature does not match the function's parameters."""

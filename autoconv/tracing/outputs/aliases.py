@@ -33,12 +33,12 @@ def parts_leave(graph: Graph) -> bool:
 
 def _parts(graph: Graph) -> set[Value]:
     loaded = {result for node in graph.nodes if node.op.name == "array_load" for result in node.results}
-    found = {node.results[0] for node in graph.nodes if _takes_parts(node) and node.inputs[0] in loaded}
+    parts = {node.results[0] for node in graph.nodes if _takes_parts(node) and node.inputs[0] in loaded}
     for node in graph.nodes:
         for region in node.regions:
             positions = aliased_outputs(region, _parts(region))
-            found.update(result for position, result in enumerate(node.results) if position in positions)
-    return found
+            parts.update(result for position, result in enumerate(node.results) if position in positions)
+    return parts
 
 
 def share_memory(graph: Graph) -> bool:
@@ -86,8 +86,8 @@ def _seen(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | None:
     looked_at = _seen(node.inputs[0], origin, array)
     if looked_at is None:
         return None
-    found = node_function(node, compile_graph)(looked_at)
-    return found[value.index] if type(found) in (tuple, list) else found
+    view = node_function(node, compile_graph)(looked_at)
+    return view[value.index] if type(view) in (tuple, list) else view
 
 
 def _without_identities(value: Value) -> Value:

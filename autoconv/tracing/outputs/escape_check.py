@@ -28,39 +28,39 @@ def refuse_leaks(graph: Graph, hidden: Mapping[Value, bool]) -> None:
 
 
 def _refuse_leaks(graph: Graph, hidden: set[Value], harmless: frozenset[str]) -> None:
-    found = _Leaks(graph, hidden, harmless)
+    leaks = _Leaks(graph, hidden, harmless)
     count = -1
-    while count != len(found.tainted):
-        count = len(found.tainted)
+    while count != len(leaks.tainted):
+        count = len(leaks.tainted)
         for node in graph.walk():
-            found.follow(node)
-    if not found.tainted.isdisjoint(graph.outputs):
+            leaks.follow(node)
+    if not leaks.tainted.isdisjoint(graph.outputs):
         _refuse(None)
 
 
 class _Leaks:
     """Forward dataflow of values that may be one of these functions, to a fixed point.
 
-    `tainted` are the values that may be one. `kept` are the items of dicts of a `try` that hold one: the value that
+    `tainted` are the values that may be one. `escaped` are the items of dicts of a `try` that hold one: the value that
     created the dict, and the key.
     """
 
     def __init__(self, graph: Graph, tainted: set[Value], harmless: frozenset[str]) -> None:
         self.tainted = tainted
         self._harmless = harmless
-        self.kept: set[tuple[Value, int]] = set()
+        self.escaped: set[tuple[Value, int]] = set()
         self._graph = graph
         self._outer: dict[Value, Value] = {}
         for node in graph.walk():
-            for _, given, own in captures(node):
-                for outer, inner in zip(given, own, strict=True):
+            for _, outer_values, own in captures(node):
+                for outer, inner in zip(outer_values, own, strict=True):
                     if outer not in own:  # a recursive call passes its region's own captures on
                         self._outer.setdefault(inner, outer)
 
     def follow(self, node: Node) -> None:
         """Propagate through a node and its regions."""
         key = self._place_in_dict(node)
-        if key in self.kept and node.op.name == "object_method":
+        if key in self.escaped and node.op.name == "object_method":
             self.tainted.update(node.results)
         if node.regions:
             self._follow_into(node)
@@ -68,7 +68,7 @@ class _Leaks:
             is_kept = key is not None and self.tainted.isdisjoint(node.inputs[:2]) and self._is_of_a_try(key[0])
             if key is None or not is_kept:
                 _refuse(node)
-            self.kept.add(key)
+            self.escaped.add(key)
 
     def _follow_into(self, node: Node) -> None:
         """Propagate through the regions of a node: captures, loop state, and results."""
@@ -121,9 +121,9 @@ def captures(node: Node) -> Iterable[tuple[Graph, Sequence[Value], Sequence[Valu
     skipped = {"cond": 1, "while": node.attributes.get("state", 0), "try": 0, "call": 0}.get(node.op.name)
     if skipped is None:
         return
-    given = node.inputs[skipped:]
+    outer_values = node.inputs[skipped:]
     for region in node.regions:
-        yield region, given, region.parameters[len(region.parameters) - len(given) :]
+        yield region, outer_values, region.parameters[len(region.parameters) - len(outer_values) :]
 
 
 def _refuse(node: Node | None) -> NoReturn:

@@ -3,8 +3,8 @@
 A container of the constants is guarded by its contents. Where it escapes, its identity matters as well: another list
 with equal items, bound to the same name later, is another result. Such a container has to be an input instead.
 
-The analysis goes forward from the constants. It is conservative: an operation escapes its operands unless it is known
-to read them, and an item that is read from a constant counts as a container if the constant holds any.
+The analysis goes forward from the constants. It is conservative: operands of an operation escape unless it is known to
+read them only. An item that is read from a constant counts as a container if the constant holds any.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Early collection of cyclic garbage of traces; Python's collector waits until a quarter of all objects is garbage.
 
-The nodes of a graph and their values refer to each other. So reference counting does not free the leftovers of a trace,
-nor a dropped trace, and the memory of a function that is traced again and again would grow.
+The nodes of a graph and their values refer to each other. So reference counting frees neither the leftovers of a trace
+nor a dropped trace. The memory of a function that is traced again and again would grow.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def young_garbage() -> Iterator[None]:
         gc.collect(0)
 
 
-class Dropped:
+class DroppedTraces:
     """Counts the bytes of dropped traces, and collects them when they are many.
 
     Collections take at most a tenth of the time, even in a process with very many objects.
@@ -60,4 +60,4 @@ def _give_back() -> None:
         trim(0)
 
 
-DROPPED = Dropped()
+DROPPED = DroppedTraces()

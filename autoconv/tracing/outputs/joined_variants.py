@@ -29,11 +29,11 @@ def with_joined_variants(graph: Graph, layout: Layout) -> tuple[Graph, Layout]:
     """Return the graph with one output for each such result, and the layout of the outputs."""
     if not _has_arms(layout):
         return graph, layout
-    made = Rewriter(graph, None).run()
+    result = Rewriter(graph, None).run()
     outputs: list[Value] = []
-    found = _join_layout(made, layout, iter(made.outputs), outputs)
-    made.outputs = outputs
-    return made, found
+    joined = _join_layout(result, layout, iter(result.outputs), outputs)
+    result.outputs = outputs
+    return result, joined
 
 
 def _has_arms(layout: Layout) -> bool:
@@ -55,14 +55,14 @@ def _join_layout(graph: Graph, layout: Layout, given: Iterator[Value], outputs: 
         _cast(graph, next(payloads), type_.dtype) if isinstance(arm, Leaf) else _constant(graph, arm, type_)
         for arm in layout.arms
     ]
-    found = arms[-1]
+    choice = arms[-1]
     for number in range(len(arms) - 2, -1, -1):
         own = graph.add(OPS["constant"], (), {"value": np.array(number, tag.dtype.numpy), "weak": False})
         plain = graph.add(OPS["cast"], (tag,), {"dtype": tag.dtype}).results[0]
         is_it = graph.add(OPS["equal"], (plain, own.results[0])).results[0]
-        found = graph.add(OPS["select"], (is_it, arms[number], found)).results[0]
-    outputs.append(found)
-    return Leaf(found.type)
+        choice = graph.add(OPS["select"], (is_it, arms[number], choice)).results[0]
+    outputs.append(choice)
+    return Leaf(choice.type)
 
 
 def _common_type(arms: Sequence[Layout]) -> TensorType | None:
@@ -93,16 +93,16 @@ def _is_exact(value: complex, dtype: DType) -> bool:
         return False
     try:
         with np.errstate(all="ignore"):
-            held = np.array(value, dtype.numpy)[()]
+            element = np.array(value, dtype.numpy)[()]
     except (OverflowError, TypeError, ValueError):
         return False
-    return bool(held == value or (held != held and value != value))
+    return bool(element == value or (element != element and value != value))
 
 
 def _constant(graph: Graph, arm: Layout, type_: TensorType) -> Value:
     assert isinstance(arm, Static)
-    held = np.array(arm.value, type_.dtype.numpy)
-    return graph.add(OPS["constant"], (), {"value": held, "weak": False}).results[0]
+    array = np.array(arm.value, type_.dtype.numpy)
+    return graph.add(OPS["constant"], (), {"value": array, "weak": False}).results[0]
 
 
 def _cast(graph: Graph, value: Value, dtype: DType) -> Value:

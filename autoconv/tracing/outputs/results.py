@@ -93,7 +93,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     if items_of(value) is not None and not trace.contract.objects_in_graph:
         return mapped(value, functools.partial(_standalone, trace=trace, function=function))
     if has_optional_keys(value):
-        return {key: _standalone(held, trace, function) for key, held in dict.items(value)}
+        return {key: _standalone(item, trace, function) for key, item in dict.items(value)}
     whole = functools.partial(_stays_whole, trace) if trace.contract.keeps_identity else None
     if is_structure(value) and not (whole is not None and whole(value)):
         leaves, template = flatten(value, whole)
@@ -185,11 +185,11 @@ def _kind(value: Any) -> str:
 
 def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
     """Return the converted arms of a result; Python's own values are unchanged under `compile` only."""
-    kept = trace.contract.python_numbers
+    keeps_numbers = trace.contract.python_numbers
     result = []
     for layout, v in zip(value.layouts, value.values, strict=True):
         absent = v is MISSING or isinstance(v, Undefined)
-        own = isinstance(layout, Static) and (absent or (kept and not is_container(layout)))
+        own = isinstance(layout, Static) and (absent or (keeps_numbers and not is_container(layout)))
         result.append(v if own else _standalone(v, trace, function))
     return result
 

@@ -35,11 +35,13 @@ _HELD = frozenset({"get", "pop", "popitem", "popleft", "setdefault", "values", "
 _CONTAINERS = (list, dict, set, *PLAIN)
 
 
-def refuse_unknown_writes(graph: Graph, reached: Sequence[Any], copies: Iterable[Any], given: Iterable[Any]) -> bool:
+def refuse_unknown_writes(
+    graph: Graph, reached: Sequence[Any], copies: Iterable[Any], arguments: Iterable[Any]
+) -> bool:
     """Raise RunPlain where a write may alias an object `reached` by guards, or the original of a rebuilt argument.
 
-    `copies` are the rebuilt arguments, `given` the opaque ones. Return whether an input, or a part of one, is changed:
-    in a later call that may be a container which guards reach.
+    `copies` are the rebuilt arguments, `arguments` the opaque ones. Return whether an input, or a part of one, is
+    changed: in a later call that may be a container which guards reach.
     """
     origins = _Origins(graph)
     names: set[str] = set()
@@ -50,27 +52,27 @@ def refuse_unknown_writes(graph: Graph, reached: Sequence[Any], copies: Iterable
                 names.add(node.attributes["name"])
         elif _changes_container(node):
             places.add(origins.of(node.inputs[0]))
-    known = [*reached, *copies]
+    values = [*reached, *copies]
     if names:
-        _refuse_attributes(names, known)
-    if "attribute" in places and any(isinstance(value, _CONTAINERS) for value in known):
+        _refuse_attributes(names, values)
+    if "attribute" in places and any(isinstance(value, _CONTAINERS) for value in values):
         raise RunPlain("a list known only at run time is changed, and may be another one that the call reads")
     if places & {"parameter", "item"}:
-        parts = {id(part) for value in given for part in mutable_parts(value)}
+        parts = {id(part) for value in arguments for part in mutable_parts(value)}
         if any(isinstance(value, _CONTAINERS) and id(value) in parts for value in reached):
             raise RunPlain("an argument is changed that is also read by another name")
         return True
     return False
 
 
-def _refuse_attributes(names: set[str], known: Iterable[Any]) -> None:
-    for value in known:
+def _refuse_attributes(names: set[str], values: Iterable[Any]) -> None:
+    for value in values:
         if is_user_code(type(value)) and not isinstance(value, type):
-            found = names & attributes_of(value).keys()
-            if found:
+            changed_names = names & attributes_of(value).keys()
+            if changed_names:
                 raise RunPlain(
-                    f"the attribute {min(found)!r} of an object known only at run time is written, which may be "
-                    f"the {type(value).__name__} that the call also reads"
+                    f"the attribute {min(changed_names)!r} of an object known only at run time is written, which may "
+                    f"be the {type(value).__name__} that the call also reads"
                 )
 
 
@@ -99,27 +101,27 @@ class _Origins:
 
     def __init__(self, graph: Graph) -> None:
         self._root = graph
-        self._known: dict[Value, str] = {}
-        self._given: dict[Value, list[Value]] = {}
+        self._origins: dict[Value, str] = {}
+        self._sources: dict[Value, list[Value]] = {}
         self._reads_attributes = any(node.op.name == "object_get_attribute" for node in graph.walk())
         for node in graph.walk():
             for source, target in edges(node):
                 if source is not None and target.node is None:
-                    self._given.setdefault(target, []).append(source)
+                    self._sources.setdefault(target, []).append(source)
 
     def of(self, value: Value) -> str:
-        if value not in self._known:
-            self._known[value] = "new"  # optimistic start for loops
-            self._known[value] = self._found(value)
-        return self._known[value]
+        if value not in self._origins:
+            self._origins[value] = "new"  # optimistic start for loops
+            self._origins[value] = self._compute_origin(value)
+        return self._origins[value]
 
-    def _found(self, value: Value) -> str:
+    def _compute_origin(self, value: Value) -> str:
         """Compute the origin of a value from its definition."""
         node = value.node
         if node is None:
             if value.graph is self._root:
                 return "parameter"
-            return self._joined(self._given.get(value))
+            return self._joined(self._sources.get(value))
         if node.regions:
             return self._joined(_sources(node, value.index) or None)
         if node.op.name == "object_constant":
@@ -134,14 +136,14 @@ class _Origins:
             return self.of(node.inputs[0])
         if not _gives_item(node):
             return "new"
-        found = self._joined(node.inputs)
-        if found == "new" and self._reads_attributes:  # an attribute's object may be in a container made by the graph
+        origin = self._joined(node.inputs)
+        if origin == "new" and self._reads_attributes:  # an attribute's object may be in a container made by the graph
             return "attribute"
-        return "attribute" if found == "attribute" else "item"
+        return "attribute" if origin == "attribute" else "item"
 
     def _joined(self, values: Sequence[Value] | None) -> str:
-        found = {self.of(value) for value in values} if values else {"attribute"}
-        return next(kind for kind in ("attribute", "item", "parameter", "constant", "new") if kind in found)
+        origins = {self.of(value) for value in values} if values else {"attribute"}
+        return next(kind for kind in ("attribute", "item", "parameter", "constant", "new") if kind in origins)
 
 
 def _sources(node: Node, index: int) -> list[Value]:

@@ -35,7 +35,7 @@ class Bailout:
     The bound methods of one function share the `storm`, as each instance has its own traces.
     """
 
-    __slots__ = ("_kinds", "_left", "_plain", "_spent", "is_without_trace", "storm")
+    __slots__ = ("_kinds", "_left", "_plain", "_plain_seconds", "is_without_trace", "storm")
 
     def __init__(self, storm: Storm | None = None) -> None:
         self.storm = Storm() if storm is None else storm
@@ -43,7 +43,7 @@ class Bailout:
         self.is_without_trace = False  # whether the last call was examined and ran as plain Python
         self._plain = 0  # consecutive plain calls
         self._left = 0  # further calls to run plain without examination
-        self._spent: Bounded[Any, float] = Bounded(_MOST_KEYS)  # seconds of plain calls of doubtful values
+        self._plain_seconds: Bounded[Any, float] = Bounded(_MOST_KEYS)  # seconds of plain calls of doubtful values
 
     def skips(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether this call runs as plain Python without examination."""
@@ -68,13 +68,13 @@ class Bailout:
     def is_doubtful(self, call: Call) -> bool:
         """Return whether plain calls with these values took less time, so far, than a trace takes."""
         trace = self.storm.seconds(call)
-        return trace is not None and self._spent.get(_exactly(call), 0.0) < trace
+        return trace is not None and self._plain_seconds.get(_exactly(call), 0.0) < trace
 
     def ran_doubtful(self, call: Call, seconds: float) -> bool:
         """Note the plain duration of such a call; return whether it was the first one."""
         self.is_without_trace = True
-        first, key = not self._spent, _exactly(call)
-        self._spent[key] = self._spent.get(key, 0.0) + seconds
+        first, key = not self._plain_seconds, _exactly(call)
+        self._plain_seconds[key] = self._plain_seconds.get(key, 0.0) + seconds
         self.storm.compare(call, seconds)
         return first
 
@@ -86,32 +86,32 @@ class Storm:
     the seconds of all traces of the function.
     """
 
-    __slots__ = ("_at", "_costs", "_counter", "_made", "_row", "count", "most", "total")
+    __slots__ = ("_at", "_costs", "_counter", "_row", "_traces", "count", "most", "total")
 
     def __init__(self, most: int = _IN_A_ROW) -> None:
         self.most = most
         self.count, self.total = 0, 0.0
         self._row: tuple[Any, int, float] = None, 0, 0.0  # a pattern, its consecutive traces, their seconds
-        self._made: Bounded[Any, tuple[int, float]] = Bounded(_MOST_KEYS)  # traces and seconds by pattern
+        self._traces: Bounded[Any, tuple[int, float]] = Bounded(_MOST_KEYS)  # traces and seconds by pattern
         self._counter: Retracing | None = None  # the counter of calls; `_at` is its value at the latest trace
         self._at = 0
         self._costs: dict[Any, float] = {}  # seconds per trace, by pattern, for patterns with `most` traces or more
 
-    def traced(self, call: Call, seconds: float, counter: Retracing) -> None:
+    def note_trace(self, call: Call, seconds: float, counter: Retracing) -> None:
         """Note that a trace was made or tried, in `seconds`, by the call that `counter` counted last."""
         pattern = _pattern(call)
         known = self._counter
         between = 0 if known is None else known.calls - self._at - (known is counter)
         self._counter, self._at = counter, counter.calls
         if self.most < _IN_A_ROW:
-            count, total = self._made.get(pattern, (0, 0.0))
+            count, total = self._traces.get(pattern, (0, 0.0))
         else:
             row, count, total = self._row
             if between > 0 or pattern != row:
                 count, total = 0, 0.0
         count, total = count + 1, total + seconds
         self._row = pattern, count, total
-        self._made[pattern] = count, total
+        self._traces[pattern] = count, total
         if count >= self.most:
             self._costs[pattern] = total / count
 
@@ -139,7 +139,7 @@ class Storm:
         pattern = _pattern(call)
         if seconds > self._costs.get(pattern, seconds):
             del self._costs[pattern]
-            self._made.pop(pattern, None)
+            self._traces.pop(pattern, None)
             self._row = None, 0, 0.0
 
 
@@ -156,12 +156,12 @@ def _pattern(call: Call) -> Any:
     Of a flattened argument it has the kinds of the container and of its leaves: dicts with other keys, lists of other
     lengths and containers of arrays of other sizes have the same pattern.
     """
-    leaves, found = iter(_leaves(call)), []
+    leaves, signature = iter(_leaves(call)), []
     for name, template in call.key.templates:
         count = 1 if template is None else template.leaf_count
         kinds = frozenset(map(_kind if template is None else _kind_of_part, itertools.islice(leaves, count)))
-        found.append((name, None if template is None else template.kind, kinds))
-    return tuple(found)
+        signature.append((name, None if template is None else template.kind, kinds))
+    return tuple(signature)
 
 
 def _kind(leaf: LeafKey) -> Any:

@@ -91,43 +91,43 @@ class CallProfile:
         )
         call.key = replace(call.key, leaves=leaves)
 
-    def refuses(self, call: Call, wanted: RestartTrace) -> str:
-        """Return why the call cannot be traced as `wanted`; empty if it can."""
+    def refuses(self, call: Call, restart: RestartTrace) -> str:
+        """Return why the call cannot be traced as `restart`; empty if it can."""
         if len(self._learned) > _MOST_LEARNED:
             return "too many kinds of objects become part of a value known only at run time"
         if len(call.spots) > _MOST_SPOTS:
-            return f"more than {_MOST_SPOTS} outer names and attributes are written, {wanted} is one of them"
-        if wanted.is_of_new_class(call.spots):
-            return f"{wanted} is written, and the call itself creates the class"
-        if wanted.arguments and wanted.arguments <= self._whole:
-            return f"{wanted} is written, which has to happen on every call"
-        if wanted.memory and self._memory and call.spots:
+            return f"more than {_MOST_SPOTS} outer names and attributes are written, {restart} is one of them"
+        if restart.is_of_new_class(call.spots):
+            return f"{restart} is written, and the call itself creates the class"
+        if restart.arguments and restart.arguments <= self._whole:
+            return f"{restart} is written, which has to happen on every call"
+        if restart.memory and self._memory and call.spots:
             return "an array of the program is written, which has to happen on every call"
         return ""
 
-    def restage(self, call: Call, wanted: RestartTrace) -> None:
-        """Bind the call again as `wanted`: with inputs for what its trace writes, new facts, or arrays as memory."""
-        if wanted.learned:
-            self._learned |= wanted.learned
-        elif wanted.objects:
+    def restage(self, call: Call, restart: RestartTrace) -> None:
+        """Bind the call again as `restart`: with inputs for what its trace writes, new facts, or arrays as memory."""
+        if restart.learned:
+            self._learned |= restart.learned
+        elif restart.objects:
             self._signature.is_leaf = _is_object
             self._literal = frozenset()
-        elif wanted.memory:
+        elif restart.memory:
             self._memory = True
-        elif wanted.arguments and call.key.memory:
+        elif restart.arguments and call.key.memory:
             self._by_object.add(self._bind_arguments(call.args, call.kwargs).key)
-        elif wanted.arguments:
-            self._whole |= wanted.arguments
+        elif restart.arguments:
+            self._whole |= restart.arguments
             self._literal = frozenset()
         else:
-            self._take(call, wanted.spots)
+            self._take(call, restart.spots)
             return
         self._rebind(call)
 
     def try_as_objects(self, call: Call, reason: str, place: Any) -> bool:
         """After arrays could not be traced as memory, return whether to pass them as objects, and rebind if so."""
-        known = any(isinstance(key, ArrayKey) for key in call.key.leaves)
-        if not known or call.key in self._by_object:
+        has_arrays = any(isinstance(key, ArrayKey) for key in call.key.leaves)
+        if not has_arrays or call.key in self._by_object:
             return False
         self._by_object.add(call.key)
         self._explanation.by_object.append(f"{place}: {reason}" if place else reason)
@@ -144,17 +144,17 @@ class CallProfile:
         if not traces or len(call.spots) >= _MOST_SPOTS:
             return False
         moved = [{spot.key: (spot, value) for spot, value in trace.guards.moved()} for trace in traces]
-        found = [
+        other_spots = [
             spot
             for key, (spot, value) in moved[0].items()
             if all(key in other for other in moved)
             and (isinstance(value, np.ndarray) or len(traces) > 1)
             and self._moving.get(key, True)
         ]
-        if not found:
+        if not other_spots:
             return False
-        self._moving.update((spot.key, True) for spot in found)
-        self._take(call, found)
+        self._moving.update((spot.key, True) for spot in other_spots)
+        self._take(call, other_spots)
         return True
 
     def undo_promotion(self, call: Call) -> bool:
@@ -178,9 +178,9 @@ class CallProfile:
 
     # ---- sizes
 
-    def open_key(self, key: Key, known: Iterable[Key]) -> Key:
+    def open_key(self, key: Key, keys: Iterable[Key]) -> Key:
         """Return the key with open sizes, if earlier calls had other sizes and no trace with that key failed."""
-        return open_key(key, known, self._not_open)
+        return open_key(key, keys, self._not_open)
 
     def fall_back_to_exact(self, call: Call, exact: Key, reason: str) -> bool:
         """Return whether the failed trace had open sizes; if so, the call gets a trace for its exact sizes."""

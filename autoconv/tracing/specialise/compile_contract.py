@@ -166,7 +166,7 @@ class CompileContract(TracingContract):
         """Iterate over what the arguments and the names read lead to, without what the trace itself wrote."""
         reads = self.guards.settled_reads()
         names = None if reads is None else reads.names_if_closed
-        return reached_by_names((*arguments, *self.guards.values()), names, frozenset(self.outside.known))
+        return reached_by_names((*arguments, *self.guards.values()), names, frozenset(self.outside.spot_keys))
 
     def after_outputs(self) -> None:
         graph = self.trace.root.graph

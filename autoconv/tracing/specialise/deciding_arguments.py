@@ -50,12 +50,12 @@ class DecidingArguments:
         if node is None or node.regions or len(seen) > _MOST_NODES:
             return None
         seen.add(value)
-        given = deciding_sizes(node)
+        sizes = deciding_sizes(node)
         open_ = [each for each in node.inputs if _is_open(each) and each not in seen]
-        if not given and not open_:
+        if not sizes and not open_:
             return None
-        found = [self._value(each, seen) for each in given]
-        return self._joined([*found, *(self._sizes(each, seen) for each in open_)])
+        leaves_of_operands = [self._value(each, seen) for each in sizes]
+        return self._joined([*leaves_of_operands, *(self._sizes(each, seen) for each in open_)])
 
     def _outermost(self, value: Value) -> Value:
         while value in self._outer:

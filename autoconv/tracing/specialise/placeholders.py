@@ -98,8 +98,8 @@ def arguments_of(trace: Trace, call: Call, leaves: list[Any]) -> dict[str, Any]:
     position = 0
     for name, template in call.key.templates:
         count = 1 if template is None else template.leaf_count
-        given = pack(template, leaves[position : position + count], initialise=not trace.contract.objects_in_graph)
-        arguments[name] = traced_argument(given) if trace.contract.objects_in_graph else given
+        argument = pack(template, leaves[position : position + count], initialise=not trace.contract.objects_in_graph)
+        arguments[name] = traced_argument(argument) if trace.contract.objects_in_graph else argument
         position += count
     return arguments
 

@@ -1,9 +1,9 @@
 """Presumption, under `compile`, that calls of a further kind run faster as plain Python, until a trace may pay.
 
 Every kind of call (see `tiers`) that is new to a function costs a trace, and some calls in which the two forms are
-timed. Where plain Python was faster for all kinds that were timed, or several traces ran so shortly that plain calls
-cannot take long, calls of a further kind run plain at first. They are examined once they took as long as a trace of
-the function takes: at most twice the shorter time is lost.
+timed. Calls of a further kind run plain at first in two cases: plain Python was faster for all kinds that were timed,
+or several traces ran so shortly that plain calls cannot take long. They are examined once they took as long as a trace
+of the function takes: at most twice the shorter time is lost.
 
 The presumption needs a limit on how long the plain calls may take. Containers of the further kind may be at most one
 magnitude larger than those of a known kind, and integers no larger.
@@ -32,7 +32,7 @@ class PlainPresumption:
         self._is_known = False  # whether plain Python was faster for some kind
         self.seconds = 0.0
         self._limits: dict[type, int] = {}  # the largest magnitudes in the known kinds
-        self._spent: Bounded[Any, float] = Bounded(_MOST_KINDS)  # seconds of plain calls, by presumed kind
+        self._plain_seconds: Bounded[Any, float] = Bounded(_MOST_KINDS)  # seconds of plain calls, by presumed kind
 
     def chose(self, kind: Any, seconds: float, is_plain: bool) -> None:
         """Note the form that was chosen for a kind, and the seconds of a plain call."""
@@ -53,17 +53,17 @@ class PlainPresumption:
         """
         if self._graph_is_faster or not (self._is_known or traces >= _TRACES):
             return False
-        if self.seconds * _SHARE > trace_seconds or self._spent.get(kind, 0.0) >= trace_seconds:
+        if self.seconds * _SHARE > trace_seconds or self._plain_seconds.get(kind, 0.0) >= trace_seconds:
             return False
         return all(size <= self._limits.get(group, _SMALL) + _ALLOWED[group] for group, size in _magnitudes(kind))
 
     def is_new(self, kind: Any) -> bool:
         """Return whether no call of the kind ran under the presumption yet."""
-        return kind not in self._spent
+        return kind not in self._plain_seconds
 
     def ran(self, kind: Any, seconds: float, calls: int) -> None:
         """Note the time of the latest of some plain calls of a presumed kind."""
-        self._spent[kind] = self._spent.get(kind, 0.0) + calls * seconds
+        self._plain_seconds[kind] = self._plain_seconds.get(kind, 0.0) + calls * seconds
 
 
 _ALLOWED: dict[type, int] = {int: 0, object: 1}  # by how many magnitudes a further kind may be larger
@@ -75,7 +75,7 @@ def _magnitudes(kind: Any) -> list[tuple[type, int]]:
         return []
     if kind and isinstance(kind[0], type) and type(kind[-1]) is int:
         return [(int if kind[0] is int else object, kind[-1])]
-    return [found for part in kind for found in _magnitudes(part)]
+    return [magnitude for part in kind for magnitude in _magnitudes(part)]
 
 
 __all__ = ["PlainPresumption"]

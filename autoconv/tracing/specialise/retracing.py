@@ -56,7 +56,7 @@ class Retracing:
     def calls(self, count: int) -> None:
         self.cell.value = count
 
-    def traced(self, function: Callable[..., Any], is_compiled: bool = False) -> None:
+    def note_trace(self, function: Callable[..., Any], is_compiled: bool = False) -> None:
         """Note that the call which `calls` counted last has traced, under `compile` or `function`."""
         self._traced.append(self.calls)
         while self.calls - self._traced[0] >= _HISTORY:
@@ -94,9 +94,9 @@ def retracing_of(function: Callable[..., Any]) -> Retracing:
         return by_instance[instance]
 
 
-def wider_key(key: Key, known: Iterable[Key]) -> Key:
-    """Return the key with the shapes that it has in common with the first of `known` that can share a trace with it."""
-    for other in known:
+def wider_key(key: Key, keys: Iterable[Key]) -> Key:
+    """Return the key with the shapes that it has in common with the first of `keys` that can share a trace with it."""
+    for other in keys:
         templates = _joined_templates(other, key)
         if templates is None or other == key or not _is_alike(replace(other, templates=key.templates), key):
             continue
@@ -119,10 +119,10 @@ def _joined_templates(one: Key, other: Key) -> tuple[Any, ...] | None:
         return None
 
 
-def open_key(key: Key, known: Iterable[Key], never: Collection[Key]) -> Key:
+def open_key(key: Key, keys: Iterable[Key], never: Collection[Key]) -> Key:
     """Return the key with the sizes open in which earlier calls differ, once two of them had traces of their own."""
     wide, count = key, 0
-    for other in known:
+    for other in keys:
         if other == key or not _is_alike(other, key):
             continue
         leaves = [_common_key(mine, its) for mine, its in zip(wide.leaves, other.leaves, strict=True)]

@@ -77,12 +77,12 @@ class Timing:
     function: the means of most samples are compared.
     """
 
-    __slots__ = ("_begun", "_form", "_graphs", "_looks", "_plains", "_reruns", "_since", "choice", "has_trace")
+    __slots__ = ("_form", "_graphs", "_looks", "_plains", "_reruns", "_since", "_warm_traces", "choice", "has_trace")
 
     def __init__(self) -> None:
         self.choice = ""
         self.has_trace = False  # whether a sample of the graph is one of a trace, and not of a vain search for one
-        self._begun: set[int] = set()  # the traces that ran once
+        self._warm_traces: set[int] = set()  # the traces that ran once
         self._graphs: list[float] = []  # seconds
         self._plains: list[float] = []
         self._form = GRAPH
@@ -101,9 +101,9 @@ class Timing:
 
     def begins(self, trace: int) -> bool:
         """Return whether this is the first timed run of a trace, which fills caches for later ones."""
-        if trace in self._begun:
+        if trace in self._warm_traces:
             return False
-        self._begun.add(trace)
+        self._warm_traces.add(trace)
         return True
 
     def ran(self, form: str, seconds: float) -> None:
@@ -169,8 +169,8 @@ class Timing:
 
 def _mean_of_most(times: list[float]) -> float:
     """Return the mean without the longest quarter, which may have been interrupted."""
-    kept = sorted(times)[: len(times) - len(times) // 4]
-    return sum(kept) / len(kept)
+    quickest = sorted(times)[: len(times) - len(times) // 4]
+    return sum(quickest) / len(quickest)
 
 
 class Tiers:
@@ -244,8 +244,8 @@ def _holds_names(kind: Any) -> bool:
 def _shown_part(part: Any) -> str:
     if isinstance(part, tuple) and isinstance(part[0], str):
         return f"{part[0]}={_shown_part(part[1])}"
-    found = part[0] if isinstance(part, tuple) else part
-    return found.__name__ if isinstance(found, type) else repr(found)
+    magnitude = part[0] if isinstance(part, tuple) else part
+    return magnitude.__name__ if isinstance(magnitude, type) else repr(magnitude)
 
 
 def may_sample(seconds: float, graph: Graph, kernels: Iterable[str]) -> bool:

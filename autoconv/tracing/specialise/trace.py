@@ -33,6 +33,7 @@ from autoconv.runtime.recording.regions import (
 )
 from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+from autoconv.tracing.execute.recording import Recording
 from autoconv.tracing.guards.captured_arrays import make_inputs
 from autoconv.tracing.guards.float_errors import noting_errors_of_constants
 from autoconv.tracing.guards.list_facts import mark_list_facts
@@ -194,9 +195,9 @@ class TraceSession:
             meet_class(root, kind)
         for spot in self.guards.holders():
             meet_class(root, type(spot.read()))
-        for kind, held in (what for how, what in self.call.learned if how == "made"):
+        for kind, names in (what for how, what in self.call.learned if how == "made"):
             meet_class(root, kind, False)
-            expect_made(root, kind, held)
+            expect_made(root, kind, names)
 
     def _settle_outputs(self, result: Any) -> Layout:
         """Make the result, and what the code wrote, outputs of the graph."""
@@ -245,8 +246,8 @@ class TraceSession:
         """Optimise the recorded graph, under the name of the trace."""
         self._name = f"__inference_{self.what.signature.name}_{next(_COUNTER)}"
         recorded = self.trace.root.graph
-        told = mark_list_facts(recorded, self.call.key)
-        finished = optimise(told, contract=self.contract.name, dump=trace_logs.optimisations(self._name))
+        marked = mark_list_facts(recorded, self.call.key)
+        finished = optimise(marked, contract=self.contract.name, dump=trace_logs.optimisations(self._name))
         self.contract.check_optimised(finished)
         trace_logs.graphs(self._name, recorded, finished)
         return finished
@@ -254,11 +255,11 @@ class TraceSession:
     def _compile(self, finished: Graph, layout: Layout) -> ConcreteFunction:
         """Compile the optimised graph."""
         call, trace, what = self.call, self.trace, self.what
-        of_call = call.key, call.names, self._captures, layout, self.guards
-        concrete = ConcreteFunction(
-            trace.root.graph, finished, *of_call, what.contract, what.owner, self._name,
-            arrays=trace.arrays, spots=call.spots,
+        recording = Recording(
+            graph=trace.root.graph, optimised=finished, key=call.key, names=call.names, captures=self._captures,
+            layout=layout, guards=self.guards, contract=what.contract, arrays=trace.arrays, spots=call.spots,
         )  # fmt: skip
+        concrete = ConcreteFunction(recording, what.owner, self._name)
         concrete.outside, concrete.is_narrow = self._outside, call.wide is not None
         concrete.seconds = time.perf_counter() - self._begin
         concrete.uses_tensors |= trace.uses_tensors

@@ -16,7 +16,8 @@ from autoconv.graph.graph import Graph, Node, Value, has_recursion
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
-from autoconv.tracing.execute.compiled_trace import ConcreteFunction, input_leaves
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+from autoconv.tracing.execute.recording import input_leaves
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, Literal, TensorKey, is_number
 from autoconv.tracing.key.call import Call
@@ -70,8 +71,8 @@ class ValueSpecialisation:
         leaves = list(call.key.leaves)
         for position, literal in zip(watch.leaves, watch.values, strict=True):
             leaves[position] = literal
-        told = [f"{call.names[i]} is {literal.value!r}" for i, literal in zip(watch.leaves, watch.values, strict=True)]
-        call.why = call.why or f"{', '.join(told)} again, and sizes depend on it"
+        texts = [f"{call.names[i]} is {literal.value!r}" for i, literal in zip(watch.leaves, watch.values, strict=True)]
+        call.why = call.why or f"{', '.join(texts)} again, and sizes depend on it"
         call.wide, call.key = call.key, replace(call.key, leaves=tuple(leaves))
 
     def widen(self, call: Call) -> bool:
@@ -91,45 +92,45 @@ def deciding_leaves(concrete: ConcreteFunction) -> tuple[int, ...]:
     """Return the Python numbers among a trace's leaves that alone decide some size which is open in its graph."""
     key, graph = concrete.key, concrete.optimised
     count = sum(1 if template is None else template.leaf_count for _, template in key.templates)
-    known: _Known = {}
+    leaves_of: _Known = {}
     for value, position in zip(graph.parameters, input_leaves(key), strict=False):
         leaf = key.leaves[position]
         if position < count and isinstance(leaf, TensorKey) and is_number(leaf.type):
-            known[value] = frozenset({position})
-    found: set[int] = set()
-    if known and not has_recursion(graph):
-        _follow(graph, known, found)
-    return tuple(sorted(found))
+            leaves_of[value] = frozenset({position})
+    leaves: set[int] = set()
+    if leaves_of and not has_recursion(graph):
+        _follow(graph, leaves_of, leaves)
+    return tuple(sorted(leaves))
 
 
 _Known = dict[Value, frozenset[int]]
 
 
-def _follow(graph: Graph, known: _Known, found: set[int]) -> None:
+def _follow(graph: Graph, leaves_of: _Known, leaves: set[int]) -> None:
     """Add the leaves that decide sizes in a graph (forward dataflow).
 
-    `known` maps each value that depends on such numbers alone to the set of their leaves.
+    `leaves_of` maps each value that depends on such numbers alone to the set of their leaves.
     """
     for node in graph.nodes:
-        _follow_into(node, known, found)
-        sources = [known.get(value) for value in node.inputs]
+        _follow_into(node, leaves_of, leaves)
+        sources = [leaves_of.get(value) for value in node.inputs]
         if reads_only_shapes(node):
-            known.update(dict.fromkeys(node.results, frozenset()))
+            leaves_of.update(dict.fromkeys(node.results, frozenset()))
         elif not node.regions and not node.effects & ~Effects.RAISE and None not in sources:
-            known.update(dict.fromkeys(node.results, frozenset().union(*filter(None, sources))))
-        sizes = [known.get(value) for value in deciding_sizes(node)]
+            leaves_of.update(dict.fromkeys(node.results, frozenset().union(*filter(None, sources))))
+        sizes = [leaves_of.get(value) for value in deciding_sizes(node)]
         if None not in sizes:
-            found.update(*filter(None, sizes))
+            leaves.update(*filter(None, sizes))
 
 
-def _follow_into(node: Node, known: _Known, found: set[int]) -> None:
+def _follow_into(node: Node, leaves_of: _Known, leaves: set[int]) -> None:
     """Follow the regions of a node, whose last parameters are its captures."""
     for region in node.regions:
         count = len(region.parameters)
         state = state_size(node)
         captured = min(count - state, len(node.inputs) - state - int(node.op.traits.selects))
         pairs = zip(region.parameters[count - captured :], node.inputs[len(node.inputs) - captured :], strict=True)
-        _follow(region, {value: known[outer] for value, outer in pairs if outer in known}, found)
+        _follow(region, {value: leaves_of[outer] for value, outer in pairs if outer in leaves_of}, leaves)
 
 
 def deciding_sizes(node: Node) -> list[Value]:

@@ -105,16 +105,16 @@ class Explanation:
         row.number = self.count
         self.rows.append(row)
 
-    def timed(self, kind: str, times: str, is_plain: bool) -> None:
+    def note_times(self, kind: str, times: str, is_plain: bool) -> None:
         """Note the form in which calls of a kind run from now on, and the times that decided it."""
-        chosen = "plain Python, which is quicker" if is_plain else "the graph"
-        self.times.append(f"{kind} runs {chosen}: {times}")
+        form = "plain Python, which is quicker" if is_plain else "the graph"
+        self.times.append(f"{kind} runs {form}: {times}")
 
-    def presumed(self, kind: str) -> None:
+    def note_presumption(self, kind: str) -> None:
         """Note that calls of a kind run as plain Python for now, because a trace may not pay."""
-        told = f"{kind} runs plain Python until such calls have taken as long as a trace"
-        if told not in self.times:
-            self.times.append(told)
+        note = f"{kind} runs plain Python until such calls have taken as long as a trace"
+        if note not in self.times:
+            self.times.append(note)
 
     def why(self, call: Any, cache: Mapping[Any, Any]) -> str:
         """Return the reason for the trace that is about to be made for this call."""

@@ -125,9 +125,9 @@ class FuncGraph:
         """Return the parameters, then the nodes in program order."""
         rows = as_graph_def(self.recorded).node
         parameters = self.recorded.parameters
-        made = [Operation(row, self, (value,)) for row, value in zip(rows, parameters, strict=False)]
+        operations = [Operation(row, self, (value,)) for row, value in zip(rows, parameters, strict=False)]
         nodes = zip(rows[len(parameters) :], self.recorded.nodes, strict=True)
-        return made + [Operation(row, self, node.results, node.inputs) for row, node in nodes]
+        return operations + [Operation(row, self, node.results, node.inputs) for row, node in nodes]
 
     def get_operation_by_name(self, name: str) -> Operation:
         """Return the operation of that name; raises KeyError."""

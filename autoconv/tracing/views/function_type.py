@@ -84,8 +84,10 @@ class FunctionType:
     @property
     def specs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The positional and the keyword arguments, with TensorSpecs for tensors."""
-        given = [p for p in self.parameters if p.kind != "OUTER"]
-        return tuple(p.spec for p in given if not p.by_keyword), {p.name: p.spec for p in given if p.by_keyword}
+        parameters = [p for p in self.parameters if p.kind != "OUTER"]
+        return tuple(p.spec for p in parameters if not p.by_keyword), {
+            p.name: p.spec for p in parameters if p.by_keyword
+        }
 
 
 def _kind(signature: Signature, name: str) -> str:
@@ -129,8 +131,8 @@ def _layout_text(layout: Layout) -> str:
     if isinstance(layout, Instance) and layout.keys == (HEAP,):
         return _layout_text(layout.parts[0])
     if isinstance(layout, Instance):
-        held = [f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True)]
-        return f"{layout.kind.__name__}[{', '.join(held)}]"
+        entries = [f"{k}: {_layout_text(part)}" for k, part in zip(layout.keys, layout.parts, strict=True)]
+        return f"{layout.kind.__name__}[{', '.join(entries)}]"
     if isinstance(layout, Grown):
         return f"List[{_layout_text(layout.element)}, ...]"
     if isinstance(layout, Arms):

@@ -15,12 +15,12 @@ def function_html(title: str, rows: Iterable[tuple[int, str, Any]], plain: Itera
     `rows` are (number, reason, concrete function or None for one that was dropped) of each trace; `plain` are the
     reasons why calls ran as plain Python.
     """
-    found = "".join(_row(*row) for row in rows)
+    cells = "".join(_row(*row) for row in rows)
     head = "".join(f"<th>{name}</th>" for name in ("", "signature", "why", "nodes", "by kernels", "took"))
-    table = f'<table style="text-align:left"><tr>{head}</tr>{found}</table>' if found else "<div>no traces yet</div>"
+    table = f'<table style="text-align:left"><tr>{head}</tr>{cells}</table>' if cells else "<div>no traces yet</div>"
     reasons = "".join(f"<li>{escape(reason)}</li>" for reason in plain)
-    told = f"<div>ran as plain Python:<ul>{reasons}</ul></div>" if reasons else ""
-    return f"<div><b>{escape(title)}</b>{table}{told}</div>"
+    plain_list = f"<div>ran as plain Python:<ul>{reasons}</ul></div>" if reasons else ""
+    return f"<div><b>{escape(title)}</b>{table}{plain_list}</div>"
 
 
 def _row(number: int, reason: str, concrete: Any) -> str:

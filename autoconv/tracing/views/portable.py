@@ -18,8 +18,8 @@ def prepared(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
 
     `types` are narrower types of the parameters. Sizes that stay open are symbols, so that equal ones are recognised.
     """
-    given = types if types is not None else [value.type for value in graph.parameters]
-    types = [_with_symbols(type_, i) for i, type_ in enumerate(given)]
+    types_given = types if types is not None else [value.type for value in graph.parameters]
+    types = [_with_symbols(type_, i) for i, type_ in enumerate(types_given)]
     for _ in range(2):  # what the optimisations leave may have sizes that are known now
         graph = optimise(_narrowed(graph, types), contract="compile")
     return _narrowed(graph, types)

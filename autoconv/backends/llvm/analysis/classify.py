@@ -77,8 +77,8 @@ def lowering_class(node: Node) -> str:
     if any(map(is_complex, types)):
         return _role_of_complex(node)
     narrow = any(is_narrow(t.dtype) for t in types)  # type: ignore[union-attr]
-    given = ROLES[name](node) if name in ROLES and not narrow else None
-    return given if given is not None else _class_over_numbers(node)
+    role = ROLES[name](node) if name in ROLES and not narrow else None
+    return role if role is not None else _class_over_numbers(node)
 
 
 class LoweringClasses(dict[Node, str]):
@@ -265,8 +265,8 @@ def reduction_of(node: Node) -> Reduction:
 def _is_inside(node: Node) -> bool:
     """Return whether the loops over the reduced dimensions are the innermost."""
     shape, axes = sizes(node.inputs[0].type), reduced_axes(node)
-    kept = [d for d, size in enumerate(shape) if size != 1 and d not in axes]
-    return all(d > max(kept, default=-1) for d in axes if shape[d] != 1)
+    rest = [d for d, size in enumerate(shape) if size != 1 and d not in axes]
+    return all(d > max(rest, default=-1) for d in axes if shape[d] != 1)
 
 
 def _keeps_sizes(node: Node) -> bool:
@@ -320,8 +320,8 @@ def reduced_axes(node: Node) -> frozenset[int]:
     if node.op.name == "sum_to_shape_of":
         like = sizes(node.results[0].type) if is_dense(node.results[0].type) else ()
         lead = len(shape) - len(like)
-        kept = {lead + i for i, size in enumerate(like) if size == shape[lead + i]}
-        return frozenset(range(len(shape))) - kept
+        same = {lead + i for i, size in enumerate(like) if size == shape[lead + i]}
+        return frozenset(range(len(shape))) - same
     axis = node.attributes.get("axis")
     if axis is None:
         return frozenset(range(len(shape)))

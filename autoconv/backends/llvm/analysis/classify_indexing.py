@@ -37,20 +37,20 @@ def _arrays(node: Node) -> bool:
     """Return whether the part has the shape that a single array of positions implies."""
     traits, by = node.op.traits, indexed_by(node)
     scatters = traits.scatter is not None
-    (found,) = (shape_of(value.type) for value in positions(node))
+    (shape,) = (shape_of(value.type) for value in positions(node))
     whole = shape_of((node.results[0] if scatters else node.inputs[0]).type)
     part = shape_of((updates(node) if scatters else node.results[0]).type)
     batch = int(node.attributes.get("batch_dims", 0))
     has_size_operand = traits.sizes is not None and len(node.inputs) > traits.sizes.position
-    if found[:batch] != whole[:batch] or has_size_operand:
+    if shape[:batch] != whole[:batch] or has_size_operand:
         return False
     if by == "vectors":
-        depth = found[-1]
-        return isinstance(depth, int) and part == (*found[:-1], *whole[batch + depth :])
+        depth = shape[-1]
+        return isinstance(depth, int) and part == (*shape[:-1], *whole[batch + depth :])
     axis = int(node.attributes.get("axis", 0)) % len(whole)
     if by == "along":
-        return part == found == (*whole[:axis], found[axis], *whole[axis + 1 :])
-    return part == (*whole[:axis], *found[batch:], *whole[axis + 1 :])
+        return part == shape == (*whole[:axis], shape[axis], *whole[axis + 1 :])
+    return part == (*whole[:axis], *shape[batch:], *whole[axis + 1 :])
 
 
 def is_update(node: Node) -> bool:
@@ -75,8 +75,8 @@ def _items(node: Node) -> bool:
         return False
     if node.op.traits.scatter is None:
         return part == shape_of(node.results[0].type)
-    held = {size for value in (*node.inputs, *node.results) for size in shape_of(value.type)}
-    registers = all(size in held for size in part if isinstance(size, Symbol))
+    symbols = {size for value in (*node.inputs, *node.results) for size in shape_of(value.type)}
+    registers = all(size in symbols for size in part if isinstance(size, Symbol))
     return registers and goes_into(shape_of(node.inputs[1].type), part)
 
 

@@ -22,8 +22,8 @@ class ElementProbe:
 
     def result(self, name: str, operands: list[DType], dtype: DType, attributes: Any = None) -> DType | None:
         """Return the dtype that the rule of an op computes, for a result of `dtype`; None if it has no such case."""
-        found = computed(self, name, [self.wrap(operand) for operand in operands], dtype, attributes)
-        return None if found is None else found.dtype
+        element = computed(self, name, [self.wrap(operand) for operand in operands], dtype, attributes)
+        return None if element is None else element.dtype
 
     def wrap(self, dtype: DType, ir: str = "") -> Element:
         return Element(self, dtype, ir)  # type: ignore[arg-type]

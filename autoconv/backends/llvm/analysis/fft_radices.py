@@ -11,19 +11,19 @@ _LARGEST_FIRST = 8
 @functools.cache
 def radices(size: int) -> tuple[int, ...] | None:
     """Return the radices of the stages; None if a prime factor is too large."""
-    found: list[int] = []
+    factors: list[int] = []
     if size % _LARGEST_FIRST == 0 and size > _LARGEST_FIRST:
-        found.append(_LARGEST_FIRST)
+        factors.append(_LARGEST_FIRST)
         size //= _LARGEST_FIRST
     for radix in _RADICES:
         while size % radix == 0:
-            found.append(radix)
+            factors.append(radix)
             size //= radix
-    if len(found) > 2 and found[0] == _LARGEST_FIRST and 2 in found and 4 in found:
-        found.remove(2)
-        found.remove(4)
-        found.append(_LARGEST_FIRST)
-    return tuple(found) if size == 1 else None
+    if len(factors) > 2 and factors[0] == _LARGEST_FIRST and 2 in factors and 4 in factors:
+        factors.remove(2)
+        factors.remove(4)
+        factors.append(_LARGEST_FIRST)
+    return tuple(factors) if size == 1 else None
 
 
 @functools.cache
@@ -34,5 +34,5 @@ def chirp_size(size: int) -> int:
     """
     least = 2 * size - 1
     most = 1 << (least - 1).bit_length()
-    found = [(whole * len(factors), whole) for whole in range(least, most + 1) if (factors := radices(whole))]
-    return min(found)[1]
+    candidates = [(whole * len(factors), whole) for whole in range(least, most + 1) if (factors := radices(whole))]
+    return min(candidates)[1]

@@ -142,7 +142,7 @@ class IndexMap:
     def apply(self, index: Point, span: Span | None = None) -> Point | None:
         """Return the index in the source; None where no element of it is read in the whole of the span."""
         values: dict[Symbol, Dimension] = {variable(number): position for number, position in enumerate(index)}
-        found: list[Dimension] = []
+        sizes: list[Dimension] = []
         for position in self.source:
             moved = at(position, values)
             if isinstance(moved, Nearest):
@@ -152,8 +152,8 @@ class IndexMap:
                 moved = moved.position if ends == (False, True) else moved
             elif isinstance(moved, Wrapped):
                 moved = _resolved(moved, span)
-            found.append(moved)
-        return tuple(found)
+            sizes.append(moved)
+        return tuple(sizes)
 
     def write(self, b: Any, index: Index, picks: Sequence[Position]) -> Index:
         """Write the index in the source of the element at `index`."""
@@ -220,8 +220,8 @@ def _resolved(moved: Wrapped, span: Span | None) -> Dimension:
     return moved if verdict is None else position if verdict else sum_of(position, -size)
 
 
-def _load(b: Any, symbol: Loaded, held: Any) -> Position:
-    where = tuple(write_position(b.out, position, held) for position in symbol.index)
+def _load(b: Any, symbol: Loaded, position_of: Any) -> Position:
+    where = tuple(write_position(b.out, position, position_of) for position in symbol.index)
     position = b.cast(b.at(symbol.value, where), int64)
     if symbol.wraps is None:
         return position.ir  # type: ignore[no-any-return]

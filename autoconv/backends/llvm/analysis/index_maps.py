@@ -61,9 +61,9 @@ def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place
     source = node.inputs[0]
     if name in ("real", "imag"):
         return source, index, (_real if name == "real" else _imag)
-    found = index_map(node)
-    assert found is not None, name
-    return source, found.write(b, index, picks), None
+    mapping = index_map(node)
+    assert mapping is not None, name
+    return source, mapping.write(b, index, picks), None
 
 
 def _number(b: Any, number: int, dtype: DType) -> Element:
@@ -86,24 +86,24 @@ def _shape(b: Any, node: Node, index: Index) -> Place:
     return result  # type: ignore[no-any-return]
 
 
-def _real(found: Element) -> Element:
-    assert isinstance(found, Pair)
-    return found.real
+def _real(element: Element) -> Element:
+    assert isinstance(element, Pair)
+    return element.real
 
 
-def _imag(found: Element) -> Element:
-    assert isinstance(found, Pair)
-    return found.imag
+def _imag(element: Element) -> Element:
+    assert isinstance(element, Pair)
+    return element.imag
 
 
 def _one_hot(b: Any, node: Node, index: Index) -> Place:
     axis = node.attributes.get("axis", -1) % len(index)
     indices = node.inputs[0]
 
-    def choose(found: Element) -> Element:
+    def choose(element: Element) -> Element:
         position = b.wrap(int64, _text(index[axis]))
-        chosen = b.cast(found, int64).same(position)
-        return b.select(chosen, *(b.number(value) for value in node.inputs[1:3]))
+        is_chosen = b.cast(element, int64).same(position)
+        return b.select(is_chosen, *(b.number(value) for value in node.inputs[1:3]))
 
     return indices, (*index[:axis], *index[axis + 1 :]), choose
 
@@ -132,7 +132,7 @@ def _pad(b: Any, node: Node, index: Index) -> Place:
         within = out.new(f"and i1 {within}, {inside}") if within else inside
     if not within:
         return source, tuple(inner), None
-    return source, tuple(inner), lambda found: b.select(b.wrap(bool_, within), found, constant)
+    return source, tuple(inner), lambda element: b.select(b.wrap(bool_, within), element, constant)
 
 
 def _text(position: Position) -> str:
@@ -182,20 +182,20 @@ def _reverse(node: Node) -> IndexMap:
 def _roll(node: Node) -> IndexMap:
     """Map an index through a rotation: positions shifted below the start wrap around."""
     shape = _shapes(node)[0]
-    found: list[Dimension] = list(variables(len(shape)))
+    index: list[Dimension] = list(variables(len(shape)))
     for shift, axis in zip(node.attributes["shift"], node.attributes["axis"], strict=True):
         size = shape[axis]
         by = Remainder.of(-shift, size) if isinstance(size, Symbol) else -shift % size if size else 0
-        found[axis] = Wrapped.of(plus_of(found[axis], by), size)
-    return IndexMap(tuple(found))
+        index[axis] = Wrapped.of(plus_of(index[axis], by), size)
+    return IndexMap(tuple(index))
 
 
 def _windows(node: Node) -> IndexMap:
     rank = len(_shapes(node)[0])
-    found: list[Dimension] = list(variables(rank))
+    index: list[Dimension] = list(variables(rank))
     for number, axis in enumerate(node.attributes["axes"], rank):
-        found[axis % rank] = plus_of(found[axis % rank], variable(number))
-    return IndexMap(tuple(found))
+        index[axis % rank] = plus_of(index[axis % rank], variable(number))
+    return IndexMap(tuple(index))
 
 
 def _padding(node: Node) -> IndexMap:
@@ -223,20 +223,20 @@ def item_map(node: Node) -> IndexMap:
     """Map an index of the part that single indices and slices select: ints drop a dimension, newaxis adds one."""
     shape = node.inputs[0].type.shape  # type: ignore[union-attr]
     assert shape is not None
-    taken, picked = count(), count()
-    found: list[Dimension] = []
+    numbers, picked = count(), count()
+    index: list[Dimension] = []
     for entry, _, axis, width in aligned(node.attributes["spec"], len(shape)):
         if isinstance(entry, NewAxis):
-            next(taken)
+            next(numbers)
         elif isinstance(entry, Rest):
-            found += [variable(next(taken)) for _ in range(width)]
+            index += [variable(next(numbers)) for _ in range(width)]
         elif isinstance(entry, At):
             single = entry.index == INPUT
-            found.append(pick(next(picked)) if single else counted(entry.index, shape[axis]))
+            index.append(pick(next(picked)) if single else counted(entry.index, shape[axis]))
         elif isinstance(entry, Slice):
             start, step = first_of(entry, shape[axis])
-            found.append(plus_of(times_of(variable(next(taken)), step), start))
-    return IndexMap(tuple(found))
+            index.append(plus_of(times_of(variable(next(numbers)), step), start))
+    return IndexMap(tuple(index))
 
 
 def _gather_one(node: Node) -> IndexMap:

@@ -80,9 +80,9 @@ def part_shape(node: Node) -> tuple[int, ...]:
         return sizes(node.results[0].type)
     if indexed_by(node) != "items":
         return sizes(updates(node).type)
-    found = item_shape(node)
-    assert found is not None and None not in found
-    return sizes(node.inputs[0].type.with_shape(found))  # type: ignore[union-attr]
+    shape = item_shape(node)
+    assert shape is not None and None not in shape
+    return sizes(node.inputs[0].type.with_shape(shape))  # type: ignore[union-attr]
 
 
 def item_shape(node: Node) -> Shape:
@@ -142,17 +142,17 @@ def checks(node: Node) -> Iterator[Check]:
     """Yield the checks of the arrays of positions, in the order of the operands."""
     by, shape = indexed_by(node), whole_shape(node)
     if by == "items":
-        for entry, given, axis, _ in _item_entries(node):
-            if isinstance(entry, Gather) and not is_scalar(given[0].type):
-                yield Check(given[0], shape[axis], wraps=True)
+        for entry, operands, axis, _ in _item_entries(node):
+            if isinstance(entry, Gather) and not is_scalar(operands[0].type):
+                yield Check(operands[0], shape[axis], wraps=True)
         return
-    (found,) = positions(node)
+    (positions_,) = positions(node)
     if by == "vectors":
-        depth, batch = sizes(found.type)[-1], node.attributes.get("batch_dims", 0)
+        depth, batch = sizes(positions_.type)[-1], node.attributes.get("batch_dims", 0)
         for column in range(depth):
-            yield Check(found, shape[batch + column], False, column, depth)
+            yield Check(positions_, shape[batch + column], False, column, depth)
     else:
-        yield Check(found, shape[_axis(node)])
+        yield Check(positions_, shape[_axis(node)])
 
 
 def single_positions(node: Node) -> list[tuple[Value, int]]:
@@ -163,9 +163,9 @@ def single_positions(node: Node) -> list[tuple[Value, int]]:
     return [(own[0], axis) for entry, own, axis, _ in entries if isinstance(entry, (At, Gather)) and _is_single(own)]
 
 
-def _is_single(given: Any) -> bool:
+def _is_single(operands: Any) -> bool:
     """Return whether an entry's operand is a number; an array entry may be one where its rank was unknown."""
-    return bool(given) and is_scalar(given[0].type)
+    return bool(operands) and is_scalar(operands[0].type)
 
 
 # ---- from the part to the whole
@@ -176,22 +176,22 @@ def gather_map(node: Node) -> IndexMap:
     by = indexed_by(node)
     if by == "items":
         return _item_map(node)
-    (found,) = positions(node)
-    rank = len(sizes(found.type))
+    (positions_,) = positions(node)
+    rank = len(sizes(positions_.type))
     whole = len(whole_shape(node))
     if by == "along":
         axis, own = _axis(node), variables(rank)
-        return IndexMap((*own[:axis], loaded(found, own), *own[axis + 1 :]))
+        return IndexMap((*own[:axis], loaded(positions_, own), *own[axis + 1 :]))
     batch = node.attributes.get("batch_dims", 0)
     if by == "vectors":
-        depth, lead = sizes(found.type)[-1], rank - 1
+        depth, lead = sizes(positions_.type)[-1], rank - 1
         own = variables(lead + whole - batch - depth)
-        vector = [loaded(found, (*own[:lead], column)) for column in range(depth)]
+        vector = [loaded(positions_, (*own[:lead], column)) for column in range(depth)]
         return IndexMap((*own[:batch], *vector, *own[lead:]))
     axis = _axis(node)
     after = axis + rank - batch
     own = variables(after + whole - axis - 1)
-    return IndexMap((*own[:axis], loaded(found, (*own[:batch], *own[axis:after])), *own[after:]))
+    return IndexMap((*own[:axis], loaded(positions_, (*own[:batch], *own[axis:after])), *own[after:]))
 
 
 def _item_entries(node: Node) -> list[Aligned]:
@@ -215,25 +215,25 @@ def _item_map(node: Node) -> IndexMap:
     array_index = tuple(variable(before + d) for d in range(common))
     rest = (variable(d) for d in count() if not before <= d < before + common)
     picked = (pick(i) for i in count())
-    found: list[Dimension] = []
-    for entry, given, axis, width in entries:
+    index: list[Dimension] = []
+    for entry, operands, axis, width in entries:
         if isinstance(entry, NewAxis):
             next(rest)
         elif isinstance(entry, Rest):
-            found += [next(rest) for _ in range(width)]
+            index += [next(rest) for _ in range(width)]
         elif isinstance(entry, At):
-            found.append(next(picked) if entry.index == INPUT else counted(entry.index, shape[axis]))
-        elif isinstance(entry, Gather) and _is_single(given):
-            found.append(next(picked))
+            index.append(next(picked) if entry.index == INPUT else counted(entry.index, shape[axis]))
+        elif isinstance(entry, Gather) and _is_single(operands):
+            index.append(next(picked))
         elif isinstance(entry, Gather):
-            own = sizes(given[0].type)
+            own = sizes(operands[0].type)
             own_index = array_index[len(array_index) - len(own) :]
             where = tuple(0 if n == 1 else i for n, i in zip(own, own_index, strict=True))
-            found.append(loaded(given[0], where, shape[axis]))
+            index.append(loaded(operands[0], where, shape[axis]))
         elif isinstance(entry, Slice):
             start, step = first_of(entry, shape[axis])
-            found.append(plus(times(next(rest), step), start))
-    return IndexMap(tuple(found))
+            index.append(plus(times(next(rest), step), start))
+    return IndexMap(tuple(index))
 
 
 def first_of(entry: Slice, size: Dimension) -> tuple[Dimension, int]:

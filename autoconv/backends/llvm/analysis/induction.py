@@ -73,11 +73,11 @@ def _is_and(node: Node) -> bool:
 
 
 def _counts(body: Graph, position: int) -> bool:
-    made = body.outputs[position].node
-    if made is None or made.op.name != "python_add":
+    addition = body.outputs[position].node
+    if addition is None or addition.op.name != "python_add":
         return False
     own = body.parameters[position]
-    others = [value for value in made.inputs if value is not own]
+    others = [value for value in addition.inputs if value is not own]
     return len(others) == 1 and _constant(others[0]) == 1
 
 
@@ -114,10 +114,10 @@ def weight(body: Graph) -> int | None:
         if node.op.traits.control and not node.op.traits.selects:
             return None
         arms = [weight(region) for region in node.regions]
-        known = [arm for arm in arms if arm is not None]
-        if len(known) < len(arms):
+        present = [arm for arm in arms if arm is not None]
+        if len(present) < len(arms):
             return None
-        total += max(known, default=1) - 1
+        total += max(present, default=1) - 1
     return total
 
 

@@ -26,11 +26,11 @@ _MAKES, _PUSHES, _POPS = "list_empty", "list_push", "list_pop"
 
 def stacks(graph: Graph) -> frozenset[Value]:
     """Return the values, in regions too, that are versions of a stack (conservative)."""
-    found = _Classes()
+    classes = _Classes()
     if any(is_recursive(node) for node in graph.walk()):
         return frozenset()
-    found.visit(graph)
-    return found.good()
+    classes.visit(graph)
+    return classes.good()
 
 
 class _Classes:
@@ -41,7 +41,7 @@ class _Classes:
 
     def __init__(self) -> None:
         self._parent: dict[Value, Value] = {}
-        self._spoiled: set[Value] = set()
+        self._excluded: set[Value] = set()
 
     def _root(self, value: Value) -> Value:
         self._parent.setdefault(value, value)
@@ -59,14 +59,14 @@ class _Classes:
             self.spoil(second)
         if a is not b:
             self._parent[a] = b
-            if a in self._spoiled:
-                self._spoiled.add(b)
+            if a in self._excluded:
+                self._excluded.add(b)
 
     def spoil(self, value: Value) -> None:
-        self._spoiled.add(self._root(value))
+        self._excluded.add(self._root(value))
 
     def good(self) -> frozenset[Value]:
-        bad = {self._root(value) for value in self._spoiled}
+        bad = {self._root(value) for value in self._excluded}
         return frozenset(
             value for value in list(self._parent) if self._root(value) not in bad and _holds_plain_elements(value)
         )
@@ -108,8 +108,8 @@ class _Classes:
         elif name in ("cond", "call"):
             captures = node.inputs[1:] if name == "cond" else node.inputs
             for region in node.regions:
-                for given, parameter in zip(captures, region.parameters, strict=True):
-                    self.join(given, parameter)
+                for outer, parameter in zip(captures, region.parameters, strict=True):
+                    self.join(outer, parameter)
                 for output, result in zip(region.outputs, node.results, strict=True):
                     self.join(output, result)
         elif name == "while":
@@ -121,18 +121,18 @@ class _Classes:
     def _visit_loop(self, node: Node) -> None:
         count = state_size(node)
         test, body = node.regions
-        for position, given in enumerate(node.inputs):
+        for position, operand in enumerate(node.inputs):
             for region in (test, body):
-                self.join(given, region.parameters[position])
-            if not isinstance(given.type, ListType):
+                self.join(operand, region.parameters[position])
+            if not isinstance(operand.type, ListType):
                 continue
             if position >= count:
-                self.spoil(given)  # each iteration would start with the same version
+                self.spoil(operand)  # each iteration would start with the same version
                 continue
-            self.join(body.outputs[position], given)
-            self.join(node.results[position], given)
+            self.join(body.outputs[position], operand)
+            self.join(node.results[position], operand)
             if any(test.parameters[position] in inner.inputs for inner in test.nodes):
-                self.spoil(given)
+                self.spoil(operand)
 
     @staticmethod
     def _lists(node: Node) -> Iterator[Value]:

@@ -12,12 +12,12 @@ from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType
 from autoconv.ops.numpy.list_arrays import OF_NUMBERS, OF_OBJECTS
 
-_ALWAYS = frozenset({"element", "reduce", "matmul", "whole", "join", "search", "scatter", "scalar"})
+_ALLOCATING_CLASSES = frozenset({"element", "reduce", "matmul", "whole", "join", "search", "scatter", "scalar"})
 # Kernels that copy: arrays of lists, and read-only arrays.
-_MAKING = frozenset({OF_OBJECTS, OF_NUMBERS, "numpy_read_only"})
+_COPYING_KERNELS = frozenset({OF_OBJECTS, OF_NUMBERS, "numpy_read_only"})
 
 
-def made_outputs(graph: Graph, made: Sequence[bool] = ()) -> list[bool]:
+def allocated_outputs(graph: Graph, made: Sequence[bool] = ()) -> list[bool]:
     """Return for each output whether the graph allocated it (conservative).
 
     `made` marks the parameters that count as allocated here.
@@ -27,40 +27,40 @@ def made_outputs(graph: Graph, made: Sequence[bool] = ()) -> list[bool]:
         if is_made:
             known.add(value)
     for node in graph.nodes:
-        found = _made_results(node, known)
+        found = _allocated_results(node, known)
         known.update(value for value, is_made in zip(node.results, found, strict=True) if is_made)
     return [value in known for value in graph.outputs]
 
 
 def holds_no_arguments(graph: Graph) -> bool:
     """Return whether no parameter array escapes from a run: neither through outputs nor through side effects."""
-    given_out = zip(made_outputs(graph), graph.outputs, strict=True)
+    given_out = zip(allocated_outputs(graph), graph.outputs, strict=True)
     if not all(made or is_scalar(value.type) for made, value in given_out):
         return False
     harmless = Effects.RAISE | Effects.RANDOM
-    return not any(node.effects & ~harmless or _is_of_objects(node) for node in graph.walk())
+    return not any(node.effects & ~harmless or _handles_objects(node) for node in graph.walk())
 
 
-def _is_of_objects(node: Node) -> bool:
+def _handles_objects(node: Node) -> bool:
     return not node.regions and any(not isinstance(value.type, TensorType) for value in (*node.inputs, *node.results))
 
 
-def _made_results(node: Node, known: set[Value]) -> list[bool]:
+def _allocated_results(node: Node, known: set[Value]) -> list[bool]:
     given = [value in known for value in node.inputs]
     count = len(node.results)
     if all(is_scalar(value.type) for value in node.results):
         return [True] * count
     if node.op.traits.selects and node.regions:
-        arms = [made_outputs(region, given[1:]) for region in node.regions]
+        arms = [allocated_outputs(region, given[1:]) for region in node.regions]
         return [all(one) for one in zip(*arms, strict=True)]
     if node.op.traits.repeats and node.regions:
         return _through_loop(node, given)
     if node.regions or node.op.name == "constant":
         return [False] * count
-    if node.op.traits.generates or node.op.name in _MAKING:
+    if node.op.traits.generates or node.op.name in _COPYING_KERNELS:
         return [True] * count
     kind = lowering_class(node)
-    if kind in _ALWAYS:
+    if kind in _ALLOCATING_CLASSES:
         return [True] * count
     if kind in ("view", "update") or node.op.traits.view:
         return [bool(given) and given[0]] * count
@@ -75,11 +75,11 @@ def _through_loop(node: Node, given: list[bool]) -> list[bool]:
     state = state_size(node)
     made = list(given)
     while True:
-        found = made_outputs(node.regions[1], made)[:state]
+        found = allocated_outputs(node.regions[1], made)[:state]
         after = [a and b for a, b in zip(made[:state], found, strict=True)]
         if after == made[:state]:
             return after
         made[:state] = after
 
 
-__all__ = ["holds_no_arguments", "made_outputs"]
+__all__ = ["holds_no_arguments", "allocated_outputs"]

@@ -38,14 +38,14 @@ def open_sizes(graph: Graph, needs: Sequence[Symbol] = ()) -> OpenSizes:
 
     Raises ValueError if the parameters do not determine a dimension.
     """
-    found: dict[Symbol, None] = {}
+    symbols: dict[Symbol, None] = {}
     for type_ in _types(graph):
-        found.update((size, None) for size in _sizes_of(type_) if isinstance(size, Symbol) and not is_computed(size))
+        symbols.update((size, None) for size in _sizes_of(type_) if isinstance(size, Symbol) and not is_computed(size))
     said = {size for value in graph.parameters for size in _sizes_of(value.type)}
-    for symbol in (*found, *needs):
+    for symbol in (*symbols, *needs):
         if not said.issuperset(plain_symbols(symbol)):
             raise ValueError(f"no argument has the dimension {symbol}")
-    return OpenSizes(tuple(found), tuple(needs))
+    return OpenSizes(tuple(symbols), tuple(needs))
 
 
 def _sizes_of(type_: Type) -> Sequence[Dimension]:
@@ -106,27 +106,27 @@ def dimension(out: FunctionText, size: Dimension) -> Position:
     return write_position(out, size, register_of)
 
 
-def write_position(out: FunctionText, size: Dimension, held: Callable[[Symbol], Position]) -> Position:
-    """Return a dimension or a position as a constant or a register; `held` gives the registers of its symbols."""
-    return _emit_polynomial(out, size, held) if isinstance(size, Symbol) else size or 0
+def write_position(out: FunctionText, size: Dimension, position_of: Callable[[Symbol], Position]) -> Position:
+    """Return a dimension or a position as a constant or a register; `position_of` gives a symbol's register."""
+    return _emit_polynomial(out, size, position_of) if isinstance(size, Symbol) else size or 0
 
 
-def _emit_polynomial(out: FunctionText, symbol: Symbol, held: Callable[[Symbol], Position]) -> Position:
+def _emit_polynomial(out: FunctionText, symbol: Symbol, position_of: Callable[[Symbol], Position]) -> Position:
     if isinstance(symbol, Quotient):
-        x, y = (write_position(out, size, held) for size in (symbol.dividend, symbol.divisor))
+        x, y = (write_position(out, size, position_of) for size in (symbol.dividend, symbol.divisor))
         towards_zero, rest = out.new(f"sdiv i64 {x}, {y}"), out.new(f"srem i64 {x}, {y}")
         # Floor: subtract 1 if the remainder is negative.
         return out.new(f"add i64 {towards_zero}, {out.new(f'ashr i64 {rest}, 63')}")
     if isinstance(symbol, Minimum):
         low = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
-        x, y = (write_position(out, size, held) for size in (symbol.first, symbol.second))
+        x, y = (write_position(out, size, position_of) for size in (symbol.first, symbol.second))
         return out.new(f"call i64 {low}(i64 {x}, i64 {y})")
     if not isinstance(symbol, Sum):
-        return held(symbol)
+        return position_of(symbol)
     total: Position = 0
     for monomial, count in symbol.terms:
         term: Position = count
         for factor in monomial:
-            term = product(out, term, write_position(out, factor, held))
+            term = product(out, term, write_position(out, factor, position_of))
         total = plus(out, total, term)
     return total

@@ -80,15 +80,15 @@ def _write_sizes_forgotten(region: LoweringContext, node: Node) -> None:
 
 @lowering("size_sum")
 def _write_size_sum(region: LoweringContext, node: Node) -> None:
-    found = dimension(region.out, node.attributes["total"])
+    total = dimension(region.out, node.attributes["total"])
     (symbol,) = node.attributes["defines"]
-    _define(region, symbol, region.out.intrinsic("smax", found, 0))
+    _define(region, symbol, region.out.intrinsic("smax", total, 0))
 
 
 @lowering("slice_sizes")
 def _write_slice_sizes(region: LoweringContext, node: Node) -> None:
-    given = iter(node.inputs)
-    parts: list[Any] = [_number(region, next(given)) if part == INPUT else part for part in node.attributes["parts"]]
+    iterator = iter(node.inputs)
+    parts: list[Any] = [_number(region, next(iterator)) if part == INPUT else part for part in node.attributes["parts"]]
     size = dimension(region.out, node.attributes["size"])
     start, length, _ = resolved(region, node, parts, size)
     for symbol, value in zip(node.attributes["defines"], (length, start), strict=False):
@@ -118,14 +118,14 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
     """Compute the size for -1 by division; the product of all has to be the number of elements."""
     out, given = region.out, iter(node.inputs[1:])
     total = dimension(out, node.attributes["count"])
-    wanted = [_number(region, next(given)) if size is None else size for size in node.attributes["wanted"]]
-    wanted = [dimension(out, size) if isinstance(size, Symbol) else size for size in wanted]
-    left = [out.icmp("eq", size, -1) for size in wanted]
+    requested = [_number(region, next(given)) if size is None else size for size in node.attributes["wanted"]]
+    requested = [dimension(out, size) if isinstance(size, Symbol) else size for size in requested]
+    left = [out.icmp("eq", size, -1) for size in requested]
     rest: Position = 1
-    for size, is_left in zip(wanted, left, strict=True):
+    for size, is_left in zip(requested, left, strict=True):
         rest = out.mul(rest, out.select(is_left, 1, size))
     quotient = out.op("sdiv", total, out.select(out.icmp("eq", rest, 0), 1, rest))
-    found = [out.select(is_left, quotient, size) for size, is_left in zip(wanted, left, strict=True)]
+    found = [out.select(is_left, quotient, size) for size, is_left in zip(requested, left, strict=True)]
     several: Position = 0
     whole: Position = 1
     wrong = "false"
@@ -164,10 +164,10 @@ def _write_common_sizes(region: LoweringContext, node: Node) -> None:
     for common, members in node.attributes["groups"]:
         sizes = [dimension(out, size) for size, _ in members]
         if common in defines:
-            found = sizes[0]
+            common_size = sizes[0]
             for size in () if exact else sizes[1:]:
-                found = out.select(out.icmp("eq", found, 1), size, found)
-            _define(region, common, found)
+                common_size = out.select(out.icmp("eq", common_size, 1), size, common_size)
+            _define(region, common, common_size)
         target = dimension(out, common)
         for size, (_, factor) in zip(sizes, members, strict=True):
             if size == target:

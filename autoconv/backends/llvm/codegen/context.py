@@ -95,7 +95,7 @@ class LoweringContext(ValueContext, Protocol):
     def is_last_reader(self, item: Any, value: Value) -> bool:
         """Return whether a plan item holds the last use of a value, by exactly one node."""
 
-    def drop_later(self, made: Object, type_: Type) -> None:
+    def drop_later(self, object_: Object, type_: Type) -> None:
         """Release an object that belongs to no value behind the item that is being written."""
 
     def inner(self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None) -> list[Native]:

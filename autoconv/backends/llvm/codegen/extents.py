@@ -18,13 +18,13 @@ def write_extent(region: LoweringContext, node: Node) -> None:
     """Write a dimension of an array, or its number of elements."""
     (result,) = node.results
     shape = sizes(node.inputs[0].type)
-    found = shape[node.attributes["axis"]] if node.op.name == "dimension" else element_count(region.out, shape)
+    size_ = shape[node.attributes["axis"]] if node.op.name == "dimension" else element_count(region.out, shape)
     b = RegisterWriter(region)
-    size = b.wrap(int64, str(found))
+    size = b.wrap(int64, str(size_))
     region.body.note_range(size, SIZES)
-    if isinstance(found, Size) and not isinstance(found, RunTimeSize):
+    if isinstance(size_, Size) and not isinstance(size_, RunTimeSize):
         region.body.note_range(size, (SMALLEST, SIZES[1]))
-    made = b.cast(size, result.dtype)
-    if made.ir != size.ir:
-        region.body.note_limit(made, size, 0)  # a value that does not fit becomes smaller
-    region.set(result, made)
+    converted = b.cast(size, result.dtype)
+    if converted.ir != size.ir:
+        region.body.note_limit(converted, size, 0)  # a value that does not fit becomes smaller
+    region.set(result, converted)

@@ -48,9 +48,9 @@ class KernelCalls:
         if name == "absent" and is_memory(node.results[0].type):
             self.set(node.results[0], placeholder_memory(self, node.results[0].type))  # type: ignore[arg-type]
             return
-        held = self.body.calls.held(node)
-        if held is not None:
-            self.set(node.results[0], Object(held(self.out)))
+        constant = self.body.calls.constant_object(node)
+        if constant is not None:
+            self.set(node.results[0], Object(constant(self.out)))
             return
         for value, native in zip(node.results, self.call_kernel(node), strict=True):
             self.set(value, native)
@@ -101,11 +101,11 @@ class KernelCalls:
             box = self.boxed(number)
             boxes.append(box.slot or "")
             out.store("ptr", box.ir, out.gep("ptr", arguments, i))
-        found = out.call("call_python", function(out), arguments, count)
+        result = out.call("call_python", function(out), arguments, count)
         for slot in boxes:
             body.release(slot)
-        body.check(out.is_null(found))
-        return self._unpacked(node, found)
+        body.check(out.is_null(result))
+        return self._unpacked(node, result)
 
     def _shown(self, value: Value) -> Object:
         """Return an array for a view, for a kernel that is about to raise: only its shape matters.
@@ -145,34 +145,34 @@ class KernelCalls:
         kind, descriptor = (self.body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
         address = out.load("ptr", out.gep("i8", array.ir, abi.DATA))
         places = [self.body.dimensions(numbers) for numbers in (shape, strides[::-1])]
-        made = out.call(
+        result = out.call(
             "new_view", kind, descriptor, len(shape), places[0], places[1], address, array.ir, abi.WRITABLE_FLAGS
         )
-        self.body.check(out.is_null(made))
-        return self.body.own(made)
+        self.body.check(out.is_null(result))
+        return self.body.own(result)
 
     def boxed(self, element: Element) -> Object:
         """Return the number as an array of rank 0."""
         out = self.out
         descriptor = self.body.calls.object(element.dtype.numpy)
-        made = out.call("new_array", 0, "null", descriptor(out))
-        self.body.check(out.is_null(made))
-        address = out.gep("i8", made, abi.DATA)
+        result = out.call("new_array", 0, "null", descriptor(out))
+        self.body.check(out.is_null(result))
+        address = out.gep("i8", result, abi.DATA)
         pointer = out.load("ptr", address)
         store(ElementWriter(out), element, pointer, 0)
-        return self.body.own(made)
+        return self.body.own(result)
 
-    def _unpacked(self, node: Node, found: str) -> list[Native]:
+    def _unpacked(self, node: Node, tuple_: str) -> list[Native]:
         """Unpack the results of a kernel: a single one is the object itself, several are in a tuple."""
         out, body = self.out, self.body
-        whole = body.own(found)
+        whole = body.own(tuple_)
         natives: list[Native] = []
         if len(node.results) == 1:
             natives.append(self._held(node.results[0], whole))
             return natives
         body.module.declare("PyTuple_GetItem", "ptr", "ptr, i64")
         for i, value in enumerate(node.results):
-            ir = out.call("PyTuple_GetItem", found, i)
+            ir = out.call("PyTuple_GetItem", tuple_, i)
             out.call("retain", ir)
             natives.append(self._held(value, body.own(ir)))
         body.release(whole.slot)

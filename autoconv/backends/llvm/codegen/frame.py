@@ -73,8 +73,8 @@ class Body:
         self.writes = Writes(graph, self.overlaps)
         self.scopes = AliasScopes(module, self.overlaps)
         self.fresh = fresh_objects(graph)
-        made = (value.type for node in graph.walk() for value in node.results)
-        self._made = Counter(_spare_key(type_) for type_ in made if is_dense(type_))
+        types = (value.type for node in graph.walk() for value in node.results)
+        self._spare_counts = Counter(_spare_key(type_) for type_ in types if is_dense(type_))
         self._spares: dict[Any, tuple[str, int]] = {}
         # For each enclosing loop: the objects that it captures, and slots for loop-invariant values made of them.
         self._invariants: list[tuple[frozenset[str], dict[Any, str]]] = []
@@ -119,12 +119,12 @@ class Body:
         """Make an uninitialised array of the type."""
         out, spares = self.out, self._spares_of(type_)
         if spares is None:
-            made = self._made_array(type_)
+            array = self._made_array(type_)
         else:
             spare = out.call("spare_array", spares[0], spares[1])
-            made = out.where(out.is_null(spare), lambda: self._made_array(type_), spare)
-        self.check(out.is_null(made))
-        return self.own(made)
+            array = out.where(out.is_null(spare), lambda: self._made_array(type_), spare)
+        self.check(out.is_null(array))
+        return self.own(array)
 
     def _made_array(self, type_: Type) -> str:
         out, shape, dtype = self.out, sizes(type_), type_.dtype  # type: ignore[union-attr]
@@ -155,9 +155,9 @@ class Body:
         out, rank = self.out, len(shape)
         dimensions = self.dimensions(shape)
         descriptor = self.calls.object(dtype.numpy)(out)
-        made = out.call("new_array", rank, dimensions, descriptor)
-        self.check(out.is_null(made))
-        return self.own(made)
+        result = out.call("new_array", rank, dimensions, descriptor)
+        self.check(out.is_null(result))
+        return self.own(result)
 
     def end_loop(self) -> None:
         """Release the loop-invariant values of the loop, and after the outermost loop the spare arrays."""
@@ -178,7 +178,7 @@ class Body:
             return None
         key = _spare_key(type_)
         if key not in self._spares:
-            slots = [self.out.slot() for _ in range(min(max(self._made[key], 1), _MOST_SPARES))]  # consecutive
+            slots = [self.out.slot() for _ in range(min(max(self._spare_counts[key], 1), _MOST_SPARES))]  # consecutive
             self._spares[key] = slots[0], len(slots)
         return self._spares[key]
 

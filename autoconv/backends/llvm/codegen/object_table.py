@@ -74,16 +74,16 @@ class Calls:
 
         def call(*inputs: Any) -> Any:
             try:
-                found = run(*inputs)
+                result = run(*inputs)
             except Exception as error:
                 for span in spans:
                     locate(error, span)
                 raise
-            return finish(found)
+            return finish(result)
 
         return self.object(call)
 
-    def held(self, node: Node) -> Reference | None:
+    def constant_object(self, node: Node) -> Reference | None:
         """Return the object that a node always makes, where it is a constant of the code."""
         return None
 
@@ -91,8 +91,8 @@ class Calls:
         """Return the number of the first clause that catches the error, or the number of clauses if none does."""
         result = str(len(clauses))
         for number, kinds in reversed(list(enumerate(clauses))):
-            taken = out.call_c("PyErr_GivenExceptionMatches", "i32", "ptr, ptr", error, self.object(kinds)(out))
-            result = out.select(out.icmp("ne", taken, 0), number, result)
+            matches = out.call_c("PyErr_GivenExceptionMatches", "i32", "ptr, ptr", error, self.object(kinds)(out))
+            result = out.select(out.icmp("ne", matches, 0), number, result)
         return result
 
     def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
@@ -134,8 +134,8 @@ class Calls:
 
         def again(error: BaseException) -> None:
             if isinstance(error, Exception):
-                known = "_autoconv_spans" in error.__dict__  # raised before and reraised by a handler
-                for span in spans[known:]:
+                span_count = "_autoconv_spans" in error.__dict__  # raised before and reraised by a handler
+                for span in spans[span_count:]:
                     locate(error, span)
             raise error
 

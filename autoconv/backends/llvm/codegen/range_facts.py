@@ -12,44 +12,44 @@ from autoconv.graph.graph import Node
 from autoconv.ops.analysis.value_range import Range
 
 
-def unchecked(b: ElementWriter, node: Node, operands: Sequence[Element], given: Sequence[Range]) -> Element | None:
+def unchecked(b: ElementWriter, node: Node, operands: Sequence[Element], ranges: Sequence[Range]) -> Element | None:
     """Return the result of an op whose range is known, so that it cannot raise; None if it has no shorter form."""
     name = node.op.name
     if any(x.dtype is not int64 for x in operands):
         return None
     if name == "python_cast":
         return b.cast(operands[0], node.results[0].dtype)
-    if name in ("python_left_shift", "python_right_shift") and given[1][0] >= 0 and given[1][1] < 64:
+    if name in ("python_left_shift", "python_right_shift") and ranges[1][0] >= 0 and ranges[1][1] < 64:
         x, y = operands
         return b.wrap(int64, b.out.op("shl" if name == "python_left_shift" else "ashr", x.ir, y.ir))
     if name in _PLAIN:
         x, y = operands
         return b.wrap(int64, b.out.op(f"{_PLAIN[name]} nsw", x.ir, y.ir))
-    if name in ("python_floor_divide", "python_modulo") and given[0][0] >= 0 and given[1][0] > 0:
+    if name in ("python_floor_divide", "python_modulo") and ranges[0][0] >= 0 and ranges[1][0] > 0:
         x, y = operands
         return b.wrap(int64, b.out.op("udiv" if name == "python_floor_divide" else "urem", x.ir, y.ir))
     return None
 
 
-def note_limits(body: Body, node: Node, found: Element, operands: Sequence[Element]) -> None:
+def note_limits(body: Body, node: Node, element: Element, operands: Sequence[Element]) -> None:
     """Record upper bounds of a node's integer result relative to its operands."""
     name = node.op.name
     if not is_integer(node.results[0].type) or not all(x.dtype in (int32, int64) for x in operands):
         return
     ranges = [body.range_of(x) for x in operands]
     if name == "range_item" and ranges[3][0] > 0:
-        body.note_limit(found, operands[2], -1)
+        body.note_limit(element, operands[2], -1)
     elif name == "range_item" and ranges[3][1] < 0:
-        body.note_limit(found, operands[1], 0)
+        body.note_limit(element, operands[1], 0)
     elif name == "python_add":
-        body.note_limit(found, operands[0], ranges[1][1])
-        body.note_limit(found, operands[1], ranges[0][1])
+        body.note_limit(element, operands[0], ranges[1][1])
+        body.note_limit(element, operands[1], ranges[0][1])
     elif name == "python_subtract":
-        body.note_limit(found, operands[0], -ranges[1][0])
+        body.note_limit(element, operands[0], -ranges[1][0])
     elif name == "python_modulo" and ranges[1][0] > 0:
-        body.note_limit(found, operands[1], -1)
+        body.note_limit(element, operands[1], -1)
     elif name in ("python_int", "python_cast"):
-        body.note_limit(found, operands[0], 0)
+        body.note_limit(element, operands[0], 0)
 
 
 _PLAIN = {"python_add": "add", "python_subtract": "sub", "python_multiply": "mul"}

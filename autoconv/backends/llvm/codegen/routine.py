@@ -1,4 +1,4 @@
-"""Registry of ops over whole arrays that have native code of their own: predicates and writers, by op name."""
+"""Routines: native functions over whole arrays, separate from their callers, and their calls."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ class Routine:
 
 
 def open_dimensions(region: LoweringContext) -> list[str]:
-    """Return the open dimensions as parameters of a routine, which are its arguments too: names agree everywhere."""
+    """Return the open dimensions as parameters of a routine, and as its arguments: their names are the same."""
     return [f"i64 {size}" for size in region.body.module.sizes]
 
 
 def pointers(region: LoweringContext, *values: Value | Object) -> list[str]:
     """Return the addresses of elements as arguments of a routine."""
-    found = (region.address(one) if isinstance(one, Object) else region.data(one) for one in values)
-    return [f"ptr {address}" for address in found]
+    addresses = (region.address(one) if isinstance(one, Object) else region.data(one) for one in values)
+    return [f"ptr {address}" for address in addresses]
 
 
-def in_parts(
+def partitioned_routine(
     region: LoweringContext, arguments: Sequence[str], body: Routine, size: Position | Sequence[Position], work: int,
     shape: Sequence[Position] = (),
 ) -> str:  # fmt: skip

@@ -28,12 +28,12 @@ _LARGE = (1 << 40) - 1  # up to here, sums of fewer than four million numbers fi
 def write_scalar(region: LoweringContext, node: Node) -> None:
     """Lower by the op's element rule, with a cold path that calls the kernel in the rule's exceptional cases."""
     out, operands = region.out, [region.number(value) for value in node.inputs]
-    known = _range_of(region, node, operands)
-    if known is not None:
-        given = [region.body.range_of(x) for x in operands]
-        short = unchecked(RegisterWriter(region), node, operands, given)
+    range_ = _range_of(region, node, operands)
+    if range_ is not None:
+        ranges = [region.body.range_of(x) for x in operands]
+        short = unchecked(RegisterWriter(region), node, operands, ranges)
         if short is not None:
-            _set_noted(region, node, operands, short, known)
+            _set_noted(region, node, operands, short, range_)
             return
     cold, done = out.label("cold"), out.label("done")
     failing: list[str] = []
@@ -45,11 +45,11 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         failing.append(go_on)
 
     b = RegisterWriter(region, fail)
-    found = apply_rule(b, node, operands)
-    if known is None:
-        _warn_of_overflow(b, node, operands, found, _is_running_total(region, node))
+    element = apply_rule(b, node, operands)
+    if range_ is None:
+        _warn_of_overflow(b, node, operands, element, _is_running_total(region, node))
     if not failing:
-        _set_noted(region, node, operands, found, known)
+        _set_noted(region, node, operands, element, range_)
         return
     fast = out.block
     out.branch(done)
@@ -59,12 +59,12 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     after = out.block
     out.branch(done)
     out.begin(done)
-    either = out.phi((Operand.of(found.ir, register(found.dtype)), fast), (slow.ir, after))
-    region.set(node.results[0], b.wrap(found.dtype, either))
+    either = out.phi((Operand.of(element.ir, register(element.dtype)), fast), (slow.ir, after))
+    region.set(node.results[0], b.wrap(element.dtype, either))
 
 
 def _warn_of_overflow(
-    b: RegisterWriter, node: Node, operands: Sequence[Element], found: Element, is_running: bool
+    b: RegisterWriter, node: Node, operands: Sequence[Element], element: Element, is_running: bool
 ) -> None:
     """Report where a number of NumPy's own integer types wraps, which its arrays do silently.
 
@@ -85,11 +85,11 @@ def _warn_of_overflow(
     elif name not in ("add", "subtract"):
         return
     elif x.dtype.is_unsigned:
-        b.warn("over", found < x if name == "add" else x < y)
+        b.warn("over", element < x if name == "add" else x < y)
     elif is_running and x.dtype is int64:
         b.warn("over", _LARGE - (y ^ b.bits("ashr", y, 63)))
     else:
-        b.warn("over", (x ^ found) & ((y ^ found) if name == "add" else (x ^ y)))
+        b.warn("over", (x ^ element) & ((y ^ element) if name == "add" else (x ^ y)))
 
 
 def _is_running_total(region: LoweringContext, node: Node) -> bool:
@@ -100,12 +100,12 @@ def _is_running_total(region: LoweringContext, node: Node) -> bool:
 
 
 def _set_noted(
-    region: LoweringContext, node: Node, operands: Sequence[Element], found: Element, known: Range | None
+    region: LoweringContext, node: Node, operands: Sequence[Element], element: Element, range_: Range | None
 ) -> None:
     (result,) = node.results
-    if known is not None:
-        region.body.note_range(found, known)
-    region.set(result, found)
+    if range_ is not None:
+        region.body.note_range(element, range_)
+    region.set(result, element)
     note_limits(region.body, node, region.number(result), operands)
 
 
@@ -114,13 +114,13 @@ def _range_of(region: LoweringContext, node: Node, operands: Sequence[Element]) 
     dtype = node.results[0].dtype
     if any(x.dtype.is_floating for x in operands) or not dtype.is_integer:
         return None
-    given = [region.body.range_of(x) for x in operands]
+    ranges = [region.body.range_of(x) for x in operands]
     if node.op.name == "python_cast":
-        return cast_range(given[0], (int(dtype.min), int(dtype.max)))
+        return cast_range(ranges[0], (int(dtype.min), int(dtype.max)))
     if not is_integer(node.results[0].type):
         return None
-    found = result_range(node.op.name, given)
-    return found if found is not None and is_inside(found) else None
+    range_ = result_range(node.op.name, ranges)
+    return range_ if range_ is not None and is_inside(range_) else None
 
 
 @class_lowering("pair")
@@ -129,8 +129,8 @@ def write_pair(region: LoweringContext, node: Node) -> None:
     (result,) = node.results
     b = RegisterWriter(region)
     region.set(result, region.new_array(result.type))
-    found = apply_rule(b, node, [region.number(value) for value in node.inputs])
-    store(b, found, region.data(result), 0)
+    element = apply_rule(b, node, [region.number(value) for value in node.inputs])
+    store(b, element, region.data(result), 0)
 
 
 @class_lowering("view")
@@ -143,9 +143,9 @@ def write_view(region: LoweringContext, node: Node) -> None:
 def write_alias(region: LoweringContext, node: Node) -> None:
     """Reuse the object under another type: its consumers read nothing but the elements."""
     (result,), source = node.results, node.inputs[0]
-    found = region.object(source)
+    object_ = region.object(source)
     own = region.body.own(region.take(source, region.uses[source] == 1))
-    region.set(result, replace(own, original_type=found.original_type or source.type))
+    region.set(result, replace(own, original_type=object_.original_type or source.type))
 
 
 @class_lowering("pick")
@@ -161,5 +161,5 @@ def element_at(region: ValueContext, place: Any) -> Element:
     if isinstance(place, Element):
         return place
     value, index, finish = place
-    found: Element = region.element(value, index)
-    return finish(found) if finish is not None else found  # type: ignore[no-any-return]
+    element: Element = region.element(value, index)
+    return finish(element) if finish is not None else element  # type: ignore[no-any-return]

@@ -15,7 +15,7 @@ class Locals:
     def __init__(self, out: FunctionText) -> None:
         self._out = out
         self._free: dict[int, list[str]] = {}
-        self._taken: dict[str, int] = {}
+        self._sizes: dict[str, int] = {}
         self.size_in_bytes = 0
 
     def take(self, type_: Type) -> str | None:
@@ -29,10 +29,10 @@ class Locals:
         else:
             self.size_in_bytes += size
             result = self._out.alloca(f"[{size} x i8], align 64")
-        self._taken[result] = size
+        self._sizes[result] = size
         return result
 
     def give(self, memory: str) -> None:
-        size = self._taken.pop(memory, None)
+        size = self._sizes.pop(memory, None)
         if size is not None:
             self._free.setdefault(size, []).append(memory)

@@ -11,10 +11,10 @@ from autoconv.graph.types import TensorType, Type
 def can_call(graph: Graph, form: CallForm) -> bool:
     """Return whether native code can unwrap the arguments and build the results of calls of this form."""
     parameters = zip(form.parameters, graph.parameters, strict=True)
-    for given, value in parameters:
-        if isinstance(given, (Captured, ListParameter, InstanceParameter)):
+    for parameter, value in parameters:
+        if isinstance(parameter, (Captured, ListParameter, InstanceParameter)):
             continue
-        if not is_data(value) or (given == "array" and _is_complex_number(value)):
+        if not is_data(value) or (parameter == "array" and _is_complex_number(value)):
             return False
     kinds = outputs_of(form.result)
     return all(

@@ -19,39 +19,39 @@ from autoconv.ops.values.list_value import ListValue
 from autoconv.ops.values.packed_list import PackedList, rows_of
 
 
-def write_borrowed(body: Body, given: str, value: Value) -> Object:
+def write_borrowed(body: Body, argument: str, value: Value) -> Object:
     """Return the stack of a list, in a slot of its own."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape = element.dtype.numpy, sizes(element)
-    return body.own(body.ask(lambda list_: _borrowed(list_, dtype, shape), given))
+    return body.own(body.ask(lambda list_: _borrowed(list_, dtype, shape), argument))
 
 
 def write_given(body: Body, stack: Object, value: Value) -> Object:
     """Return the list of a stack; takes over the reference to the stack."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape, weak = element.dtype.numpy, sizes(element), element.weak
-    held = body.own(stack.ir)
-    made = body.ask(lambda array: _result_list(array, dtype, shape, weak), stack.ir)
-    body.release(held.slot)
-    return Object(made)
+    reference = body.own(stack.ir)
+    list_ = body.ask(lambda array: _result_list(array, dtype, shape, weak), stack.ir)
+    body.release(reference.slot)
+    return Object(list_)
 
 
 class _Borrowed(np.ndarray):
-    """The header of a stack with borrowed elements, which `kept` keeps alive."""
+    """The header of a stack with borrowed elements, which `rows` keeps alive."""
 
-    kept: np.ndarray
+    rows: np.ndarray
 
 
 def _borrowed(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
     rows = rows_of(list_, dtype, shape)
     header = np.array([len(rows), 0, rows.ctypes.data, 0], np.int64).view(_Borrowed)
-    header.kept = rows
+    header.rows = rows
     return header
 
 
 def _result_list(stack: np.ndarray, dtype: np.dtype[Any], shape: tuple[int, ...], weak: bool) -> ListValue:
     if isinstance(stack, _Borrowed):
-        rows = stack.kept[: stack[0]]
+        rows = stack.rows[: stack[0]]
     else:
         length = int(stack[:HEADER].view(np.int64)[0])
         size = dtype.itemsize * int(np.prod(shape))

@@ -24,9 +24,9 @@ class SizesOfArguments:
         self._out = out
         self._calls = calls
         self._check = check
-        self._known: set[str] = set()
+        self._bound_sizes: set[str] = set()
 
-    def take(self, given: str, type_: Any) -> None:
+    def take(self, argument: str, type_: Any) -> None:
         """Check that an object is a plain ndarray of the type, and load its open dimensions.
 
         Dimensions that other arguments have determined must agree.
@@ -35,17 +35,17 @@ class SizesOfArguments:
         place = out.alloca(f"[{len(type_.shape)} x i64]")
         registers = [size if isinstance(size, int) else register_of(size) for size in type_.shape]
         for i, size in enumerate(registers):
-            known = size if isinstance(size, int) or size in self._known else -1
-            out.store("i64", known, out.gep("i64", place, i))
+            expected = size if isinstance(size, int) or size in self._bound_sizes else -1
+            out.store("i64", expected, out.gep("i64", place, i))
         kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
-        fits = out.call("is_open_array", given, kind, descriptor, len(registers), place)
+        fits = out.call("is_open_array", argument, kind, descriptor, len(registers), place)
         self._check(out.icmp("ne", fits, FALSE))
         self._take(place, registers)
 
-    def take_memory(self, given: str, type_: Any) -> None:
+    def take_memory(self, argument: str, type_: Any) -> None:
         """Load and check the open dimensions of an array in memory, which otherwise has the type."""
         if any(isinstance(size, Symbol) for size in type_.shape):
-            at = self._out.gep("i8", given, abi.DIMENSIONS)
+            at = self._out.gep("i8", argument, abi.DIMENSIONS)
             sizes = [register_of(size) if isinstance(size, Symbol) else size or 0 for size in type_.shape]
             self._take(self._out.load("ptr", at), sizes)
 
@@ -55,18 +55,18 @@ class SizesOfArguments:
         for i, size in enumerate(sizes):
             if isinstance(size, int):
                 continue
-            found = out.load("i64", out.gep("i64", place, i))
-            if size in self._known:
-                self._check(self._out.icmp("eq", found, size))
+            size_ = out.load("i64", out.gep("i64", place, i))
+            if size in self._bound_sizes:
+                self._check(self._out.icmp("eq", size_, size))
                 continue
-            self._known.add(size)
-            out.define(size, found)
+            self._bound_sizes.add(size)
+            out.define(size, size_)
             self._check(self._out.icmp("sge", size, SMALLEST))
 
     def compute(self) -> None:
         """Compute derived dimensions, once all arguments are taken, and check the ranges of all."""
         for symbol in self._open.symbols:
-            if register_of(symbol) not in self._known:
+            if register_of(symbol) not in self._bound_sizes:
                 write_dimension(self._out, symbol)
                 self._check(self._out.icmp("sge", register_of(symbol), SMALLEST))
         for need in self._open.needs:

@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.backends.call_form import BY_COLUMNS, CallForm, Captured, InstanceParameter, ListParameter
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.list_stacks import stacks
-from autoconv.backends.llvm.analysis.ownership import made_outputs
+from autoconv.backends.llvm.analysis.ownership import allocated_outputs
 from autoconv.backends.llvm.analysis.representation import is_dense, is_memory, is_open, is_scalar, sizes
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray
@@ -43,8 +43,8 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     function owns the references of the parameters at the positions `donated`.
     """
     names = [f"%p{i}" for i in range(len(graph.parameters))]
-    given = [f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)]
-    parameters = [*given, "ptr %results", *(f"i64 {size}" for size in module.sizes)]
+    leading = [f"{_kind(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)]
+    parameters = [*leading, "ptr %results", *(f"i64 {size}" for size in module.sizes)]
     # Without loops of its own, the function does little but call those over arrays.
     classes = LoweringClasses()
     roles = {classes[node] for node in graph.walk()}
@@ -69,10 +69,10 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
         body.end_loop()
     for i, (native, value) in enumerate(zip(results, graph.outputs, strict=True)):
         if isinstance(native, Memory):
-            held = body.own(native.owner.ir)
+            reference = body.own(native.owner.ir)
             native = as_ndarray(region, native, value.type)  # type: ignore[arg-type]
             out.store("ptr", "null", native.slot)
-            body.release(held.slot)
+            body.release(reference.slot)
         elif value in body.stacks:
             assert isinstance(native, Object)
             native = write_given(body, native, value)
@@ -103,20 +103,20 @@ def write_run(
     entry = EntryWriter(graph, module, calls, RUN, len(graph.parameters))
     arguments = [entry.argument(i) for i in range(len(graph.parameters))]
     natives = [
-        entry.graph_argument(entry.array_of(given, value), value)
+        entry.graph_argument(entry.array_of(argument, value), value)
         if is_data(value) and not is_memory(value.type)
-        else given
-        for given, value in zip(arguments, graph.parameters, strict=True)
+        else argument
+        for argument, value in zip(arguments, graph.parameters, strict=True)
     ]
-    for given, value in zip(arguments, graph.parameters, strict=True):
+    for argument, value in zip(arguments, graph.parameters, strict=True):
         if is_memory(value.type):
-            entry.open.take_memory(given, value.type)
+            entry.open.take_memory(argument, value.type)
     entry.open.compute()
     for i in donated:
         if is_dense(graph.parameters[i].type):  # the caller keeps its reference, so the array is not written to
             entry.out.call("retain", natives[i])
-    found = entry.results(natives, turned=turned)
-    entry.result_writer.as_tuple(found)
+    natives_out = entry.results(natives, turned=turned)
+    entry.result_writer.as_tuple(natives_out)
     entry.refuse()
 
 
@@ -124,13 +124,13 @@ def write_call(
     graph: Graph, module: ModuleText, calls: Calls, form: CallForm, turned: Collection[int] = ()
 ) -> None:
     """Write the entry for a user's call; for `turned` see `write_run`."""
-    given = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
-    count, exact = len(given) + len(form.exact), dict(form.exact)
-    places = dict(zip(given, (position for position in range(count) if position not in exact), strict=True))
+    positions = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
+    count, exact = len(positions) + len(form.exact), dict(form.exact)
+    places = dict(zip(positions, (position for position in range(count) if position not in exact), strict=True))
     entry = EntryWriter(graph, module, calls, CALL, count)
     entry.check_idle(form)
-    for position, wanted in exact.items():
-        entry.check_exactly(entry.argument(position), wanted)
+    for position, expected in exact.items():
+        entry.check_exactly(entry.argument(position), expected)
     entry.check_guards(form)
     entry.check_rows([entry.argument(place) for i, place in places.items() if _is_matrix(form, graph, i)])
     weak = iter(form.weak)
@@ -138,8 +138,8 @@ def write_call(
     for i, (parameter, value) in enumerate(zip(form.parameters, graph.parameters, strict=True)):
         if isinstance(parameter, Captured):
             object_ = calls.object(parameter.value)(entry.out)
-            held = entry.array_of(object_, value) if is_open(value.type) else object_
-            natives.append(entry.graph_argument(held, value) if is_scalar(value.type) else held)
+            array = entry.array_of(object_, value) if is_open(value.type) else object_
+            natives.append(entry.graph_argument(array, value) if is_scalar(value.type) else array)
             continue
         argument = entry.argument(places[i])
         if parameter == "number":
@@ -176,8 +176,8 @@ def write_call(
     entry.save_arrays(natives, form)
     for i in sorted(form.donated):
         entry.give_away(places[i], form, to_graph=i in arrays)
-    found = entry.results(natives, [*slots, *entry.copies], turned)
-    entry.result_writer.as_form(found, form, made_outputs(graph))
+    natives_out = entry.results(natives, [*slots, *entry.copies], turned)
+    entry.result_writer.as_form(natives_out, form, allocated_outputs(graph))
     entry.refuse()
 
 

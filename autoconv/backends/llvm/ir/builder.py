@@ -134,8 +134,8 @@ class Builder:
         result, types = self.module.types_of(name)
         if len(types) != len(operands):
             raise WrongType(f"{name} takes {len(types)} operands, and not {len(operands)}")
-        given = ", ".join([f"{kind} {checked(one, kind)}" for kind, one in zip(types, operands, strict=True)])
-        text = f"call {result} @{name}({given})"
+        arguments = ", ".join([f"{kind} {checked(one, kind)}" for kind, one in zip(types, operands, strict=True)])
+        text = f"call {result} @{name}({arguments})"
         if result != "void":
             return self._typed(result, text)
         self.line(text)

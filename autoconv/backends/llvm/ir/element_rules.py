@@ -27,5 +27,5 @@ def computed(b: Any, name: str, operands: Sequence[Element], dtype: DType, attri
     """Apply the rule, as `apply_rule`, of an op by its name, with a result of that dtype."""
     if name not in _AS_THEY_ARE:
         operands = [b.cast(x, float32) if is_narrow(x.dtype) else x for x in operands]
-    found = ELEMENTS[name](b, *operands, **(attributes or {}))
-    return b.cast(found, dtype) if found is not None and found.dtype is float32 and is_narrow(dtype) else found
+    element = ELEMENTS[name](b, *operands, **(attributes or {}))
+    return b.cast(element, dtype) if element is not None and element.dtype is float32 and is_narrow(dtype) else element

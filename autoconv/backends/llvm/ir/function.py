@@ -149,10 +149,10 @@ class FunctionText(Builder):
         before, then, done = self.block, self.label("then"), self.label("done")
         self.branch_if(condition, then, done, unlikely)
         self.begin(then)
-        found, end = write(), self.block
+        value, end = write(), self.block
         self.branch(done)
         self.begin(done)
-        return self.phi((otherwise, before), (found, end))
+        return self.phi((otherwise, before), (value, end))
 
     def leave_if(self, condition: str, label: str) -> None:
         """Branch to a cold block if the i1 holds, else go on."""
@@ -251,8 +251,8 @@ class FunctionText(Builder):
         for line in lines:
             if line.startswith("  ret "):
                 for (error, kind), cell in self._errors.items():
-                    found = self.load(kind, cell)
-                    with self.unlikely(found if kind == "i1" else self.icmp("slt", found, 0)):
+                    flag = self.load(kind, cell)
+                    with self.unlikely(flag if kind == "i1" else self.icmp("slt", flag, 0)):
                         self.line(f"call void {raising(self.module, error)}()")
             self._lines.append(line)
         return self._lines

@@ -204,8 +204,8 @@ class ElementWriter:
         dtype, kind = operands[0].dtype, register(operands[0].dtype)
         suffix = {"float": "f32", "double": "f64"}.get(kind, kind)
         function = self.out.module.declare(f"llvm.{name}.{suffix}", kind, ", ".join([kind] * len(operands)))
-        found = self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
-        return self._rounded(found)
+        element = self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
+        return self._rounded(element)
 
     def libm(self, name: str, *operands: Element) -> Element:
         """Call the C library's function of doubles or of floats."""
@@ -333,7 +333,7 @@ class ElementWriter:
         return self.convert("zext" if source.is_unsigned or source.is_bool else "sext", x, dtype)
 
     def convert(self, name: str, x: Element, dtype: DType) -> Element:
-        """Convert by an instruction, such as fptosi, of which the result may be undefined for some numbers."""
+        """Convert by an instruction, such as fptosi, whose result may be undefined for some numbers."""
         return self._new(dtype, f"{name} {register(x.dtype)} {x.ir} to {register(dtype)}")
 
     def _float_to_integer(self, x: Element, dtype: DType) -> Element:
@@ -346,8 +346,8 @@ class ElementWriter:
         limit = 2.0 ** (dtype.size * 8 - 1)
         inside = self.compare("ge", x, -limit) & self.compare("lt", x, limit)
         self.warn("invalid", ~inside)
-        found = self.convert("fptosi", self.select(inside, x, 0.0), dtype)
-        return self.select(inside, found, int(-limit))
+        number = self.convert("fptosi", self.select(inside, x, 0.0), dtype)
+        return self.select(inside, number, int(-limit))
 
 
 def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any, scopes: str = "") -> Element:

@@ -25,11 +25,11 @@ class Parameter(NamedTuple):
     attributes: str = ""
 
     @classmethod
-    def of(cls, given: Parameter | str) -> Parameter:
+    def of(cls, parameter: Parameter | str) -> Parameter:
         """Return a parameter; one that is spelled as in LLVM's text is split at its blanks."""
-        if isinstance(given, Parameter):
-            return given
-        kind, *attributes, name = given.split(" ")
+        if isinstance(parameter, Parameter):
+            return parameter
+        kind, *attributes, name = parameter.split(" ")
         return cls(kind, name, " ".join(attributes))
 
     @property
@@ -71,8 +71,8 @@ class Signature:
 
     def declaration(self, name: str) -> str:
         """Return the declaration of the function in another text."""
-        kept = [one for one in self.attributes if one != "optnone"]
-        return f"declare {self.result} @{name}({', '.join(map(str, self.parameters))}) {' '.join(kept)}"
+        names = [one for one in self.attributes if one != "optnone"]
+        return f"declare {self.result} @{name}({', '.join(map(str, self.parameters))}) {' '.join(names)}"
 
 
 _WIDE = ' "prefer-vector-width"="512"'  # LLVM takes 256 bits by default, as the first such processors slowed down

@@ -29,8 +29,8 @@ class VectorWriter:
         function = self.out.module.declare(
             name, self.vector, f"ptr, i32 immarg, <{self._lanes} x i1>, {self.vector}"
         )  # fmt: skip
-        given = f"ptr {pointer}, i32 {self._size}, {self._mask(width)}, {self.vector} zeroinitializer"
-        return self.out.new(f"call {self.vector} {function}({given})")
+        arguments = f"ptr {pointer}, i32 {self._size}, {self._mask(width)}, {self.vector} zeroinitializer"
+        return self.out.new(f"call {self.vector} {function}({arguments})")
 
     def store(self, value: str, pointer: str, width: int) -> None:
         """Store the first `width` numbers."""

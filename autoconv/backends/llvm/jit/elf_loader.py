@@ -65,10 +65,10 @@ class Loaded:
         if fixed and _libc().mprotect(base, fixed, mmap.PROT_READ | mmap.PROT_EXEC):
             raise Unlinkable("the system does not let memory become code")
 
-    def _value(self, symbol: _Symbol, known: Mapping[str, int]) -> tuple[int, bool]:
+    def _value(self, symbol: _Symbol, symbols: Mapping[str, int]) -> tuple[int, bool]:
         """Return the address of a symbol, and whether it is one of these files; raise Unlinkable for an unknown one."""
         near = symbol.address or self._addresses.get(symbol.name)
-        value = near or known.get(symbol.name) or (_in_process(symbol.name) if symbol.is_shared else None)
+        value = near or symbols.get(symbol.name) or (_in_process(symbol.name) if symbol.is_shared else None)
         if value is None:
             raise Unlinkable(f"nothing is known of {symbol.name}")
         return value, near is not None
@@ -155,8 +155,8 @@ def _sections(code: bytes) -> list[_Section]:
 def _layout(sections: Sequence[_Section], entries: int) -> tuple[list[int | None], int, int, int]:
     """Lay out the sections.
 
-    Return the place of each section, the size of code and constants (whole pages, first), the total size, and the place
-    of a table of `entries` within the first pages.
+    Return the place of each section, the size of code and constants, the total size, and the place of a table of code.
+    Code and constants are whole pages and come first; the table is within them.
     """
     places: list[int | None] = [None] * len(sections)
     end = fixed = table = 0
@@ -196,9 +196,9 @@ def _symbols(code: bytes, sections: Sequence[_Section], starts: Sequence[int | N
         text = sections[table.link].offset
         rows = code[table.offset : table.offset + table.size]
         for name, info, _, index, value, _ in struct.iter_unpack("<IBBHQQ", rows):
-            known = code[text + name : code.index(b"\0", text + name)].decode()
+            symbol_name = code[text + name : code.index(b"\0", text + name)].decode()
             start = starts[index] if _UNDEFINED < index < _RESERVED else None
-            yield _Symbol(known, None if start is None else start + value, info >> 4 != _LOCAL)
+            yield _Symbol(symbol_name, None if start is None else start + value, info >> 4 != _LOCAL)
 
 
 class _Relocation(NamedTuple):
@@ -226,8 +226,8 @@ def _relocations(code: bytes, sections: Sequence[_Section]) -> Iterator[_Relocat
 @functools.cache
 def _in_process(name: str) -> int | None:
     """Return the address of a function that this process has loaded."""
-    found = getattr(ctypes.CDLL(None), name, None) if name else None
-    return None if found is None else ctypes.cast(found, ctypes.c_void_p).value
+    function = getattr(ctypes.CDLL(None), name, None) if name else None
+    return None if function is None else ctypes.cast(function, ctypes.c_void_p).value
 
 
 @functools.cache

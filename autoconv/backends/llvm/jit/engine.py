@@ -46,13 +46,13 @@ class Code:
         with _LOCK:
             make_ready(texts)
             codes = [_READY.pop(text) for text in texts]
-        known = {**symbols(), **(imports or {})}
+        symbols_ = {**symbols(), **(imports or {})}
         try:
-            self._library: Loaded | _Linked = Loaded(codes, known)
+            self._library: Loaded | _Linked = Loaded(codes, symbols_)
         except Unlinkable:
             # Each name known to a library of LLVM's costs a kilobyte.
-            wanted = {name: at for name, at in known.items() if any(name in text for text in texts)}
-            self._library = _Linked(codes, wanted, exports)
+            used_symbols = {name: at for name, at in symbols_.items() if any(name in text for text in texts)}
+            self._library = _Linked(codes, used_symbols, exports)
 
     def address(self, name: str) -> int:
         return self._library.address(name)
@@ -83,15 +83,17 @@ def make_ready(texts: Mapping[str, int]) -> None:
             if text not in _READY
         }
         for text, key in keys.items():
-            kept = NATIVE.load(key)
-            if kept is not None:
-                _READY[text] = kept
+            stored = NATIVE.load(key)
+            if stored is not None:
+                _READY[text] = stored
         missing = [(text, texts[text]) for text in keys if text not in _READY]
         for text, _ in missing:
             if keys[text] in _NONE:
                 raise NoMachineCode(_NONE[keys[text]])
-        for (text, level), made in zip(missing, _object_files(missing) if missing else (), strict=True):
-            code = _with_less(text, level, made, keys[text]) if isinstance(made, helper.HelperEnded) else made
+        for (text, level), compiled in zip(missing, _object_files(missing) if missing else (), strict=True):
+            code = (
+                _with_less(text, level, compiled, keys[text]) if isinstance(compiled, helper.HelperEnded) else compiled
+            )
             if isinstance(code, BaseException):
                 raise code
             NATIVE.store(keys[text], code)
@@ -184,9 +186,9 @@ def _fingerprint() -> str:
 
 def processor() -> str:
     """Return a description of the processor, its instructions above all: the system's, else LLVM's."""
-    told = description()
-    if "flags" in told or "Features" in told:
-        return repr([told.get(key) for key in _PROCESSOR])
+    facts = description()
+    if "flags" in facts or "Features" in facts:
+        return repr([facts.get(key) for key in _PROCESSOR])
     return repr((binding().get_host_cpu_name(), binding().get_host_cpu_features().flatten()))
 
 

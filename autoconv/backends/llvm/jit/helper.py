@@ -110,8 +110,8 @@ class Helper:
             with contextlib.suppress(ChildProcessError):  # the program reaps its children itself
                 os.waitpid(started, 0)
 
-    def exchange(self, modules: Sequence[tuple[str, int]], found: dict[int, bytes | BaseException]) -> None:
-        """Compile the modules and put the results into `found`, by position. Without modules, wait for LLVM.
+    def exchange(self, modules: Sequence[tuple[str, int]], results: dict[int, bytes | BaseException]) -> None:
+        """Compile the modules and put the results into `results`, by position. Without modules, wait for LLVM.
 
         Raises HelperEnded or _Restart if the process ends before all are done. The result of a module that took too
         long is HelperEnded.
@@ -119,16 +119,16 @@ class Helper:
         for number, (text, level) in enumerate(modules):
             data = text.encode()
             self._send(protocol.REQUEST.pack(number, level, len(data)) + data)
-        while len(found) < len(modules) or not self._has_llvm:
+        while len(results) < len(modules) or not self._has_llvm:
             number, kind, data = self._answer()
             if kind == protocol.LOADED:
                 self._has_llvm = True
             elif kind == protocol.CODE:
-                found[number] = data
+                results[number] = data
             elif kind == protocol.BAD:
-                found[number] = BadText(data.decode(errors="replace"))
+                results[number] = BadText(data.decode(errors="replace"))
             elif kind == protocol.OVER:
-                found[number] = HelperEnded("LLVM does not come to an end", is_late=True)
+                results[number] = HelperEnded("LLVM does not come to an end", is_late=True)
             elif kind == protocol.FAILED:
                 raise HelperEnded(f"LLVM cannot be loaded: {data.decode(errors='replace')}")
             else:
@@ -159,8 +159,8 @@ class Helper:
         text = ""
         if select.select([self._stderr], [], [], 0)[0]:
             text = os.read(self._stderr, _STDERR_LIMIT).decode(errors="replace")
-        found = _FATAL_MESSAGE.search(text)
-        return f"LLVM ended its process: {found[0][:200]}" if found else "LLVM ended its process"
+        match = _FATAL_MESSAGE.search(text)
+        return f"LLVM ended its process: {match[0][:200]}" if match else "LLVM ended its process"
 
 
 def _above_standard_streams(descriptor: int) -> int:
@@ -199,7 +199,7 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
     The result of a module is HelperEnded if LLVM ended the helper because of it, or could not be loaded, for example
     for lack of memory. Not reentrant. Raises HelperUnavailable.
     """
-    found: dict[int, bytes | BaseException] = {}
+    results: dict[int, bytes | BaseException] = {}
     waiting = longest_last(modules)[::-1]
     singly = 0  # number of waiting modules to compile one by one, because LLVM ended on one of them
     while waiting:
@@ -218,10 +218,10 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
         except BaseException:
             forget()  # the helper is still compiling modules whose results nothing needs
             raise
-        found.update({batch[number]: what for number, what in done.items()})
-        waiting = [i for i in waiting if i not in found]
+        results.update({batch[number]: what for number, what in done.items()})
+        waiting = [i for i in waiting if i not in results]
         singly = max(singly - 1, 0)
-    return [found[i] for i in range(len(modules))]
+    return [results[i] for i in range(len(modules))]
 
 
 def start() -> None:

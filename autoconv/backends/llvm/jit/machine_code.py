@@ -67,10 +67,10 @@ def _cache_by_position(make: Callable[_Arguments, _Result]) -> Callable[_Argumen
     """Return a function that calls `make` once for given positional arguments, and returns the same result again."""
     found: dict[Any, _Result] = {}
 
-    def get(*given: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
-        if given not in found:
-            found[given] = make(*given, **named)
-        return found[given]
+    def get(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        if arguments not in found:
+            found[arguments] = make(*arguments, **named)
+        return found[arguments]
 
     return get
 

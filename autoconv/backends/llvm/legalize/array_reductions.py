@@ -97,13 +97,13 @@ def value_of(inputs: Sequence[Any], steps: Sequence[Any]) -> Any:
     values: list[Any] = []
     for step in steps:
         if step.op == "base":
-            values.append(np.asarray(inputs[step.given[0]]))
+            values.append(np.asarray(inputs[step.operands[0]]))
         elif step.op:
             kernel = OPS[step.op].kernel
             assert kernel is not None
-            values.append(kernel(*(values[i] for i in step.given), **step.attributes))
+            values.append(kernel(*(values[i] for i in step.operands), **step.attributes))
         else:
-            values.append(np.array(inputs[step.given[0]]))
+            values.append(np.array(inputs[step.operands[0]]))
     return values[-1]
 
 

@@ -31,7 +31,7 @@ from autoconv.ops.traits import Traits
 _MOST_STEPS = 64
 
 
-BASE = "base"  # the op of a step that is an input, of which a gather reads the elements at the positions of a leaf
+BASE = "base"  # the op of a step for an input that a gather reads at the positions of a leaf
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class Step:
 
     type: TensorType
     op: str = ""
-    given: tuple[int, ...] = ()
+    operands: tuple[int, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
     def __hash__(self) -> int:
-        return hash((self.type, self.op, self.given))
+        return hash((self.type, self.op, self.operands))
 
 
 def _assign(x: np.ndarray, *inputs: Any, steps: tuple[Step, ...]) -> tuple[()]:
@@ -74,35 +74,35 @@ def with_statements(graph: Graph) -> Graph:
 def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Graph:
     copy, values = begin_copy(graph)
     copies[graph] = copy
-    found = _Statements(graph, overlaps)
+    statements = _Statements(graph, overlaps)
     parts: dict[Value, Value] = {}
     for node in graph.nodes:
-        if node in found.absorbed:
+        if node in statements.absorbed:
             continue
-        if node in found.parts:
-            given = [values[value] for value in node.inputs]
-            part = copy.add(PART, given, node.attributes, name=node.name, span=node.span)
+        if node in statements.parts:
+            operands = [values[value] for value in node.inputs]
+            part = copy.add(PART, operands, node.attributes, name=node.name, span=node.span)
             parts[node.results[0]] = part.results[0]
-            if found.is_part_only(node):
+            if statements.is_part_only(node):
                 continue
-        if node in found.totals:
-            inputs, steps, total = found.totals[node]
+        if node in statements.totals:
+            inputs, steps, total = statements.totals[node]
             attributes = {"steps": steps, "op": total.op, "options": tuple(total.options.items())}
             types = [value.type for value in node.results]
-            given = [parts.get(v) or values[v] for v in inputs]
-            given += _kept_alive(inputs, parts, values)
-            made = copy.add(TOTAL, given, attributes, types=types, name=node.name, span=node.span)
+            operands = [parts.get(v) or values[v] for v in inputs]
+            operands += _kept_alive(inputs, parts, values)
+            made = copy.add(TOTAL, operands, attributes, types=types, name=node.name, span=node.span)
             values[node.results[0]] = made.results[0]
             continue
-        if node in found.matches:
-            given = [parts.get(v) or values[_memory_of(v)] for v in node.inputs]
-            copy.add(node.op, given, node.attributes, name=node.name, span=node.span)
+        if node in statements.matches:
+            operands = [parts.get(v) or values[_memory_of(v)] for v in node.inputs]
+            copy.add(node.op, operands, node.attributes, name=node.name, span=node.span)
             continue
-        statement = found.of.get(node)
-        if node in found.checks and node.inputs[1].node in found.absorbed:
-            for leaf in found.leaves(node.inputs[1]):
-                given = [values[node.inputs[0]], values[leaf]]
-                copy.add(node.op, given, node.attributes, name=node.name, span=node.span)
+        statement = statements.of.get(node)
+        if node in statements.checks and node.inputs[1].node in statements.absorbed:
+            for leaf in statements.leaves(node.inputs[1]):
+                operands = [values[node.inputs[0]], values[leaf]]
+                copy.add(node.op, operands, node.attributes, name=node.name, span=node.span)
             continue
         if statement is None:
             regions = copied_regions(node, copies, lambda region: _rebuilt(region, overlaps, copies))
@@ -110,13 +110,13 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             values.update(zip(node.results, copied.results, strict=True))
             continue
         inputs, steps = statement
-        given = [parts.get(v) or values[v] for v in inputs]
+        operands = [parts.get(v) or values[v] for v in inputs]
         if node.op.name == "array_of":
-            target = values[node.results[0]] = _allocate_target(copy, node, given, steps)
+            target = values[node.results[0]] = _allocate_target(copy, node, operands, steps)
         else:
             target = values[node.inputs[0]]
-        given += _kept_alive(inputs, parts, values)
-        copy.add(ASSIGN, [target, *given], {"steps": steps}, types=(), name=node.name, span=node.span)
+        operands += _kept_alive(inputs, parts, values)
+        copy.add(ASSIGN, [target, *operands], {"steps": steps}, types=(), name=node.name, span=node.span)
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
 
@@ -140,8 +140,8 @@ def _allocate_target(copy: Graph, node: Node, inputs: Sequence[Value], steps: Se
             own = step.type.shape or ()
             at = axis - type_.rank + len(own)
             if not step.op and at >= 0 and own[at] is None:
-                given = inputs[step.given[0]]
-                found.append(copy.add(OPS["array_size"], [given], {"axis": at}, span=node.span).results[0])
+                operand = inputs[step.operands[0]]
+                found.append(copy.add(OPS["array_size"], [operand], {"axis": at}, span=node.span).results[0])
         sizes.append(copy.add(OPS["common_size"], found, span=node.span).results[0] if len(found) > 1 else found[0])
         shape.append(INPUT)
     attributes = {"shape": tuple(shape), "dtype": type_.dtype, "fill": None}
@@ -188,9 +188,9 @@ class _Statements:
                 self._visit(node)
             elif (total := total_of(node)) is not None:
                 self._visit_total(node, total)
-        made = [inputs for inputs, _ in self.of.values()] + [inputs for inputs, _, _ in self.totals.values()]
+        uses = [inputs for inputs, _ in self.of.values()] + [inputs for inputs, _, _ in self.totals.values()]
         for node in graph.nodes:  # loads that only statements use are read in place
-            if node.op.name != "array_load" or any(node.results[0] in inputs for inputs in made):
+            if node.op.name != "array_load" or any(node.results[0] in inputs for inputs in uses):
                 continue
             if self._is_used_by(node, self.absorbed | set(self.of) | set(self.totals)):
                 self.absorbed.add(node)
@@ -227,13 +227,13 @@ class _Statements:
         steps: list[Step] = []
         numbers: dict[Value, int] = {}
         found = [self._step(value, node, tree, inputs, steps, numbers) for value in total.values]
-        given = tuple(number for number in found if number is not None)
-        if len(given) < len(found) or len(steps) >= _MOST_STEPS:
+        operands = tuple(number for number in found if number is not None)
+        if len(operands) < len(found) or len(steps) >= _MOST_STEPS:
             return
         if not any(not step.op and None in (step.type.shape or ()) for step in steps):
             return  # loops over known sizes are better optimised elsewhere
         if total.between:
-            steps.append(Step(steps[given[0]].type, "multiply", given))
+            steps.append(Step(steps[operands[0]].type, "multiply", operands))
         self.totals[node] = inputs, tuple(steps), total
         self.parts |= set(self._pending)
         self.absorbed |= tree | set(total.between)
@@ -267,14 +267,14 @@ class _Statements:
     def _tree(self, values: Sequence[Value], users: set[Node], last: Node) -> set[Node]:
         """Return the nodes that compute the values elementwise, and only for `users`."""
         result: set[Node] = set()
-        wanted = {value.node for value in values}
+        nodes = {value.node for value in values}
         for node in reversed(self._graph.nodes[: self._positions[last]]):
-            if node not in wanted or getattr(node.results[0].type, "shape", ()) == ():
+            if node not in nodes or getattr(node.results[0].type, "shape", ()) == ():
                 continue
             fuses = is_element(node) or (is_gather(node) and self._is_undisturbed(node, last))
             if fuses and self._is_used_by(node, result | users):
                 result.add(node)
-                wanted |= {value.node for value in node.inputs}
+                nodes |= {value.node for value in node.inputs}
         return result
 
     def _step(
@@ -299,10 +299,10 @@ class _Statements:
         assert node is not None
         if is_gather(node):
             return self._gathered(node, store, tree, inputs, steps, numbers)
-        given = [self._step(operand, store, tree, inputs, steps, numbers) for operand in node.inputs]
-        if any(number is None for number in given):
+        operands = [self._step(operand, store, tree, inputs, steps, numbers) for operand in node.inputs]
+        if any(number is None for number in operands):
             return None
-        steps.append(Step(type_, node.op.name, tuple(n for n in given if n is not None), node.attributes))
+        steps.append(Step(type_, node.op.name, tuple(n for n in operands if n is not None), node.attributes))
         numbers[value] = len(steps) - 1
         return numbers[value]
 
@@ -322,27 +322,27 @@ class _Statements:
             return None
         load = base.node
         in_memory = load is not None and load.op.name == "array_load" and self._is_as_good(load, store)
-        given = load.inputs[0] if in_memory and load is not None else base
-        if given not in inputs:
-            inputs.append(given)
-        steps.append(Step(base.type, BASE, (inputs.index(given),)))  # type: ignore[arg-type]
+        operand = load.inputs[0] if in_memory and load is not None else base
+        if operand not in inputs:
+            inputs.append(operand)
+        steps.append(Step(base.type, BASE, (inputs.index(operand),)))  # type: ignore[arg-type]
         steps.append(Step(node.results[0].type, "get_item", (len(steps) - 1, number), node.attributes))  # type: ignore[arg-type]
         numbers[node.results[0]] = len(steps) - 1
         return len(steps) - 1
 
     def _leaf(
-        self, given: Value, value: Value, inputs: list[Value], steps: list[Step], numbers: dict[Value, int]
+        self, operand: Value, value: Value, inputs: list[Value], steps: list[Step], numbers: dict[Value, int]
     ) -> int | None:
         """Add an input: a tensor, read as a whole, or an array in memory, read element by element."""
         type_ = value.type
         assert isinstance(type_, TensorType)
-        if given is value and type_.shape and None in type_.shape:
+        if operand is value and type_.shape and None in type_.shape:
             if value.node is None or not is_part(value.node):
                 return None  # a kernel's result: not known to be contiguous
             self._pending.append(value.node)
-        if given not in inputs:
-            inputs.append(given)
-        steps.append(Step(type_, "", (inputs.index(given),)))
+        if operand not in inputs:
+            inputs.append(operand)
+        steps.append(Step(type_, "", (inputs.index(operand),)))
         numbers[value] = len(steps) - 1
         return numbers[value]
 
@@ -379,4 +379,4 @@ def is_sure(target: ArrayType, steps: Sequence[Step]) -> bool:
     return None not in target.shape and all(None not in (step.type.shape or ()) for step in steps)
 
 
-__all__ = ["is_sure", "ASSIGN", "BASE", "Step", "with_statements"]
+__all__ = ["ASSIGN", "BASE", "Step", "is_sure", "with_statements"]

@@ -326,7 +326,7 @@ def _fill(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 
 def _elements(vector: Value) -> list[Value] | None:
-    """Return the numbers of which a vector is put together."""
+    """Return the numbers that a vector is built from."""
     node = vector.node
     if node is None:
         return None

@@ -50,7 +50,7 @@ def name_computed_sizes(graph: Graph) -> Graph:
     """Return the graph, regions included, with symbols for unknown dimensions of tensors."""
     if has_recursion(graph) or not any(map(_is_unknown, _types(graph))):
         return graph
-    return expand(NamedSizes(graph, _Shared()).run())
+    return expand(NamedSizes(graph, _SymbolNumbers()).run())
 
 
 def gets_names(node: Node) -> bool:
@@ -61,8 +61,8 @@ def gets_names(node: Node) -> bool:
 
 
 def _types(graph: Graph) -> Sequence[Type]:
-    found = [value.type for node in graph.walk() for value in node.results]
-    return found + [value.type for value in graph.parameters]
+    types = [value.type for node in graph.walk() for value in node.results]
+    return types + [value.type for value in graph.parameters]
 
 
 def _is_unknown(type_: Type) -> bool:
@@ -76,38 +76,46 @@ def _is_unknown(type_: Type) -> bool:
 
 
 @dataclass
-class _Shared:
+class _SymbolNumbers:
     """The numbers of new symbols, which all graphs of a rewriting share."""
 
     numbers: Any = field(default_factory=count)
 
 
-class NamedSizes(Rewriter[_Shared]):
-    """Rewrite one graph. `known` maps descriptions of sizes to symbols, with those of enclosing graphs."""
+class NamedSizes(Rewriter[_SymbolNumbers]):
+    """Rewrite one graph. `symbols_by_key` maps descriptions of sizes to symbols, with those of enclosing graphs."""
 
     def __init__(
         self,
         graph: Graph,
-        shared: _Shared,
+        shared: _SymbolNumbers,
         copies: dict[Graph, Graph] | None = None,
-        given: Mapping[Value, Type] | None = None,
-        known: MutableMapping[Any, Any] | None = None,
+        outer_types: Mapping[Value, Type] | None = None,
+        symbols_by_key: MutableMapping[Any, Any] | None = None,
     ) -> None:
-        self._given = given or {}  # types of parameters that are values of the enclosing graph
-        self.known: MutableMapping[Any, Any] = {} if known is None else known
+        self._outer_types = outer_types or {}  # types of parameters that are values of the enclosing graph
+        self.symbols_by_key: MutableMapping[Any, Any] = {} if symbols_by_key is None else symbols_by_key
         super().__init__(graph, shared, copies)
 
     def type_of(self, value: Value) -> Type:
-        given = self._given.get(value)
-        return given if given is not None and has_computed(given) and _is_unknown(value.type) else value.type
+        outer_type = self._outer_types.get(value)
+        return (
+            outer_type
+            if outer_type is not None and has_computed(outer_type) and _is_unknown(value.type)
+            else value.type
+        )
 
     def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> NamedSizes:
         types = dict(zip(node.inputs, (value.type for value in inputs), strict=True))
         sources: dict[Value, list[Value]] = {}
         for parameter, source in parameter_sources(node, region):
             sources.setdefault(parameter, []).append(source)
-        given = {p: types[found[0]] for p, found in sources.items() if len(found) == 1 and found[0] in types}
-        return NamedSizes(region, self.shared, self.copies, given, ChainMap({}, self.known))
+        types_of_parameters = {
+            p: types[types_of_sources[0]]
+            for p, types_of_sources in sources.items()
+            if len(types_of_sources) == 1 and types_of_sources[0] in types
+        }
+        return NamedSizes(region, self.shared, self.copies, types_of_parameters, ChainMap({}, self.symbols_by_key))
 
     def rebuilt(self) -> Graph:
         for value in self.graph.parameters:
@@ -138,15 +146,17 @@ class NamedSizes(Rewriter[_Shared]):
         if not any(map(_is_unknown, types)) and not any(map(has_computed, types)):
             return None
         self.span = node.span
-        found = self._computed(node, inputs)
-        if found is not None:
-            return [found]
-        made = copy_node(self.copy, node, inputs)
-        if any(has_computed(x.type) for x in inputs) and (is_composite(made) or lowering_class(made) == "kernel"):
+        result = self._computed(node, inputs)
+        if result is not None:
+            return [result]
+        node_copy = copy_node(self.copy, node, inputs)
+        if any(has_computed(x.type) for x in inputs) and (
+            is_composite(node_copy) or lowering_class(node_copy) == "kernel"
+        ):
             # No rule covers the sizes: the kernel runs, and no later pass expands the node.
             self.copy.nodes.pop()
-            made = copy_node(self.copy, node, [self.with_unknown_sizes(value) for value in inputs])
-        return [self.named(value) for value in made.results]
+            node_copy = copy_node(self.copy, node, [self.with_unknown_sizes(value) for value in inputs])
+        return [self.named(value) for value in node_copy.results]
 
     def _computed(self, node: Node, inputs: list[Value]) -> Value | None:
         name = node.op.name
@@ -171,8 +181,8 @@ class NamedSizes(Rewriter[_Shared]):
         assert isinstance(result.type, TensorType)
         types = [result.type.with_shape(tuple(to))]
         attributes = {**node.attributes, **attributes}
-        made = self.copy.add(node.op, inputs, attributes, types=types, name=node.name, span=node.span)
-        return made.results[0]
+        node_made = self.copy.add(node.op, inputs, attributes, types=types, name=node.name, span=node.span)
+        return node_made.results[0]
 
     def named(self, value: Value) -> Value:
         """Return the value with a symbol for each unknown dimension."""
@@ -191,11 +201,11 @@ class NamedSizes(Rewriter[_Shared]):
 
     def size(self, key: Any, define: Callable[[tuple[ComputedSize, ...]], None], number: int = 1) -> Any:
         """Return the symbols of the sizes that `key` describes; `define` appends the node for new ones."""
-        if key not in self.known:
+        if key not in self.symbols_by_key:
             symbols = tuple(self.symbol() for _ in range(number))
             define(symbols)
-            self.known[key] = symbols
-        return self.known[key]
+            self.symbols_by_key[key] = symbols
+        return self.symbols_by_key[key]
 
     def total(self, size: Dimension) -> Dimension:
         """Return the symbol of a polynomial of sizes, clamped to 0."""
@@ -210,17 +220,17 @@ class NamedSizes(Rewriter[_Shared]):
         """Append a check that no size is 0; if one is, the kernel of the node runs, which raises."""
         needs = tuple(size for size in sizes if is_computed(size))
         key = "some", node.op.name, needs
-        if needs and key not in self.known:
+        if needs and key not in self.symbols_by_key:
             self.add(SOME_ELEMENTS, inputs, {**_op_and_options(node), "needs": needs})
-            self.known[key] = True
+            self.symbols_by_key[key] = True
 
     # ---- operands of different sizes
 
     def _elementwise(self, node: Node, inputs: list[Value]) -> Value | None:
         if not all(is_scalar(value.type) or is_dense(value.type) for value in inputs) or not has_element_rule(node):
             return None
-        found = self.broadcast(node, inputs)
-        return None if found is None else self.of_shape(node, found[0], found[1])
+        result = self.broadcast(node, inputs)
+        return None if result is None else self.of_shape(node, result[0], result[1])
 
     def broadcast(self, node: Node, inputs: Sequence[Value]) -> tuple[list[Value], tuple[Dimension, ...]] | None:
         """Return the operands with equal sizes or ones in each dimension, and the shape to which they broadcast.
@@ -236,25 +246,25 @@ class NamedSizes(Rewriter[_Shared]):
         keys = []
         for axis in range(-rank, 0):
             own = dict.fromkeys(shape[axis] for shape in shapes if len(shape) >= -axis and shape[axis] != 1)
-            given = [size for size in own if not is_computed(size)]
-            if len(given) > 1:
+            sizes = [size for size in own if not is_computed(size)]
+            if len(sizes) > 1:
                 return None
             if len(own) < 2:
                 result.append(next(iter(own), 1))
                 factors.append({})
                 continue
             key = "common", frozenset(own)
-            if key not in self.known:
-                common: Any = given[0] if given else self.symbol()
+            if key not in self.symbols_by_key:
+                common: Any = sizes[0] if sizes else self.symbol()
                 by = {size: self.symbol() for size in own if is_computed(size)}
                 members = tuple((size, by.get(size)) for size in own)
                 groups.append((common, members))
-                defines += [*([] if given else [common]), *by.values()]
-                self.known[key] = common, by
+                defines += [*([] if sizes else [common]), *by.values()]
+                self.symbols_by_key[key] = common, by
                 for size in by:
-                    self.known["common", frozenset((common, size))] = common, {size: by[size]}
+                    self.symbols_by_key["common", frozenset((common, size))] = common, {size: by[size]}
                 keys.append(key)
-            common, by = self.known[key]
+            common, by = self.symbols_by_key[key]
             result.append(common)
             factors.append(by)
         if groups:
@@ -269,29 +279,34 @@ class NamedSizes(Rewriter[_Shared]):
         by = tuple(factors[lead + d].get(size, 1) for d, size in enumerate(own))
         if all(factor == 1 for factor in by):
             return value
-        made = value.node
-        if made is not None and made.op.traits.elementwise and not made.op.traits.costly and not made.effects:
-            return self._rematerialised(made, result[lead:], factors[lead:])
+        definition = value.node
+        if (
+            definition is not None
+            and definition.op.traits.elementwise
+            and not definition.op.traits.costly
+            and not definition.effects
+        ):
+            return self._rematerialised(definition, result[lead:], factors[lead:])
         key = "stretched", value, by
-        if key not in self.known:
+        if key not in self.symbols_by_key:
             pairs = enumerate(zip(own, by, strict=True), lead)
             shape = tuple(size if factor == 1 else result[axis] for axis, (size, factor) in pairs)
             type_: Any = value.type
-            self.known[key] = self.add(STRETCHED, [value], {"needs": by}, [type_.with_shape(shape)])
-        return self.known[key]  # type: ignore[no-any-return]
+            self.symbols_by_key[key] = self.add(STRETCHED, [value], {"needs": by}, [type_.with_shape(shape)])
+        return self.symbols_by_key[key]  # type: ignore[no-any-return]
 
     def _rematerialised(
         self, node: Node, result: Sequence[Dimension], factors: Sequence[dict[Dimension, Any]]
     ) -> Value:
         """Return a cheap result recomputed from broadcast operands, so that no loop has to store it."""
         key = "again", node, tuple(result)
-        if key not in self.known:
+        if key not in self.symbols_by_key:
             inputs = node.inputs
             operands = [x if x.shape == () else self._stretched(x, result, factors) for x in inputs]
             shapes = [shape_of(value) for value in operands]
             to = [next((s[a] for s in shapes if len(s) >= -a and s[a] != 1), 1) for a in range(-len(result), 0)]
-            self.known[key] = self.of_shape(node, operands, to)
-        return self.known[key]  # type: ignore[no-any-return]
+            self.symbols_by_key[key] = self.of_shape(node, operands, to)
+        return self.symbols_by_key[key]  # type: ignore[no-any-return]
 
     def equal(self, node: Node, inputs: Sequence[Value], axes: Sequence[int]) -> list[Value] | None:
         """Return the operands with one symbol for their sizes along these axes, which have to be equal.
@@ -301,8 +316,8 @@ class NamedSizes(Rewriter[_Shared]):
         sizes = tuple(dict.fromkeys(shape_of(value)[axis] for value, axis in zip(inputs, axes, strict=True)))
         if len(sizes) == 1:
             return list(inputs)
-        given = [size for size in sizes if not is_computed(size)]
-        if len(given) > 1:
+        static = [size for size in sizes if not is_computed(size)]
+        if len(static) > 1:
             return None
 
         def define(symbols: tuple[ComputedSize, ...]) -> None:

@@ -83,10 +83,10 @@ def _diagonal(b: GraphBuilder, x: Any, labels: str) -> Operand:
 
 def _without_ones(b: GraphBuilder, x: Any, labels: str, size: Sizes) -> Operand:
     """Drop the dimensions of 1 that are broadcast."""
-    kept = [label for label, n in zip(labels, dimensions(x), strict=True) if n == size[label]]
-    if len(kept) == len(labels):
+    rest = [label for label, n in zip(labels, dimensions(x), strict=True) if n == size[label]]
+    if len(rest) == len(labels):
         return x, labels
-    return reshaped(b, x, [size[label] for label in kept]), "".join(kept)
+    return reshaped(b, x, [size[label] for label in rest]), "".join(rest)
 
 
 def _order(left: list[Operand], result: str, size: Sizes) -> list[tuple[int, int]]:
@@ -96,15 +96,15 @@ def _order(left: list[Operand], result: str, size: Sizes) -> list[tuple[int, int
     equation = (
         ",".join(labels for _, labels in left) + "->" + "".join(c for c in result if any(c in o for _, o in left))
     )
-    known = {label: n if isinstance(n, int) else _SOME for label, n in size.items()}
-    empty = [np.broadcast_to(np.zeros(()), [known[label] for label in labels]) for _, labels in left]
-    found = []
+    static = {label: n if isinstance(n, int) else _SOME for label, n in size.items()}
+    empty = [np.broadcast_to(np.zeros(()), [static[label] for label in labels]) for _, labels in left]
+    steps = []
     for step in np.einsum_path(equation, *empty, optimize="greedy")[0][1:]:
         *rest, first = sorted(step, reverse=True)
-        found += [(one, first) for one in rest[:1]]
+        steps += [(one, first) for one in rest[:1]]
         if len(step) > 2:  # all remaining operands: in pairs
-            found += [(len(step) - 2 - i, 0) for i in range(len(step) - 2)]
-    return found
+            steps += [(len(step) - 2 - i, 0) for i in range(len(step) - 2)]
+    return steps
 
 
 def _summed(b: GraphBuilder, x: Any, labels: str, needed: set[str]) -> Operand:
@@ -147,9 +147,9 @@ def _expand_to_labels(b: GraphBuilder, x: Any, own: str, labels: str, size: Size
     return reshaped(b, x, tuple(size[label] if label in own else 1 for label in labels))
 
 
-def _arranged(b: GraphBuilder, x: Any, labels: str, wanted: str, size: Sizes) -> Any:
+def _arranged(b: GraphBuilder, x: Any, labels: str, order: str, size: Sizes) -> Any:
     """Transpose the operand to the order of the wanted labels."""
-    return x if labels == wanted else b.transpose(x, perm=tuple(labels.index(label) for label in wanted))
+    return x if labels == order else b.transpose(x, perm=tuple(labels.index(label) for label in order))
 
 
 CONTRACTIONS: dict[str, Any] = {"einsum": einsum, "tensordot": tensordot}

@@ -13,11 +13,11 @@ def remove_dead_nodes(graph: Graph) -> None:
     """Remove dead nodes of one graph, without its regions: loops would have to store their results."""
     read = set(graph.outputs)
     needed: set[ComputedSize] = set()
-    kept: list[Node] = []
+    nodes: list[Node] = []
     for node in reversed(graph.nodes):
         lasting = node.effects is not Effects.PURE or node.regions or has_computed_sizes(node)
         if lasting or not read.isdisjoint(node.results) or not needed.isdisjoint(defined_sizes(node)):
-            kept.append(node)
+            nodes.append(node)
             read.update(node.inputs)
             needed.update(computed_sizes(node))
-    graph.nodes = kept[::-1]
+    graph.nodes = nodes[::-1]

@@ -51,19 +51,19 @@ def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] |
         return None
     if not is_dense(node.inputs[0].type) and node.op.name not in _OF_NUMBERS:
         return None
-    found = rule(GraphBuilder(copy, node.span), node, inputs)
-    if found is None:
+    replacement = rule(GraphBuilder(copy, node.span), node, inputs)
+    if replacement is None:
         return None
-    results = found if isinstance(found, tuple) else (found,)
+    results = replacement if isinstance(replacement, tuple) else (replacement,)
     assert [v.type for v in results] == [v.type for v in node.results], node
     return results
 
 
 def _is_known(node: Node) -> bool:
     """Return whether all shapes are known, constant or, where the rule supports it, open."""
-    known = is_dense if node.op.name in _BY_SYMBOLS else is_array
+    is_supported = is_dense if node.op.name in _BY_SYMBOLS else is_array
     types = [value.type for value in (*node.inputs, *node.results)]
-    return all((known(type_) or is_scalar(type_)) and not is_complex(type_) for type_ in types)
+    return all((is_supported(type_) or is_scalar(type_)) and not is_complex(type_) for type_ in types)
 
 
 def _is_empty_list(value: Value) -> bool:
@@ -132,11 +132,11 @@ def _variance_rule(root: bool) -> Rule:
         total = b.reduce_sum(b.square(b.subtract(x, b.reduce_mean(x, axis=over["axis"], keepdims=True))), **over)
         less = node.attributes.get("ddof", 0)
         if is_known(shape):
-            found = b.divide(total, float(max(math.prod(shape[a] for a in axes) - less, 0)))
+            result = b.divide(total, float(max(math.prod(shape[a] for a in axes) - less, 0)))
         else:
             rest = b.subtract(count(b, x, axes, dtype), b.constant(value=np.asarray(less, dtype.numpy)))
-            found = b.divide(total, b.maximum(rest, b.constant(value=np.zeros((), dtype.numpy))))
-        return b.sqrt(found) if root else found
+            result = b.divide(total, b.maximum(rest, b.constant(value=np.zeros((), dtype.numpy))))
+        return b.sqrt(result) if root else result
 
     return rule
 
@@ -147,12 +147,12 @@ def _index_of(name: str) -> Rule:
         result: Any = node.results[0].type
         if axis is None:
             x, axis = reshaped(b, x, (product(dimensions(x)),)), 0
-        found = getattr(b, name)(x, axis=axis, dtype=result.dtype)
+        scan = getattr(b, name)(x, axis=axis, dtype=result.dtype)
         if not node.attributes.get("keepdims"):
-            return found
-        if is_scalar(found.type):
-            return b.fill(found, shape=sizes(result))
-        return reshaped(b, found, dimensions(node.results[0]))
+            return scan
+        if is_scalar(scan.type):
+            return b.fill(scan, shape=sizes(result))
+        return reshaped(b, scan, dimensions(node.results[0]))
 
     return rule
 

@@ -32,8 +32,8 @@ def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     less, edge = plus(shape[axis], -1), fill(b, x, (*shape[:axis], 1, *shape[axis + 1 :]))
     if less == 0:
         return edge
-    kept = part(b, x, axis, 1, None, less) if back else part(b, x, axis, None, -1, less)
-    return joined(b, (kept, edge) if back else (edge, kept), axis, shape)
+    rest = part(b, x, axis, 1, None, less) if back else part(b, x, axis, None, -1, less)
+    return joined(b, (rest, edge) if back else (edge, rest), axis, shape)
 
 
 def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -54,16 +54,16 @@ def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if by_lengths and (inputs[1].node is None or inputs[1].node.op.name != "constant"):
         return None
     x, axis = inputs[0], node.attributes.get("axis", 0) % len(dimensions(inputs[0]))
-    found: list[Any] = []
+    parts_found: list[Any] = []
     start: Dimension = 0
     for value in node.results:
         size = dimensions(value)[axis]
         stop = plus(start, size)
-        found.append(part(b, x, axis, start, stop, size))
+        parts_found.append(part(b, x, axis, start, stop, size))
         start = stop
     if start != dimensions(x)[axis] and (by_lengths or node.op.name == "split_like"):
         return None
-    return tuple(found) if len(found) > 1 else found[0] if found else None
+    return tuple(parts_found) if len(parts_found) > 1 else parts_found[0] if parts_found else None
 
 
 def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -130,9 +130,9 @@ def _unless_zero(name: str) -> Any:
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         x, y = inputs
-        found = b.multiply(x, b.log(y)) if name == "xlogy" else b.divide(x, y)
+        product = b.multiply(x, b.log(y)) if name == "xlogy" else b.divide(x, y)
         zero = b.constant(value=np.zeros((), x.dtype.numpy))
-        return b.select(b.logical_and(b.equal(x, zero), b.logical_not(b.is_nan(y))), zero, found)
+        return b.select(b.logical_and(b.equal(x, zero), b.logical_not(b.is_nan(y))), zero, product)
 
     return rule
 
@@ -196,12 +196,12 @@ def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
     An operand that is computed from a transpose and numbers, such as `0.5 * A.T`, is computed from what is transposed.
     """
-    found, flips = list(inputs), [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
+    sources, flips = list(inputs), [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
     for i, value in enumerate(inputs):
         source = _transposed(b, value) if len(sizes(value.type)) == 2 else None
         if source is not None:
-            found[i], flips[i] = source, not flips[i]
-    return None if found == list(inputs) else b.matmul(*found, transpose_a=flips[0], transpose_b=flips[1])
+            sources[i], flips[i] = source, not flips[i]
+    return None if sources == list(inputs) else b.matmul(*sources, transpose_a=flips[0], transpose_b=flips[1])
 
 
 def _transposed(b: GraphBuilder, value: Value) -> Value | None:

@@ -133,8 +133,8 @@ def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
         if not changing.isdisjoint(inner.inputs) or inner.effects is not Effects.PURE:
             changing.update(inner.results)
             continue
-        made = copy_node(whole, inner, [places[value] for value in inner.inputs])
-        places.update(zip(inner.results, made.results, strict=True))
+        node_copy = copy_node(whole, inner, [places[value] for value in inner.inputs])
+        places.update(zip(inner.results, node_copy.results, strict=True))
     one = GraphBuilder(whole).constant(value=int64.numpy.type(1))
     whole.outputs = [GraphBuilder(whole).add(step, one), *(places[body.outputs[i]] for i in arrays)]
     second = copy.add(
@@ -142,8 +142,8 @@ def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
         {"state": 1 + len(arrays), MARK: True}, regions=(head, whole),
         types=[zero.type, *(node.results[i].type for i in arrays)], span=node.span,
     )  # fmt: skip
-    found = dict(zip(numbers, first.results, strict=False)) | dict(zip(arrays, second.results[1:], strict=True))
-    return [found[i] for i in range(count)]
+    by_number = dict(zip(numbers, first.results, strict=False)) | dict(zip(arrays, second.results[1:], strict=True))
+    return [by_number[i] for i in range(count)]
 
 
 def _counting(graph: Graph, numbers: Sequence[int], captured: Sequence[int], is_body: bool) -> Graph:
@@ -154,8 +154,8 @@ def _counting(graph: Graph, numbers: Sequence[int], captured: Sequence[int], is_
     values.update({graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in captured})
     for node in graph.nodes:
         if _is_number(node):
-            made = copy_node(copy, node, [values[value] for value in node.inputs])
-            values.update(zip(node.results, made.results, strict=True))
+            node_copy = copy_node(copy, node, [values[value] for value in node.inputs])
+            values.update(zip(node.results, node_copy.results, strict=True))
     if is_body:
         b = GraphBuilder(copy)
         again = b.add(turns, b.constant(value=int64.numpy.type(1)))

@@ -53,10 +53,10 @@ def select_order_statistics(graph: Graph) -> Graph:
         assert sort is not None
         places = inputs[1] if len(inputs) > 1 else _constant_position(copy, node)
         axis = normalised_axis(sort.attributes["axis"], len(sort.results[0].shape or ()))
-        made = copy.add(
+        statistics = copy.add(
             ORDER_STATISTICS, [sort.inputs[0], places], {"axis": axis}, types=[node.results[0].type], span=node.span
         )
-        return made.results
+        return statistics.results
 
     copy = clone(graph, rewrite)
     for inner in _graphs(copy):

@@ -73,15 +73,15 @@ class _Uses:
 class _Frame:
     """A dict of the graph that handlers read."""
 
-    def __init__(self, made: Node) -> None:
-        self.made = made
+    def __init__(self, node: Node) -> None:
+        self.creation = node
         self.capturing_nodes: list[Node] = []  # nodes that capture it in their regions, the outer ones first
         self.places: dict[Graph, Value] = {}  # the value that stands for it in each graph
         self.keys: dict[int, _Uses] = defaultdict(_Uses)
         self.unfit: set[int] = set()
 
     def rewrite(self) -> None:
-        if not self._follow(self.made.results[0]):
+        if not self._follow(self.creation.results[0]):
             return
         for key, uses in self.keys.items():
             if key not in self.unfit and self._agree(uses):
@@ -147,8 +147,8 @@ class _Frame:
         if not types:
             return True  # never read
         uses.type = types.pop()
-        given = [node.inputs[2] for node in (*uses.sets, *uses.gets)]
-        return not types and is_scalar(uses.type) and all(_is_number(value, uses.type) for value in given)
+        operands = [node.inputs[2] for node in (*uses.sets, *uses.gets)]
+        return not types and is_scalar(uses.type) and all(_is_number(value, uses.type) for value in operands)
 
     # ---- rewriting
 
@@ -167,8 +167,8 @@ class _Frame:
 
     def _new_cell(self, type_: Type) -> dict[Graph, Value]:
         """Make a cell; return the value that stands for it in each graph."""
-        graph = self.made.results[0].graph
-        cell = _insert(graph, self.made, CELL, (), type=type_).results[0]
+        graph = self.creation.results[0].graph
+        cell = _insert(graph, self.creation, CELL, (), type=type_).results[0]
         cells = {graph: cell}
         for owner in self.capturing_nodes:
             inner = [region.add_parameter(_CELL, cell.name) for region in owner.regions]
@@ -183,7 +183,7 @@ class _Frame:
             owner.inputs = tuple(value for value in owner.inputs if value is not outer)
             for region in owner.regions:
                 region.parameters.remove(self.places[region])
-        self.made.results[0].graph.nodes.remove(self.made)
+        self.creation.results[0].graph.nodes.remove(self.creation)
 
 
 def _graph_of(node: Node) -> Graph:

@@ -39,32 +39,32 @@ def _is_rotatable(node: Node) -> bool:
     test, body = node.regions
     state = state_size(node)
     same = [value.type for value in body.outputs] == [value.type for value in test.parameters[:state]]
-    given = [value.type for value in node.inputs] == [value.type for value in test.parameters]
+    has_same_inputs = [value.type for value in node.inputs] == [value.type for value in test.parameters]
     loops = any(lowering_class(inner) in _LOOPS for inner in test.nodes)
-    return same and given and is_scalar(test.outputs[0].type) and loops
+    return same and has_same_inputs and is_scalar(test.outputs[0].type) and loops
 
 
 def _rotated_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
     test, body = node.regions
     count = state_size(node)
-    (going,) = _written(copy, test, inputs)
+    (going,) = _inlined_outputs(copy, test, inputs)
     head, turned = Graph(test.name), Graph(body.name)
     for graph in (head, turned):
         graph.add_parameter(going.type, "going")
         for value in body.parameters:
             graph.add_parameter(value.type, value.name)
     head.outputs = head.parameters[:1]
-    state = _written(turned, body, turned.parameters[1:])
-    turned.outputs = [*_written(turned, test, [*state, *turned.parameters[1 + count :]]), *state]
-    made = copy.add(
+    state = _inlined_outputs(turned, body, turned.parameters[1:])
+    turned.outputs = [*_inlined_outputs(turned, test, [*state, *turned.parameters[1 + count :]]), *state]
+    loop = copy.add(
         node.op, [going, *inputs], {**node.attributes, "state": count + 1}, regions=(head, turned),
         types=[going.type, *(value.type for value in node.results)], name=node.name, span=node.span,
         device=node.device,
     )  # fmt: skip
-    return made.results[1:]
+    return loop.results[1:]
 
 
-def _written(copy: Graph, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
+def _inlined_outputs(copy: Graph, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
     """Add the nodes of a region, with rotated loops, to `copy`; return the region's outputs."""
     values = dict(zip(graph.parameters, arguments, strict=True))
     for node in graph.nodes:

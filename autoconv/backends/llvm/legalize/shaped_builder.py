@@ -56,8 +56,8 @@ def joined(b: GraphBuilder, parts: Sequence[Value], axis: int, shape: Sequence[D
 def count(b: GraphBuilder, x: Value, axes: Sequence[int], dtype: DType) -> Value:
     """Return the number of elements along the axes, as a number of that dtype."""
     sizes = dimensions(x)
-    known = math.prod(size for axis in axes if isinstance(size := sizes[axis], int))
-    found = b.constant(value=np.asarray(known, np.int64))
+    product = math.prod(size for axis in axes if isinstance(size := sizes[axis], int))
+    found = b.constant(value=np.asarray(product, np.int64))
     for axis in axes:
         if not isinstance(sizes[axis], int):
             found = b.multiply(found, b.dimension(x, axis=axis, dtype=int64))

@@ -65,10 +65,10 @@ def _sunk(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | Non
         if node.op.name == "get_item"
         else None
     )
-    found = None if rule is None else rule(copy, node, inputs, perm)
-    if found is None:
+    replacement = None if rule is None else rule(copy, node, inputs, perm)
+    if replacement is None:
         return None
-    operands, attributes, after = found
+    operands, attributes, after = replacement
     (inner,) = copy.add(node.op, operands, attributes, name=node.name, span=node.span, device=node.device).results
     return [_transposed(copy, node, inner, after)]
 
@@ -78,29 +78,29 @@ def take_turned_outputs(graph: Graph) -> frozenset[int]:
 
     Nothing else may refer to the array, as the entry then turns it in place: NumPy's result lies by columns as well.
     """
-    found: dict[int, Value] = {}
+    sources: dict[int, Value] = {}
     for i, value in enumerate(graph.outputs):
         perm, node = _perm_of(value), value.node
         if node is not None and perm is not None and perm == _reversed(len(perm)) and graph.outputs.count(value) == 1:
-            found[i] = node.inputs[0]
+            sources[i] = node.inputs[0]
     readers: dict[Value, list[Node]] = {}
     for node in graph.nodes:
         for value in dict.fromkeys(node.inputs):
             readers.setdefault(value, []).append(node)
-    arrays = [value for i, value in enumerate(graph.outputs) if i not in found] + list(found.values())
-    chosen = frozenset(
+    arrays = [value for i, value in enumerate(graph.outputs) if i not in sources] + list(sources.values())
+    dimensions = frozenset(
         i
-        for i, value in found.items()
+        for i, value in sources.items()
         if arrays.count(value) == 1
         and value.node is not None
         and lowering_class(value.node) in _NEW
         and is_dense(value.type)
         and all(reader is graph.outputs[i].node or lowering_class(reader) in _NEW for reader in readers[value])
     )
-    if chosen:
-        graph.outputs = [found[i] if i in chosen else value for i, value in enumerate(graph.outputs)]
+    if dimensions:
+        graph.outputs = [sources[i] if i in dimensions else value for i, value in enumerate(graph.outputs)]
         remove_dead_nodes(graph)
-    return chosen
+    return dimensions
 
 
 def _is_like_operand(node: Node) -> bool:
@@ -123,8 +123,8 @@ def _perm_of(value: Value) -> Perm | None:
     if node.op.name == "matrix_transpose":
         return (*range(rank - 2), rank - 1, rank - 2)
     perm = node.attributes.get("perm")
-    found = _reversed(rank) if perm is None else tuple(int(axis) % rank for axis in perm)
-    return None if found == tuple(range(rank)) else found
+    axes = _reversed(rank) if perm is None else tuple(int(axis) % rank for axis in perm)
+    return None if axes == tuple(range(rank)) else axes
 
 
 def _reversed(rank: int) -> Perm:
@@ -149,8 +149,8 @@ def _elementwise(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -
     if getattr(node.results[0].type, "rank", None) != len(perm):
         return None
     operands = [_as_it_lies(copy, node, value, perm) for value in inputs]
-    known = [value for value in operands if value is not None]
-    return (known, dict(node.attributes), perm) if len(known) == len(operands) else None
+    values = [value for value in operands if value is not None]
+    return (values, dict(node.attributes), perm) if len(values) == len(operands) else None
 
 
 def _as_it_lies(copy: Graph, node: Node, value: Value, perm: Perm) -> Value | None:
@@ -181,14 +181,18 @@ def _as_it_lies(copy: Graph, node: Node, value: Value, perm: Perm) -> Value | No
 def _reduced(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found | None:
     if len(inputs) != 1 or inputs[0].node is None:
         return None
-    given, rank = node.attributes["axis"], len(perm)
-    axes = range(rank) if given is None else [axis % rank for axis in ((given,) if isinstance(given, int) else given)]
+    axis_given, rank = node.attributes["axis"], len(perm)
+    axes = (
+        range(rank)
+        if axis_given is None
+        else [axis % rank for axis in ((axis_given,) if isinstance(axis_given, int) else axis_given)]
+    )
     if node.attributes.get("keepdims"):
         after = perm
     else:
         left = [axis for place, axis in enumerate(perm) if place not in axes]
         after = tuple(sorted(left).index(axis) for axis in left)
-    inner = None if given is None else tuple(sorted(perm[axis] for axis in axes))
+    inner = None if axis_given is None else tuple(sorted(perm[axis] for axis in axes))
     return [inputs[0].node.inputs[0]], {**node.attributes, "axis": inner}, after
 
 
@@ -211,8 +215,8 @@ def _part(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found
     for entry, _, axis, _ in aligned(spec, len(perm)):
         if not isinstance(entry, Rest):
             by_axis[perm[axis]] = entry
-    kept = [axis for axis in perm if not isinstance(by_axis[axis], At)]
-    after = tuple(sorted(kept).index(axis) for axis in kept)
+    axes = [axis for axis in perm if not isinstance(by_axis[axis], At)]
+    after = tuple(sorted(axes).index(axis) for axis in axes)
     return [source.inputs[0]], {**node.attributes, "spec": tuple(by_axis)}, after
 
 

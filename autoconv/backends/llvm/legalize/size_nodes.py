@@ -52,8 +52,8 @@ def _run(*inputs: Any, op: str, options: tuple[tuple[str, Any], ...], **_: Any) 
 
 def _fill(*numbers: Any, op: str, shape: tuple[Any, ...], **_: Any) -> tuple[()]:
     """Fill an array of these sizes, which raises for sizes that are negative or too large."""
-    given = iter(numbers)
-    vector = np.array([next(given) if size is None else size for size in shape], np.int64)
+    iterator = iter(numbers)
+    vector = np.array([next(iterator) if size is None else size for size in shape], np.int64)
     kernel = OPS[op].kernel
     assert kernel is not None
     kernel(np.zeros(()), vector, shape=(None,) * len(shape))
@@ -62,8 +62,8 @@ def _fill(*numbers: Any, op: str, shape: tuple[Any, ...], **_: Any) -> tuple[()]
 
 def _reshape(x: np.ndarray, *numbers: Any, wanted: tuple[Any, ...], **_: Any) -> tuple[()]:
     """Reshape, which raises where the numbers of elements differ."""
-    given = iter(numbers)
-    vector = np.array([next(given) if size is None else size for size in wanted], np.int64)
+    iterator = iter(numbers)
+    vector = np.array([next(iterator) if size is None else size for size in wanted], np.int64)
     kernel = OPS["reshape"].kernel
     assert kernel is not None
     kernel(x, vector, shape=(None,) * len(wanted))

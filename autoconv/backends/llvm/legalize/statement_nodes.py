@@ -18,8 +18,8 @@ def is_gather(node: Node) -> bool:
     base, positions = (value.type for value in node.inputs)
     if not is_dense(base) or len(base.shape or ()) != 1 or not is_native(base.dtype):
         return False
-    known = getattr(positions, "shape", None)
-    return bool(known) and None in known and positions.dtype.is_integer  # type: ignore[operator, union-attr]
+    shape = getattr(positions, "shape", None)
+    return bool(shape) and None in shape and positions.dtype.is_integer  # type: ignore[operator, union-attr]
 
 
 def is_part(node: Node) -> bool:

@@ -40,20 +40,20 @@ def split_components(graph: Graph) -> Graph:
 
     Only nodes whose results are read by such nodes and by reductions are split.
     """
-    chosen = {node for part in _graphs(graph) for node in _unrollable_nodes(part)}
-    if not chosen:
+    nodes = {node for part in _graphs(graph) for node in _unrollable_nodes(part)}
+    if not nodes:
         return graph
     parts: dict[Value, list[Value]] = {}
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         b = GraphBuilder(copy, node.span)
-        if node in chosen:
+        if node in nodes:
             count = sizes(node.results[0].type)[-1]
             pairs = zip(node.inputs, inputs, strict=True)
             operands = [parts.get(value) or _components(b, new, count) for value, new in pairs]
-            found = [getattr(b, node.op.name)(*(x[k] for x in operands), **node.attributes) for k in range(count)]
-            parts[node.results[0]] = found
-            return found[:1]  # never read
+            components = [getattr(b, node.op.name)(*(x[k] for x in operands), **node.attributes) for k in range(count)]
+            parts[node.results[0]] = components
+            return components[:1]  # never read
         if node.inputs and node.inputs[0] in parts:
             return [_reduced(b, node, parts[node.inputs[0]])]
         return None
@@ -134,8 +134,8 @@ def _reduced(b: GraphBuilder, node: Node, parts: list[Value]) -> Value:
         total = parts[0]
         for part in parts[1:]:
             total = join(total, part)
-        found = reduce(total, axis=rest, keepdims=keepdims) if rest else total
-        return found if sizes(found.type) == shape else b.reshape(found, shape=shape)
+        total_over_all = reduce(total, axis=rest, keepdims=keepdims) if rest else total
+        return total_over_all if sizes(total_over_all.type) == shape else b.reshape(total_over_all, shape=shape)
     columns = [reduce(part, axis=rest, keepdims=keepdims) for part in parts]
     place = (*shape[:-1], 1)
     single = [b.fill(c, shape=place) if is_scalar(c.type) else b.reshape(c, shape=place) for c in columns]

@@ -37,27 +37,27 @@ def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple:
 
     Raises NoLibrary for graphs that need Python, and WrongTarget for an unknown processor.
     """
-    chosen = processor(cpu, triple)
+    processor_ = processor(cpu, triple)
     failures = Failures()
-    with compiling_for(chosen.target):
+    with compiling_for(processor_.target):
         texts: list[str] = []
         for graph in graphs:
-            text, needs = _variant(form, graph, failures, len(texts), chosen)
+            text, needs = _variant(form, graph, failures, len(texts), processor_)
             if not needs:
                 texts.append(text)
             elif not texts:  # a graph for certain small sizes is left out instead
-                found = {(name, str(node.span) if node else ""): node for name, node in needs}
-                raise NoLibrary([(name, node.span if node else None) for (name, _), node in found.items()])
-        texts += [*_shared(chosen), _function(form, failures, len(texts), chosen)]
+                needs_by_name = {(name, str(node.span) if node else ""): node for name, node in needs}
+                raise NoLibrary([(name, node.span if node else None) for (name, _), node in needs_by_name.items()])
+        texts += [*_shared(processor_), _function(form, failures, len(texts), processor_)]
     public = [form.name, f"{form.name}_message", f"{form.name}_free"]
-    return LibraryObject(_compiled(texts, public, chosen), tuple(failures.messages))
+    return LibraryObject(_compiled(texts, public, processor_), tuple(failures.messages))
 
 
 def unfit(form: LibraryForm, graph: Graph, cpu: str = "x86-64-v3") -> list[str]:
     """Return the ops of a graph that need Python."""
-    chosen = processor(cpu, "x86_64-linux-gnu")
-    with compiling_for(chosen.target):
-        return [name for name, _ in _variant(form, graph, Failures(), 0, chosen)[1]]
+    processor_ = processor(cpu, "x86_64-linux-gnu")
+    with compiling_for(processor_.target):
+        return [name for name, _ in _variant(form, graph, Failures(), 0, processor_)[1]]
 
 
 def _variant(
@@ -101,20 +101,20 @@ def _remove_unread_objects(graph: Graph) -> None:
     regions = dict.fromkeys(region for node in graph.walk() for region in node.regions)  # those of recursions once
     for each in (*regions, graph):
         read = set(each.outputs)
-        kept: list[Node] = []
+        nodes: list[Node] = []
         for node in reversed(each.nodes):
             if node.regions or node.effects is not Effects.READ or not read.isdisjoint(node.results):
-                kept.append(node)
+                nodes.append(node)
                 read.update(node.inputs)
-        each.nodes = kept[::-1]
+        each.nodes = nodes[::-1]
 
 
 def _write_message(form: LibraryForm, module: ModuleText, count: int) -> None:
     """Write the function from a code to its text; the last of `count` texts is that of unknown codes."""
     code = Parameter("i32", "%code")
     out = FunctionText(module, Signature("ptr", (code,), "nounwind", f"{form.name}_message", exported=True))
-    known = out.icmp("ult", Operand.of("%code", "i32"), count - 1)
-    number = out.select(known, Operand.of("%code", "i32"), Operand.of(count - 1, "i32"))
+    is_known_code = out.icmp("ult", Operand.of("%code", "i32"), count - 1)
+    number = out.select(is_known_code, Operand.of("%code", "i32"), Operand.of(count - 1, "i32"))
     place = out.gep("ptr", "@texts", out.cast("zext", number, "i64"))
     out.ret(out.load("ptr", place))
     out.finish()

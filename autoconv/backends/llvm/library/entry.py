@@ -48,9 +48,9 @@ class _Function:
 
     def __init__(self, form: LibraryForm, module: ModuleText, name: str) -> None:
         self.form = form
-        given = [Parameter(passed(one), f"%given{i}") for i, one in self.arguments()]
-        given.append(Parameter("ptr", "%result"))
-        self.out = FunctionText(module, Signature("i32", given, "nounwind", name, exported=True))
+        parameters = [Parameter(passed(one), f"%given{i}") for i, one in self.arguments()]
+        parameters.append(Parameter("ptr", "%result"))
+        self.out = FunctionText(module, Signature("i32", parameters, "nounwind", name, exported=True))
 
     def arguments(self) -> Iterator[tuple[int, Argument]]:
         return ((i, one) for i, one in enumerate(self.form.parameters) if isinstance(one, Argument))
@@ -88,15 +88,15 @@ class _Variant(_Function):
         out, graph = self.out, self._graph
         self._take_sizes()
         natives, copies = [], []
-        for i, (given, value) in enumerate(zip(self.form.parameters, graph.parameters, strict=True)):
-            if isinstance(given, Fixed):
-                held = self._calls.object(np.asarray(given.value))(out)
-                natives.append(self._number(held, value) if is_scalar(value.type) else held)
+        for i, (parameter, value) in enumerate(zip(self.form.parameters, graph.parameters, strict=True)):
+            if isinstance(parameter, Fixed):
+                array = self._calls.object(np.asarray(parameter.value))(out)
+                natives.append(self._number(array, value) if is_scalar(value.type) else array)
             elif is_scalar(value.type):
-                natives.append(self._passed_number(i, given))
+                natives.append(self._passed_number(i, parameter))
             else:
-                native = self._array(i, given)
-                if not given.is_memory:
+                native = self._array(i, parameter)
+                if not parameter.is_memory:
                     slot = out.slot()
                     native = out.call("library_dense", native)
                     out.store("ptr", native, slot)
@@ -121,21 +121,21 @@ class _Variant(_Function):
 
     def _take_sizes(self) -> None:
         """Load open sizes into their registers; leave if they are other sizes than the graph's."""
-        out, known = self.out, set()
+        out, seen_sizes = self.out, set()
         for i, argument in self.arguments():
             type_: Any = self._graph.parameters[i].type
             for axis, (wanted, declared) in enumerate(zip(type_.shape, argument.shape, strict=True)):
                 if not isinstance(declared, Symbol):
                     continue
-                found = out.load("i64", out.gep("i64", self.lists(i, argument)[0], axis))
+                size = out.load("i64", out.gep("i64", self.lists(i, argument)[0], axis))
                 if not isinstance(wanted, Symbol):
-                    self.leave_unless(out.icmp("eq", found, wanted), OTHER_SIZES)
-                elif wanted not in known:
-                    known.add(wanted)
-                    out.define(register_of(wanted), found)
+                    self.leave_unless(out.icmp("eq", size, wanted), OTHER_SIZES)
+                elif wanted not in seen_sizes:
+                    seen_sizes.add(wanted)
+                    out.define(register_of(wanted), size)
                     self.leave_unless(out.icmp("sge", register_of(wanted), SMALLEST), OTHER_SIZES)
         for symbol in self._module.open.symbols:
-            if symbol not in known:
+            if symbol not in seen_sizes:
                 write_dimension(out, symbol)
                 self.leave_unless(out.icmp("sge", register_of(symbol), SMALLEST), OTHER_SIZES)
         for need in self._module.open.needs:
@@ -150,8 +150,8 @@ class _Variant(_Function):
         out.store(kind, given, place)
         return load(ElementWriter(out), argument.dtype, place, 0).ir
 
-    def _number(self, held: str, value: Any) -> str:
-        pointer = self.out.load("ptr", self.out.gep("i8", held, 16))
+    def _number(self, array: str, value: Any) -> str:
+        pointer = self.out.load("ptr", self.out.gep("i8", array, 16))
         return load(ElementWriter(self.out), value.dtype, pointer, 0).ir
 
     def _array(self, i: int, argument: Argument) -> str:
@@ -176,8 +176,8 @@ class _Variant(_Function):
             if output.rank:
                 out.leave_if(out.call("library_give", place, field), broken)
             elif output.dtype.is_complex:
-                held = out.load("ptr", place)
-                out.copy(field, out.load("ptr", out.gep("i8", held, 16)), output.dtype.size)
+                array = out.load("ptr", place)
+                out.copy(field, out.load("ptr", out.gep("i8", array, 16)), output.dtype.size)
                 out.call("release", place)
             else:
                 b = ElementWriter(out)
@@ -213,16 +213,16 @@ class _Entry(_Function):
             self._check(i, one)
         self._check_apart(tensors)
         out.store("i32", 0, "@code")
-        given = [f"%given{i}" for i, _ in self.arguments()]
+        arguments = [f"%given{i}" for i, _ in self.arguments()]
         kinds = ", ".join([*(passed(one) for _, one in self.arguments()), "ptr"])
         for number in range(count):
             name = f"{self.form.name}.{number}"
             module.declare(name, "i32", kinds)
-            found = out.call(name, *given, "%result")
+            result = out.call(name, *arguments, "%result")
             leave, go_on = out.label("done"), out.label("next")
-            out.branch_if(out.icmp("ne", found, OTHER_SIZES), leave, go_on)
+            out.branch_if(out.icmp("ne", result, OTHER_SIZES), leave, go_on)
             out.begin(leave)
-            out.ret(found)
+            out.ret(result)
             out.begin(go_on)
         out.ret(failures.code(self.form.no_code), "i32")
         out.finish()
@@ -243,8 +243,8 @@ class _Entry(_Function):
             if not isinstance(declared, Symbol):
                 self._require(out.icmp("eq", found, declared), f"{where} has to be {declared}")
             elif declared in self._sizes:
-                known, first = self._sizes[declared]
-                self._require(out.icmp("eq", found, known), f"{where} has to be that of {first}")
+                first_size, first = self._sizes[declared]
+                self._require(out.icmp("eq", found, first_size), f"{where} has to be that of {first}")
             else:
                 self._sizes[declared] = found, name
                 self._require(out.icmp("sge", found, 0), f"{where} is negative")

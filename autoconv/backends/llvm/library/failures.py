@@ -52,12 +52,12 @@ class Failures:
         """Return the definitions of the tables, once all code is written."""
         kinds: list[Kind] = [None, *self._kinds]
         errors = ", ".join(f"{{ i64, i64 }} {{ i64 -1, i64 {code} }}" for code in range(len(kinds)))
-        found = [f"@{ERRORS} = constant [{len(kinds)} x {{ i64, i64 }}] [{errors}]"]
-        found.append(list_constant(CAUGHT, [int(kind is not None) for kind in kinds]))
+        texts = [f"@{ERRORS} = constant [{len(kinds)} x {{ i64, i64 }}] [{errors}]"]
+        texts.append(list_constant(CAUGHT, [int(kind is not None) for kind in kinds]))
         for clauses in self._clauses:
             numbers = [_clause(kind, clauses) for kind in kinds]
-            found.append(list_constant(self.match(clauses), numbers))
-        return [text.replace("= internal constant", "= constant") for text in found]
+            texts.append(list_constant(self.match(clauses), numbers))
+        return [text.replace("= internal constant", "= constant") for text in texts]
 
 
 def _clause(kind: Kind, clauses: tuple[Any, ...]) -> int:

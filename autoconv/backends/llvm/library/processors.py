@@ -32,8 +32,8 @@ class Processor:
 def processor(cpu: str, triple: str) -> Processor:
     """Return the processor; raise WrongTarget for a level that it does not have."""
     here = _NAMES.get(platform.machine().lower(), platform.machine().lower())
-    given = triple.partition("-")[0].lower() or here
-    architecture = _NAMES.get(given, given)
+    name = triple.partition("-")[0].lower() or here
+    architecture = _NAMES.get(name, name)
     cpu = _SHORT.get(cpu, cpu)
     if cpu == "native" and architecture != here:
         raise WrongTarget(f"this machine is {here}, so that --cpu native is no processor of {triple}")

@@ -120,14 +120,14 @@ class _Product:
                 at = out.add(start, i)
                 inside = out.icmp("slt", at, "%lines")
                 safe = out.select(inside, at, Operand.of("0", "i64"))
-                found = out.load(kind, out.gep(kind, "%from", out.add(out.mul(safe, "%line"), out.mul(k, "%step"))))
+                element = out.load(kind, out.gep(kind, "%from", out.add(out.mul(safe, "%line"), out.mul(k, "%step"))))
                 place = out.add(out.add(base, out.mul(k, "%group")), i)
-                out.store(kind, out.select(inside, found, zero), out.gep(kind, "%to", place))
+                out.store(kind, out.select(inside, element, zero), out.gep(kind, "%to", place))
         out.ret()
         return out.finish(f"pack_{self._letter}")
 
     def _write_tile(self) -> str:
-        """Write the addition of a tile's sums to z, of which it has `rows` and `columns`, at most a whole tile."""
+        """Write the addition of a tile's sums to z, for the first `rows` and `columns` of a whole tile."""
         kind, vector, lanes = self._kind, self._vector, self._lanes
         parameters = "x:ptr y:ptr z:ptr some:i64 rows:i64 columns:i64 width:i64"
         out = FunctionText(self._module, _signature(parameters))

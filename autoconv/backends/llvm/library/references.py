@@ -22,7 +22,7 @@ from autoconv.graph.graph import Node
 from autoconv.ops.elements.maths import LIBM
 from autoconv.ops.elements.python_math import C_FUNCTIONS
 
-# Functions of the process that a library has itself (see library_host.ll), or finds in libc and libm.
+# Functions of the process that a library defines itself (see library_host.ll), or finds in libc and libm.
 HOST = frozenset({
     "PyByteArray_FromStringAndSize", "PyByteArray_Resize", "PyTuple_GetItem", "blas_get_threads", "blas_set_threads",
     "catch_error", "end_handling", "free",
@@ -34,7 +34,7 @@ _MATHS = frozenset(
 
 
 class NeedsPython(Exception):
-    """Nodes that native code runs by Python."""
+    """Raised for nodes that native code can only run by calling Python."""
 
     def __init__(self, nodes: Sequence[tuple[str, Node | None]]) -> None:
         super().__init__(", ".join(name for name, _ in nodes))
@@ -72,15 +72,15 @@ class LibraryCalls(Calls):
 
     def kernel(self, node: Node, owners: Sequence[Node], rarely: bool, operands: Operands | None = None) -> Reference:
         if node.op.name == "object_raise" and operands is not None:
-            made = node.inputs[0].node
-            if made is not None and self.held(made) is not None:
-                return self._coded(*failure_of(made, at=node))
+            source = node.inputs[0].node
+            if source is not None and self.constant_object(source) is not None:
+                return self._error_code(*failure_of(source, at=node))
             return lambda out: _code_of(out, operands(node.inputs[0]))
         if not rarely and node.op.name not in ("raise", "assert_true"):
             self._library.needs_python.append((node.op.name, node))
-        found = [operands(value) for value in node.inputs] if operands is not None else []
-        numbers = [one for one in found if isinstance(one, Element)]
-        if not causes(node) or not numbers or len(numbers) < len(found):
+        operands_of_node = [operands(value) for value in node.inputs] if operands is not None else []
+        numbers = [one for one in operands_of_node if isinstance(one, Element)]
+        if not causes(node) or not numbers or len(numbers) < len(operands_of_node):
             return self._failure(node)
         return lambda out: self._cause(out, node, numbers)
 
@@ -94,7 +94,7 @@ class LibraryCalls(Calls):
             code = out.select(test(b, numbers).ir, Operand.of(own, "i64"), code)
         return out.cast("inttoptr", code, "ptr")
 
-    def held(self, node: Node) -> Reference | None:
+    def constant_object(self, node: Node) -> Reference | None:
         if node.op.name != "object_exception" or node.inputs:
             return None
         code = self._failures.code(*failure_of(node))
@@ -108,7 +108,7 @@ class LibraryCalls(Calls):
 
     def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
         size = LIBRARY_STACK >> 10
-        return self._coded(f"{line_of(node.span)}: RecursionError: the calls need more than {size} KiB of stack")
+        return self._error_code(f"{line_of(node.span)}: RecursionError: the calls need more than {size} KiB of stack")
 
     def caller(self, node: Node, owners: Sequence[Node]) -> Reference:
         return self._failure(node)
@@ -117,9 +117,9 @@ class LibraryCalls(Calls):
         return self._failure(node)
 
     def _failure(self, node: Node) -> Reference:
-        return self._coded(*failure_of(node))
+        return self._error_code(*failure_of(node))
 
-    def _coded(self, message: str, kind: type[BaseException] | None = None) -> Reference:
+    def _error_code(self, message: str, kind: type[BaseException] | None = None) -> Reference:
         code = self._failures.code(message, kind)
 
         def reference(out: FunctionText) -> str:

@@ -43,10 +43,10 @@ def capsule(functions: Sequence[int], code: Any) -> Any:
 
     Capsule and code are never freed, as arrays may outlive everything else.
     """
-    made = _Handler(b"autoconv", 1, None, *functions)
+    handler = _Handler(b"autoconv", 1, None, *functions)
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    result = new(ctypes.addressof(made), _NAME, None)
-    for item in (made, result, code):
+    result = new(ctypes.addressof(handler), _NAME, None)
+    for item in (handler, result, code):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
     return result

@@ -52,22 +52,23 @@ _TAKEN: list[Callable[[], int]] = []  # the native function, once it is loaded
 _KEPT: list[Any] = []  # objects that machine code refers to
 
 
-def dispatching_method(address: Callable[[str], int], given: Dispatch) -> Any:
+def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any:
     """Return the method descriptor that replaces the `__call__` of a class.
 
     `address(name)` is the address of each of FUNCTIONS in the loaded code. A process has one such class.
     """
     definition = _MethodDefinition(b"__call__", address("dispatch"), 0x0080 | 0x0002, None)
-    _KEPT.extend((definition, given))
+    _KEPT.extend((definition, dispatch))
     for name, value in (
-        ("slow", id(given.slow)), ("failed", id(given.failed)), ("missing", id(NotImplemented)), ("slot", given.slot),
-        ("detour", ctypes.addressof(given.detour)), ("busy", ctypes.addressof(given.busy)),
-        ("variable", id(given.variable)), ("default", id(given.default)), ("flagged", id(given.flagged)),
+        ("slow", id(dispatch.slow)), ("failed", id(dispatch.failed)), ("missing", id(NotImplemented)),
+        ("slot", dispatch.slot),
+        ("detour", ctypes.addressof(dispatch.detour)), ("busy", ctypes.addressof(dispatch.busy)),
+        ("variable", id(dispatch.variable)), ("default", id(dispatch.default)), ("flagged", id(dispatch.flagged)),
     ):  # fmt: skip
         ctypes.c_int64.from_address(address(f"dispatch_{name}")).value = value
     make = ctypes.pythonapi.PyDescr_NewMethod
     make.restype, make.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_void_p]
-    return make(given.owner, ctypes.addressof(definition))
+    return make(dispatch.owner, ctypes.addressof(definition))
 
 
 def taken_float_errors(address: Callable[[str], int]) -> int:

@@ -40,10 +40,10 @@ def pending(text: str, objects: Iterable[Any] = ()) -> dict[str, int]:
     Each text is mapped to its optimisation level.
     """
     _AHEAD.clear()
-    wanted = [*_parts(text), (_dispatch, call_dispatch.text, 0)]
+    parts = [*_parts(text), (_dispatch, call_dispatch.text, 0)]
     if any(item is HANDLER for item in objects):
-        wanted.append((handler, array_pool.text, 0))
-    return {own(): level for find, own, level in wanted if not _is_loaded(find)}
+        parts.append((handler, array_pool.text, 0))
+    return {own(): level for find, own, level in parts if not _is_loaded(find)}
 
 
 def make_ready_ahead() -> None:

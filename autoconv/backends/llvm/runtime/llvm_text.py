@@ -16,7 +16,7 @@ def read(name: str, **values: int | str) -> str:
     """Return the text of a file, with exactly the values that it names filled in."""
     lines = (_FOLDER / f"{name}.ll").read_text(encoding="utf-8").splitlines(keepends=True)
     template = Template("".join(line for line in lines if not line.startswith(";")).lstrip("\n"))
-    wanted = set(template.get_identifiers())
-    if wanted != values.keys():
-        raise ValueError(f"{name}.ll names the values {sorted(wanted)}, and not {sorted(values)}")
+    names = set(template.get_identifiers())
+    if names != values.keys():
+        raise ValueError(f"{name}.ll names the values {sorted(names)}, and not {sorted(values)}")
     return template.substitute(values)

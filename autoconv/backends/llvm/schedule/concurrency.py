@@ -35,7 +35,7 @@ def _scheduled(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> lis
     """Order the items: those that no heavy item precedes, a group of independent heavy ones, the rest."""
     ids = {item: 1 << i for i, item in enumerate(plan.all_items)}
     order: list[Item] = []
-    left, found = list(items), False
+    left, is_pending = list(items), False
     while left:
         blocked, group, rest = 0, [], []
         for item in left:
@@ -50,14 +50,14 @@ def _scheduled(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> lis
             for one in own:
                 blocked |= ids[one]
         if len(group) > 1:
-            found = True
+            is_pending = True
             # The longest first: it runs in the thread that waits for the others.
             group.sort(key=heavy.__getitem__, reverse=True)
             nodes = [node for item in group for node in item.nodes]
             group = [type(group[0])(nodes, group[0].position, runs=[[item] for item in group], is_concurrent=True)]
         order += group
         left = rest
-    return order if found else list(items)
+    return order if is_pending else list(items)
 
 
 def _work_of_item(plan: Plan, item: Item) -> int:

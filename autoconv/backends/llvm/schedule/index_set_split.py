@@ -24,17 +24,17 @@ def straight(size: int, cuts: Callable[[int, int], set[int]]) -> list[tuple[int,
 
     `cuts(low, high)` returns the counts in between where the body changes. With too many ranges the loop stays whole.
     """
-    found, left = [], [(0, size)]
+    spans, left = [], [(0, size)]
     while left:
         low, high = left.pop()
         inside = sorted(cut for cut in cuts(low, high) if low < cut < high)
         if not inside:
-            found.append((low, high))
+            spans.append((low, high))
         else:
             left += list(zip([low, *inside], [*inside, high], strict=True))
-        if len(found) + len(left) > _MOST:
+        if len(spans) + len(left) > _MOST:
             return [(0, size)]
-    return sorted(found)
+    return sorted(spans)
 
 
 def in_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int]]:
@@ -50,12 +50,12 @@ def in_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int]]:
         yield high - lanes, high
 
 
-def cuts(plan: Plan, nodes: Sequence[Node], index: Point, span: Span, held: Container[Value]) -> set[int]:
+def cuts(plan: Plan, nodes: Sequence[Node], index: Point, span: Span, in_memory: Container[Value]) -> set[int]:
     """Return the counts within the span at which the elements that the nodes read at `index` change.
 
-    `held` are the values that the loops read from memory.
+    `in_memory` are the values that the loops read from memory.
     """
-    reader = _Reader(plan, span, held)
+    reader = _Reader(plan, span, in_memory)
     for node in nodes:
         kind = plan.classes[node]
         if kind == "scatter":
@@ -71,23 +71,23 @@ def cuts(plan: Plan, nodes: Sequence[Node], index: Point, span: Span, held: Cont
 class _Reader:
     """Follows the elements that one element is computed from, with their indices as data."""
 
-    def __init__(self, plan: Plan, span: Span, held: Container[Value]) -> None:
+    def __init__(self, plan: Plan, span: Span, in_memory: Container[Value]) -> None:
         self.plan = plan
         self.span = span
-        self.held = held
-        self._seen: set[tuple[Value, Point]] = set()
+        self.held = in_memory
+        self._visited: set[tuple[Value, Point]] = set()
 
     def visit(self, value: Value, index: Point) -> None:
         node = value.node
-        if is_scalar(value.type) or value in self.held or (value, index) in self._seen:
+        if is_scalar(value.type) or value in self.held or (value, index) in self._visited:
             return
-        self._seen.add((value, index))
+        self._visited.add((value, index))
         base = base_of(value, self.plan.views)
         if node is None or (base is not value and base in self.held and is_dense(base.type)):
             return
         if value in self.plan.views or self.plan.classes[node] == "copy":
-            found = index_map(node)
-            source = found.apply(index, self.span) if found is not None else None
+            mapping = index_map(node)
+            source = mapping.apply(index, self.span) if mapping is not None else None
             if source is not None:
                 self.positions(source)
                 self.visit(node.inputs[0], source)

@@ -29,8 +29,8 @@ def takes_patches(node: Node, patches: Patches) -> bool:
     if not is_of_open(node):
         return tiles_of(node, patches) is not None
     product = Product(node, patches)
-    known = (product.columns, product.inner, patches.rows[-1][1])
-    if current_target().vectors is None or not is_known(known) or len(patches.rows) < 2:  # type: ignore[arg-type]
+    counts = (product.columns, product.inner, patches.rows[-1][1])
+    if current_target().vectors is None or not is_known(counts) or len(patches.rows) < 2:  # type: ignore[arg-type]
         return False
     if product.columns < FEWEST_COLUMNS:
         return False

@@ -98,11 +98,11 @@ class Plan:
         """Drop nodes that extract patches where a matrix product reads the patches in place."""
         outputs = set(self.graph.outputs)
         for node in self.graph.nodes:
-            found = patches_of(node, self._consumers, outputs) if self.classes[node] == "matmul" else None
-            if found is not None and takes_patches(node, found):
-                self.patches[node] = found
-        for found in self.patches.values():
-            for node in found.nodes:
+            patches = patches_of(node, self._consumers, outputs) if self.classes[node] == "matmul" else None
+            if patches is not None and takes_patches(node, patches):
+                self.patches[node] = patches
+        for patches in self.patches.values():
+            for node in patches.nodes:
                 self.classes.pop(node, None)
         if self.patches:
             self._consumers = self._found_consumers()
@@ -186,8 +186,8 @@ class Plan:
         if reader.results and reader.results[0] in self._in_memory:
             return False
         if kind in ("view", "copy", "pick"):
-            found = positions(reader) if is_indexed(reader) else ()
-            return all(base is not value for one in found for base, _ in self.bases(one))
+            indices = positions(reader) if is_indexed(reader) else ()
+            return all(base is not value for one in indices for base, _ in self.bases(one))
         return kind == "join" or (kind in ("element", "reduce") and not reader.effects)
 
     # ---- groups
@@ -203,20 +203,20 @@ class Plan:
         if loops:
             shape = _loop_shape(node, kind)
             # A scatter raises before its loop.
-            chosen = self._join(shape, needs, joins) if not node.effects or kind == "scatter" else None
-            if chosen is None:
-                chosen = self._new_item(node, position, shape)
+            join = self._join(shape, needs, joins) if not node.effects or kind == "scatter" else None
+            if join is None:
+                join = self._new_item(node, position, shape)
             else:
-                self.all_items[chosen].nodes.append(node)
+                self.all_items[join].nodes.append(node)
         else:
-            chosen = self._new_item(node, position, None)
-        needs = {self.resolve(i) for i in needs | joins} - {chosen}
+            join = self._new_item(node, position, None)
+        needs = {self.resolve(i) for i in needs | joins} - {join}
         if node.effects is not Effects.PURE:
-            self._last_effect = chosen
-        self._item_of[node] = chosen
+            self._last_effect = join
+        self._item_of[node] = join
         if self.lent and any(base in self.lent for value in self.inputs(node) for base, _ in self.bases(value)):
-            self._readers_of_lent.add(chosen)
-        self._depend(chosen, needs)
+            self._readers_of_lent.add(join)
+        self._depend(join, needs)
 
     def _new_item(self, node: Node, position: int, shape: tuple[int, ...] | None) -> int:
         self.all_items.append(Item([node], position, shape, number=len(self.all_items)))
@@ -263,17 +263,17 @@ class Plan:
 
     def _join(self, shape: tuple[int, ...], needs: set[int], joins: set[int]) -> int | None:
         """Return the loop that the node joins: the first of the compatible ones, into which the others are merged."""
-        chosen: int | None = None
+        item_to_join: int | None = None
         for item in sorted(joins):
             inside = 1 << item
-            others = needs | (joins - {item} - ({chosen} if chosen is not None else set()))
+            others = needs | (joins - {item} - ({item_to_join} if item_to_join is not None else set()))
             if any(self.all_items[other].before & inside for other in others):
                 continue
-            if chosen is None:
-                chosen = item
-            elif not (self.all_items[item].before >> chosen & 1 or self.all_items[chosen].before & inside):
-                self.merge(chosen, item)
-        return chosen
+            if item_to_join is None:
+                item_to_join = item
+            elif not (self.all_items[item].before >> item_to_join & 1 or self.all_items[item_to_join].before & inside):
+                self.merge(item_to_join, item)
+        return item_to_join
 
     def merge(self, into: int, item: int) -> None:
         first, second = self.all_items[into], self.all_items[item]

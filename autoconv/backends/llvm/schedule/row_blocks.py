@@ -127,7 +127,7 @@ class _Run:
         self.members: list[Item] = []
         self.before: list[Item] = []
         self.after: list[Item] = []
-        self._made: set[Value] = set()
+        self._results: set[Value] = set()
         self._inside = self._behind = 0
 
     def take(self, item: Item) -> None:
@@ -136,7 +136,7 @@ class _Run:
         if not waits and self._keeps_to_rows(item):
             self.members.append(item)
             self._inside |= number
-            self._made.update(value for node in item.nodes for value in node.results)
+            self._results.update(value for node in item.nodes for value in node.results)
         elif waits or (item.before & self._inside and not self._is_view(item)):
             self.after.append(item)
             self._behind |= number
@@ -154,14 +154,14 @@ class _Run:
         if product is None:
             return item.shape is not None and self._loops_keep(item, item.shape)
         x, y = self.plan.inputs(product.node)
-        if product.patches and (x in self._made or product.rows % product.unit):
+        if product.patches and (x in self._results or product.rows % product.unit):
             return False
         if product.rows != self.rows or self._reads(y) or (x in self.plan.views and self._reads(x)):
             return False
-        return x not in self._made or (not product.flip_x and self._has_rows(x))
+        return x not in self._results or (not product.flip_x and self._has_rows(x))
 
     def _reads(self, value: Value) -> bool:
-        return any(base in self._made for base, _ in self.plan.bases(value))
+        return any(base in self._results for base, _ in self.plan.bases(value))
 
     def _has_rows(self, value: Value) -> bool:
         shape = sizes(value.type)
@@ -201,7 +201,7 @@ class _Run:
 
     def _is_at_row(self, value: Value, index: Point) -> bool:
         """Return whether an element that a member computes lies in the row of the index."""
-        if value in self._made:
+        if value in self._results:
             return index[0] == _ROW
         if value not in self.plan.views or not self._reads(value):
             return True
@@ -209,6 +209,6 @@ class _Run:
         assert node is not None
         if any(map(self._reads, node.inputs[1:])) or is_scalar(node.inputs[0].type):
             return False
-        found = index_map(node) if not is_indexed(node) else None
-        source = found.apply(index) if found is not None else None
+        mapping = index_map(node) if not is_indexed(node) else None
+        source = mapping.apply(index) if mapping is not None else None
         return source is not None and self._is_at_row(node.inputs[0], source)

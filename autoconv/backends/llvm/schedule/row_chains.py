@@ -152,8 +152,8 @@ class _Chain:
         assert node is not None
         if not any(base in places for base, _ in self.plan.bases(value)):
             return True
-        found = index_map(node)
-        source = found.apply(index) if found is not None else None
+        mapping = index_map(node)
+        source = mapping.apply(index) if mapping is not None else None
         if source is None:
             return False
         return is_scalar(node.inputs[0].type) or self._is_at(node.inputs[0], source, places)

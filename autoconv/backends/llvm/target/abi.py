@@ -131,12 +131,12 @@ def frames_left_offset() -> int | None:
         return words(depth - 1) if depth else list((ctypes.c_int32 * count).from_address(state()))
 
     limit, seen = sys.getrecursionlimit(), [words(depth) for depth in range(4)]
-    found = [
+    places = [
         i
         for i in range(count - 1)
         if all(one[i + 1] == limit and one[i] == seen[0][i] - depth > 0 for depth, one in enumerate(seen))
     ]
-    return 4 * found[0] if len(found) == 1 else None
+    return 4 * places[0] if len(places) == 1 else None
 
 
 def _numpy_core() -> Any:
@@ -193,8 +193,8 @@ def _check_layout() -> None:
     )(_numpy_table()[_NUMPY["PyArray_Empty"]])
     descriptor = np.dtype(np.int16)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(descriptor))  # the call takes over a reference
-    made = empty(2, (ctypes.c_int64 * 2)(4, 5), descriptor, 0)
-    if type(made) is not np.ndarray or made.shape != (4, 5) or made.dtype != np.int16:
+    result = empty(2, (ctypes.c_int64 * 2)(4, 5), descriptor, 0)
+    if type(result) is not np.ndarray or result.shape != (4, 5) or result.dtype != np.int16:
         raise UnknownLayout("NumPy's C API is not where native code expects it")
 
 
@@ -206,20 +206,20 @@ def _check_scalars() -> None:
 
 
 def _check_list() -> None:
-    made = ["a", "b", "c"]
-    at = id(made)
+    sample = ["a", "b", "c"]
+    at = id(sample)
     items = ctypes.c_int64.from_address(at + LIST_ITEMS).value
     words = (ctypes.c_int64 * 3).from_address(items)
-    if ctypes.c_int64.from_address(at + LIST_COUNT).value != 3 or list(words) != list(map(id, made)):
+    if ctypes.c_int64.from_address(at + LIST_COUNT).value != 3 or list(words) != list(map(id, sample)):
         raise UnknownLayout("a list of this Python does not lie in memory as native code expects")
 
 
 def _check_bytes() -> None:
     """Check the layout of a bytearray whose first bytes were deleted."""
-    made = bytearray(range(100))
-    del made[:7]
-    words = (ctypes.c_int64 * 6).from_address(id(made))
+    sample = bytearray(range(100))
+    del sample[:7]
+    words = (ctypes.c_int64 * 6).from_address(id(sample))
     size, room, memory, start = (words[at // 8] for at in (BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START))
-    shown = (ctypes.c_char * len(made)).from_buffer(made)
-    if size != len(made) or start != ctypes.addressof(shown) or not memory <= start <= memory + room - size:
+    shown = (ctypes.c_char * len(sample)).from_buffer(sample)
+    if size != len(sample) or start != ctypes.addressof(shown) or not memory <= start <= memory + room - size:
         raise UnknownLayout("a bytearray of this Python does not lie in memory as native code expects")

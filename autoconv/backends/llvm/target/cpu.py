@@ -9,8 +9,8 @@ import itertools
 @functools.cache
 def instructions() -> frozenset[str]:
     """Return the instruction sets of the first processor, as the system reports them; empty if it reports none."""
-    told = description()
-    return frozenset((told.get("flags") or told.get("Features") or "").split())
+    facts = description()
+    return frozenset((facts.get("flags") or facts.get("Features") or "").split())
 
 
 @functools.cache

@@ -108,9 +108,9 @@ def current_target() -> Target:
 
 
 @contextlib.contextmanager
-def compiling_for(wanted: Target | None) -> Iterator[None]:
+def compiling_for(target: Target | None) -> Iterator[None]:
     """Set the target; None: that of the compilation around, or this machine's."""
-    before = _COMPILING.set(wanted or current_target())
+    before = _COMPILING.set(target or current_target())
     try:
         yield
     finally:

@@ -104,8 +104,8 @@ def linspace(w: Rules, node: Node, start: Term, stop: Term, *number: Term) -> Te
     position = w.reshape(w.iota((count,), 0, start.dtype), (count, *[1] * start.rank))
     if count == 1:
         return w.reshape(start, (1, *start.shape))
-    found = position * ((stop - start) / float(count - 1)) + start
-    return w.select(position.same(float(count - 1)), stop, found)
+    point = position * ((stop - start) / float(count - 1)) + start
+    return w.select(position.same(float(count - 1)), stop, point)
 
 
 @lowers("assert_true")
@@ -139,10 +139,10 @@ def identity(w: Rules, node: Node, x: Term) -> Term:
 @lowers("absent")
 def absent(w: Rules, node: Node) -> Term | None:
     type_ = node.results[0].type
-    given = getattr(type_, "shape", None)
-    if given is None or not all(isinstance(size, int) for size in given):
+    static_sizes = getattr(type_, "shape", None)
+    if static_sizes is None or not all(isinstance(size, int) for size in static_sizes):
         return None
-    return w.expanded(w.constant(0, type_.dtype), given)  # type: ignore[union-attr]
+    return w.expanded(w.constant(0, type_.dtype), static_sizes)  # type: ignore[union-attr]
 
 
 @lowers("real", "imag", "conjugate", "angle")
@@ -160,8 +160,8 @@ def parts(w: Rules, node: Node, x: Term) -> Term:
 
 
 def _real_angle(w: Rules, x: Term) -> Term:
-    found = w.select(x < 0.0, w.constant(np.pi, x.dtype), 0.0)
-    return w.select(w.is_nan(x), x, found)
+    choice = w.select(x < 0.0, w.constant(np.pi, x.dtype), 0.0)
+    return w.select(w.is_nan(x), x, choice)
 
 
 @lowers("bitcast")
@@ -187,16 +187,16 @@ def saturate_cast(w: Rules, node: Node, x: Term) -> Term | None:
 @lowers("xlogy", "xdivy")
 def guarded(w: Rules, node: Node, x: Term, y: Term) -> Term:
     x, y = w.broadcast(x, y)
-    found = x * w.libm("log", y) if node.op.name == "xlogy" else x / y
-    return w.select(x.same(0.0) & ~w.is_nan(y), 0.0, found)
+    product = x * w.libm("log", y) if node.op.name == "xlogy" else x / y
+    return w.select(x.same(0.0) & ~w.is_nan(y), 0.0, product)
 
 
 @lowers("logaddexp")
 def logaddexp(w: Rules, node: Node, x: Term, y: Term) -> Term:
     x, y = w.broadcast(x, y)
     large, small = w.select(x > y, x, y), w.select(x > y, y, x)
-    found = large + w.libm("log1p", w.libm("exp", small - large))
-    return w.select(x.same(y), x + w.constant(float(np.log(2.0)), x.dtype), found)
+    total = large + w.libm("log1p", w.libm("exp", small - large))
+    return w.select(x.same(y), x + w.constant(float(np.log(2.0)), x.dtype), total)
 
 
 @lowers("numpy_clip")

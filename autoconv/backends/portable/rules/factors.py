@@ -32,11 +32,11 @@ class Elimination:
         sign = w.expanded(w.constant(1, x.dtype), x.shape[:-2])
         state = [w.constant(0, int64), x, eye, sign]
         word = w.sure(w.word)
-        found = w.loop(
+        state_after = w.loop(
             lambda now, word: _has_next_column(w, now, word, size), lambda now, word: _turn(w, now, word), state, word
         )
-        w.word = found.pop()
-        self.packed, self.rows, self.sign = found[1:]
+        w.word = state_after.pop()
+        self.packed, self.rows, self.sign = state_after[1:]
         self.w = w
 
     def diagonal(self) -> Term:
@@ -56,23 +56,25 @@ class Elimination:
 
         def turn(now: list[Term], word: Term) -> list[Term]:
             w.word = word
-            step, found = now
+            step, solution = now
             at = step if lower else w.binary("subtract", size - 1, step)
             here = w.reshape(place.same(at), (size, 1))
             row = w.reduce(w.select(w.reshape(here, (size, 1)), packed, 0), (packed.rank - 2,), "add", 0)
-            known = place < at if lower else place > at
-            sums = w.reduce(expanded_at(w, w.select(known, row, 0), row.rank) * found, (found.rank - 2,), "add", 0)
+            is_solved = place < at if lower else place > at
+            sums = w.reduce(
+                expanded_at(w, w.select(is_solved, row, 0), row.rank) * solution, (solution.rank - 2,), "add", 0
+            )
             rest = expanded_at(w, sums, sums.rank - 1)
-            value = found - rest
+            value = solution - rest
             if not lower:
                 pivot = w.reduce(w.select(place.same(at), row, 0), (row.rank - 1,), "add", 0)
                 value = value / expanded_at(w, expanded_at(w, pivot, pivot.rank), pivot.rank + 1)
-            return [step + 1, w.chosen(*w.broadcast(here, value, found))]
+            return [step + 1, w.chosen(*w.broadcast(here, value, solution))]
 
         state = [w.constant(0, int64), y]
-        found = w.loop(lambda now, word: _has_next_column(w, now, word, size), turn, state, w.sure(w.word))
-        w.word = found.pop()
-        return found[1]
+        solution = w.loop(lambda now, word: _has_next_column(w, now, word, size), turn, state, w.sure(w.word))
+        w.word = solution.pop()
+        return solution[1]
 
 
 def _has_next_column(w: Control, now: list[Term], word: Term, size: int) -> Term:
@@ -101,9 +103,9 @@ def _turn(w: Control, now: list[Term], word: Term) -> list[Term]:
     factor = w.select(place > step, column / w.select(wide.same(0.0), 1.0, wide), 0.0)
     tall = expanded_at(w, factor, rank - 1)
     eliminated = x - tall * w.select(place > step, expanded_at(w, own, rank - 2), 0.0)
-    kept = w.select(place.same(step), w.expanded(tall, x.shape), eliminated)
+    choice = w.select(place.same(step), w.expanded(tall, x.shape), eliminated)
     lower = w.broadcast(down > step, x)[0]
-    return [step + 1, w.chosen(lower, kept, x), rows, sign]
+    return [step + 1, w.chosen(lower, choice, x), rows, sign]
 
 
 def _exchanged(w: Control, x: Term, down: Term, first: Term, second: Term) -> Term:
@@ -111,8 +113,8 @@ def _exchanged(w: Control, x: Term, down: Term, first: Term, second: Term) -> Te
     axis = x.rank - 2
     a = expanded_at(w, w.reduce(w.select(down.same(first), x, 0), (axis,), "add", 0), axis)
     b = expanded_at(w, w.reduce(w.select(w.compare("eq", down, second), x, 0), (axis,), "add", 0), axis)
-    found = w.chosen(*w.broadcast(w.compare("eq", down, second), a, x))
-    return w.chosen(*w.broadcast(w.compare("eq", down, first), b, found))
+    exchanged = w.chosen(*w.broadcast(w.compare("eq", down, second), a, x))
+    return w.chosen(*w.broadcast(w.compare("eq", down, first), b, exchanged))
 
 
 def _is_supported_matrix(x: Term) -> bool:

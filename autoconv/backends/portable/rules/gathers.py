@@ -62,9 +62,9 @@ def gather(w: Rules, node: Node, x: Term, index: Term) -> Term:
     axis, batch = whole(node.attributes.get("axis", 0), x.rank), node.attributes.get("batch_dims", 0)
     index = checked(w, index, w.sizes(x)[axis])
     front = moved(w, x, [axis], [batch])
-    found = gathered(w, front, [*_batch_positions(w, index, batch), index])
+    rows = gathered(w, front, [*_batch_positions(w, index, batch), index])
     between = axis - batch
-    return moved(w, found, range(index.rank, index.rank + between), range(batch, axis))
+    return moved(w, rows, range(index.rank, index.rank + between), range(batch, axis))
 
 
 @lowers("ungather")
@@ -74,8 +74,8 @@ def ungather(w: Rules, node: Node, x: Term, index: Term, like: Term) -> Term:
     index = checked(w, index, w.sizes(like)[axis])
     rows = moved(w, x, range(batch, axis), range(index.rank, index.rank + axis - batch))
     base = moved(w, w.filled_like(like, 0, x.dtype), [axis], [batch])
-    found = scattered(w, base, [*_batch_positions(w, index, batch), index], rows, "add")
-    return moved(w, found, [batch], [axis])
+    total = scattered(w, base, [*_batch_positions(w, index, batch), index], rows, "add")
+    return moved(w, total, [batch], [axis])
 
 
 def scattered(w: Rules, base: Term, positions: Sequence[Term], updates: Term, combine: str | None) -> Term:

@@ -44,23 +44,23 @@ def tensordot(w: Rules, node: Node, x: Term, y: Term) -> Term:
 @lowers("einsum")
 def einsum(w: Rules, node: Node, *operands: Term) -> Term | None:
     """Contract from left to right: each step sums what neither the result nor a later operand has."""
-    given = node.attributes["equation"].replace(" ", "")
-    left, arrow, right = given.partition("->")
+    equation = node.attributes["equation"].replace(" ", "")
+    left, arrow, right = equation.partition("->")
     names = left.split(",")
     names, right = _without_ellipsis(names, right, bool(arrow), [x.rank for x in operands])
     if names is None:
         return None
-    total, known = _diagonal(w, operands[0], names[0])
+    total, names_of_total = _diagonal(w, operands[0], names[0])
     if total is None:
         return None
     for i, (x, own) in enumerate(zip(operands[1:], names[1:], strict=True)):
         later = set("".join(names[i + 2 :])) | set(right)
-        found, own = _diagonal(w, x, own)
-        if found is None:
+        diagonal, own = _diagonal(w, x, own)
+        if diagonal is None:
             return None
-        total, known = _contract(w, total, known, found, own, later)
-    total, known = _summed(w, total, known, set(right))
-    return w.transpose(total, [known.index(c) for c in right])
+        total, names_of_total = _contract(w, total, names_of_total, diagonal, own, later)
+    total, names_of_total = _summed(w, total, names_of_total, set(right))
+    return w.transpose(total, [names_of_total.index(c) for c in right])
 
 
 def _without_ellipsis(names: list[str], right: str, arrow: bool, ranks: list[int]) -> tuple[Any, str]:
@@ -69,15 +69,15 @@ def _without_ellipsis(names: list[str], right: str, arrow: bool, ranks: list[int
     if dots > len(free):
         return None, right
     letters = "".join(free[:dots])
-    found = [
+    names_found = [
         name.replace("...", letters[dots - (rank - len(name) + 3) :] if "..." in name else "")
         for name, rank in zip(names, ranks, strict=True)
     ]
     if not arrow:
-        joined = "".join(found)
+        joined = "".join(names_found)
         once = sorted(c for c in set(joined) if joined.count(c) == 1 and c not in letters)
-        return found, letters + "".join(once)
-    return found, right.replace("...", letters)
+        return names_found, letters + "".join(once)
+    return names_found, right.replace("...", letters)
 
 
 def _diagonal(w: Rules, x: Term, name: str) -> tuple[Term | None, str]:
@@ -91,14 +91,14 @@ def _diagonal(w: Rules, x: Term, name: str) -> tuple[Term | None, str]:
             return None, name
         shape = [size if a in (first, second) else 1 for a in range(x.rank)]
         mask = w.array(np.eye(size, dtype=bool).reshape(shape), w.truth)
-        kept = w.chosen(*w.broadcast(mask, x, w.constant(0, x.dtype)))
-        return _diagonal(w, w.reduce(kept, (second,), "add", 0), name[:second] + name[second + 1 :])
+        masked = w.chosen(*w.broadcast(mask, x, w.constant(0, x.dtype)))
+        return _diagonal(w, w.reduce(masked, (second,), "add", 0), name[:second] + name[second + 1 :])
     return x, name
 
 
-def _summed(w: Rules, x: Term, name: str, wanted: set[str]) -> tuple[Term, str]:
-    axes = [axis for axis, c in enumerate(name) if c not in wanted]
-    return w.reduce(x, axes, "add", 0), "".join(c for c in name if c in wanted)
+def _summed(w: Rules, x: Term, name: str, labels: set[str]) -> tuple[Term, str]:
+    axes = [axis for axis, c in enumerate(name) if c not in labels]
+    return w.reduce(x, axes, "add", 0), "".join(c for c in name if c in labels)
 
 
 def _contract(w: Rules, x: Term, a: str, y: Term, b: str, later: set[str]) -> tuple[Term, str]:
@@ -106,11 +106,11 @@ def _contract(w: Rules, x: Term, a: str, y: Term, b: str, later: set[str]) -> tu
     y, b = _summed(w, y, b, later | set(a))
     both = [c for c in a if c in b]
     batch, inner = [c for c in both if c in later], [c for c in both if c not in later]
-    found = w.dot(
+    product = w.dot(
         x, y, tuple(a.index(c) for c in batch), tuple(b.index(c) for c in batch), tuple(a.index(c) for c in inner),
         tuple(b.index(c) for c in inner),
     )
-    return found, "".join([*batch, *(c for c in a if c not in both), *(c for c in b if c not in both)])
+    return product, "".join([*batch, *(c for c in a if c not in both), *(c for c in b if c not in both)])
 
 
 @lowers("cholesky")

@@ -40,63 +40,63 @@ def reserve(w: Rules, node: Node, count: Term) -> ListTerm | None:
 
 
 @lowers("list_length")
-def length(w: Rules, node: Node, given: ListTerm) -> Term:
-    return w.cast(given.length, node.results[0].dtype)
+def length(w: Rules, node: Node, list_term: ListTerm) -> Term:
+    return w.cast(list_term.length, node.results[0].dtype)
 
 
-def _write_row(w: Rules, given: ListTerm, at: Term, x: Term) -> Term:
+def _write_row(w: Rules, list_term: ListTerm, at: Term, x: Term) -> Term:
     zeros = [w.constant(0, int64)] * x.rank
-    shaped = w.expanded(x, given.buffer.shape[1:])
-    return w.dynamic_update(given.buffer, expanded_at(w, shaped, 0), [w.cast(at, int64), *zeros])
+    shaped = w.expanded(x, list_term.buffer.shape[1:])
+    return w.dynamic_update(list_term.buffer, expanded_at(w, shaped, 0), [w.cast(at, int64), *zeros])
 
 
-def _read_row(w: Rules, given: ListTerm, at: Term) -> Term:
-    return dropped(w, w.dynamic_part(given.buffer, 0, w.cast(at, int64), 1), [0])
+def _read_row(w: Rules, list_term: ListTerm, at: Term) -> Term:
+    return dropped(w, w.dynamic_part(list_term.buffer, 0, w.cast(at, int64), 1), [0])
 
 
 @lowers("list_push")
-def push(w: Rules, node: Node, given: ListTerm, x: Term) -> ListTerm:
-    w.fail(given.length >= w.capacity)
-    return ListTerm(_write_row(w, given, given.length, w.cast(x, given.buffer.dtype)), given.length + 1)
+def push(w: Rules, node: Node, list_term: ListTerm, x: Term) -> ListTerm:
+    w.fail(list_term.length >= w.capacity)
+    return ListTerm(_write_row(w, list_term, list_term.length, w.cast(x, list_term.buffer.dtype)), list_term.length + 1)
 
 
 @lowers("list_pop")
-def pop(w: Rules, node: Node, given: ListTerm) -> list[Any]:
-    w.fail(given.length <= 0)
-    last = given.length - 1
-    return [ListTerm(given.buffer, last), _read_row(w, given, last)]
+def pop(w: Rules, node: Node, list_term: ListTerm) -> list[Any]:
+    w.fail(list_term.length <= 0)
+    last = list_term.length - 1
+    return [ListTerm(list_term.buffer, last), _read_row(w, list_term, last)]
 
 
 @lowers("list_get")
-def get(w: Rules, node: Node, given: ListTerm, index: Term) -> Term:
-    return _read_row(w, given, checked(w, index, given.length, bool(node.attributes.get("wrap"))))
+def get(w: Rules, node: Node, list_term: ListTerm, index: Term) -> Term:
+    return _read_row(w, list_term, checked(w, index, list_term.length, bool(node.attributes.get("wrap"))))
 
 
 @lowers("list_set")
-def set_(w: Rules, node: Node, given: ListTerm, index: Term, x: Term) -> ListTerm:
-    x = w.cast(x, given.buffer.dtype)
+def set_(w: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
+    x = w.cast(x, list_term.buffer.dtype)
     if not node.attributes.get("resize"):
-        at = checked(w, index, given.length, bool(node.attributes.get("wrap")))
-        return ListTerm(_write_row(w, given, at, x), given.length)
+        at = checked(w, index, list_term.length, bool(node.attributes.get("wrap")))
+        return ListTerm(_write_row(w, list_term, at, x), list_term.length)
     at = w.cast(index, int32)
     w.fail((at < 0) | (at >= w.capacity))
     end = at + 1
-    cleared = _cleared(w, given, given.length)
-    return ListTerm(_write_row(w, cleared, at, x), w.select(end > given.length, end, given.length))
+    cleared = _cleared(w, list_term, list_term.length)
+    return ListTerm(_write_row(w, cleared, at, x), w.select(end > list_term.length, end, list_term.length))
 
 
-def _cleared(w: Rules, given: ListTerm, start: Term) -> ListTerm:
+def _cleared(w: Rules, list_term: ListTerm, start: Term) -> ListTerm:
     """Return the list with zeros from `start` on: what a longer list has there."""
-    buffer = given.buffer
+    buffer = list_term.buffer
     inside = w.iota((w.capacity,), 0, int32) < start
     mask = w.expanded(w.reshape(inside, (w.capacity, *[1] * (buffer.rank - 1))), buffer.shape)
-    return ListTerm(w.select(mask, buffer, 0), given.length)
+    return ListTerm(w.select(mask, buffer, 0), list_term.length)
 
 
 @lowers("list_zeros_like")
-def zeros_like(w: Rules, node: Node, given: ListTerm) -> ListTerm:
-    zeros = w.filled_like(given.buffer, 0, given.buffer.dtype)
-    return ListTerm(zeros, given.length)
+def zeros_like(w: Rules, node: Node, list_term: ListTerm) -> ListTerm:
+    zeros = w.filled_like(list_term.buffer, 0, list_term.buffer.dtype)
+    return ListTerm(zeros, list_term.length)
 
 
 @lowers("list_add")
@@ -107,17 +107,17 @@ def add(w: Rules, node: Node, first: ListTerm, second: ListTerm) -> ListTerm:
 
 
 @lowers("list_resize")
-def resize(w: Rules, node: Node, given: ListTerm, count: Term) -> ListTerm:
+def resize(w: Rules, node: Node, list_term: ListTerm, count: Term) -> ListTerm:
     count = w.cast(count, int32)
     w.fail((count < 0) | (count > w.capacity))
-    kept = w.select(count < given.length, count, given.length)
-    return ListTerm(_cleared(w, given, kept).buffer, count)
+    choice = w.select(count < list_term.length, count, list_term.length)
+    return ListTerm(_cleared(w, list_term, choice).buffer, count)
 
 
 @lowers("list_add_at")
-def add_at(w: Rules, node: Node, given: ListTerm, index: Term, x: Term) -> ListTerm:
-    at = checked(w, index, given.length, bool(node.attributes.get("wrap")))
-    return ListTerm(_write_row(w, given, at, _read_row(w, given, at) + x), given.length)
+def add_at(w: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
+    at = checked(w, index, list_term.length, bool(node.attributes.get("wrap")))
+    return ListTerm(_write_row(w, list_term, at, _read_row(w, list_term, at) + x), list_term.length)
 
 
 @lowers("list_from_tensor")
@@ -130,9 +130,9 @@ def from_tensor(w: Rules, node: Node, x: Term) -> ListTerm | None:
 
 
 @lowers("list_stack")
-def stack(w: Rules, node: Node, given: ListTerm, *_: Term) -> Term | None:
+def stack(w: Rules, node: Node, list_term: ListTerm, *_: Term) -> Term | None:
     shape = static_shape(node.results[0].shape)
     if shape is None or shape[0] > w.capacity:
-        return w.open_stack(given)
-    w.fail(given.length.differs(shape[0]))
-    return w.part(given.buffer, 0, 0, shape[0])
+        return w.open_stack(list_term)
+    w.fail(list_term.length.differs(shape[0]))
+    return w.part(list_term.buffer, 0, 0, shape[0])

@@ -21,22 +21,22 @@ def reshape(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Te
         return None
     if all(isinstance(size, int) for size in shape):
         return w.reshape(x, shape)
-    wanted = node.attributes["shape"]
+    requested = node.attributes["shape"]
     if dimensions is not None:
-        _, sizes = w.given_sizes(wanted, dimensions)
+        _, sizes = w.given_sizes(requested, dimensions)
         return w.reshape(x, shape, sizes)
-    known = 1
+    static_product = 1
     sizes = []
-    for size in wanted:
+    for size in requested:
         if isinstance(size, int) and size >= 0:
-            known *= size
+            static_product *= size
         sizes.append(size)
-    if any(not isinstance(size, int) for size in wanted):
+    if any(not isinstance(size, int) for size in requested):
         return None
     total: Any = w.constant(1, int64)
     for axis in range(x.rank):
         total = total * w.size_term(x, axis, int64)
-    rest = w.divide(total, known) if known else w.constant(0, int64)
+    rest = w.divide(total, static_product) if static_product else w.constant(0, int64)
     return w.reshape(x, shape, [w.as_size(rest) if size < 0 else size for size in sizes])
 
 
@@ -58,9 +58,9 @@ def expanded_at(w: Rules, x: Term, axis: int) -> Term:
 
 def dropped(w: Rules, x: Term, axes: Sequence[int]) -> Term:
     """Drop dimensions of size 1."""
-    kept = [axis for axis in range(x.rank) if axis not in axes]
+    rest = [axis for axis in range(x.rank) if axis not in axes]
     sizes = w.sizes(x)
-    return w.reshape(x, tuple(x.shape[a] for a in kept), [sizes[a] for a in kept])
+    return w.reshape(x, tuple(x.shape[a] for a in rest), [sizes[a] for a in rest])
 
 
 @lowers("squeeze")
@@ -109,14 +109,14 @@ def stack(w: Rules, node: Node, *parts: Term) -> Term:
 @lowers("split")
 def split(w: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
     axis = whole(node.attributes["axis"], x.rank)
-    found, start = [], 0
+    parts, start = [], 0
     for result in node.results:
         size = None if result.shape is None else result.shape[axis]
         if not isinstance(size, int):
             return None
-        found.append(w.part(x, axis, start, start + size))
+        parts.append(w.part(x, axis, start, start + size))
         start += size
-    return found
+    return parts
 
 
 @lowers("split_like")
@@ -262,9 +262,9 @@ def unpad(w: Rules, node: Node, x: Term) -> Term | None:
 
 def matmul_along(w: Rules, x: Term, axis: int, matrix: np.ndarray) -> Term:
     """Multiply an axis by a constant matrix."""
-    found = w.dot(x, w.array(matrix, x.dtype), (), (), (axis,), (0,))
+    product = w.dot(x, w.array(matrix, x.dtype), (), (), (axis,), (0,))
     order = [*range(axis), x.rank - 1, *range(axis, x.rank - 1)]
-    return w.transpose(found, order)
+    return w.transpose(product, order)
 
 
 @lowers("diag_part", "array_diagonal")
@@ -277,8 +277,8 @@ def diag_part(w: Rules, node: Node, x: Term) -> Term | None:
     count = max(0, min(rows - down, columns - right))
     x = w.part(w.part(x, x.rank - 2, down, down + count), x.rank - 1, right, right + count)
     eye = w.expanded(w.array(np.eye(count, dtype=bool), bool_), x.shape, w.sizes(x))
-    kept = w.select(eye, x, 0)
-    return w.reduce(kept, (x.rank - 1,), "or" if x.dtype.is_bool else "add", 0)
+    choice = w.select(eye, x, 0)
+    return w.reduce(choice, (x.rank - 1,), "or" if x.dtype.is_bool else "add", 0)
 
 
 @lowers("diag")

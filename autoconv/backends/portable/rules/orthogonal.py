@@ -31,9 +31,9 @@ def qr(w: Control, node: Node, x: Term) -> list[Term] | None:
         w.word = word
         return now[0] < least
 
-    found = w.loop(go_on, lambda now, word: _turn(w, now, word), state, w.sure(w.word))
-    w.word = found.pop()
-    _, r, q = found
+    state_after = w.loop(go_on, lambda now, word: _turn(w, now, word), state, w.sure(w.word))
+    w.word = state_after.pop()
+    _, r, q = state_after
     if not node.attributes.get("full_matrices"):
         q, r = w.part(q, q.rank - 1, 0, least), w.part(r, r.rank - 2, 0, least)
     above = np.arange(r.shape[-2])[:, None] <= np.arange(columns)

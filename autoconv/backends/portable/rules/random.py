@@ -27,13 +27,13 @@ _LOW = 0xFFFFFFFF
 def raw_bits(w: Rules, seed: Term, shape: tuple[int, ...], algorithm: str, long: bool = True) -> Term | None:
     """Return random words, or integers of 64 bits, the first word in their lower half: uint64. None without a form."""
     count = math.prod(shape)
-    found = _words(w, seed, 2 * count if long else count, algorithm)
-    if found is None:
+    words = _words(w, seed, 2 * count if long else count, algorithm)
+    if words is None:
         return None
     if long:
-        low, high = (w.reshape(w.part(w.reshape(found, (count, 2)), 1, i, i + 1), (count,)) for i in range(2))
-        found = low | w.bits("shl", high, 32)
-    return w.reshape(found, shape)
+        low, high = (w.reshape(w.part(w.reshape(words, (count, 2)), 1, i, i + 1), (count,)) for i in range(2))
+        words = low | w.bits("shl", high, 32)
+    return w.reshape(words, shape)
 
 
 def _words(w: Rules, seed: Term, count: int, algorithm: str) -> Term | None:
@@ -135,13 +135,13 @@ def uniform(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     shape, dtype = _shape(node, sizes), node.attributes["dtype"]
     if shape is None:
         return None
-    found = _fractions(w, node, seed, math.prod(shape), dtype)
-    return None if found is None else w.cast(w.reshape(found, shape), dtype)
+    fractions = _fractions(w, node, seed, math.prod(shape), dtype)
+    return None if fractions is None else w.cast(w.reshape(fractions, shape), dtype)
 
 
 @lowers("stateless_random_normal")
 def normal(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
-    """Box and Muller's transform, of which each step is rounded to float32 but for float64."""
+    """Box and Muller's transform; each step is rounded to float32, except for float64."""
     shape, dtype = _shape(node, sizes), node.attributes["dtype"]
     if shape is None:
         return None
@@ -157,8 +157,8 @@ def normal(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     radius = w.intrinsic("sqrt", w.cast(w.libm("log", wide), kind) * -2.0)
     angle = w.cast(w.cast(w.cast(second, float64) * (2.0 * math.pi), kind), float64)
     waves = [w.cast(w.libm(wave, angle), kind) * radius for wave in ("sin", "cos")]
-    found = w.reshape(w.concatenate(waves, 1), (2 * pairs,))
-    return w.cast(w.reshape(w.part(found, 0, 0, count), shape), dtype)
+    result = w.reshape(w.concatenate(waves, 1), (2 * pairs,))
+    return w.cast(w.reshape(w.part(result, 0, 0, count), shape), dtype)
 
 
 @lowers("stateless_random_uniform_int")
@@ -174,5 +174,5 @@ def integers(w: Rules, node: Node, seed: Term, low: Term, high: Term, *sizes: Te
     drawn = raw_bits(w, seed, shape, _algorithm(node), low.dtype.size == 8)
     if drawn is None:
         return None
-    found = w.binary("remainder", drawn, span) + start
-    return w.cast(w.bitcast(found, wide) if wide is int64 else found, low.dtype)
+    number = w.binary("remainder", drawn, span) + start
+    return w.cast(w.bitcast(number, wide) if wide is int64 else number, low.dtype)

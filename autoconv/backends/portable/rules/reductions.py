@@ -29,8 +29,8 @@ def fold(w: Rules, x: Term, kind: str, axes: Sequence[int], keepdims: bool) -> T
             start = float("-inf") if kind == "max" else float("inf")
         else:
             start = dtype.min if kind == "max" else dtype.max
-    found = w.reduce(x, axes, op, start)
-    return w.kept(found, x, axes) if keepdims else found
+    result = w.reduce(x, axes, op, start)
+    return w.keep_dimensions(result, x, axes) if keepdims else result
 
 
 def count_of(w: Rules, x: Term, axes: Sequence[int], dtype: Any) -> Any:
@@ -138,8 +138,8 @@ def sum_to_shape_of(w: Rules, node: Node, x: Term, like: Term) -> Term | None:
         if size != 1:
             return None
         axes.append(extra + axis)
-    found = w.reduce(x, axes, "add", 0)
-    return w.reshape(found, like.shape, w.sizes(like))
+    result = w.reduce(x, axes, "add", 0)
+    return w.reshape(result, like.shape, w.sizes(like))
 
 
 @lowers("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod")
@@ -166,8 +166,8 @@ def arg(w: Rules, node: Node, x: Term) -> Term | None:
     if flat:
         x, axis = w.flat(x), 0
     axis = whole(axis, x.rank)
-    found = w.arg(x, axis, "max" in node.op.name, node.results[0].dtype)
-    return w.kept(found, x, (axis,)) if node.attributes.get("keepdims") else found
+    positions = w.arg(x, axis, "max" in node.op.name, node.results[0].dtype)
+    return w.keep_dimensions(positions, x, (axis,)) if node.attributes.get("keepdims") else positions
 
 
 @lowers("cummax", "cummin")

@@ -18,8 +18,8 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     """Return an op's axes, counted from 0 and in order; None stands for all."""
     if axis is None:
         return tuple(range(rank))
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
-    return tuple(sorted({int(a) % rank for a in given})) if rank else ()
+    axes_given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return tuple(sorted({int(a) % rank for a in axes_given})) if rank else ()
 
 
 def whole(axis: int, rank: int) -> int:

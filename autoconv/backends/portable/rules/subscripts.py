@@ -22,46 +22,46 @@ def get_item(w: Rules, node: Node, x: Term, *operands: Term) -> Term | Window | 
 
 
 def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term | Window | None:
-    """Return x[spec]; None for masks, and for slices whose size is open, but one of step 1."""
+    """Return x[spec]; None for masks, and for slices of open size, except for a single one of step 1."""
     entries = aligned(spec, x.rank, operands, lambda operand: operand.rank)
     if any(isinstance(entry.entry, Mask) for entry in entries):
         return None
     advanced = any(isinstance(entry.entry, Gather) for entry in entries)
-    kept: list[Any] = []  # for each dimension of the result so far: None, or the positions along it
-    axis, gone = 0, []
-    later: tuple[int, tuple[Any, ...]] | None = None  # a slice whose size is open
-    for entry, own, _, width in entries:
+    positions: list[Any] = []  # for each dimension of the result so far: None, or the positions along it
+    axis, dropped_axes = 0, []
+    open_slice: tuple[int, tuple[Any, ...]] | None = None  # a slice whose size is open
+    for entry, entry_operands, _, width in entries:
         match entry:
             case NewAxis():
                 x = expanded_at(w, x, axis)
-                kept.append(None)
+                positions.append(None)
                 axis += 1
             case Rest():
-                kept += [None] * width
+                positions += [None] * width
                 axis += width
             case Slice():
-                cut = _sliced(w, x, axis, entry, own)
+                cut = _sliced(w, x, axis, entry, entry_operands)
                 if cut is None:
-                    if later is not None or advanced or w.has_open_sizes:
+                    if open_slice is not None or advanced or w.has_open_sizes:
                         return None
-                    later, cut = (axis, _slice_parts(entry, own)), x
+                    open_slice, cut = (axis, _slice_parts(entry, entry_operands)), x
                 x = cut
-                kept.append(None)
+                positions.append(None)
                 axis += 1
             case _:
-                at: Any = own[0] if own else entry.index  # type: ignore[attr-defined]
+                at: Any = entry_operands[0] if entry_operands else entry.index  # type: ignore[attr-defined]
                 if advanced:
-                    kept.append(at if isinstance(at, Term) else w.constant(at, int64))
+                    positions.append(at if isinstance(at, Term) else w.constant(at, int64))
                 else:
                     x = _single(w, x, axis, at)
-                    gone.append(axis)
-                    kept.append(None)
+                    dropped_axes.append(axis)
+                    positions.append(None)
                 axis += 1
-    if later is not None:
-        return _window(w, x, *later, gone)
+    if open_slice is not None:
+        return _window(w, x, *open_slice, dropped_axes)
     if not advanced:
-        return dropped(w, x, gone) if gone else x
-    return _gathered_at(w, x, kept)
+        return dropped(w, x, dropped_axes) if dropped_axes else x
+    return _gathered_at(w, x, positions)
 
 
 def check_positions(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> None:
@@ -76,11 +76,11 @@ def check_positions(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> 
                 w.fail(step.same(0))
 
 
-def _gathered_at(w: Rules, x: Term, kept: Sequence[Any]) -> Term:
-    """Take elements by arrays of positions along some dimensions; where the new dimensions go is NumPy's rule."""
-    axes = [axis for axis, at in enumerate(kept) if at is not None]
+def _gathered_at(w: Rules, x: Term, positions_by_axis: Sequence[Any]) -> Term:
+    """Take elements by arrays of positions along some dimensions; new dimensions stand where NumPy puts them."""
+    axes = [axis for axis, at in enumerate(positions_by_axis) if at is not None]
     sizes = w.sizes(x)
-    positions = [checked(w, kept[axis], sizes[axis], wrap=True) for axis in axes]
+    positions = [checked(w, positions_by_axis[axis], sizes[axis], wrap=True) for axis in axes]
     result = gathered(w, moved(w, x, axes, range(len(axes))), positions)
     width = max(position.rank for position in positions)
     if axes == list(range(axes[0], axes[0] + len(axes))) and axes[0]:
@@ -100,9 +100,9 @@ def _single(w: Rules, x: Term, axis: int, at: Any) -> Term:
 def _sliced(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]) -> Term | None:
     if entry.is_whole:
         return x
-    size, given = x.shape[axis], _slice_parts(entry, operands)
-    if isinstance(size, int) and all(part is None or isinstance(part, int) for part in given):
-        start, stop, step = slice(*given).indices(size)
+    size, parts = x.shape[axis], _slice_parts(entry, operands)
+    if isinstance(size, int) and all(part is None or isinstance(part, int) for part in parts):
+        start, stop, step = slice(*parts).indices(size)
         count = len(range(start, stop, step))
         if step > 0:
             return w.part(x, axis, start, start + (count - 1) * step + 1 if count else start, step)
@@ -110,16 +110,16 @@ def _sliced(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]
             return w.part(x, axis, 0, 0)
         low = start + (count - 1) * step
         return w.reverse(w.part(x, axis, low, start + 1, -step), [axis])
-    return w.open_slice(x, axis, *given)
+    return w.open_slice(x, axis, *parts)
 
 
-def _window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], gone: Sequence[int]) -> Window | None:
+def _window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], dropped_axes: Sequence[int]) -> Window | None:
     """Return a slice of step 1 whose size is open, without the dimensions that are gone."""
     start, stop, step = bounds
     result = windowed(w, x, axis, start, stop) if step in (None, 1) else None
-    if result is None or not gone:
+    if result is None or not dropped_axes:
         return result
-    return Window(dropped(w, result.term, gone), axis - sum(one < axis for one in gone), result.length)
+    return Window(dropped(w, result.term, dropped_axes), axis - sum(one < axis for one in dropped_axes), result.length)
 
 
 def _slice_parts(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
@@ -129,7 +129,7 @@ def _slice_parts(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
     )
 
 
-def _boxes(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | None:
+def _box_starts(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | None:
     """Return the start along each dimension of a subscript of single positions and slices of step 1, else None."""
     starts: list[Any] = []
     for entry, own, axis, width in aligned(spec, x.rank, operands, lambda operand: operand.rank):
@@ -161,16 +161,16 @@ def add_at_item(w: Rules, node: Node, x: Term, value: Term, *operands: Term) -> 
 
 def assigned(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term]) -> Term | None:
     """Return `x` with x[spec] replaced."""
-    starts = _boxes(spec, x, operands)
+    starts = _box_starts(spec, x, operands)
     if starts is None:
-        found = _scattered_at(w, x, value, spec, operands, None)
-        return _masked(w, x, value, spec, operands) if found is None and isinstance(value, Term) else found
+        updated = _scattered_at(w, x, value, spec, operands, None)
+        return _masked(w, x, value, spec, operands) if updated is None and isinstance(value, Term) else updated
     place = subscript(w, x, spec, operands)  # checks the positions
     if not isinstance(place, Term):
         return None
     value = plain(w, value, place.shape)
     if not x.shape:
-        return _fitted(w, value, place)
+        return _fit_to_place(w, value, place)
     sizes = w.sizes(x)
     positions = [
         w.constant(start if start >= 0 or not isinstance(x.shape[a], int) else start + x.shape[a], int64)
@@ -178,7 +178,7 @@ def assigned(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequ
         for a, start in enumerate(starts)
     ]  # fmt: skip
     box, box_sizes = _box_of(spec, x, place, w)
-    value = _fitted(w, value, place)
+    value = _fit_to_place(w, value, place)
     return w.dynamic_update(x, w.reshape(value, box, box_sizes), positions)
 
 
@@ -259,7 +259,7 @@ def _box_of(spec: Spec, x: Term, place: Term, w: Rules) -> tuple[list[Any], list
 def _scattered_at(
     w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term], combine: str | None
 ) -> Term | None:
-    """Write to the places that the subscript takes of the array's positions."""
+    """Write to the positions that the subscript selects."""
     places = subscript(w, positions_of(w, x), spec, operands)
     if isinstance(places, Window) and isinstance(value, Term) and combine is None:
         result = _masked(w, x, value, spec, operands)
@@ -278,7 +278,7 @@ def positions_of(w: Rules, x: Term) -> Term:
     return w.reshape(w.iota((total,), 0, int64), x.shape)
 
 
-def _fitted(w: Rules, value: Term, place: Term) -> Term:
+def _fit_to_place(w: Rules, value: Term, place: Term) -> Term:
     """Broadcast a value to a place; NumPy drops its leading dimensions of size 1."""
     if value.rank > place.rank:
         value = dropped(w, value, range(value.rank - place.rank))
@@ -290,7 +290,7 @@ def written_at(w: Rules, x: Term, value: Term | Window, places: Term | Window, c
     if isinstance(places, Window):
         return written(w, x, value, places, combine)
     value = plain(w, value, places.shape)
-    value = _fitted(w, value, places)
+    value = _fit_to_place(w, value, places)
     index = w.flat(places)
-    found = w.scatter_nd(w.flat(x), expanded_at(w, index, 1), w.flat(value), combine)
-    return w.reshape(found, x.shape, w.sizes(x))
+    flat_result = w.scatter_nd(w.flat(x), expanded_at(w, index, 1), w.flat(value), combine)
+    return w.reshape(flat_result, x.shape, w.sizes(x))

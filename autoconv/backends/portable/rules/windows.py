@@ -1,6 +1,6 @@
 """Slices whose bounds are values, for runtimes without arrays of open size: arrays of a known size, and a length.
 
-`x[i:]` of n elements is a `Window`: n elements of which the first n - i count. Elementwise ops compute on all of them,
+`x[i:]` of n elements is a `Window`: n elements, and only the first n - i count. Elementwise ops compute on all of them,
 reductions leave the rest out, and a store leaves it where it was. Where NumPy would compare two sizes, the lengths are
 compared, and the error word is set where they differ.
 """
@@ -22,7 +22,7 @@ from autoconv.graph.graph import Node
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """An array of which the first `length` (int64) elements along an axis count."""
+    """An array whose first `length` (int64) elements along an axis count."""
 
     term: Term
     axis: int
@@ -106,8 +106,8 @@ def written(w: Rules, x: Term, value: Term | Window, places: Window, combine: st
     index = w.flat(w.select(places.inside(w, at), at, total))  # what is written past the end is left out
     if value.rank > at.rank:
         value = dropped(w, value, range(value.rank - at.rank))
-    found = w.scatter_nd(w.flat(x), expanded_at(w, index, 1), w.flat(w.expanded(value, at.shape)), combine)
-    return w.reshape(found, x.shape)
+    flat_result = w.scatter_nd(w.flat(x), expanded_at(w, index, 1), w.flat(w.expanded(value, at.shape)), combine)
+    return w.reshape(flat_result, x.shape)
 
 
 def elementwise(
@@ -129,8 +129,8 @@ def elementwise(
             raise GraphUnfit("slice", "slices of different sizes")
         size = fixed[0]
         w.fail(first.length.differs(size))
-    found = compute([x.cut(w, size) if isinstance(x, Window) else x for x in operands])
-    return found if found is None or fixed else Window(found, found.rank + from_end, first.length)
+    result = compute([x.cut(w, size) if isinstance(x, Window) else x for x in operands])
+    return result if result is None or fixed else Window(result, result.rank + from_end, first.length)
 
 
 def reduced(
@@ -139,10 +139,10 @@ def reduced(
     """Reduce a window; `compute` takes an array."""
     axes = axes_of(node.attributes.get("axis"), x.term.rank)
     if x.axis not in axes:
-        found = compute(x.term)
-        kept = bool(node.attributes.get("keepdims", False))
-        axis = x.axis if kept else x.axis - sum(axis < x.axis for axis in axes)
-        return found if found is None else Window(found, axis, x.length)
+        result = compute(x.term)
+        keeps_dimensions = bool(node.attributes.get("keepdims", False))
+        axis = x.axis if keeps_dimensions else x.axis - sum(axis < x.axis for axis in axes)
+        return result if result is None else Window(result, axis, x.length)
     if kind in ("max", "min"):
         w.fail(x.length.same(0))
     return compute(w.select(x.inside(w, x.term), x.term, _neutral(kind, x.dtype)))

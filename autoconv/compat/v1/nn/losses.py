@@ -19,8 +19,8 @@ def softmax(
     >>> autoconv.compat.v1.nn.softmax([0.0, 0.0]).numpy()
     array([0.5, 0.5], dtype=float32)
     """
-    chosen = one_of("axis", axis, "dim", dim)
-    return nn.softmax(logits, -1 if chosen is None else chosen, name)
+    axis_ = one_of("axis", axis, "dim", dim)
+    return nn.softmax(logits, -1 if axis_ is None else axis_, name)
 
 
 def log_softmax(
@@ -31,8 +31,8 @@ def log_softmax(
     >>> autoconv.compat.v1.nn.log_softmax([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    chosen = one_of("axis", axis, "dim", dim)
-    return nn.log_softmax(logits, -1 if chosen is None else chosen, name)
+    axis_ = one_of("axis", axis, "dim", dim)
+    return nn.log_softmax(logits, -1 if axis_ is None else axis_, name)
 
 
 def softmax_cross_entropy_with_logits_v2(
@@ -44,8 +44,8 @@ def softmax_cross_entropy_with_logits_v2(
     >>> autoconv.compat.v1.nn.softmax_cross_entropy_with_logits_v2([[1.0, 0.0]], [[0.0, 0.0]]).numpy().round(4)
     array([0.6931], dtype=float32)
     """
-    chosen = one_of("axis", axis, "dim", dim)
-    return nn.softmax_cross_entropy_with_logits(labels, logits, -1 if chosen is None else chosen, name)
+    axis_ = one_of("axis", axis, "dim", dim)
+    return nn.softmax_cross_entropy_with_logits(labels, logits, -1 if axis_ is None else axis_, name)
 
 
 def softmax_cross_entropy_with_logits(
@@ -95,11 +95,11 @@ def weighted_cross_entropy_with_logits(
     >>> autoconv.compat.v1.nn.weighted_cross_entropy_with_logits([1.0], [0.0], 2.0).numpy().round(4)
     array([1.3863], dtype=float32)
     """
-    chosen = convert_to_tensor(one_of("labels", labels, "targets", targets))
+    tensor = convert_to_tensor(one_of("labels", labels, "targets", targets))
     scores = convert_to_tensor(logits)
-    weight = 1 + (pos_weight - 1) * chosen
+    weight = 1 + (pos_weight - 1) * tensor
     return math.add(
-        (1 - chosen) * scores, weight * (math.log1p(math.exp(-math.abs(scores))) + nn.relu(-scores)), name=name
+        (1 - tensor) * scores, weight * (math.log1p(math.exp(-math.abs(scores))) + nn.relu(-scores)), name=name
     )
 
 

@@ -101,5 +101,5 @@ def _first_state(cell: Any, inputs: Any, axis: int, initial_state: Any, dtype: A
 def _masked(step: Any, lengths: Any, output: Any, following: Any, before: Any) -> tuple[Any, Any]:
     """Return a zero output and the state before for the sequences that are over."""
     runs = expand_dims(convert_to_tensor(lengths) > step, 1)
-    kept = [where(runs, new, old) for new, old in zip(nest.flatten(following), nest.flatten(before), strict=True)]
-    return where(runs, output, output * 0), nest.pack_sequence_as(following, kept)
+    parts = [where(runs, new, old) for new, old in zip(nest.flatten(following), nest.flatten(before), strict=True)]
+    return where(runs, output, output * 0), nest.pack_sequence_as(following, parts)

@@ -49,8 +49,8 @@ class RNNCell:
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
         if self._scope is None:
-            with variables.variable_scope(scope or self._name, reuse=self._reuse) as made:
-                self._scope = made
+            with variables.variable_scope(scope or self._name, reuse=self._reuse) as scope_:
+                self._scope = scope_
                 return self.call(inputs, state)
         with variables.variable_scope(self._scope, reuse=True):
             return self.call(inputs, state)
@@ -139,9 +139,9 @@ class LSTMCell(RNNCell):
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
         c, h = state if self._as_tuple else split(state, 2, 1)
         gate, new, forget, out = split(self._linear(concat([inputs, h], 1), 4 * self._units), 4, 1)
-        kept = c * math.sigmoid(forget + self._forget) + math.sigmoid(gate) * self._activation(new)
-        output = self._activation(kept) * math.sigmoid(out)
-        return output, LSTMStateTuple(kept, output) if self._as_tuple else concat([kept, output], 1)
+        memory = c * math.sigmoid(forget + self._forget) + math.sigmoid(gate) * self._activation(new)
+        output = self._activation(memory) * math.sigmoid(out)
+        return output, LSTMStateTuple(memory, output) if self._as_tuple else concat([memory, output], 1)
 
 
 class BasicLSTMCell(LSTMCell):
@@ -191,17 +191,19 @@ class DropoutWrapper(RNNCell):
     ) -> None:  # fmt: skip
         super().__init__()
         self._cell = cell
-        self._kept = input_keep_prob, output_keep_prob, state_keep_prob
+        self._keep_probabilities = input_keep_prob, output_keep_prob, state_keep_prob
         self.state_size, self.output_size = cell.state_size, cell.output_size
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
-        before, after, between = self._kept
+        before, after, between = self._keep_probabilities
         output, following = self._cell(_dropped(inputs, before), state, scope)
         return _dropped(output, after), _mapped(lambda part: _dropped(part, between), following)
 
 
-def _dropped(value: Any, kept: Any) -> Any:
-    return value if isinstance(kept, float) and kept == 1.0 else dropout(value, kept)
+def _dropped(value: Any, keep_probability: Any) -> Any:
+    return (
+        value if isinstance(keep_probability, float) and keep_probability == 1.0 else dropout(value, keep_probability)
+    )
 
 
 def _mapped(function: Any, state: Any) -> Any:

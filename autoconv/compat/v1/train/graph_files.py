@@ -18,8 +18,8 @@ def write_graph(graph_or_graph_def: Any, logdir: str, name: str, as_text: bool =
     >>> autoconv.compat.v1.GraphDef.FromString(open(path, "rb").read()).node[0].name
     'x'
     """
-    made = getattr(graph_or_graph_def, "as_graph_def", None)
-    message = graph_or_graph_def if made is None else made()
+    convert = getattr(graph_or_graph_def, "as_graph_def", None)
+    message = graph_or_graph_def if convert is None else convert()
     os.makedirs(logdir, exist_ok=True)
     path = os.path.join(logdir, name)
     content = str(message).encode() if as_text else message.SerializeToString()

@@ -80,8 +80,8 @@ class Optimizer:
         if not variables:
             raise ValueError("No variables to optimize.")
         with name_scope("gradients"):
-            found = gradients(value, variables, None if grad_loss is None else [grad_loss])
-        return list(zip(found, variables, strict=True))
+            result = gradients(value, variables, None if grad_loss is None else [grad_loss])
+        return list(zip(result, variables, strict=True))
 
     def apply_gradients(
         self, grads_and_vars: Sequence[tuple[Any, Any]], global_step: Any = None, name: str | None = None
@@ -347,16 +347,16 @@ class FtrlOptimizer(Optimizer):
         after = before + gradient * gradient
         change = (after**-self._power - before**-self._power) / rate
         moved = linear.assign_add(gradient - change * variable)
-        found = (l1 * sign(moved) - moved) / (after**-self._power / rate + 2 * l2)
-        kept = where(abs(moved) > l1, found, zeros_like(found))
-        return [moved, squares.assign(after), variable.assign(kept)]
+        step = (l1 * sign(moved) - moved) / (after**-self._power / rate + 2 * l2)
+        new_value = where(abs(moved) > l1, step, zeros_like(step))
+        return [moved, squares.assign(after), variable.assign(new_value)]
 
 
 def _captured(trace: Any) -> list[Any]:
     """Return the trainable variables that a traced function has used so far."""
     storages = [captured for captured, _ in trace.captures.values() if isinstance(captured, Storage)]
-    found = [storage.variable() for storage in storages]
-    return [variable for variable in found if variable is not None and variable.trainable]
+    variables = [storage.variable() for storage in storages]
+    return [variable for variable in variables if variable is not None and variable.trainable]
 
 
 def _initial(variable: Any) -> Any:

@@ -47,11 +47,11 @@ class Saver:
         write_version: object = None, pad_step_number: bool = False, save_relative_paths: bool = False,
         filename: str | None = None,
     ) -> None:  # fmt: skip
-        self._given = var_list
+        self._var_list = var_list
         self._reshape, self._most, self._pad = reshape, max_to_keep, pad_step_number
         self._every = 3600 * keep_checkpoint_every_n_hours
         self._next_kept = time.time() + self._every
-        self._kept: list[tuple[str, float]] = []
+        self._checkpoints: list[tuple[str, float]] = []
         self._empty = allow_empty
         self._variables: dict[str, GraphVariable] | None = None
         if not defer_build:
@@ -59,24 +59,24 @@ class Saver:
 
     def build(self) -> None:
         """Choose the variables; raises ValueError if there are none."""
-        given = self._given
-        if given is None:
+        var_list = self._var_list
+        if var_list is None:
             graph = get_default_graph()
-            given = [*graph.get_collection(GraphKeys.GLOBAL_VARIABLES), *graph.get_collection("saveable_objects")]
-        if isinstance(given, dict):
-            self._variables = dict(given)
+            var_list = [*graph.get_collection(GraphKeys.GLOBAL_VARIABLES), *graph.get_collection("saveable_objects")]
+        if isinstance(var_list, dict):
+            self._variables = dict(var_list)
         else:
-            self._variables = {variable.name.removesuffix(":0"): variable for variable in given}
+            self._variables = {variable.name.removesuffix(":0"): variable for variable in var_list}
         if not self._variables and not self._empty:
             raise ValueError("No variables to save")
 
     @property
     def last_checkpoints(self) -> list[str]:
         """The prefixes of the checkpoints that are kept, oldest first."""
-        return [path for path, _ in self._kept]
+        return [path for path, _ in self._checkpoints]
 
     def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
-        self._kept = [(path, time.time()) for path in last_checkpoints]
+        self._checkpoints = [(path, time.time()) for path in last_checkpoints]
 
     recover_last_checkpoints = set_last_checkpoints
 
@@ -95,9 +95,11 @@ class Saver:
         if global_step is not None:
             number = int(sess.run(global_step) if sess is not None and hasattr(global_step, "graph") else global_step)
             path = f"{path}-{number:08d}" if self._pad else f"{path}-{number}"
-        chosen = self._chosen()
-        values = {name: variable.numpy() for name, variable in chosen.items()} if sess is None else sess.run(chosen)
-        write_files(path, {name: _as_array(values[name], chosen[name]) for name in chosen}, [])
+        variables = self._chosen()
+        values = (
+            {name: variable.numpy() for name, variable in variables.items()} if sess is None else sess.run(variables)
+        )
+        write_files(path, {name: _as_array(values[name], variables[name]) for name in variables}, [])
         if write_state:
             self._record(path, latest_filename)
         return path
@@ -136,9 +138,9 @@ class Saver:
         return self._variables or {}
 
     def _record(self, path: str, latest_filename: str | None) -> None:
-        self._kept = [(p, moment) for p, moment in self._kept if p != path] + [(path, time.time())]
-        while self._most and len(self._kept) > self._most:
-            oldest, moment = self._kept.pop(0)
+        self._checkpoints = [(p, moment) for p, moment in self._checkpoints if p != path] + [(path, time.time())]
+        while self._most and len(self._checkpoints) > self._most:
+            oldest, moment = self._checkpoints.pop(0)
             if moment > self._next_kept:
                 self._next_kept += self._every
             else:

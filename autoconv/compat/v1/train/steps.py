@@ -29,10 +29,10 @@ def create_global_step(graph: Any = None) -> Any:
     ...     autoconv.compat.v1.train.create_global_step().name
     'global_step:0'
     """
-    chosen = graph or get_default_graph()
-    if get_global_step(chosen) is not None:
+    graph_ = graph or get_default_graph()
+    if get_global_step(graph_) is not None:
         raise ValueError('"global_step" already exists.')
-    with chosen.as_default(), name_scope(""):
+    with graph_.as_default(), name_scope(""):
         keys = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
         return Variable(0, False, keys, name="global_step", dtype=int64)
 
@@ -45,8 +45,8 @@ def get_or_create_global_step(graph: Any = None) -> Any:
     ...     autoconv.compat.v1.train.get_or_create_global_step() is step
     True
     """
-    found = get_global_step(graph)
-    return create_global_step(graph) if found is None else found
+    step = get_global_step(graph)
+    return create_global_step(graph) if step is None else step
 
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:

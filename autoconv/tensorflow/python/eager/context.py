@@ -8,7 +8,7 @@ from autoconv.config.devices import forget_logical_devices
 
 
 class Context:
-    """The state of eager execution, of which there is none to forget."""
+    """The state of eager execution, which has nothing to reset."""
 
     device_spec = DeviceSpec()  # of the innermost block of `device`: none requests a device
 

@@ -24,20 +24,20 @@ def write_try(region: LoweringContext, node: Node) -> None:
     attempt, normal, handler = node.regions
     captures = [as_borrowed(region.native(value)) for value in node.inputs]
     results = [new_cell(region, value.type) for value in node.results]
-    found = [new_cell(region, value.type) for value in attempt.outputs]
+    cells = [new_cell(region, value.type) for value in attempt.outputs]
     before = out.slot()
     caught, unhandled, done = out.label("caught"), out.label("unhandled"), out.label("tried")
 
     outer, body.failed, first = body.failed, caught, out.slots
-    fill(region, found, attempt.outputs, attempt.outputs, region.inner(attempt, captures))
-    body.failed, made = outer, out.slots - first
-    given = [read(region, cell, value.type) for cell, value in zip(found, attempt.outputs, strict=True)]
-    fill(region, results, node.results, normal.outputs, region.inner(normal, [*given, *captures]))
+    fill(region, cells, attempt.outputs, attempt.outputs, region.inner(attempt, captures))
+    body.failed, slot_count = outer, out.slots - first
+    values = [read(region, cell, value.type) for cell, value in zip(cells, attempt.outputs, strict=True)]
+    fill(region, results, node.results, normal.outputs, region.inner(normal, [*values, *captures]))
     out.branch(done)
 
     out.begin(caught)
-    if made:
-        out.call("release_all", f"%slot{first}", made)
+    if slot_count:
+        out.call("release_all", f"%slot{first}", slot_count)
     body.let_go_of_spares()
     limits = body.calls.object(LIMITS)(out)
     error = out.call_c("catch_error", *FUNCTIONS["catch_error"], limits, before)

@@ -31,9 +31,9 @@ def write_set(region: LoweringContext, node: Node) -> None:
 @in_memory("cell_get", of_held=False)
 def write_get(region: LoweringContext, node: Node) -> None:
     b, cell, default = ElementWriter(region.out), region.object(node.inputs[0]).ir, region.number(node.inputs[1])
-    found = load(b, default.dtype, cell, 0)
+    element = load(b, default.dtype, cell, 0)
     filled = b.wrap(bool_, region.out.load("i1", _flag_address(region, cell, node.inputs[1].type)))
-    region.set(node.results[0], b.select(filled, found, default))
+    region.set(node.results[0], b.select(filled, element, default))
 
 
 def _struct(type_: Type) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.routine import PART, Routine, in_parts
+from autoconv.backends.llvm.codegen.routine import PART, Routine, partitioned_routine
 from autoconv.backends.llvm.ir.element_rules import apply_rule
 from autoconv.backends.llvm.ir.index_arith import plus, times
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
@@ -24,17 +24,17 @@ _CALL = 20_000_000  # work of one call of the loops, in units of about 0.05 ns: 
 _STEPS = 8  # assumed trip count, to decide whether several threads are worth it
 
 
-def write_sunk(region: LoweringContext, node: Node) -> None:
+def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
     """Write the loop block by block, with the first capture as trip count; long loops run in several calls."""
     out, (_, body) = region.out, node.regions
     count = state_size(node)
-    given, captures = node.inputs[1:count], node.inputs[count + 1 :]
+    state, captures = node.inputs[1:count], node.inputs[count + 1 :]
     loops = _Blocks(region, node)
     turns = region.number(node.inputs[count]).ir
     results = [region.new_array(value.type) for value in node.results[1:]]
-    targets = [region.address(made) for made in results]
+    targets = [region.address(array) for array in results]
     others = [region.number(v).ir if is_scalar(v.type) else region.data(v) for v in captures]
-    sources = [region.data(value) for value in given]
+    sources = [region.data(value) for value in state]
     cell = out.alloca("i64")
     limit = max(1, _CALL // (loops.size * sum(map(cost, body.nodes))))
     head, again, done = out.label("rounds"), out.label("round"), out.label("after")
@@ -55,8 +55,8 @@ def write_sunk(region: LoweringContext, node: Node) -> None:
     out.branch(head)
     out.begin(done)
     region.set(node.results[0], ElementWriter(out).wrap(int64, turns))
-    for value, made in zip(node.results[1:], results, strict=True):
-        region.set(value, made)
+    for value, array in zip(node.results[1:], results, strict=True):
+        region.set(value, array)
 
 
 class _Blocks:
@@ -80,7 +80,7 @@ class _Blocks:
         blocks = self.size // self._block
         body = Routine(region, [*parameters, *PART], "i1")
         self._loops(body, "%first", "%last", self._block, 0)
-        whole = in_parts(region, parameters, body, blocks, work)
+        whole = partitioned_routine(region, parameters, body, blocks, work)
         rest = self.size % self._block
         if not rest:
             self.name = whole
@@ -106,23 +106,23 @@ class _Blocks:
 
     def _step(self, b: _Elements, cells: Sequence[str], base: Any, j: Any) -> None:
         """Write one iteration for an element: all loads precede the first store."""
-        found: dict[Value, Element] = {}
+        elements: dict[Value, Element] = {}
         for value, cell in zip(self._state, cells, strict=True):
-            found[value] = load(b, value.dtype, cell, j)
+            elements[value] = load(b, value.dtype, cell, j)
         for i, value in enumerate(self._captures):
             dtype: Any = value.dtype
             at = b.wrap(dtype, f"%c{i}") if is_scalar(value.type) else load(b, dtype, f"%c{i}", plus(b.out, base, j))
-            found[value] = at
+            elements[value] = at
         for node in self._body.nodes:
             (result,) = node.results
             if self._body.parameters[0] in node.inputs:  # the trip counter
                 continue
             if node.op.name == "constant":
-                found[result] = b.constant(node.attributes["value"].item(), result.dtype)
+                elements[result] = b.constant(node.attributes["value"].item(), result.dtype)
             else:
-                found[result] = apply_rule(b, node, [found[v] for v in node.inputs])
+                elements[result] = apply_rule(b, node, [elements[v] for v in node.inputs])
         for output, cell in zip(self._body.outputs[1:], cells, strict=True):
-            store(b, found[output], cell, j)
+            store(b, elements[output], cell, j)
 
 
 class _Elements(ElementWriter):

@@ -117,17 +117,17 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
 
 def _arguments(region: LoweringContext, node: Node) -> tuple[list[str], list[str]]:
     """Return the arguments of the function, and the slots of temporary objects among them."""
-    found, boxes = [], []
+    arguments, boxes = [], []
     for value in node.inputs:
         native = region.native(value)
         if isinstance(native, Memory):
             native = array_view.as_ndarray(region, native, value.type)  # type: ignore[arg-type]
             boxes.append(native.slot or "")
         if isinstance(native, Element):
-            found.append(f"{register(native.dtype)} {native.ir}")
+            arguments.append(f"{register(native.dtype)} {native.ir}")
         else:
-            found.append(f"ptr {native.ir}")
-    return found, boxes
+            arguments.append(f"ptr {native.ir}")
+    return arguments, boxes
 
 
 def _result(out: FunctionText, results: str, position: int, value: Value) -> Native:
@@ -160,9 +160,9 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
     name = module.recursive[graph] = module.unique("recursive")
     names = [f"%p{i}" for i in range(len(graph.parameters))]
     kinds = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in graph.parameters]
-    given = [f"{kind} {name}" for kind, name in zip(kinds, names, strict=True)]
+    leading = [f"{kind} {name}" for kind, name in zip(kinds, names, strict=True)]
     sizes = [f"i64 {size}" for size in module.sizes]
-    parameters = [*given, "i64 %depth", "ptr %results", "ptr %state", *sizes]
+    parameters = [*leading, "i64 %depth", "ptr %results", "ptr %state", *sizes]
     out = FunctionText(module, Signature("i1", parameters, "nounwind", name))
     classes = region.body.classes
     body = Body(module, out, region.body.calls, graph, frozenset(), classes, arguments_are_apart=False)
@@ -181,10 +181,10 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
             store(ElementWriter(out), native, place, 0)
             continue
         if isinstance(native, Memory):
-            held = body.own(native.owner.ir)
+            reference = body.own(native.owner.ir)
             native = array_view.as_ndarray(inner, native, value.type)  # type: ignore[arg-type]
             out.store("ptr", "null", native.slot)
-            body.release(held.slot)
+            body.release(reference.slot)
         out.store("ptr", native.ir, place)
     out.ret(TRUE)
     out.begin(body.failed)
@@ -258,11 +258,11 @@ def _write_first_limit(body: Body, place: str) -> None:
 def _int_from_python(body: Body, function: Callable[[], int]) -> str:
     """Return the register with the int that a Python function returns."""
     out = body.out
-    found = out.call("call_python", body.calls.object(function)(out), "null", 0)
-    body.check(out.is_null(found))
-    number = out.call_c("PyLong_AsLongLong", "i64", "ptr", found)
+    result = out.call("call_python", body.calls.object(function)(out), "null", 0)
+    body.check(out.is_null(result))
+    number = out.call_c("PyLong_AsLongLong", "i64", "ptr", result)
     slot = out.alloca("ptr")
-    out.store("ptr", found, slot)
+    out.store("ptr", result, slot)
     body.release(slot)
     return number
 

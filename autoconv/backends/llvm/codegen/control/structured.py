@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.induction import Counter, counter_of, turns_of, weight
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.control.interchanged_loop import write_sunk
+from autoconv.backends.llvm.codegen.control.interchanged_loop import write_interchanged_loop
 from autoconv.backends.llvm.codegen.control.join_slots import as_borrowed, converted, fill, new_cell, read
 from autoconv.backends.llvm.codegen.control.recursion import write_recursive_call
 from autoconv.backends.llvm.codegen.memory import array_view
@@ -45,8 +45,8 @@ def write_call(region: LoweringContext, node: Node) -> None:
         write_recursive_call(region, node)
         return
     owners = (node, *region.call_sites)
-    found = region.inner(node.regions[0], _owned_or_borrowed(region, node, node.inputs), owners)
-    for value, output, native in zip(node.results, node.regions[0].outputs, found, strict=True):
+    natives = region.inner(node.regions[0], _owned_or_borrowed(region, node, node.inputs), owners)
+    for value, output, native in zip(node.results, node.regions[0].outputs, natives, strict=True):
         region.set(value, converted(region, native, output.type, value.type))
 
 
@@ -81,7 +81,7 @@ def write_cond(region: LoweringContext, node: Node) -> None:
 def write_while(region: LoweringContext, node: Node) -> None:
     """Write a loop around its regions, or an interchanged one."""
     if MARK in node.attributes:
-        write_sunk(region, node)
+        write_interchanged_loop(region, node)
         return
     out = region.out
     count = state_size(node)
@@ -95,14 +95,14 @@ def write_while(region: LoweringContext, node: Node) -> None:
     region.body.begin_loop(captures)
     is_long = any(_is_long(inner) for graph in node.regions for inner in graph.walk())
     counter = counter_of(node)
-    quick = not is_long and _has_few_turns(node)
-    each = None if is_long or quick else _weight_in_chunks(counter, body)
+    is_short = not is_long and _has_few_turns(node)
+    iteration_weight = None if is_long or is_short else _weight_in_chunks(counter, body)
     chunk = None
-    if counter is not None and each is not None:
-        chunk = _begin_chunk(region, cells, types, counter, captures, done, each)
+    if counter is not None and iteration_weight is not None:
+        chunk = _begin_chunk(region, cells, types, counter, captures, done, iteration_weight)
     out.branch(head)
     out.begin(head)
-    if chunk is None and not quick:
+    if chunk is None and not is_short:
         region.body.poll(often=is_long)
     state = [read(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
     if counter is not None:
@@ -116,7 +116,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
         seen = [as_borrowed(native) for native in state]
         (condition,) = region.inner(test, [*seen, *captures])
         if not isinstance(condition, Element):
-            raise AssertionError("the role of a loop says that its condition is a number")
+            raise AssertionError("the condition of a loop has to be a number")
         out.branch_if(ElementWriter(out).cast(condition, bool_).ir, again, done)
     out.begin(again)
     if counter is not None:
@@ -132,17 +132,17 @@ def write_while(region: LoweringContext, node: Node) -> None:
 
 def _has_few_turns(node: Node) -> bool:
     turns = turns_of(node)
-    return turns is not None and turns <= _QUICK
+    return turns is not None and turns <= _FEW_TURNS
 
 
 def _weight_in_chunks(counter: Counter | None, body: Graph) -> int | None:
     """Return the weight of an iteration, where the loop is short enough to poll once for many of them."""
     each = weight(body)
-    return each if counter is not None and counter.alone and each is not None and each <= _QUICK else None
+    return each if counter is not None and counter.alone and each is not None and each <= _FEW_TURNS else None
 
 
 def _start_of(region: LoweringContext, node: Node, value: Value) -> Native:
-    """Return a value that a loop carries, as it is before the first iteration; objects and views are the loop's own."""
+    """Return the initial value of a loop's state, with an own reference for an object or a view."""
     native = region.native(value)
     if isinstance(native, Object):
         last = node.inputs.count(value) == 1 and region.uses[value] == 1
@@ -151,7 +151,7 @@ def _start_of(region: LoweringContext, node: Node, value: Value) -> Native:
 
 
 _CHUNK = 1 << 20  # iterations of a short loop between two polls for an interrupt
-_QUICK = 64  # trip count up to which a loop leaves polling to the loop around it
+_FEW_TURNS = 64  # trip count up to which the enclosing loop polls, and not the loop itself
 
 
 @dataclass(frozen=True, slots=True)

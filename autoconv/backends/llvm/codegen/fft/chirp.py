@@ -37,10 +37,10 @@ def _spectrum(size: int, sign: int) -> np.ndarray:
     """Return the transform of the conjugate chirp, which wraps around, over the size of the convolution."""
     whole = chirp_size(size)
     chirp = _chirp(size, sign).conj()
-    found = np.zeros(whole, np.complex128)
-    found[:size] = chirp
-    found[whole - size + 1 :] = chirp[:0:-1]
-    return np.fft.fft(found) / whole
+    result = np.zeros(whole, np.complex128)
+    result[:size] = chirp
+    result[whole - size + 1 :] = chirp[:0:-1]
+    return np.fft.fft(result) / whole
 
 
 def tables(region: LoweringContext, size: int, sign: int, dtype: DType) -> list[str]:
@@ -79,10 +79,10 @@ def write_chirped_rows(
             store(b, _product(b, _load(b, dtype, rows[1], k), _load(b, dtype, "%kernel", k)), rows[1], k)
         out.call(back, rows[1], rows[0], "%v")
         with out.loop("0", str(size), unrolled=False) as k:
-            found = _product(b, _load(b, dtype, rows[0], k), _load(b, dtype, "%chirp", k))
+            product = _product(b, _load(b, dtype, rows[0], k), _load(b, dtype, "%chirp", k))
             if scale != 1.0:
-                found = b.pair(found.real * scale, found.imag * scale)
-            store(b, found, "%y", at(k))
+                product = b.pair(product.real * scale, product.imag * scale)
+            store(b, product, "%y", at(k))
 
 
 def _transform(region: LoweringContext, size: int, part: DType, sign: int) -> str:

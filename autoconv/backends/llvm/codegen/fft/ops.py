@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from autoconv.backends.llvm.analysis.fft_radices import chirp_size, radices
@@ -16,7 +17,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.fft.chirp import TABLES, tables, write_chirped_rows
 from autoconv.backends.llvm.codegen.fft.stockham import roots_in_order, roots_of_unity, stages, write_stage
 from autoconv.backends.llvm.codegen.registry import complex_native
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, partitioned_routine
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, Position, linear, plus, times
 from autoconv.backends.llvm.ir.nested_loops import loops
@@ -57,16 +58,16 @@ def write_fft(region: LoweringContext, node: Node) -> None:
     inverse = node.op.name == "ifft"
     shape, norm = sizes(x.type), node.attributes.get("norm", "backward")
     axes = [axis % len(shape) for axis in node.attributes.get("axes", (-1,)) if shape[axis] > 1]
-    source, made = region.data(x), region.new_array(result.type)
+    source, copy = region.data(x), region.new_array(result.type)
     if not axes:
-        region.out.copy(region.address(made), source, math.prod(shape) * x.dtype.size)
+        region.out.copy(region.address(copy), source, math.prod(shape) * x.dtype.size)
     for axis in reversed(axes):
-        _transform_axis(region, x.type, axis, source, region.address(made), inverse, norm)
-        source, last = region.address(made), made
+        _transform_axis(region, x.type, axis, source, region.address(copy), inverse, norm)
+        source, last = region.address(copy), copy
         if axis != axes[0]:
             region.drop_later(last, result.type)
-            made = region.new_array(result.type)
-    region.set(result, made)
+            copy = region.new_array(result.type)
+    region.set(result, copy)
     if axes:
         _ask_for_numbers(region, node, axes)
 
@@ -98,7 +99,7 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
         _rfft_as_complex(region, node)
         return
     half = TensorType(kind.dtype, (*rows, size // 2))
-    made, between = region.new_array(kind), region.new_array(half)
+    spectrum, between = region.new_array(kind), region.new_array(half)
     scale = float(size) ** -{"backward": 0.0, "forward": 1.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
     if size > 2:
         _transform_axis(region, half, len(rows), region.data(x), region.address(between), False, "backward")
@@ -106,9 +107,9 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
     else:
         source = region.data(x)
     name = _rows(region, half, lambda b, x, y, w: _split_half_spectrum(b, kind.dtype, size // 2, scale, x, y, w))
-    _call_with_roots(region, name, source, region.address(made), size, -1, kind.dtype)
+    _call_with_roots(region, name, source, region.address(spectrum), size, -1, kind.dtype)
     region.drop_later(between, half)
-    region.set(result, made)
+    region.set(result, spectrum)
     _ask_for_numbers(region, node, [len(rows)])
 
 
@@ -118,15 +119,15 @@ def write_irfft(region: LoweringContext, node: Node) -> None:
     given: Any = x.type
     *rows, size = sizes(result.type)
     half = TensorType(given.dtype, (*rows, size // 2))
-    made, between = region.new_array(result.type), region.new_array(half)
+    spectrum, between = region.new_array(result.type), region.new_array(half)
     scale = float(size) ** -{"backward": 1.0, "forward": 0.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
     name = _rows(region, half, lambda b, x, y, w: _merge_half_spectrum(b, given.dtype, size // 2, scale, x, y, w))
-    target = region.address(between if size > 2 else made)
+    target = region.address(between if size > 2 else spectrum)
     _call_with_roots(region, name, region.data(x), target, size, 1, given.dtype)
     if size > 2:
-        _transform_axis(region, half, len(rows), target, region.address(made), True, "forward")
+        _transform_axis(region, half, len(rows), target, region.address(spectrum), True, "forward")
     region.drop_later(between, half)
-    region.set(result, made)
+    region.set(result, spectrum)
     _ask_for_numbers(region, node, [len(rows)])
 
 
@@ -146,8 +147,8 @@ def _rfft_as_complex(region: LoweringContext, node: Node) -> None:
 
     def cut(b: ElementWriter, source: str, target: str, row: str) -> None:
         with b.out.loop("0", str(size // 2 + 1), unrolled=False) as k:
-            found = load(b, dtype, source, plus(b.out, times(b.out, row, size), k))
-            store(b, found, target, plus(b.out, times(b.out, row, size // 2 + 1), k))
+            element = load(b, dtype, source, plus(b.out, times(b.out, row, size), k))
+            store(b, element, target, plus(b.out, times(b.out, row, size // 2 + 1), k))
 
     _copy_rows(region, whole, widen, region.data(x), region.address(between if size == 1 else given))
     if size > 1:
@@ -205,13 +206,13 @@ def _rows(region: LoweringContext, half: TensorType, write: Callable[[ElementWri
     *rows, _ = sizes(half)
     with body.out.loop("%first", "%last", unrolled=False) as row:
         write(body.b, "%x", "%y", row)
-    return in_parts(region, arguments, body, math.prod(rows), _WORK * math.prod(sizes(half)))
+    return partitioned_routine(region, arguments, body, math.prod(rows), _WORK * math.prod(sizes(half)))
 
 
 def _number(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -> tuple[Element, Element]:
-    found = load(b, dtype, pointer, offset)
-    assert isinstance(found, Pair)
-    return found.real, found.imag
+    element = load(b, dtype, pointer, offset)
+    assert isinstance(element, Pair)
+    return element.real, element.imag
 
 
 def _root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[Element, Element]:
@@ -232,11 +233,11 @@ def _split_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float
         even = one[0] + other[0], one[1] - other[1]
         odd = one[0] - other[0], one[1] + other[1]
         root = _root(b, dtype, k, size)
-        found = (
+        first_pair = (
             even[0] + b.fma(odd[0], root[1], odd[1] * root[0]),
             even[1] + b.fma(odd[1], root[1], -(odd[0] * root[0])),
         )
-        store(b, b.pair(found[0] * (0.5 * scale), found[1] * (0.5 * scale)), y, plus(out, after, k))
+        store(b, b.pair(first_pair[0] * (0.5 * scale), first_pair[1] * (0.5 * scale)), y, plus(out, after, k))
 
 
 def _merge_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
@@ -251,11 +252,11 @@ def _merge_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float
         even = one[0] + other[0], one[1] - other[1]
         odd = one[0] - other[0], one[1] + other[1]
         root = _root(b, dtype, k, size)
-        found = (
+        second_pair = (
             even[0] - b.fma(odd[0], root[1], odd[1] * root[0]),
             even[1] + b.fma(odd[0], root[0], -(odd[1] * root[1])),
         )
-        store(b, b.pair(found[0] * scale, found[1] * scale), y, plus(out, after, k))
+        store(b, b.pair(second_pair[0] * scale, second_pair[1] * scale), y, plus(out, after, k))
 
 
 def _transform_axis(
@@ -265,47 +266,56 @@ def _transform_axis(
     size, inner = shape[axis], math.prod(shape[axis + 1 :])
     power = {"backward": float(inverse), "forward": float(not inverse), "ortho": 0.5}[norm]
     scale = float(size) ** -power
-    sign = 1 if inverse else -1
+    transform = _Transform(dtype, size, 1 if inverse else -1, scale)
     if radices(size) is None:
-        _chirped(region, type_, axis, sign, scale, source, target)
+        _transform_by_chirp(region, transform, math.prod(shape[:axis]), inner, source, target)
         return
     columns = min(inner, max(_FEWEST, min(_MOST_COLUMNS, _BLOCK // size)))
     while columns > 1 and 2 * size * columns * dtype.size > _MOST:
         columns //= 2
     for first, count, width in ((0, inner // columns, columns), (inner // columns * columns, 1, inner % columns)):
         if width:
-            outer, block = math.prod(shape[:axis]), (first, count, width)
-            _blocks(region, dtype, size, inner, outer, block, sign, scale, source, target)
+            _transform_blocks(region, transform, math.prod(shape[:axis]), inner, (first, count, width), source, target)
 
 
-def _chirped(
-    region: LoweringContext, type_: Any, axis: int, sign: int, scale: float, source: str, target: str
+@dataclass(frozen=True, slots=True)
+class _Transform:
+    """A transform of `size` numbers; `sign` is that of the exponents, and the results are multiplied by `scale`."""
+
+    dtype: DType
+    size: int
+    sign: int
+    scale: float
+
+
+def _transform_by_chirp(
+    region: LoweringContext, transform: _Transform, outer: int, inner: int, source: str, target: str
 ) -> None:  # fmt: skip
-    """Transform along an axis whose size has a large prime factor."""
-    shape, dtype = sizes(type_), type_.dtype
-    outer, size, inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+    """Transform along an axis whose size has a large prime factor, in `outer` matrices of `inner` columns."""
+    dtype, size = transform.dtype, transform.size
     arguments = ["ptr noalias readonly %x", "ptr noalias %y", *TABLES]
     body = Routine(region, [*arguments, *PART], "i1")
-    write_chirped_rows(region, body, dtype, size, inner, scale)
+    write_chirped_rows(region, body, dtype, size, inner, transform.scale)
     whole = chirp_size(size)
     work = 2 * _WORK * whole * len(radices(whole) or ()) * outer * inner
-    name = in_parts(region, arguments, body, outer * inner, work)
-    call(region, name, f"ptr {source}", f"ptr {target}", *tables(region, size, sign, dtype))
+    name = partitioned_routine(region, arguments, body, outer * inner, work)
+    call(region, name, f"ptr {source}", f"ptr {target}", *tables(region, size, transform.sign, dtype))
 
 
-def _blocks(
-    region: LoweringContext, dtype: DType, size: int, inner: int, outer: int, block: tuple[int, int, int], sign: int,
-    scale: float, source: str, target: str,
+def _transform_blocks(
+    region: LoweringContext, transform: _Transform, outer: int, inner: int, block: tuple[int, int, int], source: str,
+    target: str,
 ) -> None:  # fmt: skip
-    """Transform `count` blocks of `width` columns from column `first` on, in each of `outer` matrices."""
+    """Transform `count` blocks of `width` columns from column `first` on, in `outer` matrices of `inner` columns."""
+    dtype, size = transform.dtype, transform.size
     first, count, width = block
     part = dtype.real_dtype
-    table = roots_of_unity(size, sign, part)
+    table = roots_of_unity(size, transform.sign, part)
     arguments = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
     body = Routine(region, [*arguments, *PART], "i1")
     out = body.out
     steps = stages(size, width, inner)
-    names = [write_stage(region, stage, part, sign, scale) for stage in steps]
+    names = [write_stage(region, stage, part, transform.sign, transform.scale) for stage in steps]
     between = [out.alloca(f"[{size * width * part.size} x i8], align 64") for _ in range(4 if len(steps) > 1 else 0)]
     with out.loop("%first", "%last", unrolled=False) as number:
         if count == 1 or inner == 1:
@@ -314,12 +324,12 @@ def _blocks(
             matrix, column = out.op("udiv", number, count), out.op("urem", number, count)
             offset = plus(out, plus(out, times(out, matrix, size * inner), times(out, column, width)), first)
         x, y = (out.gep(memory(dtype), name, offset, inbounds=False) for name in ("%x", "%y"))
-        given: Sequence[str] = [x]
+        sources: Sequence[str] = [x]
         for i, (stage, name) in enumerate(zip(steps, names, strict=True)):
-            made: Sequence[str] = [y] if stage.is_last else between[:2] if i % 2 == 0 else between[2:]
-            out.call(name, *given, *made, "%w")
-            given = made
+            targets: Sequence[str] = [y] if stage.is_last else between[:2] if i % 2 == 0 else between[2:]
+            out.call(name, *sources, *targets, "%w")
+            sources = targets
     work = _WORK * size * width * len(steps) * outer * count
-    name = in_parts(region, arguments, body, outer * count, work)
+    name = partitioned_routine(region, arguments, body, outer * count, work)
     roots = region.address(Object(region.body.calls.object(table)(region.out)))
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")

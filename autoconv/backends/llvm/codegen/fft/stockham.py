@@ -59,12 +59,12 @@ def stages(size: int, width: int, stride: int) -> list[Stage]:
 @functools.cache
 def roots_of_unity(size: int, sign: int, dtype: DType) -> np.ndarray:
     """Return the roots of all stages: for each k from 1 the real parts over p, then the imaginary ones."""
-    found: list[np.ndarray] = []
+    tables: list[np.ndarray] = []
     for stage in stages(size, 1, 1):
         if stage.rows > 1:
             for k in range(1, stage.radix):
-                found += exact_roots(k * np.arange(stage.rows), stage.rows * stage.radix, sign)
-    return np.concatenate([*found, np.zeros(1)]).astype(dtype.numpy)
+                tables += exact_roots(k * np.arange(stage.rows), stage.rows * stage.radix, sign)
+    return np.concatenate([*tables, np.zeros(1)]).astype(dtype.numpy)
 
 
 @functools.cache
@@ -100,8 +100,8 @@ def write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int, 
 
     def one(p: Position, q: Position | tuple[str, str]) -> None:
         numbers = [_read(b, stage, dtype, p, q, k) for k in range(stage.radix)]
-        found = _butterfly(b, numbers, sign)
-        for k, number in enumerate(found):
+        outputs = _butterfly(b, numbers, sign)
+        for k, number in enumerate(outputs):
             if k and stage.rows > 1:
                 first = plus(out, p, stage.roots + 2 * (k - 1) * stage.rows)
                 root = load(b, dtype, "%w", first), load(b, dtype, "%w", plus(out, first, stage.rows))
@@ -134,9 +134,9 @@ def _read(b: ElementWriter, stage: Stage, dtype: DType, p: Position, q: Any, k: 
     if stage.is_first:
         place = plus(b.out, times(b.out, row, stage.stride), q)
         kind = b.pair(b.constant(0, dtype), b.constant(0, dtype)).dtype
-        found = load(b, kind, "%x", place)
-        assert isinstance(found, Pair)
-        return found.real, found.imag
+        element = load(b, kind, "%x", place)
+        assert isinstance(element, Pair)
+        return element.real, element.imag
     if isinstance(q, tuple):
         q = plus(b.out, times(b.out, q[0], stage.width), q[1])
     place = plus(b.out, times(b.out, row, stage.run), q)

@@ -64,13 +64,13 @@ def workspace(
 def _queried_sizes(name: str, *arguments: Argument | None, places: Sequence[int | None]) -> tuple[int, int, int]:
     # The numbers that a complex routine stores are pairs of doubles.
     stored: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
-    given: list[Any] = []
+    arguments_: list[Any] = []
     for x in arguments:
-        given.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((str(x or " ")).encode()))
+        arguments_.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((str(x or " ")).encode()))
     for place, result in zip(places, stored, strict=True):
         if place is not None:
-            given[place : place + 2] = [result, ctypes.c_int64(-1)]
-    ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, given))
+            arguments_[place : place + 2] = [result, ctypes.c_int64(-1)]
+    ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, arguments_))
     numbers, whole, real = stored[0][0], stored[1].value, stored[2][0]
     return max(int(numbers), 1), max(whole, 1), max(int(real), 1)
 
@@ -83,18 +83,18 @@ def _emitted_query(
     for result in (stored[0], stored[2]):
         out.store("double", "1.0", result)
     idle, question = out.alloca("i64", "0"), out.alloca("i64", "-1")
-    given = [idle if argument is None else _by_reference(out, argument) for argument in arguments]
+    references = [idle if argument is None else _by_reference(out, argument) for argument in arguments]
     for place, result in zip(places, stored, strict=True):
         if place is not None:
-            given[place : place + 2] = [result, question]
-    _call(out, name, given)
-    found = []
+            references[place : place + 2] = [result, question]
+    _call(out, name, references)
+    symbols = []
     for result, kind in zip(stored, ("double", "i64", "double"), strict=True):
         count = out.load(kind, result)
-        found.append(Symbol(out.module.unique("workspace")))
+        symbols.append(Symbol(out.module.unique("workspace")))
         whole = out.cast("fptosi", count, "i64") if kind == "double" else count
-        out.line(f"{register_of(found[-1])} = add i64 {whole}, 0")
-    return found[0], found[1], found[2]
+        out.line(f"{register_of(symbols[-1])} = add i64 {whole}, 0")
+    return symbols[0], symbols[1], symbols[2]
 
 
 def _by_reference(out: FunctionText, argument: Argument) -> str:
@@ -109,8 +109,8 @@ def _by_reference(out: FunctionText, argument: Argument) -> str:
     return out.alloca("i8", str(ord(argument))) if len(argument) == 1 else argument
 
 
-def _call(out: FunctionText, name: str, given: Sequence[str]) -> None:
-    out.call_c(f"lapack_{name}", "void", ", ".join(["ptr"] * len(given)), *given)
+def _call(out: FunctionText, name: str, references: Sequence[str]) -> None:
+    out.call_c(f"lapack_{name}", "void", ", ".join(["ptr"] * len(references)), *references)
 
 
 def routine_of(dtype: DType, real: str, complex_: str = "") -> str:
@@ -229,8 +229,8 @@ class Batch:
             out, (from_, to) = self.out, self._kinds(back)
             height, width = self.position(rows), self.position(columns)
             with out.loop("0", str(height)) as i, out.loop("0", str(width)) as j:
-                found = load(self.b, from_, source, plus(out, product(out, i, width), j))
-                store(self.b, self.cast(found, to), target, plus(out, product(out, j, height), i))
+                element = load(self.b, from_, source, plus(out, product(out, i, width), j))
+                store(self.b, self.cast(element, to), target, plus(out, product(out, j, height), i))
 
     def copy(
         self, source: str, target: str, count: Dimension, back: bool = False, conjugate: bool = False
@@ -238,10 +238,10 @@ class Batch:
         """Copy numbers from the op's dtype to LAPACK's, or `back`; `conjugate` complex ones."""
         from_, to = self._kinds(back)
         with self.out.loop("0", str(self.position(count))) as i:
-            found = load(self.b, from_, source, i)
-            if conjugate and isinstance(found, Pair):
-                found = self.b.pair(found.real, -found.imag)
-            store(self.b, self.cast(found, to), target, i)
+            element = load(self.b, from_, source, i)
+            if conjugate and isinstance(element, Pair):
+                element = self.b.pair(element.real, -element.imag)
+            store(self.b, self.cast(element, to), target, i)
 
     def copy_real(self, source: str, target: str, count: Dimension) -> None:
         """Copy LAPACK's doubles to a result of real numbers."""
@@ -261,10 +261,10 @@ class Batch:
             for i in range(rows)
         ]
 
-    def store_result(self, found: Sequence[Element], which: int = 0) -> None:
+    def store_result(self, elements: Sequence[Element], which: int = 0) -> None:
         """Store numbers contiguously in a result."""
         kind: Any = self._node.results[which].type
-        for place, x in enumerate(found):
+        for place, x in enumerate(elements):
             store(self.b, self.cast(x, kind.dtype), self.results[which], place)
 
     def unless(self, fine: Element) -> AbstractContextManager[None]:
@@ -288,14 +288,14 @@ class Batch:
         pointers = [region.data(value) for value in node.inputs]
         pointers += [cell or region.data(value) for value, cell in zip(node.results, cells, strict=True)]
         pointers += ["null" if held is None else region.address(held[0]), failed]
-        given = [*self._sizes, *(f"ptr {pointer}" for pointer in pointers)]
+        passed = [*self._sizes, *(f"ptr {pointer}" for pointer in pointers)]
         if self._sizes:
-            given.append(f"i64 {dimension(out, self._bytes)}")
+            passed.append(f"i64 {dimension(out, self._bytes)}")
         large = bool(self._sizes) or max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _SMALL
         if region.launches is not None:
             region.launches.is_single_threaded |= large
         with single_threaded_blas(out, large and region.launches is None):
-            self._call(body, given, split, bounds, count)
+            self._call(body, passed, split, bounds, count)
         if held is not None and held[1] is not None:
             region.body.release_or_keep(held[0].slot, held[1])
         elif held is not None:
@@ -307,21 +307,21 @@ class Batch:
             region.call_kernel_if(node, out.icmp("ne", out.load("i8", failed), 0))
 
     def _call(
-        self, body: str, given: Sequence[str], split: Split | None, bounds: Sequence[str], count: Position
+        self, body: str, leading: Sequence[str], split: Split | None, bounds: Sequence[str], count: Position
     ) -> None:
         """Call the routine on all matrices, in the parts of the split."""
         region = self._region
         if split is None:
-            region.launch(body, [*given, "i64 0", "i64 0", f"i64 {count}"])
+            region.launch(body, [*leading, "i64 0", "i64 0", f"i64 {count}"])
         elif split.step is None:
             parts = ["i64 %parts", "i64 %size", "i64 %step"]
             whole = Routine(region, [*self._arguments, *parts])
             run_parts(split, whole.module, whole.out, body, self._arguments, False, ("%parts", "%size", "%step"))
-            call(region, whole.finish(), *given, *(f"i64 {bound}" for bound in bounds))
+            call(region, whole.finish(), *leading, *(f"i64 {bound}" for bound in bounds))
         else:
             whole = Routine(region, self._arguments)
             run_split(split, whole.module, whole.out, body, self._arguments, False)
-            call(region, whole.finish(), *given)
+            call(region, whole.finish(), *leading)
 
     def _split(self, count: Position, work: Dimension) -> Split | None:
         """Split into parts of several matrices; None where one thread does it all."""

@@ -119,19 +119,19 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
     sign, total = out.alloca(memory(batch.wide)), out.alloca("double")
     small, both = _is_small(batch, n), len(node.results) == 2
 
-    def give(*found: Element) -> None:
-        for which, x in enumerate(found):
+    def give(*elements: Element) -> None:
+        for which, x in enumerate(elements):
             batch.store_result([x], which)
 
     with batch.each(), ExitStack() as stack:
         if small:
-            diagonal, found, _, fine = eliminated(b, batch.numbers(batch.x[0], n, n), [])
+            diagonal, elements, _, fine = eliminated(b, batch.numbers(batch.x[0], n, n), [])
             for x in diagonal:
-                found = found * x
-            size = b.intrinsic("fabs", found)
+                elements = elements * x
+            size = b.intrinsic("fabs", elements)
             fine = fine & b.compare("gt", size, 1e-290) & b.compare("lt", size, 1e290)
-            signed = b.intrinsic("copysign", b.constant(1.0, float64), found)
-            give(*([signed, b.libm("log", size)] if both else [found]))
+            signed = b.intrinsic("copysign", b.constant(1.0, float64), elements)
+            give(*([signed, b.libm("log", size)] if both else [elements]))
             stack.enter_context(batch.unless(fine))
         batch.transpose(batch.x[0], matrix, n, n)
         singular = b.wrap(bool_, batch.lapack(batch.routine_of("dgetrf"), n, n, matrix, n, pivots))
@@ -178,7 +178,7 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
     n = _side(node)
     batch = Batch(region, node, [2])
     out, b = batch.out, batch.b
-    matrix, pivots, found = batch.matrix(times(n, n)), batch.spare(n), batch.matrix(times(n, n))
+    matrix, pivots, solution = batch.matrix(times(n, n)), batch.spare(n), batch.matrix(times(n, n))
     adjoint, small = node.attributes.get("adjoint", False), _is_small(batch, n)
     with batch.each(), ExitStack() as stack:
         if small:
@@ -187,11 +187,11 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
             stack.enter_context(_solved(batch, adjoint, unit))
         _load(batch, batch.x[0], matrix, n, adjoint)
         count = batch.position(times(batch.wide.size, times(n, n)))
-        out.clear(found, count)
+        out.clear(solution, count)
         with out.loop("0", str(batch.position(n))) as i:
-            store(b, _number(b, 1.0, batch.wide), found, batch.place(i, plus(n, 1)))
-        batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, n, matrix, n, pivots, found, n))
-        batch.transpose(found, batch.results[0], n, n, back=True)
+            store(b, _number(b, 1.0, batch.wide), solution, batch.place(i, plus(n, 1)))
+        batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, n, matrix, n, pivots, solution, n))
+        batch.transpose(solution, batch.results[0], n, n, back=True)
     batch.run(_work_estimate(10, n, n, n, small=small))
 
 
@@ -200,15 +200,15 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
 def write_solve(region: LoweringContext, node: Node) -> None:
     n, columns = _side(node), _side(node, 1)
     batch = Batch(region, node, [2])
-    matrix, pivots, found = batch.matrix(times(n, n)), batch.spare(n), batch.matrix(times(n, columns))
+    matrix, pivots, solution = batch.matrix(times(n, n)), batch.spare(n), batch.matrix(times(n, columns))
     adjoint, small = node.attributes.get("adjoint", False), _is_small(batch, n, columns)
     with batch.each(), ExitStack() as stack:
         if small:
             stack.enter_context(_solved(batch, adjoint, batch.numbers(batch.x[1], n, columns)))
         _load(batch, batch.x[0], matrix, n, adjoint)
-        batch.transpose(batch.x[1], found, n, columns)
-        batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, columns, matrix, n, pivots, found, n))
-        batch.transpose(found, batch.results[0], columns, n, back=True)
+        batch.transpose(batch.x[1], solution, n, columns)
+        batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, columns, matrix, n, pivots, solution, n))
+        batch.transpose(solution, batch.results[0], columns, n, back=True)
     batch.run(plus(_work_estimate(4, n, n, n, small=small), times(8, product((n, n, columns)))))
 
 
@@ -221,17 +221,17 @@ def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     adjoint = node.attributes.get("adjoint", False)
     triangle, turned = "U" if node.attributes.get("lower", True) else "L", "N" if adjoint else "T"
     conjugate = adjoint and batch.dtype.is_complex
-    found = batch.matrix(times(n, columns))
+    solution = batch.matrix(times(n, columns))
     own = batch.matrix(times(n, n)) if conjugate else batch.working_copy(times(n, n))
     with batch.each():
         matrix = batch.x[0]
         if own:
             batch.copy(matrix, own, times(n, n), conjugate=conjugate)
             matrix = own
-        batch.transpose(batch.x[1], found, n, columns)
-        given = (triangle, turned, "N", n, columns, matrix, n, found, n)
-        batch.fail_if(batch.lapack(batch.routine_of("dtrtrs"), *given))
-        batch.transpose(found, batch.results[0], columns, n, back=True)
+        batch.transpose(batch.x[1], solution, n, columns)
+        call_arguments = (triangle, turned, "N", n, columns, matrix, n, solution, n)
+        batch.fail_if(batch.lapack(batch.routine_of("dtrtrs"), *call_arguments))
+        batch.transpose(solution, batch.results[0], columns, n, back=True)
     batch.run(_work_estimate(4, n, n, columns))
 
 
@@ -240,8 +240,8 @@ def _solved(batch: Batch, adjoint: bool, right: Rows) -> AbstractContextManager[
     matrix = batch.numbers(batch.x[0], len(right), len(right))
     if adjoint:
         matrix = [list(column) for column in zip(*matrix, strict=True)]
-    _, _, found, fine = eliminated(batch.b, matrix, right)
-    batch.store_result([x for row in found for x in row])
+    _, _, solution, fine = eliminated(batch.b, matrix, right)
+    batch.store_result([x for row in solution for x in row])
     return batch.unless(fine)
 
 
@@ -324,8 +324,8 @@ def write_qr(region: LoweringContext, node: Node) -> None:
         batch.lapack(decompose, rows, columns, matrix, rows, scales, work, lengths[0])
         with out.loop("0", str(batch.position(inner))) as i, out.loop("0", str(batch.position(columns))) as j:
             below = b.wrap(bool_, out.icmp("sgt", i, j))
-            found = _unless(b, below, load(b, batch.wide, matrix, batch.place(j, rows, i)))
-            store(b, batch.cast(found, batch.dtype), r, batch.place(i, columns, j))
+            element = _unless(b, below, load(b, batch.wide, matrix, batch.place(j, rows, i)))
+            store(b, batch.cast(element, batch.dtype), r, batch.place(i, columns, j))
         batch.lapack(expand, rows, inner, fewer, matrix, rows, scales, work, lengths[1])
         batch.transpose(matrix, q, inner, rows, back=True)
     batch.run(plus(_CALL, _work_estimate(8, rows, columns, fewer)))
@@ -342,14 +342,14 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
     else:
         numbers, integers, reals = workspace(region, name, *question, work=6, integers=8)
     batch = Batch(region, node, [1, 2], numbers, integers, reals)
-    matrix, found = batch.matrix(times(n, n)), batch.spare(n)
+    matrix, eigenvalues = batch.matrix(times(n, n)), batch.spare(n)
     work, whole = batch.matrix(numbers), batch.spare(integers)
     more = (batch.spare(reals), reals) if of_complex else ()
     with batch.each():
         values, vectors = batch.results
         batch.transpose(batch.x[0], matrix, n, n)
-        batch.fail_if(batch.lapack(name, "V", "L", n, matrix, n, found, work, numbers, *more, whole, integers))
-        batch.copy_real(found, values, n)
+        batch.fail_if(batch.lapack(name, "V", "L", n, matrix, n, eigenvalues, work, numbers, *more, whole, integers))
+        batch.copy_real(eigenvalues, values, n)
         batch.transpose(matrix, vectors, n, n, back=True)
     batch.run(plus(4 * _CALL, _work_estimate(60, n, n, n)))
 
@@ -367,7 +367,7 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     name, of_complex = routine_of(_dtype(node), "dgesdd"), _dtype(node).is_complex
     numbers = workspace(region, name, *shape, *[None] * (5 if of_complex else 4), work=10)[0]
     batch = Batch(region, node, [1, 2, 2][: len(node.results)], numbers)
-    matrix, found = batch.matrix(times(rows, columns)), batch.spare(fewer)
+    matrix, singular_values = batch.matrix(times(rows, columns)), batch.spare(fewer)
     u, v = (batch.matrix(size if vectors else 1) for size in (times(rows, left), times(right, columns)))
     work, whole = batch.matrix(numbers), batch.spare(times(8, fewer))
     # At least the size that the manual of zgesdd requires for any shape.
@@ -375,9 +375,24 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     more = (batch.spare(reals),) if of_complex else ()
     with batch.each():
         batch.transpose(batch.x[0], matrix, rows, columns)
-        given = (which, rows, columns, matrix, rows, found, u, rows, v, right, work, numbers, *more, whole)
-        batch.fail_if(batch.lapack(name, *given))
-        batch.copy_real(found, batch.results[0], fewer)
+        call_arguments = (
+            which,
+            rows,
+            columns,
+            matrix,
+            rows,
+            singular_values,
+            u,
+            rows,
+            v,
+            right,
+            work,
+            numbers,
+            *more,
+            whole,
+        )
+        batch.fail_if(batch.lapack(name, *call_arguments))
+        batch.copy_real(singular_values, batch.results[0], fewer)
         if vectors:
             batch.transpose(u, batch.results[1], left, rows, back=True)
             batch.copy(v, batch.results[2], times(right, columns), back=True, conjugate=True)

@@ -37,12 +37,12 @@ def eliminated(b: ElementWriter, matrix: Rows, right: Rows) -> tuple[list[Elemen
         for i in range(k + 1, n):
             factor = rows[i][k] / rows[k][k]
             rows[i][k + 1 :] = [x - factor * y for x, y in zip(rows[i][k + 1 :], rows[k][k + 1 :], strict=True)]
-    found = [row[n:] for row in rows]
+    solution = [row[n:] for row in rows]
     for k in reversed(range(n)):
         for i in range(k + 1, n):
-            found[k] = [x - rows[k][i] * y for x, y in zip(found[k], found[i], strict=True)]
-        found[k] = [x / rows[k][k] for x in found[k]]
-    return [rows[k][k] for k in range(n)], sign, found, fine
+            solution[k] = [x - rows[k][i] * y for x, y in zip(solution[k], solution[i], strict=True)]
+        solution[k] = [x / rows[k][k] for x in solution[k]]
+    return [rows[k][k] for k in range(n)], sign, solution, fine
 
 
 def cholesky(b: ElementWriter, matrix: Rows) -> tuple[Rows, Element]:

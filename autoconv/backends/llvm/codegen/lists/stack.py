@@ -26,10 +26,10 @@ def write_list_empty(region: LoweringContext, node: Node) -> None:
     out, size = region.out, _element_size(region, node.results[0])
     first, most = (_quotient(out, bytes_, size) for bytes_ in (stacks.FIRST_BYTES, stacks.MOST_KNOWN))
     least = _initial_capacity(out, first)
-    known = out.load("i64", _usual_capacity(region, node.results[0]))
-    few = out.icmp("slt", known, least)
-    fits = out.icmp("sle", known, most)
-    room = out.select(fits, known, least)
+    usual = out.load("i64", _usual_capacity(region, node.results[0]))
+    few = out.icmp("slt", usual, least)
+    fits = out.icmp("sle", usual, most)
+    room = out.select(fits, usual, least)
     room = out.select(few, least, room)
     needed = out.op("add", out.op("mul nuw nsw", room, size), stacks.HEADER)
     made = _new_bytes(region, needed)
@@ -54,12 +54,12 @@ def _usual_capacity(region: LoweringContext, list_: Value) -> str:
 def write_list_push(region: LoweringContext, node: Node) -> None:
     """Store the item in the buffer, which grows if it is full. A borrowed buffer has no capacity."""
     out, (list_, item), (result,) = region.out, node.inputs, node.results
-    given = _taken_stack(region, list_)
+    stack = _taken_stack(region, list_)
     size = _element_size(region, list_)
-    data = _data_of(region, given)
+    data = _data_of(region, stack)
     length, room = out.load("i64", data), out.load("i64", _address_behind(region, data, 8))
     full = out.icmp("uge", length, room)
-    held = region.body.own(given)
+    reference = region.body.own(stack)
     with out.unlikely(full):
         more = out.op("lshr", length, 3)  # large stacks grow by an eighth, as the copy's memory counts as well
         few = _quotient(out, stacks.SMALL, size)
@@ -70,37 +70,37 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
         needed = out.op("add", out.op("mul nuw nsw", larger, size), stacks.HEADER)
 
         def copied() -> None:
-            made = _new_bytes(region, needed)
-            fresh, used = _data_of(region, made.ir), out.op("mul nuw nsw", length, size)
+            bytes_ = _new_bytes(region, needed)
+            fresh, used = _data_of(region, bytes_.ir), out.op("mul nuw nsw", length, size)
             out.copy(_address_behind(region, fresh, stacks.HEADER), _elements(region, data), used)
             out.store("i64", length, fresh)
-            region.body.release(held.slot)
-            out.store("ptr", "null", made.slot)
-            out.store("ptr", made.ir, held.slot)
+            region.body.release(reference.slot)
+            out.store("ptr", "null", bytes_.slot)
+            out.store("ptr", bytes_.ir, reference.slot)
 
         # Reallocated by the system, rather than present twice.
         large = out.icmp("ugt", needed, 2 * stacks.SMALL)
         large = out.and_(large, out.icmp("ne", room, 0))
-        out.either(large, lambda: region.body.check(out.call("resize", given, needed)), copied)
-        _set_room(region, _data_of(region, out.load("ptr", held.slot)), larger)
-    given = out.load("ptr", held.slot)
-    data = _data_of(region, given)
+        out.either(large, lambda: region.body.check(out.call("resize", stack, needed)), copied)
+        _set_room(region, _data_of(region, out.load("ptr", reference.slot)), larger)
+    stack = out.load("ptr", reference.slot)
+    data = _data_of(region, stack)
     place = _address_behind(region, _elements(region, data), out.op("mul nuw nsw", length, size))
     if is_scalar(item.type):
         store(ElementWriter(out), region.number(item), place, 0)
     else:
         out.copy(place, region.data(item), size)
     out.store("i64", out.op("add", length, 1), data)
-    region.set(result, Object(given, held.slot))
+    region.set(result, Object(stack, reference.slot))
 
 
 @lowering("list_pop")
 def write_list_pop(region: LoweringContext, node: Node) -> None:
     out, (list_,), (shorter, item) = region.out, node.inputs, node.results
-    given = _taken_stack(region, list_)
-    held = region.body.own(given)
+    stack = _taken_stack(region, list_)
+    reference = region.body.own(stack)
     size = _element_size(region, list_)
-    data = _data_of(region, given)
+    data = _data_of(region, stack)
     length = out.load("i64", data)
     cold, fine = out.label("cold"), out.label("fine")
     out.branch_if(out.icmp("sgt", length, 0), fine, cold)
@@ -121,7 +121,7 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
     else:
         region.set(item, region.new_array(item.type))
         out.copy(region.data(item), place, size)
-    region.set(shorter, held)
+    region.set(shorter, reference)
 
 
 def _taken_stack(region: LoweringContext, value: Value) -> str:
@@ -156,9 +156,9 @@ def _new_bytes(region: LoweringContext, size: str) -> Object:
     out.store("i64", size, dimension)
     descriptor = region.body.calls.object(np.dtype(np.uint8))
     memory = region.body.calls.object(HANDLER)(out)  # pooled for the next call
-    made = out.call("new_large_array", 1, dimension, descriptor(out), memory)
-    region.body.check(out.is_null(made))
-    return region.body.own(made)
+    result = out.call("new_large_array", 1, dimension, descriptor(out), memory)
+    region.body.check(out.is_null(result))
+    return region.body.own(result)
 
 
 def _data_of(region: LoweringContext, object_: str) -> str:

@@ -86,20 +86,20 @@ def _set_count(region: LoweringContext, node: Node, ir: str) -> None:
 
 def new_list(region: LoweringContext, size: str) -> Object:
     """Make an uninitialised list of `size` bytes."""
-    made = region.out.call_c("PyByteArray_FromStringAndSize", "ptr", "ptr, i64", "null", size)
-    region.body.check(region.out.is_null(made))
-    return region.body.own(made)
+    result = region.out.call_c("PyByteArray_FromStringAndSize", "ptr", "ptr, i64", "null", size)
+    region.body.check(region.out.is_null(result))
+    return region.body.own(result)
 
 
 @counted("typed_list_make", fits=_is_native)
 def _write_make(region: LoweringContext, node: Node) -> None:
     dtype = dtype_of(node)
-    made = new_list(region, str(dtype.size * len(node.inputs)))
+    items = new_list(region, str(dtype.size * len(node.inputs)))
     if node.inputs:
-        start = TypedList(region.out, made.ir, dtype).start()
+        start = TypedList(region.out, items.ir, dtype).start()
         for i, value in enumerate(node.inputs):
             put(region.out, start, str(i), region.number(value))
-    region.set(node.results[0], made)
+    region.set(node.results[0], items)
 
 
 @counted("typed_list_repeat", fits=_is_native)
@@ -113,11 +113,11 @@ def _write_repeat(region: LoweringContext, node: Node) -> None:
     total = out.part(both, 0)
     beyond = out.icmp("ugt", total, 1 << 46)
     region.refuse(node, out.or_(beyond, out.part(both, 1)))
-    made = new_list(region, total)
-    target = TypedList(out, made.ir, x.dtype).start()
+    items = new_list(region, total)
+    target = TypedList(out, items.ir, x.dtype).start()
     routine = _repeat_routine(region, x.dtype)
     out.call(routine, target, x.start(), size, times)
-    region.set(node.results[0], made)
+    region.set(node.results[0], items)
 
 
 def _repeat_routine(region: LoweringContext, dtype: DType) -> str:
@@ -186,14 +186,14 @@ def _write_pop(region: LoweringContext, node: Node) -> None:
         x.set_size(less)
         return
     index = position_of(region, node, node.inputs[1], x.length())
-    found = x.get(index)
+    item = x.get(index)
     offset = out.op("mul", index, step)
     place = out.gep("i8", x.start(), offset, inbounds=False)
     rest = out.gep("i8", place, step, inbounds=False)
     moved = out.op("sub", less, offset)
     out.move(place, rest, moved)
     x.set_size(less)
-    region.set(node.results[0], found)
+    region.set(node.results[0], item)
 
 
 @counted("typed_list_clear", fits=_is_native)
@@ -206,9 +206,9 @@ def _write_clear(region: LoweringContext, node: Node) -> None:
 
 @counted("typed_list_cursor", fits=_is_native)
 def _write_cursor(region: LoweringContext, node: Node) -> None:
-    made = new_list(region, "16")
-    put(region.out, TypedList(region.out, made.ir, int64).start(), "0", region.number(node.inputs[0]))
-    region.set(node.results[0], made)
+    items = new_list(region, "16")
+    put(region.out, TypedList(region.out, items.ir, int64).start(), "0", region.number(node.inputs[0]))
+    region.set(node.results[0], items)
 
 
 @counted("typed_list_advance", fits=_is_native)
@@ -246,6 +246,6 @@ def _write_row(region: LoweringContext, node: Node) -> None:
         for kind, offset in (("i64", abi.LIST_COUNT), ("ptr", abi.LIST_ITEMS))
     )
     index = position_of(region, node, node.inputs[1], count)
-    found = out.load("ptr", out.gep("ptr", items, index))
-    out.call("retain", found)
-    region.set(node.results[0], region.body.own(found))
+    item = out.load("ptr", out.gep("ptr", items, index))
+    out.call("retain", item)
+    region.set(node.results[0], region.body.own(item))

@@ -97,13 +97,13 @@ def _write_reduce(region: LoweringContext, node: Node) -> None:
         region.refuse(node, out.icmp("eq", length, 0))
     if function == "sum" and not x.dtype.is_floating:
         total = out.call(_whole_sum(region, x.dtype), x.start(), length)
-        found = out.cast("trunc", total, "i64")
-        region.refuse(node, out.icmp("ne", out.cast("sext", found, "i128"), total))
-        region.set(node.results[0], RegisterWriter(region).wrap(int64, found))
+        result = out.cast("trunc", total, "i64")
+        region.refuse(node, out.icmp("ne", out.cast("sext", result, "i128"), total))
+        region.set(node.results[0], RegisterWriter(region).wrap(int64, result))
         return
     name = _folded(region, x.dtype, function)
-    found = out.call(name, x.start(), length)
-    region.set(node.results[0], RegisterWriter(region).wrap(x.dtype, found))
+    result = out.call(name, x.start(), length)
+    region.set(node.results[0], RegisterWriter(region).wrap(x.dtype, result))
 
 
 def _has_loop(node: Node) -> bool:
@@ -151,14 +151,14 @@ def _write_find(region: LoweringContext, node: Node) -> None:
     out, x, b = region.out, list_of(region, node), RegisterWriter(region)
     item, method, length = region.number(node.inputs[1]), node.attributes["method"], x.length()
     name = _count_routine(region, x.dtype) if method == "count" else _searched(region, x.dtype)
-    found = b.wrap(int64, out.call(name, x.start(), length, item.ir))
+    result = b.wrap(int64, out.call(name, x.start(), length, item.ir))
     if method == "__contains__":
-        region.set(node.results[0], b.wrap(bool_, out.icmp("ne", found.ir, length)))
+        region.set(node.results[0], b.wrap(bool_, out.icmp("ne", result.ir, length)))
         return
     if method == "index":
-        region.refuse(node, out.icmp("eq", found.ir, length))
-    region.body.note_range(found, (0, 1 << 60))
-    region.set(node.results[0], found)
+        region.refuse(node, out.icmp("eq", result.ir, length))
+    region.body.note_range(result, (0, 1 << 60))
+    region.set(node.results[0], result)
 
 
 def _searched(region: LoweringContext, dtype: DType) -> str:
@@ -199,18 +199,18 @@ def _write_slice(region: LoweringContext, node: Node) -> None:
     none = out.icmp("slt", last, first)
     last = out.select(none, first, last)
     size = out.op("mul", out.op("sub", last, first), x.dtype.size)
-    made = new_list(region, size)
+    items = new_list(region, size)
     source = out.gep("i8", x.start(), out.op("mul", first, x.dtype.size), inbounds=False)
-    out.copy(TypedList(out, made.ir, x.dtype).start(), source, size)
-    region.set(node.results[0], made)
+    out.copy(TypedList(out, items.ir, x.dtype).start(), source, size)
+    region.set(node.results[0], items)
 
 
 def _bound(region: LoweringContext, bound: Element, length: str) -> str:
     """Clamp a bound of a slice to the list."""
     out = region.out
-    wanted = RegisterWriter(region).cast(bound, int64).ir
-    below = out.icmp("slt", wanted, 0)
-    moved = out.select(below, out.op("add", wanted, length), wanted)
+    position = RegisterWriter(region).cast(bound, int64).ir
+    below = out.icmp("slt", position, 0)
+    moved = out.select(below, out.op("add", position, length), position)
     low = out.select(out.icmp("slt", moved, 0), 0, moved)
     return out.select(out.icmp("sgt", low, length), length, low)
 
@@ -233,18 +233,18 @@ def _write_range(region: LoweringContext, node: Node) -> None:
     many = out.icmp("sgt", stop, start)
     count = out.select(many, out.op("sub", stop, start), 0)
     region.refuse(node, out.icmp("ugt", count, 1 << 43))
-    made = new_list(region, out.op("shl", count, 3))
+    items = new_list(region, out.op("shl", count, 3))
     routine = Routine(region, ["ptr %items", "i64 %count", "i64 %start"])
     with routine.out.loop("0", "%count") as i:
         put(routine.out, "%items", i, routine.b.wrap(int64, routine.out.op("add", i, "%start")))
     name = routine.finish()
-    out.call(name, TypedList(out, made.ir, int64).start(), count, start)
-    region.set(node.results[0], made)
+    out.call(name, TypedList(out, items.ir, int64).start(), count, start)
+    region.set(node.results[0], items)
 
 
 def _step(node: Node) -> int | None:
-    made = node.inputs[2].node
-    return int(made.attributes["value"]) if made is not None and made.op.name == "constant" else None
+    constant = node.inputs[2].node
+    return int(constant.attributes["value"]) if constant is not None and constant.op.name == "constant" else None
 
 
 @counted("typed_list_of", "typed_list_of_rows", fits=lambda node: node.attributes["element"].weak)
@@ -252,7 +252,12 @@ def _write_of(region: LoweringContext, node: Node) -> None:
     """Convert a Python list; the kernel raises if an item is of another class."""
     out, body, dtype = region.out, region.body, dtype_of(node)
     kind = bool if dtype.is_bool else float if dtype.is_floating else int
-    given = region.object(node.inputs[0]).ir, body.calls.object(kind)(out), dtype.size, node.attributes.get("depth", 1)
-    made = out.call_c("object_numbers", "ptr", "ptr, ptr, i64, i64", *given)
-    region.refuse(node, out.is_null(made))
-    region.set(node.results[0], body.own(made))
+    call_arguments = (
+        region.object(node.inputs[0]).ir,
+        body.calls.object(kind)(out),
+        dtype.size,
+        node.attributes.get("depth", 1),
+    )
+    result = out.call_c("object_numbers", "ptr", "ptr, ptr, i64, i64", *call_arguments)
+    region.refuse(node, out.is_null(result))
+    region.set(node.results[0], body.own(result))

@@ -70,11 +70,11 @@ class Accumulator:
         if self._has_nan:
             name = f"llvm.{self.reduction.kind}num.f{8 * self.dtype.size}"
             function = out.module.declare(name, kind, f"{kind}, {kind}")
-            found = out.new(f"call nnan nsz {kind} {function}({kind} {total}, {kind} {element.ir})")
+            total_after = out.new(f"call nnan nsz {kind} {function}({kind} {total}, {kind} {element.ir})")
             out.store("i1", out.or_(out.load("i1", self._nan), self.b.is_nan(element).ir), self._nan)
         else:
-            found = fold(self.b, self.reduction, self.dtype, total, element, ordered=False)
-        out.store(kind, found, self._cell)
+            total_after = fold(self.b, self.reduction, self.dtype, total, element, ordered=False)
+        out.store(kind, total_after, self._cell)
 
     def absorb(self, others: Sequence[Accumulator]) -> None:
         """Fold the blocks of others into this one; they start again."""
@@ -112,10 +112,10 @@ class Accumulator:
         out, b = self.b.out, self.b
         dtype, cell = (float64, self._total) if self.in_blocks else (self.dtype, self._cell)
         with out.loop("0", str(parts)) as part:
-            found = b.wrap(dtype, out.load(self.kind, out.gep(self.kind, cells, part)))
+            result = b.wrap(dtype, out.load(self.kind, out.gep(self.kind, cells, part)))
             before = out.load(self.kind, cell)
             if self.in_blocks:
-                after: str = out.op("fadd", before, found.ir)
+                after: str = out.op("fadd", before, result.ir)
             else:
-                after = fold(b, self.reduction, self.dtype, before, found, ordered=True)
+                after = fold(b, self.reduction, self.dtype, before, result, ordered=True)
             out.store(self.kind, after, cell)

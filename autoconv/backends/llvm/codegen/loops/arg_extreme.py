@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import class_lowering
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine
 from autoconv.backends.llvm.codegen.sort.float_order import better, key, key_dtype, worst
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
@@ -30,7 +30,7 @@ def write_search(region: LoweringContext, node: Node) -> None:
     search = _Search(Routine(region, [*arguments, *PART], "i1"), node)
     shape = sizes(x.type)
     work = _WORK * math.prod(shape) if is_known(shape) else _WORK
-    name = in_parts(region, arguments, search.routine, search.outer, work, shape)
+    name = partitioned_routine(region, arguments, search.routine, search.outer, work, shape)
     if is_scalar(result.type):
         target = region.out.alloca(memory(result.dtype))
     else:
@@ -117,8 +117,8 @@ class _Search:
         def join(x: Element, y: Element) -> Element:
             return self.b.intrinsic("umin", x, y)
 
-        found = self._joined(uint32, uint32.max, place, join, first, last)
-        store(self.b, self.b.cast(found, self._result), "%result", row)
+        place_of_extreme = self._joined(uint32, uint32.max, place, join, first, last)
+        store(self.b, self.b.cast(place_of_extreme, self._result), "%result", row)
 
     def _joined(
         self, dtype: Any, start: int, element: Callable[[Position], Element], join: Any, first: str, last: str

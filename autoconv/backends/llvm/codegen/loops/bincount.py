@@ -32,14 +32,18 @@ def write_bincount(region: LoweringContext, node: Node) -> None:
     (result,) = node.results
     out, dtype = region.out, result.dtype
     greatest = out.call(_greatest(region, x), *region.body.module.sizes, region.data(x))
-    wanted = RegisterWriter(region).cast(region.number(least), int64).ir
-    outside = out.or_(out.icmp("eq", greatest, _OUTSIDE), out.icmp("slt", wanted, 0))
+    bound = RegisterWriter(region).cast(region.number(least), int64).ir
+    outside = out.or_(out.icmp("eq", greatest, _OUTSIDE), out.icmp("slt", bound, 0))
     region.refuse(node, outside)
-    count = out.call_c("llvm.smax.i64", "i64", "i64, i64", out.add(greatest, 1), wanted)
-    made = region.body.new_counted(dtype, (count,))
-    given = [*open_dimensions(region), *pointers(region, x, *weights, made), f"{register(int64)} {count}"]
-    call(region, _counting(region, x, weights, dtype), *given)
-    region.set(result, made)
+    count = out.call_c("llvm.smax.i64", "i64", "i64, i64", out.add(greatest, 1), bound)
+    counts_array = region.body.new_counted(dtype, (count,))
+    call_arguments = [
+        *open_dimensions(region),
+        *pointers(region, x, *weights, counts_array),
+        f"{register(int64)} {count}",
+    ]
+    call(region, _counting(region, x, weights, dtype), *call_arguments)
+    region.set(result, counts_array)
 
 
 def _greatest(region: LoweringContext, x: Any) -> str:

@@ -36,8 +36,8 @@ def write_guard(region: LoweringContext, node: Node) -> list[Any]:
         if name:
             positions = sizes(value.type) if group[0].depth == 1 else sizes(value.type)[:-1]
             count = element_count(region.out, positions)
-            given = [f"ptr {region.data(value)}", f"i64 {count}", *_open_sizes(group)]
-            region.refuse(node, region.out.new(f"call i1 @{name}({', '.join(given)})"))
+            call_arguments = [f"ptr {region.data(value)}", f"i64 {count}", *_open_sizes(group)]
+            region.refuse(node, region.out.new(f"call i1 @{name}({', '.join(call_arguments)})"))
     return singles
 
 
@@ -56,9 +56,9 @@ def _singles(node: Node) -> Iterator[tuple[Value, int]]:
         yield node.inputs[1], shape[node.attributes.get("axis", 0) % len(shape)]
         return
     operands = node.inputs[1 if name == "get_item" else 2 :]
-    for entry, given, axis, _ in aligned(node.attributes["spec"], len(shape), operands):
-        if isinstance(entry, (At, Slice)) and given:
-            yield given[0], shape[axis]
+    for entry, entry_operands, axis, _ in aligned(node.attributes["spec"], len(shape), operands):
+        if isinstance(entry, (At, Slice)) and entry_operands:
+            yield entry_operands[0], shape[axis]
 
 
 def _position(region: LoweringContext, node: Node, value: Value, size: Position) -> str:
@@ -80,8 +80,8 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Check
     The maximum of the positions as unsigned numbers decides: negative ones exceed any size.
     """
     type_: Any = value.type
-    taken = ["ptr noalias readonly %positions", "i64 %count", *_open_sizes(group)]
-    out = FunctionText(region.body.module, Signature("i1", taken))
+    parameters = ["ptr noalias readonly %positions", "i64 %count", *_open_sizes(group)]
+    out = FunctionText(region.body.module, Signature("i1", parameters))
     b = ElementWriter(out)
     given: DType = type_.dtype
     wide = any(check.wraps for check in group) and not given.is_unsigned
@@ -103,13 +103,13 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Check
             before = out.new(f"load {kind}, ptr {cell}")
             greatest = out.new(f"call {kind} {name}({kind} {before}, {kind} {position.ir})")
             out.line(f"store {kind} {greatest}, ptr {cell}")
-    found = "false"
+    flag = "false"
     some = 0 not in sizes(type_)
     for check, cell in cells.items():
         greatest = out.new(f"load {kind}, ptr {cell}")
         beyond = out.new(f"icmp uge {kind} {greatest}, {_text(limits[check], dtype)}")
-        found = out.new(f"or i1 {found}, {beyond}") if some else found
-    out.line(f"ret i1 {found}")
+        flag = out.new(f"or i1 {flag}, {beyond}") if some else flag
+    out.line(f"ret i1 {flag}")
     return out.finish("check")
 
 
@@ -140,30 +140,30 @@ def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
     assert node is not None and node.op.traits.scatter is not None
     base = node.op.traits.scatter.base
     if base is None:
-        made = region.new_array(result.type)
+        array = region.new_array(result.type)
         region.body.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
         type_: Any = result.type
-        region.set(result, made)
+        region.set(result, array)
         count = product(region.out, element_count(region.out, sizes(type_)), type_.dtype.size)
         region.out.line(f'call void @"llvm.memset.p0.i64"(ptr {region.data(result)}, i8 0, i64 {count}, i1 false)')
-        return made
+        return array
     x = node.inputs[base]
     return writable(region, x, region.is_last_reader(item, x))
 
 
 def guarded_views(plan: Plan, item: Item) -> list[Node]:
     """Return the views that the loops of the item read through, and its own copies and scatters."""
-    found: dict[Node, None] = {}
+    nodes: dict[Node, None] = {}
 
     def visit(value: Value) -> None:
         if value in plan.views and value.node is not None:
-            found[value.node] = None
+            nodes[value.node] = None
             for operand in value.node.inputs[:1]:
                 visit(operand)
 
     for node in item.nodes:
         if plan.classes[node] in ("copy", "scatter"):
-            found[node] = None
+            nodes[node] = None
         for value in node.inputs:
             visit(value)
-    return list(found)
+    return list(nodes)

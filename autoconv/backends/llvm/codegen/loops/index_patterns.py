@@ -63,8 +63,8 @@ def _linspace(b: Any, node: Node, index: Index) -> Place:
     last = _number(b, plus(b.out, count, -1))
     steps = b.cast(last, start.dtype)
     step = distance / steps
-    found = b.select(step.same(0.0), place / steps * distance, place * step) + start
-    return b.select(_number(b, index[0]).same(last), stop, found)  # type: ignore[no-any-return]
+    element = b.select(step.same(0.0), place / steps * distance, place * step) + start
+    return b.select(_number(b, index[0]).same(last), stop, element)  # type: ignore[no-any-return]
 
 
 def _on_diagonal(b: Any, index: Index, offset: int, length: Position) -> tuple[Element, str]:
@@ -84,7 +84,7 @@ def _diag(b: Any, node: Node, index: Index) -> Place:
     if not length:
         return zero  # type: ignore[no-any-return]
     met, where = _on_diagonal(b, index, node.attributes.get("offset", 0), length)
-    return x, (*index[:-2], where), lambda found: b.select(met, found, zero)
+    return x, (*index[:-2], where), lambda element: b.select(met, element, zero)
 
 
 @_view("diag_part", _of_arrays)
@@ -101,7 +101,7 @@ def _set_diag(b: Any, node: Node, index: Index) -> Place:
     if not length:
         return x, index, None
     met, where = _on_diagonal(b, index, node.attributes.get("offset", 0), length)
-    return x, index, lambda found: b.select(met, b.at(diagonal, (*index[:-2], where)), found)
+    return x, index, lambda element: b.select(met, b.at(diagonal, (*index[:-2], where)), element)
 
 
 @_view("matrix_band_part", _of_arrays)
@@ -114,4 +114,4 @@ def _band(b: Any, node: Node, index: Index) -> Place:
     if upper >= 0:
         inside = inside & (column - row <= upper)
     zero = b.constant(0, node.inputs[0].dtype)
-    return node.inputs[0], index, lambda found: b.select(inside, found, zero)
+    return node.inputs[0], index, lambda element: b.select(inside, element, zero)

@@ -125,14 +125,14 @@ class LoopNestWriter:
         self._begin(parameters, careful, quick=len(partial) == len(sums))
         cells = [self.out.alloca(f"[{split.parts} x {one.total_kind}]") for one in partial]
         self._start([one for one in sums if one not in partial])
-        given = [*parameters, *(f"ptr {cell}" for cell in cells)]
+        leading = [*parameters, *(f"ptr {cell}" for cell in cells)]
         parts: Position = split.parts
         if split.step is None:
             bounds = bounds_of(split, self.out)
             parts = bounds[0]
-            flag = run_parts(split, self._module, self.out, body, given, has_rare, bounds)
+            flag = run_parts(split, self._module, self.out, body, leading, has_rare, bounds)
         else:
-            flag = run_split(split, self._module, self.out, body, given, has_rare)
+            flag = run_split(split, self._module, self.out, body, leading, has_rare)
         for one, cell in zip(partial, cells, strict=True):
             one.combine_parts(cell, parts)
         self._finish([one for one in sums if one not in partial])
@@ -317,9 +317,9 @@ class LoopNestWriter:
             elif self._plan.classes[node] == "scatter":
                 self._scatter(node, index)
             elif self._plan.classes[node] != "reduce":
-                found = self.element(value, index)
+                element = self.element(value, index)
                 if value in self.stores:
-                    self._store(found, self.stores[value], sizes(value.type), index)
+                    self._store(element, self.stores[value], sizes(value.type), index)
         for one in sums:
             one.accumulate(self.element(one.node.inputs[0], index), index)
 
@@ -331,7 +331,7 @@ class LoopNestWriter:
         """Store updates at their positions; the memory of the result already holds the base."""
         (result,) = node.results
         type_: Any = result.type
-        found = self.b.cast(self._operand(updates(node), result, index), type_.dtype)
+        element = self.b.cast(self._operand(updates(node), result, index), type_.dtype)
         target = gather_map(node).write(self.b, index, self._pick_names.get(node, []))
         offset = linear(self.out, target, sizes(type_))
         scatter = node.op.traits.scatter
@@ -340,8 +340,8 @@ class LoopNestWriter:
         if combine is not None:
             before = load(self.b, type_.dtype, self.stores[result], offset)
             name = "logical_or" if combine == "add" and type_.dtype.is_bool else combine
-            found = computed(self.b, name, [before, found], before.dtype)
-        store(self.b, found, self.stores[result], offset)
+            element = computed(self.b, name, [before, element], before.dtype)
+        store(self.b, element, self.stores[result], offset)
 
     # ---- elements
 
@@ -384,8 +384,8 @@ class LoopNestWriter:
         if isinstance(place, Element):
             return place
         value, index, finish = place
-        found = self.element(value, index)
-        return finish(found) if finish is not None else found
+        element = self.element(value, index)
+        return finish(element) if finish is not None else element
 
     def _operand(self, operand: Value, result: Value, index: Index) -> Element:
         """Return an operand at the index of the result to which it is broadcast."""

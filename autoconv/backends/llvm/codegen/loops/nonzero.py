@@ -26,7 +26,7 @@ def write_where(region: LoweringContext, node: Node) -> None:
     (condition,) = node.inputs
     shape = sizes(condition.type)
     rank, count = len(shape), _count(region, region.data(condition), condition.type)
-    made = region.body.new_counted(int64, (count, rank))
+    positions = region.body.new_counted(int64, (count, rank))
     arguments = ["ptr noalias readonly %condition", "ptr noalias %result", "i64 %count"]
     routine = Routine(region, [*open_dimensions(region), *arguments])
     out, b = routine.out, routine.b
@@ -41,25 +41,25 @@ def write_where(region: LoweringContext, node: Node) -> None:
             whole = load(b, int64, "%result", start)
             for axis, step in enumerate(unravelled(out, whole.ir, shape)):
                 store(b, b.wrap(int64, str(step)), "%result", plus(out, start, axis))
-    given = *pointers(region, condition, made), f"i64 {count}"
-    call(region, routine.finish(), *open_dimensions(region), *given)
-    region.set(node.results[0], made)
+    call_arguments = *pointers(region, condition, positions), f"i64 {count}"
+    call(region, routine.finish(), *open_dimensions(region), *call_arguments)
+    region.set(node.results[0], positions)
 
 
-def _masks(node: Node) -> bool:
+def _is_mask(node: Node) -> bool:
     if node.attributes["spec"] != (Mask(),) or not all(is_dense(value.type) for value in node.inputs):
         return False
     shape, mask = (sizes(value.type) for value in node.inputs)
     return shape[: len(mask)] == mask
 
 
-@counted("get_item", fits=_masks)
+@counted("get_item", fits=_is_mask)
 def write_masked(region: LoweringContext, node: Node) -> None:
     x, mask = node.inputs
     rest = sizes(x.type)[len(sizes(mask.type)) :]
     dtype = x.dtype
     count = _count(region, region.data(mask), mask.type)
-    made = region.body.new_counted(dtype, (count, *rest))
+    picked = region.body.new_counted(dtype, (count, *rest))
     arguments = ["ptr noalias readonly %condition", "ptr noalias readonly %x", "ptr noalias %result", "i64 %count"]
     routine = Routine(region, [*open_dimensions(region), *arguments])
     out, b = routine.out, routine.b
@@ -78,9 +78,9 @@ def write_masked(region: LoweringContext, node: Node) -> None:
                 )
 
     _each_element(routine, write)
-    given = *pointers(region, mask, x, made), f"i64 {count}"
-    call(region, routine.finish(), *open_dimensions(region), *given)
-    region.set(node.results[0], made)
+    call_arguments = *pointers(region, mask, x, picked), f"i64 {count}"
+    call(region, routine.finish(), *open_dimensions(region), *call_arguments)
+    region.set(node.results[0], picked)
 
 
 def _count(region: LoweringContext, pointer: str, type_: Any) -> str:
@@ -101,12 +101,12 @@ def _each_element(routine: Routine, write: Callable[[str, str], None]) -> None:
     head, body, done = out.label("look"), out.label("take"), out.label("all")
     out.branch(head)
     out.begin(head)
-    at = load(b, int64, place, 0)
-    out.branch_if(b.compare("lt", at, b.wrap(int64, "%count")).ir, body, done)
+    next_place = load(b, int64, place, 0)
+    out.branch_if(b.compare("lt", next_place, b.wrap(int64, "%count")).ir, body, done)
     out.begin(body)
     i = load(b, int64, position, 0)
-    write(i.ir, at.ir)
-    store(b, at + b.cast(load(b, bool_, "%condition", i.ir), int64), place, 0)
+    write(i.ir, next_place.ir)
+    store(b, next_place + b.cast(load(b, bool_, "%condition", i.ir), int64), place, 0)
     store(b, i + 1, position, 0)
     out.branch(head)
     out.begin(done)

@@ -27,11 +27,11 @@ def _result_index(node: Node, index: Index) -> Index:
     axes = reduced_axes(node)
     if not is_dense(node.results[0].type):
         return ()
-    kept = len(sizes(node.results[0].type))
-    if len(index) - len(axes) == kept:
+    result_rank = len(sizes(node.results[0].type))
+    if len(index) - len(axes) == result_rank:
         return tuple(i for d, i in enumerate(index) if d not in axes)
     # Reduced dimensions remain as ones: all of them, or those after the ones that a sum to a shape drops.
-    return tuple(0 if d in axes else i for d, i in enumerate(index))[len(index) - kept :]
+    return tuple(0 if d in axes else i for d, i in enumerate(index))[len(index) - result_rank :]
 
 
 class LoopNest(Protocol):
@@ -102,8 +102,8 @@ class RegisterReduction(Reduction):
 
     def store_partial(self, cells: str) -> None:
         """Store the sum of this part, for `combine_parts`."""
-        out, kind, found = self.kernel.out, self.total_kind, self._total.read()
-        out.store(kind, found, out.gep(kind, cells, "%part"))
+        out, kind, total = self.kernel.out, self.total_kind, self._total.read()
+        out.store(kind, total, out.gep(kind, cells, "%part"))
 
     def combine_parts(self, cells: str, parts: Position) -> None:
         """Combine the sums of all parts, in order, and store the result."""
@@ -140,22 +140,22 @@ class MemoryReduction(Reduction):
         shape, axes = kernel.shape or (), reduced_axes(node)
         wide = [d for d in range(len(shape)) if shape[d] != 1]
         self.total_depth = min((d for d in wide if d in axes), default=len(shape))
-        self._kept = [d for d in wide if d not in axes and d > self.total_depth]
+        self._kept_dimensions = [d for d in wide if d not in axes and d > self.total_depth]
         self.block_depth: int | None = None
         self.block_rows = 1
-        if node.inputs[0].dtype is float32 and self.kind in ("sum", "mean") and self._kept:
+        if node.inputs[0].dtype is float32 and self.kind in ("sum", "mean") and self._kept_dimensions:
             self._choose_blocks(shape, [d for d in wide if d in axes])
 
     def _choose_blocks(self, shape: tuple[Position, ...], reduced: list[int]) -> None:
-        totals = [shape[d] for d in self._kept]
+        totals = [shape[d] for d in self._kept_dimensions]
         if not is_known(totals) or math.prod(map(int, totals)) > MOST_TOTALS:
             return
         self._count = math.prod(map(int, totals))
-        for depth in [d for d in reduced if d < self._kept[-1]]:
+        for depth in [d for d in reduced if d < self._kept_dimensions[-1]]:
             inner, size = [shape[d] for d in reduced if d > depth], shape[depth]
-            self.block_depth, known = depth, is_known(inner)
-            self.block_rows = max(1, SUMMED // math.prod(map(int, inner))) if known else 1
-            if known and math.prod(map(int, inner)) <= SUMMED:
+            self.block_depth, is_static = depth, is_known(inner)
+            self.block_rows = max(1, SUMMED // math.prod(map(int, inner))) if is_static else 1
+            if is_static and math.prod(map(int, inner)) <= SUMMED:
                 break
         if [self.block_depth] == reduced[:1] and isinstance(size, int) and size <= self.block_rows:
             self.block_depth = None  # there is one block
@@ -188,13 +188,14 @@ class MemoryReduction(Reduction):
         self._each_total(index, split, move)
 
     def _each_total(self, place: Index, split: int | None, move: Callable[[str, Position], None]) -> None:
-        """Write loops over the totals at and behind a place; `split` is the dimension of which a part is computed."""
+        """Write loops over the totals at and behind a place; `split` is the dimension that is computed in part."""
         out, shape, depth = self.kernel.out, self.kernel.shape or (), len(place)
         if depth == len(shape):
-            cell = linear(out, tuple(place[d] for d in self._kept), tuple(shape[d] for d in self._kept))
+            dimensions = self._kept_dimensions
+            cell = linear(out, tuple(place[d] for d in dimensions), tuple(shape[d] for d in dimensions))
             offset = linear(out, _result_index(self.node, place), self.result_shape)
             move(out.gep("double", self._totals, cell), offset)
-        elif depth not in self._kept:
+        elif depth not in self._kept_dimensions:
             self._each_total((*place, 0), split, move)
         else:
             bounds = ("%first", "%last") if depth == split else ("0", str(shape[depth]))

@@ -108,8 +108,8 @@ def _collapsed(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Po
 
 
 def _mirrors(node: Node) -> bool:
-    known = _is_open(node) and node.attributes["paddings"] is not None
-    return known and 0 not in sizes(node.results[0].type)
+    is_static = _is_open(node) and node.attributes["paddings"] is not None
+    return is_static and 0 not in sizes(node.results[0].type)
 
 
 def _mirrored(routine: Routine, position: Position, size: Position, symmetric: bool) -> Position:

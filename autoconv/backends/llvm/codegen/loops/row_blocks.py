@@ -36,13 +36,13 @@ def write_blocks(region: LoweringContext, plan: Plan, whole: Item) -> bool:
         return False
     for run in runs:
         run.write()
-    given = list(dict.fromkeys(argument for run in runs for argument in run.given))
+    arguments = list(dict.fromkeys(argument for run in runs for argument in run.arguments))
     first, *others = runs
     if others:
-        split, body = Split(None, sum(run.split.parts for run in runs), 1), _dispatch_to_runs(region, runs, given)
+        split, body = Split(None, sum(run.split.parts for run in runs), 1), _dispatch_to_runs(region, runs, arguments)
     else:
         split, body = first.split, first.name
-    run_split(split, region.body.module, region.out, body, given, has_rare=False)
+    run_split(split, region.body.module, region.out, body, arguments, has_rare=False)
     return True
 
 
@@ -71,7 +71,7 @@ class _Run:
         return len(self._lines) <= 1 and not any(loops.has_rare for loops in self._loops.values())
 
     def write(self) -> None:
-        """Set `name`, the function of a part; `given`, its arguments before the part; and `split`."""
+        """Set `name`, the function of a part; `arguments`, its arguments before the part; and `split`."""
         # Function, arguments, and its iterations for each row; a negative number is minus the rows of an iteration.
         steps: list[tuple[str, list[str], int]] = []
         height = max(self._lines, default=0)
@@ -89,14 +89,14 @@ class _Run:
                 steps.append((self._loops[number].name, given, width))
         count = -(-self._rows // height)
         parts = max(1, min(count, sum(_work_of_item(self._plan, item) for item in self._members) // _PART))
-        self.given = list(dict.fromkeys(argument for _, arguments, _ in steps for argument in arguments))
-        self.name = _write_block(self._region, steps, self.given, self._rows, height)
+        self.arguments = list(dict.fromkeys(argument for _, arguments, _ in steps for argument in arguments))
+        self.name = _write_block(self._region, steps, self.arguments, self._rows, height)
         self.split = Split(None, count, -(-count // parts))
 
 
-def _dispatch_to_runs(region: LoweringContext, runs: Sequence[_Run], given: Sequence[str]) -> str:
+def _dispatch_to_runs(region: LoweringContext, runs: Sequence[_Run], arguments: Sequence[str]) -> str:
     """Return the name of a function of one part, which belongs to one of the runs."""
-    out, names = _begin_part(region, given)
+    out, names = _begin_part(region, arguments)
     before = 0
     for run in runs:
         split, then, otherwise = run.split, out.label("this"), out.label("next")
@@ -106,18 +106,18 @@ def _dispatch_to_runs(region: LoweringContext, runs: Sequence[_Run], given: Sequ
         first = out.new(f"mul nsw i64 {here}, {split.step}")
         end = out.new(f"add nsw i64 {first}, {split.step}")
         last = out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {split.size}')}, i64 {end}, i64 {split.size}")
-        passed = [*(names[argument] for argument in run.given), f"i64 {here}", f"i64 {first}", f"i64 {last}"]
-        found = out.new(f"call i1 @{run.name}({', '.join(passed)})")
-        out.line(f"ret i1 {found}")
+        passed = [*(names[argument] for argument in run.arguments), f"i64 {here}", f"i64 {first}", f"i64 {last}"]
+        flag = out.new(f"call i1 @{run.name}({', '.join(passed)})")
+        out.line(f"ret i1 {flag}")
         out.begin(otherwise)
         before += split.parts
     out.line("ret i1 false")
     return out.finish("parts")
 
 
-def _begin_part(region: LoweringContext, given: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
+def _begin_part(region: LoweringContext, arguments: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
     """Begin the function of a part; return it, with its parameters by argument."""
-    names = {argument: f"{argument.split(' ')[0]} %g{i}" for i, argument in enumerate(given)}
+    names = {argument: f"{argument.split(' ')[0]} %g{i}" for i, argument in enumerate(arguments)}
     parameters = [*names.values(), "i64 %part", "i64 %first", "i64 %last"]
     return FunctionText(region.body.module, Signature("i1", parameters)), names
 

@@ -22,11 +22,11 @@ class RowChainWriter(LoopNestWriter):
         self._row: dict[Value, Element] = {}
         self._phase = 0
         self._phase_of = {node: p for p, nodes in enumerate(self._item.phases) for node in nodes}
-        self._kept: dict[Value, tuple[str, bool]] = {}
+        self._places: dict[Value, tuple[str, bool]] = {}
         for value in self._needed_later():
             place = self._place_of(value)
             if place is not None:
-                self._kept[value] = place
+                self._places[value] = place
         super()._loops(sums)
 
     def _needed_later(self) -> Iterator[Value]:
@@ -61,10 +61,10 @@ class RowChainWriter(LoopNestWriter):
         """Return memory for rows of open length: that of a result of the last phase with the same type, until it is
         stored.
         """
-        taken = {pointer for pointer, _ in self._kept.values()}
+        pointers = {pointer for pointer, _ in self._places.values()}
         for other, pointer in self.stores.items():
             last = other.node is not None and self._phase_of.get(other.node) == len(self._item.phases) - 1
-            if last and pointer not in taken and self._is_alike(other, value) and not self._is_kept_in(other):
+            if last and pointer not in pointers and self._is_alike(other, value) and not self._is_kept_in(other):
                 return pointer, False
         return None
 
@@ -73,7 +73,7 @@ class RowChainWriter(LoopNestWriter):
         return self._plan.classes[value.node] == "element" and value.type == other.type
 
     def _is_kept_in(self, value: Value) -> bool:
-        return value in self._kept
+        return value in self._places
 
     def _dimension(self, index: Index, shape: Sequence[int], registers: Any, sums: Any) -> None:
         if len(index) < self._item.depth:
@@ -82,11 +82,11 @@ class RowChainWriter(LoopNestWriter):
         self._row.clear()
         for phase, nodes in enumerate(self._item.phases):
             self._phase = phase
-            found: list[RegisterReduction] = [one for one in registers if one.node in nodes]
-            for one in found:
+            reductions: list[RegisterReduction] = [one for one in registers if one.node in nodes]
+            for one in reductions:
                 one.start()
-            self._inner(index, shape, nodes, found)
-            for one in found:
+            self._inner(index, shape, nodes, reductions)
+            for one in reductions:
                 self._row[one.node.results[0]] = one.finish(index)
         self._memo.clear()
         self._flat = False
@@ -108,7 +108,7 @@ class RowChainWriter(LoopNestWriter):
 
     def _body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
         super()._body(index, flat, sums, nodes)
-        for value, (pointer, is_row) in self._kept.items():
+        for value, (pointer, is_row) in self._places.items():
             if value.node not in (nodes or ()):
                 continue
             if is_row:
@@ -122,8 +122,8 @@ class RowChainWriter(LoopNestWriter):
         if value in self._row:
             return self._row[value]
         node = value.node
-        if value in self._kept and node is not None and self._phase_of[node] < self._phase:
-            pointer, is_row = self._kept[value]
+        if value in self._places and node is not None and self._phase_of[node] < self._phase:
+            pointer, is_row = self._places[value]
             depth, shape = (self._item.depth, self._item.shape or ()) if is_row else (0, sizes(value.type))
             return load(self.b, value.dtype, pointer, linear(self.out, index[depth:], shape[depth:]))
         return super()._element(value, index)

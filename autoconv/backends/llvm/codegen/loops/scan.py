@@ -10,7 +10,7 @@ from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_o
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import complex_native, native
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions, pointers
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
     Position,
@@ -38,11 +38,11 @@ class _IterationSpace:
     """`outer` rows of `size` steps, each of `inner` columns; `reverse` iterates from the last step to the first."""
 
     def __init__(self, out: FunctionText, node: Node, shape: Sequence[Position]) -> None:
-        given = node.attributes["axis"]
-        axis = 0 if given is None else given % len(shape)
+        axis_given = node.attributes["axis"]
+        axis = 0 if axis_given is None else axis_given % len(shape)
         self.outer = element_count(out, shape[:axis])
-        self.size = element_count(out, shape) if given is None else shape[axis]
-        self.inner: Position = 1 if given is None else element_count(out, shape[axis + 1 :])
+        self.size = element_count(out, shape) if axis_given is None else shape[axis]
+        self.inner: Position = 1 if axis_given is None else element_count(out, shape[axis + 1 :])
         self.reverse = node.attributes.get("reverse", False)
 
     def at(self, out: Any, row: Position, step: Position, column: Position) -> Position:
@@ -92,7 +92,7 @@ def write_scan(region: LoweringContext, node: Node) -> None:
         scan.by_rows()
     region.set(result, region.new_array(result.type))
     work = _COST * math.prod(shape) if is_known(shape) else _COST
-    name = in_parts(region, arguments, routine, rows, work, shape)
+    name = partitioned_routine(region, arguments, routine, rows, work, shape)
     call(region, name, *open_dimensions(region), *pointers(region, x, result))
 
 
@@ -116,7 +116,7 @@ class _Scan:
         self.out, self.b = routine.out, routine.b
         type_: Any = node.inputs[0].type
         to: Any = node.results[0].type
-        self.given, self.dtype = type_.dtype, to.dtype
+        self.source_dtype, self.dtype = type_.dtype, to.dtype
         self.space = _IterationSpace(self.out, node, sizes(type_))
         self.product = node.op.name.endswith("cumprod")
         inexact = self.dtype.is_floating or self.dtype.is_complex
@@ -133,8 +133,8 @@ class _Scan:
             self.start = self.b.constant(zero, self.dtype)
 
     def element(self, place: Position) -> Element:
-        found = load(self.b, self.given, "%x", place)
-        return found if self.given is self.dtype else self.b.cast(found, self.dtype)
+        found = load(self.b, self.source_dtype, "%x", place)
+        return found if self.source_dtype is self.dtype else self.b.cast(found, self.dtype)
 
     def combine(self, x: Element, y: Element) -> Element:
         if self.extreme is not None:
@@ -154,8 +154,8 @@ class _Scan:
                 before = plus(out, step, -1)
                 with out.loop("0", str(self.space.inner)) as column:
                     last, place = at(out, row, before, column), at(out, row, step, column)
-                    given = self.element(last if self.exclusive else place)
-                    store(b, self.combine(load(b, self.dtype, "%result", last), given), "%result", place)
+                    element = self.element(last if self.exclusive else place)
+                    store(b, self.combine(load(b, self.dtype, "%result", last), element), "%result", place)
 
     def by_rows(self) -> None:
         """Scan _LANES rows at once.
@@ -209,8 +209,8 @@ class _Scan:
                 self.space.at(out, row, plus(out, step, begin), 0) for row, begin in zip(rows, begins, strict=True)
             ]
             before = [load(b, self.dtype, cell, 0) for cell in cells]
-            given = [self.element(place) for place in places]
-            after = [self.combine(x, y) for x, y in zip(before, given, strict=True)]
+            elements = [self.element(place) for place in places]
+            after = [self.combine(x, y) for x, y in zip(before, elements, strict=True)]
             for cell, place, old, new in zip(cells, places, before, after, strict=True):
                 store(b, new, cell, 0)
                 store(b, old if self.exclusive else new, "%result", place)
@@ -245,11 +245,11 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
     def step_of(row: Position, step: Position, first: bool) -> None:
         with out.loop("0", str(space.inner)) as column:
             place = space.at(out, row, step, column)
-            found = operand("%addend", addend, place)
+            total = operand("%addend", addend, place)
             if not first:
                 last = load(b, dtype, "%result", space.at(out, row, plus(out, step, -1), column))
-                found = found + operand("%coefficient", coefficient, place) * last
-            store(b, found, "%result", place)
+                total = total + operand("%coefficient", coefficient, place) * last
+            store(b, total, "%result", place)
 
     if 0 not in shape:
         with out.loop("0", str(space.outer)) as row:

@@ -109,5 +109,5 @@ def _combine_pair(b: Any, node: Node, x: Element, y: Element) -> Element:
     if kind in ("add", "multiply"):
         return x + y if kind == "add" else x * y
     better = b.compare("gt" if kind == "max" else "lt", x, y)
-    found = b.select(better, x, y)
-    return b.select(b.is_nan(x), x, found) if x.dtype.is_floating else found
+    choice = b.select(better, x, y)
+    return b.select(b.is_nan(x), x, choice) if x.dtype.is_floating else choice

@@ -55,31 +55,31 @@ def _write_element(region: LoweringContext, node: Node, value: Value, pointer: s
 def writable(region: LoweringContext, value: Value, last: bool) -> Object:
     """Return a new reference to a writable array: the value's own on the last use by a single owner, else a copy."""
     out = region.out
-    given = region.object(value)
+    base_object = region.object(value)
     copied, done = out.label("copied"), out.label("writable")
     before = out.block
-    if last and given.slot is not None:
-        alone = out.new(f"call i1 @is_alone(ptr {given.ir})")
-        taken = out.label("taken")
-        out.branch_if(alone, taken, copied)
-        out.begin(taken)
-        out.line(f"store ptr null, ptr {given.slot}")
-        before = taken
+    if last and base_object.slot is not None:
+        alone = out.new(f"call i1 @is_alone(ptr {base_object.ir})")
+        is_taken = out.label("taken")
+        out.branch_if(alone, is_taken, copied)
+        out.begin(is_taken)
+        out.line(f"store ptr null, ptr {base_object.slot}")
+        before = is_taken
         out.branch(done)
     else:
         out.branch(copied)
         before = ""
     out.begin(copied)
     shape = sizes(value.type)
-    made = region.new_array(value.type)
-    out.line(f"store ptr null, ptr {made.slot}")
+    array = region.new_array(value.type)
+    out.line(f"store ptr null, ptr {array.slot}")
     count = product(out, element_count(out, shape), value.dtype.size)
-    address = out.new(f"getelementptr inbounds i8, ptr {made.ir}, i64 {abi.DATA}")
+    address = out.new(f"getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}")
     region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
     target = out.new(f"load ptr, ptr {address}")
     out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {region.data(value)}, i64 {count}, i1 false)')
     after = out.block
     out.branch(done)
     out.begin(done)
-    arms = f"[ {made.ir}, %{after} ]" + (f", [ {given.ir}, %{before} ]" if before else "")
+    arms = f"[ {array.ir}, %{after} ]" + (f", [ {base_object.ir}, %{before} ]" if before else "")
     return region.body.own(out.new(f"phi ptr {arms}"))

@@ -16,7 +16,7 @@ from autoconv.backends.llvm.codegen.matmul.tile_kernel import ProductText
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transposed
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.codegen.registry import native
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine
 from autoconv.backends.llvm.ir import index_arith
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, linear, times, unravelled
@@ -43,8 +43,8 @@ def _is_batch(node: Node) -> bool:
     if not all(is_array(value.type) and 0 not in sizes(value.type) for value in (x, y)):
         return False
     kinds: list[Any] = [value.type for value in (x, y)]
-    known = all(kind.dtype.name in ("float32", "float64") for kind in kinds)
-    return known and not is_one_product(node) and (current_target().vectors is not None or has_products(float64))
+    has_routine = all(kind.dtype.name in ("float32", "float64") for kind in kinds)
+    return has_routine and not is_one_product(node) and (current_target().vectors is not None or has_products(float64))
 
 
 def _is_open_batch(node: Node) -> bool:
@@ -54,8 +54,10 @@ def _is_open_batch(node: Node) -> bool:
     flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
     inner = x[-2 if flip_x else -1], y[-1 if flip_y else -2]
     kinds: list[Any] = [value.type for value in node.inputs]
-    known = all(kind.dtype.name in ("float32", "float64") for kind in kinds) and has_products(float64)
-    return known and inner[0] == inner[1] and 0 not in (*x, *y) and all(goes_into(one[:-2], batch) for one in (x, y))
+    has_routine = all(kind.dtype.name in ("float32", "float64") for kind in kinds) and has_products(float64)
+    return (
+        has_routine and inner[0] == inner[1] and 0 not in (*x, *y) and all(goes_into(one[:-2], batch) for one in (x, y))
+    )
 
 
 @native("matmul", fits=_is_batch)
@@ -82,7 +84,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
             pointers[1] = region.address(turned[0])
         steps = (product.width_x, 1) if product.flip_x else (1, product.width_x)
         along = Sum(0, 0, product.inner, steps[0], product.columns)
-        one = ProductText(region.body.module, plan, product.dtype, (along,), steps[1], product.columns).rows()
+        one = ProductText(region.body.module, plan, product.dtype, (along,), (steps[1], product.columns)).rows()
 
         def write(out: FunctionText, places: list[str], tile: str) -> None:
             out.call(one, *places, 0, tile, out.add(tile, 1))
@@ -102,8 +104,8 @@ def write_products(region: LoweringContext, node: Node) -> None:
 def _run(region: LoweringContext, node: Node, product: Product, pieces: int, write: Any, pointers: list[str]) -> None:
     """Run `write(out, pointers, piece)` for every piece of every product."""
     batch = sizes(node.results[0].type)[:-2]
-    taken = [*open_dimensions(region), *_POINTERS]
-    body = Routine(region, [*taken, *PART], "i1")
+    parameters = [*open_dimensions(region), *_POINTERS]
+    body = Routine(region, [*parameters, *PART], "i1")
     out, kind = body.out, register(product.dtype)
     with out.loop("%first", "%last") as number:
         index = unravelled(out, number, (*batch, pieces))
@@ -112,19 +114,23 @@ def _run(region: LoweringContext, node: Node, product: Product, pieces: int, wri
             offset = _offset(out, value, index[:-1])
             places.append(out.gep(kind, name, offset))
         write(out, places, str(index[-1]))
-    given = [*open_dimensions(region), *(f"ptr {pointer}" for pointer in pointers)]
+    call_arguments = [*open_dimensions(region), *(f"ptr {pointer}" for pointer in pointers)]
     if not is_known(batch) or not product.work:
         sides = product.rows, product.columns, product.inner
-        call(region, in_parts(region, taken, body, (*batch, pieces), 1, (*batch, *sides)), *given)
+        call(
+            region,
+            partitioned_routine(region, parameters, body, (*batch, pieces), 1, (*batch, *sides)),
+            *call_arguments,
+        )
         return
     name, count = body.finish("ret i1 false"), math.prod(batch) * pieces
     parts = min(product.work * math.prod(batch) // _SHARE, count, 4 * current_target().threads)
     if parts > 1 and current_target().is_parallel:
-        whole = Routine(region, taken)
-        run_split(Split(None, count, -(-count // parts)), whole.module, whole.out, name, taken, has_rare=False)
-        call(region, whole.finish(), *given)
+        whole = Routine(region, parameters)
+        run_split(Split(None, count, -(-count // parts)), whole.module, whole.out, name, parameters, has_rare=False)
+        call(region, whole.finish(), *call_arguments)
     else:
-        region.out.new(f"call i1 @{name}({', '.join(given)}, i64 0, i64 0, i64 {count})")
+        region.out.new(f"call i1 @{name}({', '.join(call_arguments)}, i64 0, i64 0, i64 {count})")
 
 
 def _offset(out: FunctionText, value: Value, index: tuple[Position, ...]) -> Position:
@@ -141,10 +147,10 @@ def _transpose_matrices(region: LoweringContext, node: Node, product: Product, l
     several, each = sizes(y.type)[:-2], product.inner * product.columns
     if is_known(several):
         type_ = TensorType(product.dtype, (math.prod(several) * each,))
-        made = region.new_array(type_)
+        packed = region.new_array(type_)
     else:
         type_ = TensorType(product.dtype, (None,))
-        made = region.body.new_counted(product.dtype, (times(region.out, element_count(region.out, several), each),))
+        packed = region.body.new_counted(product.dtype, (times(region.out, element_count(region.out, several), each),))
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %y", "ptr noalias %turned"])
     out, kind = routine.out, register(product.dtype)
     count = element_count(out, several)
@@ -153,9 +159,9 @@ def _transpose_matrices(region: LoweringContext, node: Node, product: Product, l
         start = times(out, i, each)
         source, target = (out.gep(kind, p, start) for p in ("%y", "%turned"))
         out.call(turn, source, target)
-    pointers = f"ptr {region.data(y)}", f"ptr {region.address(made)}"
+    pointers = f"ptr {region.data(y)}", f"ptr {region.address(packed)}"
     call(region, routine.finish(), *open_dimensions(region), *pointers)
-    return made, type_
+    return packed, type_
 
 
 # `matmul` lowers a single product.

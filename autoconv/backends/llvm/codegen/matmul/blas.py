@@ -31,22 +31,23 @@ def has_products(dtype: DType) -> bool:
 
 
 def product_call(
-    module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, rows: Position, inner: Position,
-    columns: Position, some: bool = True,
+    module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, sizes: tuple[Position, Position, Position],
+    some: bool = True,
 ) -> str:  # fmt: skip
-    """Return the call that writes x, `rows` by `inner`, times y, `inner` by `columns`, to z.
+    """Return the call that writes x times y to z; `sizes` are the rows of x, the columns of x, and those of y.
 
     A product with a single row or column calls BLAS' routine for vectors, which takes a third of the time. That routine
-    leaves z unchanged if `inner` is 0; `some` states that `inner` is positive.
+    leaves z unchanged if x has no columns; `some` states that it has some.
     """
+    rows, inner, columns = sizes
     if some and f"cblas_{_letter(dtype)}gemv" in abi.symbols():
         if columns == 1:
             return _by_vector(module, dtype, x, y, z, rows, inner)
         if rows == 1:
             return _by_vector(module, dtype, dataclasses.replace(y, transposed=not y.transposed), x, z, columns, inner)
     kind = register(dtype)
-    name, sizes = f"cblas_{_letter(dtype)}gemm", "i32, i32, i32, i64, i64, i64"
-    gemm = module.declare(name, "void", f"{sizes}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
+    name, leading = f"cblas_{_letter(dtype)}gemm", "i32, i32, i32, i64, i64, i64"
+    gemm = module.declare(name, "void", f"{leading}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
     return (
         f"call void {gemm}(i32 {_ROW_MAJOR}, i32 {_transpose_flag(x)}, i32 {_transpose_flag(y)}, i64 {rows}, "
         f"i64 {columns}, i64 {inner}, {kind} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, "

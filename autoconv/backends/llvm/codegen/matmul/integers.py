@@ -8,7 +8,7 @@ from __future__ import annotations
 from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_of
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions, pointers
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
 from autoconv.backends.llvm.ir import index_arith
 from autoconv.backends.llvm.ir.index_arith import Position, linear, plus, times, unravelled
 from autoconv.backends.llvm.ir.scalars import Element, load, store
@@ -32,8 +32,8 @@ def write_products(region: LoweringContext, node: Node) -> None:
     """Write the loops over all rows of all matrices of the result; threads share the rows."""
     (result,) = node.results
     region.set(result, region.new_array(result.type))
-    taken = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z"]
-    body = Routine(region, [*taken, *PART], "i1")
+    parameters = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z"]
+    body = Routine(region, [*parameters, *PART], "i1")
     *batch, rows, columns = sizes(result.type)
     with body.out.loop("%first", "%last", unrolled=False) as number:
         index = unravelled(body.out, number, (*batch, rows))
@@ -43,8 +43,13 @@ def write_products(region: LoweringContext, node: Node) -> None:
     work = _WORK
     for size in shape:
         work *= size if isinstance(size, int) else 1
-    given = pointers(region, *node.inputs, result)
-    call(region, in_parts(region, taken, body, (*batch, rows), work, shape), *open_dimensions(region), *given)
+    call_arguments = pointers(region, *node.inputs, result)
+    call(
+        region,
+        partitioned_routine(region, parameters, body, (*batch, rows), work, shape),
+        *open_dimensions(region),
+        *call_arguments,
+    )
 
 
 class _Row:
@@ -92,8 +97,8 @@ class _Row:
             store(b, b.constant(0, self.dtype), total, 0)
             start = plus(out, self.y, index_arith.product(out, j, self.inner))
             with out.loop("0", str(self.inner)) as k:
-                found = self._of_x(k) * load(b, self.dtype, "%y", plus(out, start, k))
-                store(b, load(b, self.dtype, total, 0) + found, total, 0)
+                product = self._of_x(k) * load(b, self.dtype, "%y", plus(out, start, k))
+                store(b, load(b, self.dtype, total, 0) + product, total, 0)
             store(b, load(b, self.dtype, total, 0), "%z", plus(out, self.z, j))
 
     def _kind(self) -> str:

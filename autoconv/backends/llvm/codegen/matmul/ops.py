@@ -78,13 +78,13 @@ def tile_rows(region: LoweringContext, product: Product, unit: int = 0) -> tuple
     machine, out, patches = current_target().vectors, region.out, product.patches
     assert machine is not None
     y, (result,) = product.node.inputs[1], product.node.results
-    told: dict[str, Position] = {}
+    registers: dict[str, Position] = {}
 
     def tell(size: Position) -> Position:
         if isinstance(size, int):
             return size
-        name = f"%told.{len(told)}"
-        told[name] = size
+        name = f"%told.{len(registers)}"
+        registers[name] = size
         return name
 
     rows = _row_count(out, product) if patches is None else dimension(out, patches.rows[-1][0])
@@ -99,10 +99,14 @@ def tile_rows(region: LoweringContext, product: Product, unit: int = 0) -> tuple
         x = patches.base
         sums, lines, row = _patch_offsets(patches, product.columns, lambda size: tell(dimension(out, size)))
     text = ProductText(
-        region.body.module, plan, product.dtype, tuple(sums), row, product.columns, tuple(lines), tuple(told)
+        region.body.module, plan, product.dtype, tuple(sums), (row, product.columns), tuple(lines), tuple(registers)
     )
-    given = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
-    return text.rows(), [*given, *(f"i64 {one}" for one in told.values())], rows if patches else plan.height
+    call_arguments = [f"ptr {pointer}" for pointer in (region.data(x), columns, region.data(result))]
+    return (
+        text.rows(),
+        [*call_arguments, *(f"i64 {one}" for one in registers.values())],
+        rows if patches else plan.height,
+    )
 
 
 def _row_count(out: FunctionText, product: Product) -> Position:
@@ -110,12 +114,12 @@ def _row_count(out: FunctionText, product: Product) -> Position:
 
 
 def _write_tiles(region: LoweringContext, product: Product) -> None:
-    body, given, unit = tile_rows(region, product)
+    body, call_arguments, unit = tile_rows(region, product)
     split = _split_tiles(region.out, product, unit)
     if split.parts > 1 and current_target().is_parallel:
-        run_split(split, region.body.module, region.out, body, given, has_rare=False)
+        run_split(split, region.body.module, region.out, body, call_arguments, has_rare=False)
     else:
-        region.launch(body, [*given, "i64 0", "i64 0", f"i64 {split.size}"])
+        region.launch(body, [*call_arguments, "i64 0", "i64 0", f"i64 {split.size}"])
 
 
 def _split_tiles(out: FunctionText, product: Product, unit: Position) -> Split:
@@ -182,21 +186,21 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     sides = 1 if rows == 1 else count, "%inner", 1 if product.columns == 1 else "%columns"
 
     def multiply(some: bool) -> None:
-        body.line(product_call(module, product.dtype, x, y, z, *sides, some=some))
+        body.line(product_call(module, product.dtype, x, y, z, sides, some))
 
     body.either(body.icmp("eq", "%inner", 0), lambda: multiply(False), lambda: multiply(True))
     body.ret(FALSE)
     shape = rows, product.inner, product.columns
-    given = [f"ptr {_address(region, value)}" for value in (*operands, product.node.results[0])]
-    given += [f"i64 {size}" for size in shape]
-    given += [f"i64 {(strides_of(v)[0] or 0) // v.dtype.size}" for v in operands if region.is_lent(v)]
+    call_arguments = [f"ptr {_address(region, value)}" for value in (*operands, product.node.results[0])]
+    call_arguments += [f"i64 {size}" for size in shape]
+    call_arguments += [f"i64 {(strides_of(v)[0] or 0) // v.dtype.size}" for v in operands if region.is_lent(v)]
     name, out = body.finish("product"), region.out
     with single_threaded_blas(out):
         if current_target().is_parallel:
             split = Split(0, rows, None, shape, 1, _NARROWEST, _PART, 2 * _PART, 2 * current_target().threads)
-            run_split(split, module, out, name, given, has_rare=False)
+            run_split(split, module, out, name, call_arguments, has_rare=False)
         else:
-            region.launch(name, [*given, "i64 0", "i64 0", f"i64 {rows}"])
+            region.launch(name, [*call_arguments, "i64 0", "i64 0", f"i64 {rows}"])
 
 
 def _patch_offsets(
@@ -228,8 +232,8 @@ def _write_parts(product: Product, parts: int, module: ModuleText, out: Function
     count = body.sub("%last", "%first")
     body.line(call_product(product, module, body, ["%x", "%y", "%z"], by_rows, "%first", count))
     body.ret(FALSE)
-    given = [f"ptr {pointer}" for pointer in pointers]
-    run_split(split, module, out, body.finish("product"), given, has_rare=False)
+    call_arguments = [f"ptr {pointer}" for pointer in pointers]
+    run_split(split, module, out, body.finish("product"), call_arguments, has_rare=False)
 
 
 def call_product(
@@ -250,7 +254,8 @@ def call_product(
         y = _moved(out, kind, y, first, product.width_y if product.flip_y else 1)
         z = _moved(out, kind, z, first, 1)
     left, right = Matrix(x, product.width_x, product.flip_x), Matrix(y, product.width_y, product.flip_y)
-    return product_call(module, product.dtype, left, right, Matrix(z, product.columns), rows, product.inner, columns)
+    sides = rows, product.inner, columns
+    return product_call(module, product.dtype, left, right, Matrix(z, product.columns), sides)
 
 
 def _moved(out: FunctionText, kind: str, pointer: str, count: str, step: int) -> str:

@@ -1,8 +1,8 @@
 """Tiled matrix products: tiles of the result are held in vector registers.
 
-A tile is some rows by a few vectors of columns. For each step along the inner dimension its code loads a row of y once,
-broadcasts one number of x for each of its rows, and accumulates by fused multiply-adds. Edges are covered by smaller
-tiles, with masked vectors. Strides are constants, so an address is one register and a constant. The order of
+A tile is some rows by a few vectors of columns. Its code runs once for each step along the inner dimension: it loads a
+row of y, broadcasts one number of x for each of its rows, and accumulates by fused multiply-adds. Edges are covered by
+smaller tiles, with masked vectors. Strides are constants, so an address is one register and a constant. The order of
 accumulation along the inner dimension does not depend on how rows are split over threads.
 
 The number of rows, and of steps, may be symbolic. If such rows are no multiple of the tile height, the last tile starts
@@ -27,24 +27,24 @@ from autoconv.graph.dtypes import DType
 class ProductText:
     """Write the functions of a product.
 
-    `sums` are accumulated into each number of the result in sequence. Consecutive rows are `z_row` elements apart in
-    the result and `x_row` in x. With `lines`, `tiling` describes one of several lines, as many as the product of their
-    sizes: (size, step in elements of x), the innermost last.
+    `sums` are accumulated into each number of the result in sequence. `row_steps` are the numbers of elements between
+    consecutive rows of x and of the result. With `lines`, `tiling` describes one of several lines, as many as the
+    product of their sizes: (size, step in elements of x), the innermost last. `registers` are further parameters, sizes
+    of the call.
     """
 
     def __init__(
-        self, module: ModuleText, tiling: Tiling, dtype: DType, sums: tuple[Sum, ...], x_row: int, z_row: int,
-        lines: tuple[tuple[Position, Position], ...] = (), further: tuple[str, ...] = (),
+        self, module: ModuleText, tiling: Tiling, dtype: DType, sums: tuple[Sum, ...], row_steps: tuple[int, int],
+        lines: tuple[tuple[Position, Position], ...] = (), registers: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self._module = module
         self._tiling = tiling
         self._dtype = dtype
         self._kind = register(dtype)
         self._sums = sums
-        self._x_row = x_row
-        self._z_row = z_row
+        self._x_row, self._z_row = row_steps
         self._lines = lines
-        self._further = further
+        self._registers = registers
 
     def rows(self) -> str:
         """Return the name of a function of the tiles, or lines, from %first to %last, counted from the top."""
@@ -102,7 +102,7 @@ class ProductText:
         return FunctionText(self._module, Signature("i1", (*self._parameters(), *PART)))
 
     def _parameters(self) -> list[str]:
-        return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {one}" for one in self._further)]
+        return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {one}" for one in self._registers)]
 
     def _line(self, out: FunctionText, line: str) -> str:
         """Return the address in x where a line begins."""
@@ -123,10 +123,10 @@ class ProductText:
             name = self._tile(height, wide)
             with out.loop("0", str(full), unrolled=False) as j:
                 y, target = self._moved(out, "%y", j, wide), self._moved(out, z, j, wide)
-                out.call(name, x, y, target, *self._further)
+                out.call(name, x, y, target, *self._registers)
         if rest:
             y, target = self._moved(out, "%y", "1", full * wide), self._moved(out, z, "1", full * wide)
-            out.call(self._tile(height, rest), x, y, target, *self._further)
+            out.call(self._tile(height, rest), x, y, target, *self._registers)
 
     def _moved(self, out: FunctionText, pointer: str, count: Position, step: Position) -> str:
         offset = out.mul(count, step)
@@ -187,15 +187,15 @@ class ProductText:
         out = v.out
         for cell in [cell for row in cells for cell in row] if start else ():
             out.store(v.vector, "zeroinitializer", cell)
-        known = part.x if isinstance(part.x, int) else 0
-        x = "%x" if part.x == known else self._moved(out, "%x", part.x, 1)
+        static_x = part.x if isinstance(part.x, int) else 0
+        x = "%x" if part.x == static_x else self._moved(out, "%x", part.x, 1)
         x = self._moved(out, x, start, part.x_step) if start else x
         y = self._moved(out, "%y", start, part.y_step) if start else "%y"
         with out.loop("0", str(count), unrolled=False) as k:
             left, right = self._moved(out, x, k, part.x_step), self._moved(out, y, k, part.y_step)
             loaded = [v.load(v.at(right, part.y + i * self._tiling.lanes), width) for i, width in enumerate(widths)]
             for r, row in enumerate(cells):
-                spread = v.spread(out.load(v.kind, v.at(left, known + r * self._x_row)))
+                spread = v.spread(out.load(v.kind, v.at(left, static_x + r * self._x_row)))
                 for cell, other in zip(row, loaded, strict=True):
                     total = v.fma(spread, other, out.load(v.vector, cell))
                     out.store(v.vector, total, cell)

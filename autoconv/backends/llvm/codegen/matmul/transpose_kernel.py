@@ -36,8 +36,8 @@ class _Transpose:
     def _spans(self, size: int) -> list[tuple[int, int, int]]:
         """Return, for full squares and the rest: start, number of squares in a row, and extent of one."""
         full, rest = divmod(size, self._lanes)
-        found = [(0, full, self._lanes)] if full else []
-        return [*found, (full * self._lanes, 1, rest)] if rest else found
+        blocks = [(0, full, self._lanes)] if full else []
+        return [*blocks, (full * self._lanes, 1, rest)] if rest else blocks
 
     def _squares(self, row: int, down: int, height: int, column: int, across: int, width: int) -> None:
         out, lanes = self._out, self._lanes
@@ -48,11 +48,11 @@ class _Transpose:
             start = self._place(i, row, j, column, self._columns)
             target = self._place(j, column, i, row, self._rows)
             source, to, v = self._v.at("%from", start), self._v.at("%to", target), self._v
-            found = [
+            vectors = [
                 v.load(v.at(source, r * self._columns), width) if r < height else "zeroinitializer"
                 for r in range(lanes)
             ]
-            for r, vector in enumerate(self._turned(found)[:width]):
+            for r, vector in enumerate(self._turned(vectors)[:width]):
                 v.store(vector, v.at(to, r * self._rows), height)
 
     def _place(self, i: str, row: int, j: str, column: int, stride: int) -> str:

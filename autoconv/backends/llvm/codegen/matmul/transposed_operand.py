@@ -20,13 +20,13 @@ def turned(region: LoweringContext, y: Value, lanes: int) -> str:
     native = None if region.is_view(y) else region.native(y)
     slot = region.body.loop_invariant_slot(native, kind) if isinstance(native, Object) else None
     if slot is None:
-        made = region.new_array(kind)
-        out.call(turn, region.data(y), region.address(made))
-        region.drop_later(made, kind)
-        return region.address(made)
+        array = region.new_array(kind)
+        out.call(turn, region.data(y), region.address(array))
+        region.drop_later(array, kind)
+        return region.address(array)
     with out.unlikely(out.is_null(out.load("ptr", slot))):
-        made = region.new_array(kind)
-        out.store("ptr", "null", made.slot)
-        out.store("ptr", made.ir, slot)
-        out.call(turn, region.data(y), region.address(made))
+        array = region.new_array(kind)
+        out.store("ptr", "null", array.slot)
+        out.store("ptr", array.ir, slot)
+        out.call(turn, region.data(y), region.address(array))
     return region.address(Object(out.load("ptr", slot)))

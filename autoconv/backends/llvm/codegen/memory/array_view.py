@@ -40,16 +40,16 @@ def ndarray_memory(region: LoweringContext, object_: Object, type_: ArrayType) -
     return Memory(object_, pointer, sizes, strides, "true")
 
 
-def sizes_or_strides(out: FunctionText, array: str, known: Sequence[Dimension], offset: int) -> tuple[Position, ...]:
+def sizes_or_strides(out: FunctionText, array: str, sizes: Sequence[Dimension], offset: int) -> tuple[Position, ...]:
     """Return the sizes or strides of an array; those that its type leaves open are loaded from it."""
-    found = [_position(number) for number in known]
-    if None in found:
+    positions = [_position(number) for number in sizes]
+    if None in positions:
         first = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {array}, i64 {offset}')}")
-        for axis, number in enumerate(found):
+        for axis, number in enumerate(positions):
             if number is None:
                 place = out.new(f"getelementptr inbounds i64, ptr {first}, i64 {axis}")
-                found[axis] = out.new(f"load i64, ptr {place}")
-    return tuple(number for number in found if number is not None)
+                positions[axis] = out.new(f"load i64, ptr {place}")
+    return tuple(number for number in positions if number is not None)
 
 
 def _position(number: Dimension) -> Position | None:
@@ -91,9 +91,9 @@ def store_memory(region: LoweringContext, new_cells: Cells, type_: ArrayType, me
     out.line(f"store ptr {memory.owner.ir}, ptr {new_cells.owner}")
     out.line(f"store ptr {memory.pointer}, ptr {new_cells.pointer}")
     out.line(f"store i1 {memory.whole}, ptr {new_cells.whole}")
-    known = (*type_.shape, *type_.strides)
+    static = (*type_.shape, *type_.strides)
     values = (*memory.sizes, *memory.strides)
-    open_ = [value for number, value in zip(known, values, strict=True) if number is None]
+    open_ = [value for number, value in zip(static, values, strict=True) if number is None]
     for cell, value in zip(new_cells.numbers, open_, strict=True):
         out.line(f"store i64 {value}, ptr {cell}")
 
@@ -101,9 +101,9 @@ def store_memory(region: LoweringContext, new_cells: Cells, type_: ArrayType, me
 def load_memory(region: LoweringContext, new_cells: Cells, type_: ArrayType) -> Memory:
     out = region.out
     numbers = iter(new_cells.numbers)
-    found = map(_position, (*type_.shape, *type_.strides))
+    positions = map(_position, (*type_.shape, *type_.strides))
     values: list[Position] = [
-        out.new(f"load i64, ptr {next(numbers)}") if number is None else number for number in found
+        out.new(f"load i64, ptr {next(numbers)}") if number is None else number for number in positions
     ]
     owner = Object(out.new(f"load ptr, ptr {new_cells.owner}"), new_cells.owner)
     pointer, whole = out.new(f"load ptr, ptr {new_cells.pointer}"), out.new(f"load i1, ptr {new_cells.whole}")
@@ -142,11 +142,11 @@ def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Obj
     out.line(f"call void @retain(ptr {memory.owner.ir})")
     out.branch(done)
     out.begin(part)
-    made = _view(region, memory, type_)
+    view = _view(region, memory, type_)
     after = out.block
     out.branch(done)
     out.begin(done)
-    return region.body.own(out.new(f"phi ptr [ {memory.owner.ir}, %{whole} ], [ {made}, %{after} ]"))
+    return region.body.own(out.new(f"phi ptr [ {memory.owner.ir}, %{whole} ], [ {view}, %{after} ]"))
 
 
 def _view(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:

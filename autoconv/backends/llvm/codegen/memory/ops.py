@@ -44,7 +44,7 @@ from autoconv.ops.numpy.shapes import UPDATE, core_dimensions
 def _write_view(region: LoweringContext, node: Node) -> None:
     out, (result,) = region.out, node.results
     x = _as_memory(region, node.inputs[0])
-    given = iter(node.inputs[1:])
+    iterator = iter(node.inputs[1:])
     found_sizes: list[Position] = []
     found_strides: list[Position] = []
     offset: Position = 0
@@ -55,10 +55,10 @@ def _write_view(region: LoweringContext, node: Node) -> None:
             continue
         size, stride = x.sizes[axis], x.strides[axis]
         if isinstance(entry, At):
-            (index,) = entry.filled(given)
+            (index,) = entry.filled(iterator)
             offset = plus(out, offset, product(out, position_of(region, node, index, size), stride))
         else:
-            parts = [_bound(region, next(given)) if part == INPUT else part for part in entry.parts]
+            parts = [_bound(region, next(iterator)) if part == INPUT else part for part in entry.parts]
             start, length, step = slice_bounds.resolved(region, node, parts, size)
             offset = plus(out, offset, product(out, start, stride))
             found_sizes.append(length)
@@ -95,20 +95,20 @@ def position_of(region: LoweringContext, node: Node, index: Any, size: Position)
     else:
         lowest = b.cast(region.number(index), int64)
     low, high = region.body.range_of(lowest)
-    found = lowest
+    position = lowest
     if low < 0:
-        found = b.select(lowest < 0, b.wrap(int64, str(plus(out, lowest.ir, size))), lowest)
+        position = b.select(lowest < 0, b.wrap(int64, str(plus(out, lowest.ir, size))), lowest)
     below = high < size if isinstance(size, int) else region.body.is_below(lowest, size)
     if low < 0 or not below:
-        region.refuse(node, out.new(f"icmp uge i64 {found.ir}, {size}"))
-    return found.ir
+        region.refuse(node, out.new(f"icmp uge i64 {position.ir}, {size}"))
+    return position.ir
 
 
 @in_memory("array_size")
 def _write_size(region: LoweringContext, node: Node) -> None:
-    found = memory_of(region, node.inputs[0]).sizes[node.attributes["axis"]]
-    size = RegisterWriter(region).wrap(int64, str(found))
-    region.body.note_range(size, (SMALLEST if isinstance(found, Size) else SIZES[0], SIZES[1]))
+    size_ = memory_of(region, node.inputs[0]).sizes[node.attributes["axis"]]
+    size = RegisterWriter(region).wrap(int64, str(size_))
+    region.body.note_range(size, (SMALLEST if isinstance(size_, Size) else SIZES[0], SIZES[1]))
     region.set(node.results[0], size)
 
 
@@ -156,9 +156,9 @@ def _write_load(region: LoweringContext, node: Node) -> None:
     if _is_unchanging_argument(region, node):
         region.set(result, Object(x.owner.ir))
         return
-    made = region.new_array(type_)
-    region.set(result, made)
-    copy(region, x, region.address(made), type_.dtype)
+    array = region.new_array(type_)
+    region.set(result, array)
+    copy(region, x, region.address(array), type_.dtype)
 
 
 @class_lowering("lent")
@@ -262,11 +262,11 @@ def _write_new(region: LoweringContext, node: Node) -> None:
     type_: Any = result.type
     shape = [region.number(value) for value in node.inputs]
     if not all(isinstance(size, int) for size in (*type_.shape, *node.attributes["shape"])):
-        found = _dynamic(region, node, type_, shape)
+        memory = _dynamic(region, node, type_, shape)
     else:
-        made = region.new_array(array_view.as_tensor_type(type_)) if type_.rank else _scalar(region, type_)
-        found = Memory(made, region.address(made), type_.shape, type_.strides, "true")
-    region.set(result, found)
+        array = region.new_array(array_view.as_tensor_type(type_)) if type_.rank else _scalar(region, type_)
+        memory = Memory(array, region.address(array), type_.shape, type_.strides, "true")
+    region.set(result, memory)
     fill = node.attributes.get("fill")
     if fill is None:
         return
@@ -274,46 +274,46 @@ def _write_new(region: LoweringContext, node: Node) -> None:
     if not fill:
         region.body.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
         count: Position = type_.dtype.size
-        for size in found.sizes:
+        for size in memory.sizes:
             count = product(out, count, size)
-        out.line(f'call void @"llvm.memset.p0.i64"(ptr {found.pointer}, i8 0, i64 {count}, i1 false)')
+        out.line(f'call void @"llvm.memset.p0.i64"(ptr {memory.pointer}, i8 0, i64 {count}, i1 false)')
         return
     element = b.constant(fill, type_.dtype)
-    _nested_loops(region, found.sizes, lambda index: store(b, element, place_of(region, found, index), 0))
+    _nested_loops(region, memory.sizes, lambda index: store(b, element, place_of(region, memory, index), 0))
 
 
 def _scalar(region: LoweringContext, type_: ArrayType) -> Object:
     descriptor = region.body.calls.object(type_.dtype.numpy)(region.out)
-    made = region.out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor})")
-    region.body.check(region.out.new(f"icmp eq ptr {made}, null"))
-    return region.body.own(made)
+    array = region.out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor})")
+    region.body.check(region.out.new(f"icmp eq ptr {array}, null"))
+    return region.body.own(array)
 
 
-def _dynamic(region: LoweringContext, node: Node, type_: ArrayType, given: Sequence[Element]) -> Memory:
+def _dynamic(region: LoweringContext, node: Node, type_: ArrayType, elements: Sequence[Element]) -> Memory:
     """Allocate an array whose sizes are computed by the graph; the kernel raises for negative ones."""
     out, b = region.out, RegisterWriter(region)
-    numbers = iter(given)
-    found: list[Position] = []
+    numbers = iter(elements)
+    positions: list[Position] = []
     for size, given_size in zip(type_.shape, node.attributes["shape"], strict=True):
         number = b.cast(next(numbers), int64) if given_size == INPUT else None
         if number is None or isinstance(size, Symbol):
-            found.append(Size(register_of(size)) if isinstance(size, Symbol) else size or 0)
+            positions.append(Size(register_of(size)) if isinstance(size, Symbol) else size or 0)
             continue
         region.refuse(node, out.new(f"icmp ugt i64 {number.ir}, {1 << 40}"))
-        found.append(number.ir)
+        positions.append(number.ir)
     dimensions = out.alloca(f"[{type_.rank} x i64]")
-    for axis, count in enumerate(found):
+    for axis, count in enumerate(positions):
         out.line(f"store i64 {count}, ptr {out.new(f'getelementptr inbounds i64, ptr {dimensions}, i64 {axis}')}")
     descriptor = region.body.calls.object(type_.dtype.numpy)(out)
-    made = out.new(f"call ptr @new_array(i32 {type_.rank}, ptr {dimensions}, ptr {descriptor})")
-    region.body.check(out.new(f"icmp eq ptr {made}, null"))
-    owner = region.body.own(made)
+    array = out.new(f"call ptr @new_array(i32 {type_.rank}, ptr {dimensions}, ptr {descriptor})")
+    region.body.check(out.new(f"icmp eq ptr {array}, null"))
+    owner = region.body.own(array)
     strides: list[Position] = []
     stride: Position = type_.dtype.size
-    for count in reversed(found):
+    for count in reversed(positions):
         strides.append(stride)
         stride = product(out, stride, count)
-    return Memory(owner, region.address(owner), tuple(found), tuple(reversed(strides)), "true")
+    return Memory(owner, region.address(owner), tuple(positions), tuple(reversed(strides)), "true")
 
 
 @in_memory("array_of", fits=lambda node: not node.attributes.get("read_only"))
@@ -321,16 +321,16 @@ def _write_of(region: LoweringContext, node: Node) -> None:
     (value,), (result,) = node.inputs, node.results
     type_: Any = result.type
     if is_scalar(value.type):
-        made = _scalar(region, type_)
-        store(RegisterWriter(region), region.number(value), region.address(made), 0)
+        array = _scalar(region, type_)
+        store(RegisterWriter(region), region.number(value), region.address(array), 0)
     elif region.is_view(value) or region.object(value).memory:
-        made = region.new_array(value.type)
+        array = region.new_array(value.type)
         count = product(region.out, element_count(region.out, sizes(value.type)), type_.dtype.size)
         region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
-        target = region.address(made)
+        target = region.address(array)
         region.out.line(
             f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {region.data(value)}, i64 {count}, i1 false)'
         )
     else:
-        made = writable(region, value, region.uses[value] == 1)
-    region.set(result, array_view.ndarray_memory(region, made, type_))
+        array = writable(region, value, region.uses[value] == 1)
+    region.set(result, array_view.ndarray_memory(region, array, type_))

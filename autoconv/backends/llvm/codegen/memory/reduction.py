@@ -68,9 +68,9 @@ class _Total(StepLoops):
         rank = max(len(own) for _, own in shapes)
         found: list[Position] = []
         for axis in range(-rank, 0):
-            pairs = [(known[axis], own[axis]) for known, own in shapes if len(own) >= -axis]
+            pairs = [(static[axis], own[axis]) for static, own in shapes if len(own) >= -axis]
             wide = [pair for pair in pairs if pair[0] != 1]
-            sure = [own for known, own in wide if known is not None]
+            sure = [own for static, own in wide if static is not None]
             found.append((sure or [own for _, own in wide] or [1])[0])
         return tuple(found)
 
@@ -87,18 +87,20 @@ class _Total(StepLoops):
         routine = Routine(self.region)
         out = routine.out
         total = routine.pointer(cell)
-        given: list[Memory | Element] = []
-        for _, taken in self.given:
-            is_number = isinstance(taken, Element)
-            given.append(routine.number(taken) if is_number else routine.memory(taken, "readonly "))  # type: ignore[arg-type]
+        routine_operands: list[Memory | Element] = []
+        for _, operand in self.operands:
+            is_number = isinstance(operand, Element)
+            routine_operands.append(routine.number(operand) if is_number else routine.memory(operand, "readonly "))  # type: ignore[arg-type]
         lasting: dict[Position, Position] = dict(zip(self.sizes, routine.numbers(self.sizes), strict=True))
         sizes = tuple(lasting[size] for size in self.sizes)
 
         def write(b: ElementWriter) -> None:
-            found = (_best if self.kind[:3] == "arg" else _added)(self, b, sizes, lambda i: self.value(b, given, i))
+            found = (_best if self.kind[:3] == "arg" else _added)(
+                self, b, sizes, lambda i: self.value(b, routine_operands, i)
+            )
             out.line(f"store {register(self.to)} {b.cast(found, self.to).ir}, ptr {total}")
 
-        self.write(out, given, sizes, ("0", str(sizes[0])), write)
+        self.write(out, routine_operands, sizes, ("0", str(sizes[0])), write)
         routine.call()
 
 
@@ -128,7 +130,7 @@ def _added(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Calla
 
 def _is_strided(total: _Total) -> bool:
     """Return whether elements are not next to each other: LLVM then sums them one after another."""
-    arrays = [(value, taken) for value, taken in total.given if isinstance(taken, Memory) and taken.strides]
+    arrays = [(value, operand) for value, operand in total.operands if isinstance(operand, Memory) and operand.strides]
     return any(array.strides[-1] != value.dtype.size for value, array in arrays)
 
 

@@ -87,9 +87,9 @@ def _write_through_copy(region: LoweringContext, statement: _Statement) -> None:
         count = product(out, count, size)
     dimensions = out.alloca("[1 x i64]")
     out.line(f"store i64 {count}, ptr {dimensions}")
-    made = out.new(f"call ptr @new_array(i32 1, ptr {dimensions}, ptr {descriptor})")
-    region.body.check(out.new(f"icmp eq ptr {made}, null"))
-    owner = region.body.own(made)
+    array = out.new(f"call ptr @new_array(i32 1, ptr {dimensions}, ptr {descriptor})")
+    region.body.check(out.new(f"icmp eq ptr {array}, null"))
+    owner = region.body.own(array)
     strides: list[Position] = []
     stride: Position = dtype.size
     for size in reversed(target.sizes):
@@ -113,17 +113,17 @@ class _Statement(StepLoops):
     def overlap(self) -> str:
         """Return DISJOINT or OVERLAP where that is known, else an i1 that is true if the memory may overlap."""
         out, node = self.region.out, self.node
-        found: list[str] = []
-        bases = {step.given[0] for step in self.steps if step.op == BASE}
-        for i, (value, taken) in enumerate(self.given):
-            if not representation.is_memory(value.type) or not isinstance(taken, Memory):
+        overlaps: list[str] = []
+        bases = {step.operands[0] for step in self.steps if step.op == BASE}
+        for i, (value, operand) in enumerate(self.operands):
+            if not representation.is_memory(value.type) or not isinstance(operand, Memory):
                 continue
             how = self.region.body.overlaps.between(node.inputs[0], value)
             if how == OVERLAP or (how == EQUAL and (i in bases or not self._is_whole(value))):
                 return OVERLAP
             if how not in (DISJOINT, EQUAL):
-                found.append(may_overlap(self.region, node.inputs[0], value))
-        return any_of(out, found) if found else DISJOINT
+                overlaps.append(may_overlap(self.region, node.inputs[0], value))
+        return any_of(out, overlaps) if overlaps else DISJOINT
 
     def _is_whole(self, value: Value) -> bool:
         return len(value.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
@@ -137,25 +137,25 @@ class _Statement(StepLoops):
         """
         routine = Routine(self.region)
         into = routine.memory(target, "noalias ")
-        given: list[Memory | Element] = []
-        for value, taken in self.given:
-            if isinstance(taken, Element):
-                given.append(routine.number(taken))
+        operands: list[Memory | Element] = []
+        for value, operand in self.operands:
+            if isinstance(operand, Element):
+                operands.append(routine.number(operand))
             elif target is self.target and self._is_target(value):
-                given.append(into)
+                operands.append(into)
             else:
-                given.append(routine.memory(taken, "noalias readonly "))
+                operands.append(routine.memory(operand, "noalias readonly "))
         out, split = routine.out, self._split(target)
         bounds = ("0", str(into.sizes[0])) if split is None else ("%first", "%last")
 
         def write(b: ElementWriter) -> None:
             def assign(index: Index) -> None:
-                found = self.value(b, given, index)
-                store(b, b.cast(found, self.dtype), element_address(out, into, index), 0)
+                element = self.value(b, operands, index)
+                store(b, b.cast(element, self.dtype), element_address(out, into, index), 0)
 
             loops(out, into.sizes, assign, bounds)
 
-        self.write(out, given, into.sizes, bounds, write)
+        self.write(out, operands, into.sizes, bounds, write)
         routine.call(split)
 
     def _split(self, target: Memory) -> Split | None:
@@ -179,8 +179,8 @@ class _Statement(StepLoops):
         b = CommonCaseWriter(out)
 
         def write(index: Index) -> None:
-            found = load(b, self.dtype, element_address(out, source, index), 0)
-            store(b, found, element_address(out, into, index), 0)
+            element = load(b, self.dtype, element_address(out, source, index), 0)
+            store(b, element, element_address(out, into, index), 0)
 
         loops(out, into.sizes, write)
         routine.call()

@@ -33,8 +33,9 @@ class StepLoops:
     def __init__(self, region: LoweringContext, inputs: Sequence[Value], steps: Sequence[Step]) -> None:
         self.region = region
         self.steps = steps
-        count = 1 + max(step.given[0] for step in steps if step.op in ("", BASE))  # later inputs only keep memory alive
-        self.given: list[tuple[Value, Memory | Element]] = [(value, self._taken(value)) for value in inputs[:count]]
+        # Later inputs only keep memory alive.
+        count = 1 + max(step.operands[0] for step in steps if step.op in ("", BASE))
+        self.operands: list[tuple[Value, Memory | Element]] = [(value, self._taken(value)) for value in inputs[:count]]
 
     def _taken(self, value: Value) -> Memory | Element:
         region = self.region
@@ -50,8 +51,8 @@ class StepLoops:
 
     def sizes_of(self, step: Step, number: int) -> tuple[Position, ...]:
         """Return the sizes of an input; empty for a scalar."""
-        found = self.given[step.given[0]][1]
-        return found.sizes if isinstance(found, Memory) else ()
+        operand = self.operands[step.operands[0]][1]
+        return operand.sizes if isinstance(operand, Memory) else ()
 
     def has_other_sizes(self, into: Sequence[Position]) -> str | None:
         """Return an i1 that is true if an open size differs from that of the loops: then the kernel has to run.
@@ -65,10 +66,10 @@ class StepLoops:
                 continue
             own = self.sizes_of(step, number)
             known_sizes = step.type.shape or ()
-            for size, known, wanted in zip(own[::-1], known_sizes[::-1], into[::-1], strict=False):
-                if known == 1 or size == wanted:
+            for size, static_size, target_size in zip(own[::-1], known_sizes[::-1], into[::-1], strict=False):
+                if static_size == 1 or size == target_size:
                     continue
-                wrong.append(out.icmp("ne", size, wanted))
+                wrong.append(out.icmp("ne", size, target_size))
         return any_of(out, wrong) if wrong else None
 
     def has_position_out_of_range(self) -> str | None:
@@ -88,10 +89,10 @@ class StepLoops:
     def _check_positions(self, step: Step, flag: str) -> None:
         """Set the flag if a position of the gather is not in [-size, size)."""
         out, b = self.region.out, CommonCaseWriter(self.region.out)
-        base, positions = (self.given[self.steps[number].given[0]][1] for number in step.given)
+        base, positions = (self.operands[self.steps[number].operands[0]][1] for number in step.operands)
         assert isinstance(base, Memory)
         assert isinstance(positions, Memory)
-        dtype, size = self.steps[step.given[1]].type.dtype, base.sizes[0]
+        dtype, size = self.steps[step.operands[1]].type.dtype, base.sizes[0]
 
         def check(index: Index) -> None:
             place = b.cast(load(b, dtype, element_address(out, positions, index), 0), int64)
@@ -102,7 +103,7 @@ class StepLoops:
         loops(out, positions.sizes, check)
 
     def write(
-        self, out: FunctionText, given: Sequence[Memory | Element], sizes: Sequence[Position],
+        self, out: FunctionText, operands: Sequence[Memory | Element], sizes: Sequence[Position],
         bounds: tuple[str, str], write: Callable[[ElementWriter], None],
     ) -> None:  # fmt: skip
         """Write the loops over all elements by `write(b)`.
@@ -114,7 +115,7 @@ class StepLoops:
             write(CommonCaseWriter(out))
             return
         probe = ProbeWriter(out)
-        loops(out, sizes, lambda index: self.value(probe, given, index), bounds)
+        loops(out, sizes, lambda index: self.value(probe, operands, index), bounds)
         rare, fast, done = out.label("rare"), out.label("fast"), out.label("written")
         out.branch_if(out.load("i1", probe.flag), rare, fast, unlikely=True)
         for label, b in ((rare, ElementWriter(out)), (fast, CommonCaseWriter(out))):
@@ -136,26 +137,26 @@ class StepLoops:
                 values.append(b.wrap(int64, "0"))  # read by gathers alone
                 continue
             if step.op == "get_item":
-                values.append(self._gathered(b, given, step, values[step.given[1]]))
+                values.append(self._gathered(b, given, step, values[step.operands[1]]))
                 continue
             if step.op:
-                operands = [values[i] for i in step.given]
+                operands = [values[i] for i in step.operands]
                 values.append(computed(b, step.op, operands, step.type.dtype, step.attributes))
                 continue
-            found = given[step.given[0]]
-            if isinstance(found, Element):
-                values.append(b.wrap(found.dtype, found.ir))
+            operand = given[step.operands[0]]
+            if isinstance(operand, Element):
+                values.append(b.wrap(operand.dtype, operand.ir))
                 continue
             shape = step.type.shape or ()
             aligned = index[len(index) - len(shape) :]
             where = tuple(0 if size == 1 else i for size, i in zip(shape, aligned, strict=True))
-            values.append(load(b, step.type.dtype, element_address(b.out, found, where), 0))
+            values.append(load(b, step.type.dtype, element_address(b.out, operand, where), 0))
         return values[-1]
 
     def _gathered(
-        self, b: ElementWriter, given: Sequence[Memory | Element], step: Step, position: Element
+        self, b: ElementWriter, operands: Sequence[Memory | Element], step: Step, position: Element
     ) -> Element:  # fmt: skip
-        base = given[self.steps[step.given[0]].given[0]]
+        base = operands[self.steps[step.operands[0]].operands[0]]
         assert isinstance(base, Memory)
         place = b.cast(position, int64)
         below = b.wrap(int64, str(plus(b.out, place.ir, base.sizes[0])))
@@ -181,7 +182,7 @@ def is_rare(step: Step, steps: Sequence[Step]) -> bool:
     if not is_elementary(step.op):
         return False
     probe = ElementProbe()
-    probe.result(step.op, [steps[number].type.dtype for number in step.given], step.type.dtype, step.attributes)
+    probe.result(step.op, [steps[number].type.dtype for number in step.operands], step.type.dtype, step.attributes)
     return probe.is_rare
 
 
@@ -230,8 +231,8 @@ class Routine:
     def pointer(self, x: str) -> str:
         return self._name("ptr", "", x)
 
-    def numbers(self, given: Sequence[Position]) -> list[Position]:
-        return [n if isinstance(n, int) else self._name("i64", "", n) for n in given]
+    def numbers(self, positions: Sequence[Position]) -> list[Position]:
+        return [n if isinstance(n, int) else self._name("i64", "", n) for n in positions]
 
     def number(self, x: Element) -> Element:
         if x.ir[0] != "%":

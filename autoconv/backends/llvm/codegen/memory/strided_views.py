@@ -17,18 +17,18 @@ from autoconv.graph.graph import Node
 def _write_strided(region: LoweringContext, node: Node) -> None:
     x, attributes = memory_of(region, node.inputs[0]), node.attributes
     pointer = moved(region, x.pointer, attributes["offset"])
-    found = Memory(Object(x.owner.ir), pointer, attributes["shape"], attributes["strides"], "false")
-    region.set(node.results[0], found)
+    view = Memory(Object(x.owner.ir), pointer, attributes["shape"], attributes["strides"], "false")
+    region.set(node.results[0], view)
 
 
 @in_memory("array_transpose")
 def _write_transpose(region: LoweringContext, node: Node) -> None:
     x, perm = memory_of(region, node.inputs[0]), node.attributes["perm"]
-    found = replace(
+    view = replace(
         x, owner=Object(x.owner.ir), whole="false", sizes=tuple(x.sizes[a] for a in perm),
         strides=tuple(x.strides[a] for a in perm),
     )  # fmt: skip
-    region.set(node.results[0], found)
+    region.set(node.results[0], view)
 
 
 @in_memory("array_windows")
@@ -38,11 +38,11 @@ def _write_windows(region: LoweringContext, node: Node) -> None:
     shape = list(x.sizes)
     for axis, length in zip(axes, lengths, strict=True):
         shape[axis] = plus(region.out, shape[axis], 1 - length)
-    found = replace(
+    view = replace(
         x, owner=Object(x.owner.ir), whole="false", sizes=(*shape, *lengths),
         strides=(*x.strides, *(x.strides[axis] for axis in axes)),
     )  # fmt: skip
-    region.set(node.results[0], found)
+    region.set(node.results[0], view)
 
 
 @in_memory("array_diagonal")
@@ -54,11 +54,11 @@ def _write_diagonal(region: LoweringContext, node: Node) -> None:
     if right:  # the diagonal may lie outside
         length = _extreme_size(out, "sgt", length, 0)
     pointer = moved(region, x.pointer, product(out, abs(right), across if right > 0 else down))
-    found = replace(
+    view = replace(
         x, owner=Object(x.owner.ir), whole="false", pointer=pointer, sizes=(*outer, length),
         strides=(*strides, plus(out, down, across)),
     )  # fmt: skip
-    region.set(node.results[0], found)
+    region.set(node.results[0], view)
 
 
 def _extreme_size(out: FunctionText, how: str, x: Position, y: Position) -> Position:

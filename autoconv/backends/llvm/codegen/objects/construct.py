@@ -17,8 +17,8 @@ def _is_plainly_made(node: Node) -> bool:
 def write_make(op: Operation) -> None:
     """Make an instance and set its attributes one by one."""
     kind, new = (op.body.calls.object(one)(op.out) for one in (op.attributes["kind"], object.__new__))
-    made = op.out.call_c("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr", new, op.array([kind]), 1, "null")
-    op.set_new_reference(made)
+    result = op.out.call_c("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr", new, op.array([kind]), 1, "null")
+    op.set_new_reference(result)
     for name, value in zip(op.attributes["names"], op.operands(), strict=True):
         key = op.body.calls.object(name)(op.out)
-        op.check(op.out.icmp("slt", op.out.call_c("PyObject_SetAttr", "i32", "ptr, ptr, ptr", made, key, value), 0))
+        op.check(op.out.icmp("slt", op.out.call_c("PyObject_SetAttr", "i32", "ptr, ptr, ptr", result, key, value), 0))

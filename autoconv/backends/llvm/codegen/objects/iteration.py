@@ -21,14 +21,14 @@ def write_iterate(op: Operation) -> None:
     def fast() -> list[str]:
         op.check(out.is_null(iterator))
         kind, nothing = (op.body.calls.object(value)(out) for value in (Cursor, None))
-        held = op.body.own(iterator)
-        made = out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", kind, 0)
-        op.check(out.is_null(made))
-        out.store("ptr", "null", held.slot)
+        reference = op.body.own(iterator)
+        result = out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", kind, 0)
+        op.check(out.is_null(result))
+        out.store("ptr", "null", reference.slot)
         out.call("retain", nothing)
-        for offset, held in ((_ITERATED, iterator), (_CURRENT, nothing)):
-            out.store("ptr", held, op.place(made, offset))
-        return [made]
+        for offset, reference in ((_ITERATED, iterator), (_CURRENT, nothing)):
+            out.store("ptr", reference, op.place(result, offset))
+        return [result]
 
     op.by_kernel_if(out.is_same(iterator, OTHER), fast)
 
@@ -42,18 +42,18 @@ def write_advance(op: Operation) -> None:
     """Advance a Cursor; the result is whether there was another item."""
     (cursor,), out = op.operands(), op.out
     items = out.load("ptr", op.place(cursor, _ITERATED))
-    found = op.call("object_advance", items, op.place(cursor, _CURRENT))
-    op.check(out.icmp("slt", found, 0))
-    op.set(op.node.results[0], out.icmp("ne", found, 0))
+    result = op.call("object_advance", items, op.place(cursor, _CURRENT))
+    op.check(out.icmp("slt", result, 0))
+    op.set(op.node.results[0], out.icmp("ne", result, 0))
 
 
 @on_objects("object_current", fits=_takes_cursor)
 def write_current(op: Operation) -> None:
     """Return the current item of a Cursor."""
     (cursor,), out = op.operands(), op.out
-    found = out.load("ptr", op.place(cursor, _CURRENT))
-    out.call("retain", found)
-    op.set(op.node.results[0], found)
+    item = out.load("ptr", op.place(cursor, _CURRENT))
+    out.call("retain", item)
+    op.set(op.node.results[0], item)
 
 
 @on_objects("object_unpack", fits=lambda node: takes_objects(node) and node.attributes.get("star", -1) < 0)

@@ -53,17 +53,17 @@ class Operation:
 
     # ---- results
 
-    def set_result(self, found: str, after: Callable[[], None] | None = None) -> None:
-        """Set the result, if there is one, to `found`, the result of a function of `runtime/objects.py`.
+    def set_result(self, result: str, after: Callable[[], None] | None = None) -> None:
+        """Set the result, if there is one, to `result`, the result of a function of `runtime/objects.py`.
 
         `after` writes code after the kernel call in the uncommon case.
         """
 
         def fast() -> list[str]:
-            self.check(self.out.is_null(found))
-            return [found] if self.node.results else []
+            self.check(self.out.is_null(result))
+            return [result] if self.node.results else []
 
-        self.by_kernel_if(self.out.is_same(found, OTHER), fast, after)
+        self.by_kernel_if(self.out.is_same(result, OTHER), fast, after)
 
     def check(self, failed: str) -> None:
         """Locate the raised error and leave the function, if the i1 `failed` is true."""
@@ -89,14 +89,14 @@ class Operation:
         last = out.block
         out.branch(done)
         out.begin(go_on)
-        found = fast()
+        fast_result = fast()
         before = out.block
         out.branch(done)
         out.begin(done)
         kinds = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]
         both = [
             out.phi((Operand.of(one.ir, kind), last), (other, before))
-            for kind, one, other in zip(kinds, slow, found, strict=True)
+            for kind, one, other in zip(kinds, slow, fast_result, strict=True)
         ]
         for result, ir in zip(self.node.results, both, strict=True):
             self.set(result, ir)
@@ -107,10 +107,10 @@ class Operation:
         number = ElementWriter(self.out).wrap(type_.dtype, ir) if is_scalar(type_) else None
         self.region.set(result, self.body.own(ir) if number is None else number)
 
-    def set_new_reference(self, made: str) -> None:
+    def set_new_reference(self, reference: str) -> None:
         """Set the result to a new reference, after a check for NULL, which signals an error."""
-        self.check(self.out.is_null(made))
-        self.set(self.node.results[0], made)
+        self.check(self.out.is_null(reference))
+        self.set(self.node.results[0], reference)
 
 
 Write = Callable[[Operation], None]

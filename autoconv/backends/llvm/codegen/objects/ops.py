@@ -119,26 +119,26 @@ def _box(op: Operation) -> None:
     if op.attributes["how"] == "array":
         whole = op.region.boxed(number)
         out.store("ptr", "null", whole.slot)
-        found = out.call_c("PyArray_Return", "ptr", "ptr", whole.ir)
+        item = out.call_c("PyArray_Return", "ptr", "ptr", whole.ir)
     elif number.dtype is bool_:
-        found = _truth_object(op, number.ir)
+        item = _truth_object(op, number.ir)
     elif number.dtype is float64 and op.attributes["how"] == "identified":
         _box_identified(op, number.ir)
         return
     elif number.dtype is float64:
-        found = out.call_c("PyFloat_FromDouble", "ptr", "double", number.ir)
+        item = out.call_c("PyFloat_FromDouble", "ptr", "double", number.ir)
     else:
-        found = out.call_c("PyLong_FromLongLong", "ptr", "i64", number.ir)
-    op.set_new_reference(found)
+        item = out.call_c("PyLong_FromLongLong", "ptr", "i64", number.ir)
+    op.set_new_reference(item)
 
 
 def _box_identified(op: Operation, number: str) -> None:
     """Box a float; the kernel boxes a NaN."""
 
     def fast() -> list[str]:
-        found = op.out.call_c("PyFloat_FromDouble", "ptr", "double", number)
-        op.check(op.out.is_null(found))
-        return [found]
+        result = op.out.call_c("PyFloat_FromDouble", "ptr", "double", number)
+        op.check(op.out.is_null(result))
+        return [result]
 
     op.by_kernel_if(op.out.fcmp("uno", Operand.of(number, "double"), number), fast)
 
@@ -179,31 +179,31 @@ def _unbox(op: Operation) -> None:
 def _build(op: Operation) -> None:
     operands, out, kind = op.operands(), op.out, op.attributes["kind"]
     if kind == "dict":
-        made = op.call("object_map", op.array(operands), len(operands))
+        result = op.call("object_map", op.array(operands), len(operands))
     elif kind == "set":
-        made = op.call("object_collect", op.array(operands), len(operands))
+        result = op.call("object_collect", op.array(operands), len(operands))
     elif operands:
-        made = op.call("object_list", op.array(operands), len(operands))
+        result = op.call("object_list", op.array(operands), len(operands))
     else:
-        made = out.call_c("PyList_New", "ptr", "i64", 0)
+        result = out.call_c("PyList_New", "ptr", "i64", 0)
     if kind == "tuple":
-        op.check(out.is_null(made))
-        items = op.body.own(made)
-        made = out.call_c("PyList_AsTuple", "ptr", "ptr", items.ir)
+        op.check(out.is_null(result))
+        items = op.body.own(result)
+        result = out.call_c("PyList_AsTuple", "ptr", "ptr", items.ir)
         op.body.release(items.slot)
-    op.set_new_reference(made)
+    op.set_new_reference(result)
 
 
 @on_objects("object_length")
 def _length(op: Operation) -> None:
-    found = op.call("object_length", *op.operands())
-    op.by_kernel_if(op.out.icmp("slt", found, 0), lambda: [found])
+    result = op.call("object_length", *op.operands())
+    op.by_kernel_if(op.out.icmp("slt", result, 0), lambda: [result])
 
 
 @on_objects("object_truth")
 def _lower_truth(op: Operation) -> None:
-    found = op.call("object_truth", *op.operands())
-    op.by_kernel_if(op.out.icmp("slt", found, 0), lambda: [op.out.icmp("ne", found, 0)])
+    result = op.call("object_truth", *op.operands())
+    op.by_kernel_if(op.out.icmp("slt", result, 0), lambda: [op.out.icmp("ne", result, 0)])
 
 
 @on_objects("object_index")
@@ -213,22 +213,22 @@ def _index(op: Operation) -> None:
     place = out.alloca("i64")
     whole = op.call("object_whole", object_, place)
     truths = [out.is_same(object_, op.body.calls.object(truth)(out)) for truth in (True, False)]
-    known = out.or_(whole, out.or_(*truths))
+    is_decided = out.or_(whole, out.or_(*truths))
 
     def fast() -> list[str]:
         number = out.load("i64", place)
         return [out.select(whole, number, out.cast("zext", truths[0], "i64"))]
 
-    op.by_kernel_if(out.not_(known), fast)
+    op.by_kernel_if(out.not_(is_decided), fast)
 
 
 @on_objects("object_isinstance")
 def _isinstance(op: Operation) -> None:
     (object_,), out = op.operands(), op.out
     kinds = op.body.calls.object(op.attributes["kinds"])(out)
-    found = out.call_c("PyObject_IsInstance", "i32", "ptr, ptr", object_, kinds)
-    op.check(out.icmp("slt", found, 0))
-    op.set(op.node.results[0], out.icmp("ne", found, 0))
+    result = out.call_c("PyObject_IsInstance", "i32", "ptr, ptr", object_, kinds)
+    op.check(out.icmp("slt", result, 0))
+    op.set(op.node.results[0], out.icmp("ne", result, 0))
 
 
 @on_objects("object_constant")

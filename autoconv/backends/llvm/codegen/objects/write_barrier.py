@@ -37,15 +37,15 @@ def write_method(op: Operation, owners: int) -> None:
         _write(op, lambda: op.call("object_append", *operands), length_is_settled)
         return
     method = op.body.calls.object(name)(op.out)
-    given = method, op.array(operands), len(operands), owners | _CONTAINERS
-    _write(op, lambda: op.call("object_call_method", *given), owner_is_settled)
+    call_arguments = method, op.array(operands), len(operands), owners | _CONTAINERS
+    _write(op, lambda: op.call("object_call_method", *call_arguments), owner_is_settled)
 
 
 def _write(op: Operation, write: Callable[[], str], settled: Callable[[Any], bool]) -> None:
     out, owner = op.out, op.operands()[0]
     cell = _cell(op.body)
-    known = out.is_same(owner, out.load("ptr", cell))
-    found = out.where(known, write, OTHER)
+    is_same_owner = out.is_same(owner, out.load("ptr", cell))
+    found = out.where(is_same_owner, write, OTHER)
 
     def ask() -> None:
         answer = out.call("call_python", op.body.calls.object(settled)(out), op.array([owner]), 1)

@@ -81,8 +81,8 @@ def _run(out: FunctionText, calls: Sequence[tuple[str, Sequence[str], str]]) -> 
             position += 1
         text = f"@{function}({', '.join(arguments)})"
         if cell:
-            found = share.new(f"call i1 {text}")
-            share.store("i1", found, load(i, "ptr"))
+            flag = share.new(f"call i1 {text}")
+            share.store("i1", flag, load(i, "ptr"))
         else:
             share.line(f"call void {text}")
         share.ret()

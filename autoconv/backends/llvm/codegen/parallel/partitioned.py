@@ -33,9 +33,9 @@ def bounds_of(split: Split, out: FunctionText) -> tuple[str, str, str]:
     count = element_count(out, split.shape)
     size = split.size or (count if split.dimension is None else split.shape[split.dimension])
     work = out.mul(count, split.each)
-    wanted = out.intrinsic("smin", out.op("sdiv", work, split.part), split.most)
-    wanted = out.intrinsic("smax", wanted, 2)
-    step = _quotient(out, _quotient(out, str(size), wanted), str(split.multiple))
+    part_count = out.intrinsic("smin", out.op("sdiv", work, split.part), split.most)
+    part_count = out.intrinsic("smax", part_count, 2)
+    step = _quotient(out, _quotient(out, str(size), part_count), str(split.multiple))
     step = out.mul(step, split.multiple)
     large = out.icmp("sge", work, split.least)
     step = out.select(large, step, size)
@@ -74,13 +74,13 @@ def _call_thread_pool(
     parts: Position, bounds: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """Write the call of the thread pool. `bounds` are the registers of size and step, where they are computed."""
-    given = [*map(Parameter.of, parameters), *(Parameter("i64", bound) for bound in bounds)]
-    kinds = [one.type for one in given]
+    leading = [*map(Parameter.of, parameters), *(Parameter("i64", bound) for bound in bounds)]
+    kinds = [one.type for one in leading]
     frame = "{ " + ", ".join(["i8", *kinds]) + " }"
     share = _part_function(split, module, body, frame, kinds, bool(bounds))
     place = out.alloca(frame)
     out.store("i8", 0, place)
-    for i, one in enumerate(given, 1):
+    for i, one in enumerate(leading, 1):
         out.store(one.type, one.name, out.field(frame, place, i))
     out.call_c("parallel", "void", "ptr, ptr, i64", f"@{share}", place, parts)
     if not has_rare:

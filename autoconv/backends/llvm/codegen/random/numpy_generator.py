@@ -28,8 +28,8 @@ def _is_float64_draw(node: Node) -> bool:
     sized = {"size"}.issuperset(dict(attributes["keywords"])) and len(node.inputs) == 1
     if attributes["method"] != "random" or not sized:
         return False
-    known = (is_scalar(type_) or is_array(type_)) and type_.dtype is float64
-    return known and len(attributes["arguments"]) <= 1 and _interface() is not None
+    is_scalar_call = (is_scalar(type_) or is_array(type_)) and type_.dtype is float64
+    return is_scalar_call and len(attributes["arguments"]) <= 1 and _interface() is not None
 
 
 @on_objects("generator_draw", fits=_is_float64_draw)
@@ -60,9 +60,9 @@ def _draw(op: Operation) -> None:
 def _interface() -> int | None:
     """Return the offset of the interface in a Generator, in bytes; None if it is not found."""
     generator: Any = np.random.default_rng(0)
-    told = generator.bit_generator.ctypes
-    functions = (told.next_uint64, told.next_uint32, told.next_double)
-    wanted = [told.state_address, *(ctypes.cast(function, ctypes.c_void_p).value for function in functions)]
+    interface = generator.bit_generator.ctypes
+    functions = (interface.next_uint64, interface.next_uint32, interface.next_double)
+    words_sought = [interface.state_address, *(ctypes.cast(function, ctypes.c_void_p).value for function in functions)]
     words = list((ctypes.c_void_p * (generator.__sizeof__() // 8)).from_address(id(generator)))
-    found = [8 * i for i in range(len(words)) if words[i : i + len(wanted)] == wanted]
-    return found[0] if len(found) == 1 else None
+    offsets = [8 * i for i in range(len(words)) if words[i : i + len(words_sought)] == words_sought]
+    return offsets[0] if len(offsets) == 1 else None

@@ -1,4 +1,4 @@
-"""Lower calls of NumPy's functions: those that order elements to its C routines, others to loops."""
+"""Lower calls of NumPy's functions: sorting and selection to NumPy's own C routines, others to loops."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _SELECTIONS = ("partition", "argpartition")
 
 
 def _has_routine(node: Node) -> bool:
-    return is_reduced_at(node) or _orders(node)
+    return is_reduced_at(node) or _is_sort_or_selection(node)
 
 
-def _orders(node: Node) -> bool:
+def _is_sort_or_selection(node: Node) -> bool:
     x, *rest = (value.type for value in node.inputs)
     if not current_target().has_libraries or not is_dense(x) or is_complex(x) or not all(map(is_scalar, rest)):
         return False
     if len(node.results) != 1 or not is_dense(node.results[0].type):
         return False
-    function, given = node.attributes["function"], _arguments_by_name(node)
-    if given.get("a") != ("input", 0) or given.pop("axis", ("value", -1))[0] != "value":
+    function, arguments = node.attributes["function"], _arguments_by_name(node)
+    if arguments.get("a") != ("input", 0) or arguments.pop("axis", ("value", -1))[0] != "value":
         return False
     if function == "argsort":
-        kind = given.pop("kind", ("value", None))
-        return kind[0] == "value" and kind[1] in _SORTS and len(given) == 1
-    if function not in _SELECTIONS or given.keys() != {"a", "kth"}:
+        kind = arguments.pop("kind", ("value", None))
+        return kind[0] == "value" and kind[1] in _SORTS and len(arguments) == 1
+    if function not in _SELECTIONS or arguments.keys() != {"a", "kth"}:
         return False
-    place = given["kth"]
+    place = arguments["kth"]
     return type(place[1]) is int if place[0] == "value" else place[0] == "number" and node.inputs[1].dtype.is_integer
 
 
@@ -57,47 +57,47 @@ def write_numpy_routine(region: LoweringContext, node: Node) -> None:
         write_reduced_at(region, node)
         return
     out, (x, *_), (result,) = region.out, node.inputs, node.results
-    shape, given, function = sizes(x.type), _arguments_by_name(node), node.attributes["function"]
-    axis = given.get("axis", ("value", -1))[1] % len(shape)
+    shape, arguments, function = sizes(x.type), _arguments_by_name(node), node.attributes["function"]
+    axis = arguments.get("axis", ("value", -1))[1] % len(shape)
     array = None if function == "partition" else held_array(region, x)
-    made = None
+    copy = None
     if array is None:
-        made = region.new_array(x.type) if is_known(shape) else region.body.new_counted(x.dtype, shape)
-        out.copy(region.address(made), region.data(x), product(out, element_count(out, shape), x.dtype.size))
-        array = made
+        copy = region.new_array(x.type) if is_known(shape) else region.body.new_counted(x.dtype, shape)
+        out.copy(region.address(copy), region.data(x), product(out, element_count(out, shape), x.dtype.size))
+        array = copy
     if function == "argsort":
-        kind = _SORTS[given.get("kind", ("value", None))[1]]
-        found = out.call_c("PyArray_ArgSort", "ptr", "ptr, i32, i32", array.ir, axis, kind)
+        kind = _SORTS[arguments.get("kind", ("value", None))[1]]
+        positions = out.call_c("PyArray_ArgSort", "ptr", "ptr, i32, i32", array.ir, axis, kind)
     else:
-        found = _select(region, node, array.ir, axis)
+        positions = _select(region, node, array.ir, axis)
     if function == "partition":
         region.set(result, array)
         return
-    region.body.check(out.is_null(found))
-    region.set(result, region.body.own(found))
-    if made is not None:
-        region.body.release_or_keep(made.slot, x.type if is_known(shape) else TensorType(x.dtype, (None,)))
+    region.body.check(out.is_null(positions))
+    region.set(result, region.body.own(positions))
+    if copy is not None:
+        region.body.release_or_keep(copy.slot, x.type if is_known(shape) else TensorType(x.dtype, (None,)))
 
 
 def held_array(region: LoweringContext, x: Value) -> Object | None:
     """Return the array object of a value; None for a value that has none of its own."""
     if region.is_view(x) or region.is_lent(x):
         return None
-    found = region.object(x)
-    return None if found.memory or found.original_type is not None else found
+    object_ = region.object(x)
+    return None if object_.memory or object_.original_type is not None else object_
 
 
 def _select(region: LoweringContext, node: Node, array: str, axis: int) -> Any:
     """Call the selection for one position; return what it returns, with the error that it raises."""
     out, vector, place = region.out, TensorType(int64, (1,)), _arguments_by_name(node)["kth"]
-    wanted = region.new_array(vector)
+    kth = region.new_array(vector)
     b = RegisterWriter(region)
     number = place[1] if place[0] == "value" else b.cast(region.number(node.inputs[1]), int64).ir
-    out.store("i64", number, region.address(wanted))
+    out.store("i64", number, region.address(kth))
     if node.attributes["function"] == "partition":
-        result = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array, wanted.ir, axis, 0)
+        result = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array, kth.ir, axis, 0)
         region.body.check(out.icmp("slt", result, 0))
     else:
-        result = out.call_c("PyArray_ArgPartition", "ptr", "ptr, ptr, i32, i32", array, wanted.ir, axis, 0)
-    region.body.release_or_keep(wanted.slot, vector)
+        result = out.call_c("PyArray_ArgPartition", "ptr", "ptr, ptr, i32, i32", array, kth.ir, axis, 0)
+    region.body.release_or_keep(kth.slot, vector)
     return result

@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions, pointers
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
 from autoconv.backends.llvm.codegen.sort.numpy_routines import held_array
 from autoconv.backends.llvm.codegen.sort.parallel_merge import Halves, is_worthwhile
 from autoconv.backends.llvm.codegen.sort.radix import BY_INSERTION, ON_STACK, Sorter, sift
@@ -76,8 +76,8 @@ class _Rows:
         each = _WORK if self.sorter.on_stack else 0
         if is_known(self.shape):
             outer, work = math.prod(self._several), each * math.prod(self.shape)
-            return in_parts(self._region, self._arguments, self.routine, outer, work)
-        return in_parts(self._region, self._arguments, self.routine, self._several, each, self.shape)
+            return partitioned_routine(self._region, self._arguments, self.routine, outer, work)
+        return partitioned_routine(self._region, self._arguments, self.routine, self._several, each, self.shape)
 
 
 def _finish(region: LoweringContext, node: Node, rows: _Rows, sort_first: bool = False) -> None:
@@ -86,25 +86,25 @@ def _finish(region: LoweringContext, node: Node, rows: _Rows, sort_first: bool =
         region.set(value, region.new_array(value.type))
     if sort_first:
         _sort_by_numpy(region, node)
-    given = pointers(region, node.inputs[0], *node.results)
-    held = []
+    call_arguments = pointers(region, node.inputs[0], *node.results)
+    buffers = []
     if sort_first:
-        given += ["ptr null", "ptr null"]
+        call_arguments += ["ptr null", "ptr null"]
     elif not isinstance(rows.size, int):
         for dtype in (rows.sorter.dtype, uint32):
-            made = region.body.new_counted(dtype, (times(region.out, rows.size, 2),))
-            held.append((made.slot or "", TensorType(dtype, (None,))))
-            given += pointers(region, made)
+            buffer = region.body.new_counted(dtype, (times(region.out, rows.size, 2),))
+            buffers.append((buffer.slot or "", TensorType(dtype, (None,))))
+            call_arguments += pointers(region, buffer)
     elif rows.size > ON_STACK:
         for dtype in (rows.sorter.dtype, uint32):
             type_ = TensorType(dtype, (2 * rows.size,))
-            made = region.new_array(type_)
-            held.append((made.slot or "", type_))
-            given += pointers(region, made)
+            buffer = region.new_array(type_)
+            buffers.append((buffer.slot or "", type_))
+            call_arguments += pointers(region, buffer)
     else:
-        given += ["ptr null", "ptr null"]
-    call(region, rows.finish(), *open_dimensions(region), *given)
-    for slot, type_ in held:
+        call_arguments += ["ptr null", "ptr null"]
+    call(region, rows.finish(), *open_dimensions(region), *call_arguments)
+    for slot, type_ in buffers:
         region.body.release_or_keep(slot, type_)
 
 
@@ -166,15 +166,15 @@ def _sort_in_halves(region: LoweringContext, node: Node, ordered: bool) -> None:
 
     def put(routine: Routine, place: str, key: Element, position: Element | None) -> None:
         b = routine.b
-        found = from_key(b, key, dtype, descending) if position is None else b.cast(position, int32)
-        store(b, found, "%result0", place)
+        element = from_key(b, key, dtype, descending) if position is None else b.cast(position, int32)
+        store(b, element, "%result0", place)
 
-    x, found = region.data(node.inputs[0]), region.data(result)
-    halves.sort(x, found, key_at, put)
+    x, element = region.data(node.inputs[0]), region.data(result)
+    halves.sort(x, element, key_at, put)
     if dtype.is_floating and not ordered:
         routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %result0"], short=True)
         _restore_zeros(routine, dtype, descending, size, lambda i: i)
-        call(region, routine.finish(), f"ptr {x}", f"ptr {found}")
+        call(region, routine.finish(), f"ptr {x}", f"ptr {element}")
 
 
 @native("sort", fits=_sorts, work=_single_thread_work, of_open=_sorts_open)
@@ -285,9 +285,9 @@ def _order_by_numpy(region: LoweringContext, node: Node) -> None:
         array = copy = region.new_array(x.type)
         out.copy(region.address(copy), region.data(x), math.prod(sizes(x.type)) * x.dtype.size)
     axis = node.attributes.get("axis", -1) % len(sizes(x.type))
-    found = out.call_c("PyArray_ArgSort", "ptr", "ptr, i32, i32", array.ir, axis, _STABLE)
-    region.body.check(out.is_null(found))
-    places = region.body.own(found)
+    positions = out.call_c("PyArray_ArgSort", "ptr", "ptr, i32, i32", array.ir, axis, _STABLE)
+    region.body.check(out.is_null(positions))
+    places = region.body.own(positions)
     region.set(result, region.new_array(result.type))
     routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %result"])
     with routine.out.loop("0", str(math.prod(sizes(result.type)))) as i:

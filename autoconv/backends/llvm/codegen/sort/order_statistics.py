@@ -62,12 +62,12 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
 def _select(region: LoweringContext, node: Node, array: Any, place: str, pivot: str) -> None:
     """Move the element of a position of each sorted row to its place, what is less before it; note the position."""
     out, vector = region.out, TensorType(int64, (1,))
-    wanted = region.new_array(vector)
-    out.store("i64", place, region.address(wanted))
+    kth = region.new_array(vector)
+    out.store("i64", place, region.address(kth))
     axis = node.attributes["axis"]
-    answer = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array.ir, wanted.ir, axis, 0)
+    answer = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array.ir, kth.ir, axis, 0)
     region.body.check(out.icmp("slt", answer, 0))
-    region.body.release_or_keep(wanted.slot, vector)
+    region.body.release_or_keep(kth.slot, vector)
     out.store("i64", place, pivot)
 
 
@@ -75,9 +75,11 @@ def _checked_positions(region: LoweringContext, node: Node, count: int) -> list[
     """Return the positions, checked; a negative one counts from the end."""
     out, b, (x, places) = region.out, RegisterWriter(region), node.inputs
     size = sizes(x.type)[node.attributes["axis"]]
-    given = [region.number(places)] if is_scalar(places.type) else [region.element(places, (i,)) for i in range(count)]
+    elements = (
+        [region.number(places)] if is_scalar(places.type) else [region.element(places, (i,)) for i in range(count)]
+    )
     result: list[str] = []
-    for place in (b.cast(one, int64).ir for one in given):
+    for place in (b.cast(one, int64).ir for one in elements):
         result.append(out.select(out.icmp("slt", place, 0), out.add(place, size), place))
         region.refuse(node, out.icmp("uge", result[-1], size))
     return result
@@ -135,7 +137,7 @@ def _scanned(routine: Routine, dtype: DType, at: Callable[[Position], Element], 
 def _zero(routine: Routine, dtype: DType, start: Position, step: Position, size: Position) -> Element:
     """Return the zero of a row of `%x` that a stable sort moves to `%place`."""
     out, b = routine.out, routine.b
-    before, found = out.alloca("i64"), out.alloca("i64")
+    before, after = out.alloca("i64"), out.alloca("i64")
     out.store("i64", 0, before)
 
     def counted(condition: Element) -> None:
@@ -148,6 +150,6 @@ def _zero(routine: Routine, dtype: DType, start: Position, step: Position, size:
         is_zero = number.same(0.0)
         here = out.and_(is_zero.ir, out.icmp("eq", out.load("i64", before), "%place"))
         with out.unlikely(here):
-            store(b, number, found, 0)
+            store(b, number, after, 0)
         counted(is_zero)
-    return load(b, dtype, found, 0)
+    return load(b, dtype, after, 0)

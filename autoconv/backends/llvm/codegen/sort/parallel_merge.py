@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, partitioned_routine
 from autoconv.backends.llvm.codegen.sort.radix import Memory, Sorter
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import register
@@ -44,7 +44,7 @@ class Halves:
 
         `key_at` reads the key at a place, `put` writes a key and its position to a place.
         """
-        region, held = self._region, []
+        region, buffers = self._region, []
         names = ["ptr noalias readonly %x", "ptr noalias %result0"]
         pointers = [f"ptr {x}", f"ptr {result}"]
         kinds = {"keys": (self._dtype, 4 * self._half), "found": (int64, 2)}
@@ -52,13 +52,13 @@ class Halves:
             kinds["positions"] = (uint32, 4 * self._half)
         for name, (dtype, count) in kinds.items():
             type_ = TensorType(dtype, (count,))
-            made = region.new_array(type_)
-            held.append((made.slot or "", type_))
+            array = region.new_array(type_)
+            buffers.append((array.slot or "", type_))
             names.append(f"ptr noalias %{name}")
-            pointers.append(f"ptr {region.address(made)}")
+            pointers.append(f"ptr {region.address(array)}")
         for routine in (self._sort_halves(names, key_at), self._merge(names, put)):
             call(region, routine, *pointers)
-        for slot, type_ in held:
+        for slot, type_ in buffers:
             region.body.release_or_keep(slot, type_)
 
     def _sort_halves(self, names: list[str], key_at: KeyAt) -> str:
@@ -82,7 +82,7 @@ class Halves:
             keys, _ = sorter.sort(key_of)
             is_second = b.wrap(bool_, out.differs(keys, memory[0]))
             store(b, b.cast(is_second, int64), "%found", half)
-        return in_parts(self._region, names, routine, 2, self._work)
+        return partitioned_routine(self._region, names, routine, 2, self._work)
 
     def _arrays(self) -> list[tuple[str, DType]]:
         return [("%keys", self._dtype), *([("%positions", uint32)] if self._ordered else [])]
@@ -108,15 +108,15 @@ class Halves:
                 lambda: self._merge_from(routine, sorted_, put, from_back=False),
                 lambda: self._merge_from(routine, sorted_, put, from_back=True),
             )
-        return in_parts(self._region, names, routine, 2, self._work)
+        return partitioned_routine(self._region, names, routine, 2, self._work)
 
     def _merge_from(self, routine: Routine, sorted_: list[list[str]], put: Put, from_back: bool) -> None:
         out, b = routine.out, routine.b
         odd = 2 * self._half - self._size
         # Elements taken from the second half; from the back, the maximal key counts as one.
-        taken = out.alloca("i64", str(odd if from_back else 0))
+        cursor = out.alloca("i64", str(odd if from_back else 0))
         with out.loop(str(odd if from_back else 0), str(self._half)) as turn:
-            second = out.load("i64", taken)
+            second = out.load("i64", cursor)
             first = out.sub(turn, second)
             if from_back:
                 places = [out.sub(self._half - 1, count) for count in (first, second)]
@@ -130,4 +130,4 @@ class Halves:
                 one, other = (load(b, uint32, at, place) for at, place in zip(sorted_[1], places, strict=True))
                 position = b.select(of_second, other + self._half, one)
             put(routine, target, b.select(of_second, y, x), position)
-            out.store("i64", out.add(second, b.cast(of_second, int64).ir), taken)
+            out.store("i64", out.add(second, b.cast(of_second, int64).ir), cursor)

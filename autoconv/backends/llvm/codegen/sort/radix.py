@@ -62,15 +62,15 @@ class Sorter:
         out, size = self.out, self.size
         if isinstance(size, int):
             return self._by_insertion(key_at) if size <= self.few else self._by_digits(key_at)
-        found = [out.alloca("ptr") for _ in range(2)]
+        cells = [out.alloca("ptr") for _ in range(2)]
 
         def write(sorted_: tuple[str, str]) -> None:
-            for cell, pointer in zip(found, sorted_, strict=True):
+            for cell, pointer in zip(cells, sorted_, strict=True):
                 out.store("ptr", pointer, cell)
 
         few = out.icmp("sle", size, self.few)
         out.either(few, lambda: write(self._by_insertion(key_at)), lambda: write(self._by_digits(key_at)))
-        keys, positions = (out.load("ptr", cell) for cell in found)
+        keys, positions = (out.load("ptr", cell) for cell in cells)
         return keys, positions
 
     def _by_insertion(self, key_at: Callable[[str], Element]) -> tuple[str, str]:

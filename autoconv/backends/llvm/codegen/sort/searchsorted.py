@@ -9,7 +9,7 @@ from autoconv.backends.llvm.analysis.classify_indexing import shape_of
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native
-from autoconv.backends.llvm.codegen.routine import PART, Routine, call, in_parts, open_dimensions
+from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times, unravelled
 from autoconv.backends.llvm.ir.scalars import Element, load, store
@@ -25,40 +25,40 @@ def _of_open(node: Node) -> bool:
     """Return whether each row of numbers has a sequence, by the symbols of both."""
     if not all(is_dense(value.type) and not is_complex(value.type) for value in (*node.inputs, *node.results)):
         return False
-    shape, wanted = (shape_of(value.type) for value in node.inputs)
-    return 0 not in (*shape, *wanted) and shape[:-1] in ((), wanted[:-1])
+    shape, needles = (shape_of(value.type) for value in node.inputs)
+    return 0 not in (*shape, *needles) and shape[:-1] in ((), needles[:-1])
 
 
 @native("searchsorted", fits=lambda node: all(is_array(value.type) for value in node.inputs), of_open=_of_open)
 def write_searchsorted(region: LoweringContext, node: Node) -> None:
     (sequence, values), (result,) = node.inputs, node.results
-    shape, wanted = sizes(sequence.type), sizes(values.type)
+    shape, needles = sizes(sequence.type), sizes(values.type)
     arguments = ["ptr noalias readonly %sequence", "ptr noalias readonly %values", "ptr noalias %result"]
     region.set(result, region.new_array(result.type))
-    given = [f"ptr {region.data(value)}" for value in (sequence, values, result)]
-    if is_known((*shape, *wanted)):
+    call_arguments = [f"ptr {region.data(value)}" for value in (sequence, values, result)]
+    if is_known((*shape, *needles)):
         rows = math.prod(shape[:-1])
-        each = math.prod(wanted) // rows if rows else 0
+        each = math.prod(needles) // rows if rows else 0
         lanes = max(min(_LANES, each), 1)
         search = _Search(Routine(region, [*arguments, *PART], "i1", short=True), node)
         search.write((rows, -(-each // lanes)), each, lanes)
         work = _WORK * rows * each * max(shape[-1], 1).bit_length()
-        name = in_parts(region, arguments, search.routine, rows * -(-each // lanes), work)
+        name = partitioned_routine(region, arguments, search.routine, rows * -(-each // lanes), work)
     else:
         out, dimensions = region.out, open_dimensions(region)
-        given += [f"i64 {_groups(out, _searches_per_sequence(out, node))}", *dimensions]
+        call_arguments += [f"i64 {_groups(out, _searches_per_sequence(out, node))}", *dimensions]
         arguments += ["i64 %groups", *dimensions]
         search = _Search(Routine(region, [*arguments, *PART], "i1", short=True), node)
         counts: list[Position] = [*shape[:-1], "%groups"]
         search.write_either(counts, _searches_per_sequence(search.out, node))
-        name = in_parts(region, arguments, search.routine, counts, _WORK * _STEPS, wanted)
-    call(region, name, *given)
+        name = partitioned_routine(region, arguments, search.routine, counts, _WORK * _STEPS, needles)
+    call(region, name, *call_arguments)
 
 
 def _searches_per_sequence(out: FunctionText, node: Node) -> Position:
     """Return how many numbers are searched in one sequence."""
-    shape, wanted = (sizes(value.type) for value in node.inputs)
-    return element_count(out, wanted if len(shape) == 1 else wanted[-1:])
+    shape, needles = (sizes(value.type) for value in node.inputs)
+    return element_count(out, needles if len(shape) == 1 else needles[-1:])
 
 
 def _groups(out: FunctionText, each: Position) -> str:
@@ -106,8 +106,8 @@ class _Search:
         less = self.b.compare("lt", x, y)
         return less | (self.b.is_nan(y) & ~self.b.is_nan(x)) if self._dtype.is_floating else less
 
-    def _goes_before(self, found: Element, value: Element) -> Element:
-        return ~self._is_less(value, found) if self._right else self._is_less(found, value)
+    def _goes_before(self, element: Element, value: Element) -> Element:
+        return ~self._is_less(value, element) if self._right else self._is_less(element, value)
 
     def _steps(self) -> str:
         if isinstance(self._size, int):
@@ -128,8 +128,8 @@ class _Search:
             half = b.bits("lshr", left, 1)
             lows = [load(b, int64, cell, 0) for cell in cells[1:]]
             middle = plus(out, start, (half - 1).ir)
-            found = [load(b, self._dtype, "%sequence", plus(out, middle, low.ir)) for low in lows]
-            for one, value, low, cell in zip(found, sought, lows, cells[1:], strict=True):
+            elements = [load(b, self._dtype, "%sequence", plus(out, middle, low.ir)) for low in lows]
+            for one, value, low, cell in zip(elements, sought, lows, cells[1:], strict=True):
                 store(b, b.select(self._goes_before(one, value), low + half, low), cell, 0)
             store(b, left - half, cells[0], 0)
         for place, value, cell in zip(places, sought, cells[1:], strict=True):

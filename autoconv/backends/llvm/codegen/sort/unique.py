@@ -36,7 +36,7 @@ def write_unique(region: LoweringContext, node: Node) -> None:
     routine = Routine(region, ["ptr noalias readonly %x", *(f"ptr noalias %{name}" for name in names)], "i64")
     out, b = routine.out, routine.b
     out.clear("%table", 4 << bits)
-    found, slot = out.alloca("i64", "0"), out.alloca("i64")
+    hit, slot = out.alloca("i64", "0"), out.alloca("i64")
     with out.loop("0", str(size)) as i:
         number = load(b, dtype, "%x", i)
         key = to_key(b, number, False, zeros_alike=True)
@@ -49,17 +49,17 @@ def write_unique(region: LoweringContext, node: Node) -> None:
             out.branch(look)
         out.begin(look)
         at = load(b, int64, slot, 0)
-        taken = load(b, int32, "%table", at.ir)
-        out.branch_if(taken.same(0).ir, new, compare)
+        element = load(b, int32, "%table", at.ir)
+        out.branch_if(element.same(0).ir, new, compare)
         out.begin(compare)
-        known = b.cast(taken, int64) - 1
-        other = load(b, dtype, "%x", b.cast(load(b, int32, "%first", known.ir), int64).ir)
+        entry_number = b.cast(element, int64) - 1
+        other = load(b, dtype, "%x", b.cast(load(b, int32, "%first", entry_number.ir), int64).ir)
         out.branch_if(to_key(b, other, False, zeros_alike=True).same(key).ir, done, on)
         out.begin(on)
         store(b, b.bits("and", at + 1, (1 << bits) - 1), slot, 0)
         out.branch(look)
         out.begin(new)
-        count = load(b, int64, found, 0)
+        count = load(b, int64, hit, 0)
         # A nan is not probed for, so another element may hold its slot. That entry stays: no lookup finds a nan.
         entry = b.cast(count + 1, int32)
         place = load(b, int64, slot, 0)
@@ -67,18 +67,18 @@ def write_unique(region: LoweringContext, node: Node) -> None:
         store(b, b.select(kept.same(0), entry, kept) if dtype.is_floating else entry, "%table", place.ir)
         store(b, b.cast(b.wrap(int64, i), int32), "%first", count.ir)
         store(b, b.constant(0, to), "%many", count.ir)
-        store(b, count + 1, found, 0)
+        store(b, count + 1, hit, 0)
         out.branch(done)
         out.begin(done)
-        which = b.wrap(int64, out.phi((known.ir, compare), (count.ir, new)))
+        which = b.wrap(int64, out.phi((entry_number.ir, compare), (count.ir, new)))
         store(b, b.cast(which, to), "%indices", i)
         store(b, load(b, to, "%many", which.ir) + 1, "%many", which.ir)
-    name = routine.finish(f"ret i64 {load(b, int64, found, 0).ir}")
-    given = [region.data(x), *(region.address(one) for one in (table, first, many)), region.data(indices)]
-    total = region.out.call(name, *given)
-    made = [region.body.new_counted(kind_, (total,)) for kind_ in (dtype, to)]
-    _gather(region, total, dtype, to, [given[0], given[2], given[3], *(region.address(one) for one in made)])
-    for value, one in zip((values, counts), made, strict=True):
+    name = routine.finish(f"ret i64 {load(b, int64, hit, 0).ir}")
+    pointers = [region.data(x), *(region.address(one) for one in (table, first, many)), region.data(indices)]
+    total = region.out.call(name, *pointers)
+    arrays = [region.body.new_counted(kind_, (total,)) for kind_ in (dtype, to)]
+    _gather(region, total, dtype, to, [pointers[0], pointers[2], pointers[3], *(region.address(one) for one in arrays)])
+    for value, one in zip((values, counts), arrays, strict=True):
         region.set(value, one)
     for one, type_ in zip((table, first, many), types, strict=True):
         region.body.release_or_keep(one.slot, type_)

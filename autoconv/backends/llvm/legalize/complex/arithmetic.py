@@ -71,9 +71,9 @@ def power(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 
 def _power(b: GraphBuilder, node: Node, x: Parts, y: Parts) -> Parts:
-    given = node.inputs[1].node
-    if given is not None and given.op.name == "constant":
-        array = np.asarray(given.attributes["value"])
+    exponent = node.inputs[1].node
+    if exponent is not None and exponent.op.name == "constant":
+        array = np.asarray(exponent.attributes["value"])
         numbers = np.unique(array)
         whole = (numbers.imag == 0) & (np.abs(numbers.real) < _MOST) & (numbers.real == np.trunc(numbers.real))
         shape = sizes(node.results[0].type)
@@ -84,8 +84,8 @@ def _power(b: GraphBuilder, node: Node, x: Parts, y: Parts) -> Parts:
     (yr, yi) = y
     size = b.abs(yr)
     small = b.logical_and(b.less(size, float(_MOST)), b.logical_and(b.equal(yi, 0.0), b.equal(yr, b.trunc(yr))))
-    found, other = _by_squares(b, x, y, b.select(small, size, b.zeros_like(size))), _by_logarithm(b, x, y)
-    return b.select(small, found[0], other[0]), b.select(small, found[1], other[1])
+    by_squares, other = _by_squares(b, x, y, b.select(small, size, b.zeros_like(size))), _by_logarithm(b, x, y)
+    return b.select(small, by_squares[0], other[0]), b.select(small, by_squares[1], other[1])
 
 
 def _power_of(b: GraphBuilder, x: Parts, n: int) -> Parts:
@@ -112,9 +112,9 @@ def _by_squares(b: GraphBuilder, x: Parts, y: Parts, size: Value) -> Parts:
     one, square = found, x
     squares = [x]
     for bit in range(7):
-        taken = b.not_equal(b.bitwise_and(bits, 1 << bit), 0)
+        is_set = b.not_equal(b.bitwise_and(bits, 1 << bit), 0)
         longer = plain_product(b, found, square)
-        found = b.select(taken, longer[0], found[0]), b.select(taken, longer[1], found[1])
+        found = b.select(is_set, longer[0], found[0]), b.select(is_set, longer[1], found[1])
         square = plain_product(b, square, square)
         squares.append(square)
     for n, exact in ((1, x), (2, squares[1]), (3, plain_product(b, x, squares[1]))):
@@ -147,11 +147,13 @@ def _by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
 def prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Multiply along axes: up to 8 elements one by one; else the first half by the second, until one is left."""
     ((xr, xi),) = operands
-    shape, given = sizes(xr.type), node.attributes.get("axis")
+    shape, axis_given = sizes(xr.type), node.attributes.get("axis")
     if not is_complex(node.results[0].type) or not node.attributes.keys() <= {"axis", "keepdims", "dtype"}:
         return None
-    chosen = range(len(shape)) if given is None else (given,) if isinstance(given, int) else given
-    axes = sorted({axis % len(shape) for axis in chosen})
+    axes_given = (
+        range(len(shape)) if axis_given is None else (axis_given,) if isinstance(axis_given, int) else axis_given
+    )
+    axes = sorted({axis % len(shape) for axis in axes_given})
     if not axes or 0 in shape or node.inputs[0].dtype is not node.results[0].dtype:
         return None
     total: Parts = (xr, xi)

@@ -55,9 +55,9 @@ def exp(b: GraphBuilder, x: Value, y: Value) -> Parts:
     real = b.multiply(b.multiply(size, b.cos(y)), scale)
     imag = b.multiply(b.multiply(size, b.sin(y)), scale)
     not_finite = b.logical_not(b.is_finite(y))
-    known = b.logical_and(not_finite, b.is_inf(x))  # infinite or zero at any angle
-    real = b.select(known, size, real)
-    imag = b.select(b.logical_and(known, b.less(x, 0.0)), b.copysign(size, y), imag)
+    is_exact = b.logical_and(not_finite, b.is_inf(x))  # infinite or zero at any angle
+    real = b.select(is_exact, size, real)
+    imag = b.select(b.logical_and(is_exact, b.less(x, 0.0)), b.copysign(size, y), imag)
     return real, b.select(b.equal(y, 0.0), y, imag)
 
 
@@ -135,8 +135,8 @@ def sinh(b: GraphBuilder, x: Value, y: Value) -> Parts:
     not_finite = b.logical_not(b.is_finite(y))
     real = b.multiply(b.multiply(sine, b.cos(y)), scale)
     imag = b.multiply(b.multiply(cosine, b.sin(y)), scale)
-    known = b.logical_and(not_finite, b.logical_or(b.is_inf(x), b.equal(x, 0.0)))
-    return b.select(known, b.select(b.is_inf(x), b.abs(x), x), real), b.select(b.equal(y, 0.0), y, imag)
+    is_exact = b.logical_and(not_finite, b.logical_or(b.is_inf(x), b.equal(x, 0.0)))
+    return b.select(is_exact, b.select(b.is_inf(x), b.abs(x), x), real), b.select(b.equal(y, 0.0), y, imag)
 
 
 def cosh(b: GraphBuilder, x: Value, y: Value) -> Parts:

@@ -12,5 +12,5 @@ from autoconv.graph.graph import Node, Value
 def _paired(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     if not all(is_scalar(value.type) or is_dense(value.type) for value in inputs):
         return None
-    found = sizes.broadcast(node, inputs)
-    return None if found is None else sizes.of_shape(node, *found)
+    result = sizes.broadcast(node, inputs)
+    return None if result is None else sizes.of_shape(node, *result)

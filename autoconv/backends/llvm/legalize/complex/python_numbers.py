@@ -120,8 +120,8 @@ def _cmath(b: GraphBuilder, node: Node, x: Any) -> Any:
         return None
     if function in BOOL_CMATH:
         tests = [getattr(b, _TESTS[function])(part) for part in _pair(b, x[0])]
-        found = getattr(b, "logical_and" if function == "isfinite" else "logical_or")(*tests)
-        return b.python_cast(found, dtype=bool_, weak=True)
+        is_all = getattr(b, "logical_and" if function == "isfinite" else "logical_or")(*tests)
+        return b.python_cast(is_all, dtype=bool_, weak=True)
     return _checked(function)(b, node, x) if function in FLOAT_CMATH or function in _NATIVE else None
 
 

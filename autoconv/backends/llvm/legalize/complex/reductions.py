@@ -35,8 +35,8 @@ def _variance_rule(root: bool) -> Rule:
 def _norm(b: GraphBuilder, node: Node, x: Any) -> Any:
     (xr, xi), over = x[0], {name: node.attributes.get(name) for name in ("axis", "keepdims")}
     squares = b.multiply_add(xr, xr, b.multiply(xi, xi))
-    found = b.sqrt(b.reduce_sum(squares, axis=over["axis"], keepdims=bool(over["keepdims"])))
-    return found, b.zeros_like(found)
+    norm = b.sqrt(b.reduce_sum(squares, axis=over["axis"], keepdims=bool(over["keepdims"])))
+    return norm, b.zeros_like(norm)
 
 
 def _quantifier(name: str) -> Rule:
@@ -64,9 +64,9 @@ def _hits(b: GraphBuilder, x: Parts, largest: bool, axis: Any) -> Any:
     axes = None if axis is None else (axis,)
     first = b.equal(x[0], extreme(x[0], axis=axes, keepdims=True))
     rest = b.select(first, x[1], b.multiply(b.ones_like(x[1]), worst))
-    found = b.logical_and(first, b.equal(rest, extreme(rest, axis=axes, keepdims=True)))
+    extreme_rest = b.logical_and(first, b.equal(rest, extreme(rest, axis=axes, keepdims=True)))
     broken = _has_nan(b, x)
-    return b.cast(b.select(b.reduce_any(broken, axis=axes, keepdims=True), broken, found), dtype=uint8)
+    return b.cast(b.select(b.reduce_any(broken, axis=axes, keepdims=True), broken, extreme_rest), dtype=uint8)
 
 
 def _position(largest: bool) -> Rule:
@@ -82,20 +82,20 @@ def _extreme_rule(largest: bool) -> Rule:
     """Return the rule that takes the first extreme, along the reduced axes joined to one."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        shape, given = sizes(x[0][0].type), node.attributes.get("axis")
+        shape, axis_given = sizes(x[0][0].type), node.attributes.get("axis")
         if not is_known(shape) or 0 in shape or not shape:
             return None
-        axes = range(len(shape)) if given is None else (given,) if isinstance(given, int) else given
+        axes = range(len(shape)) if axis_given is None else (axis_given,) if isinstance(axis_given, int) else axis_given
         gone = sorted({axis % len(shape) for axis in axes})
         if not gone:
             return None
-        kept = [axis for axis in range(len(shape)) if axis not in gone]
-        flat = (*(shape[axis] for axis in kept), math.prod(shape[axis] for axis in gone))
-        lines = tuple(b.reshape(b.transpose(part, perm=(*kept, *gone)), shape=flat) for part in x[0])
-        last = len(kept)
+        rest_axes = [axis for axis in range(len(shape)) if axis not in gone]
+        flat = (*(shape[axis] for axis in rest_axes), math.prod(shape[axis] for axis in gone))
+        lines = tuple(b.reshape(b.transpose(part, perm=(*rest_axes, *gone)), shape=flat) for part in x[0])
+        last = len(rest_axes)
         where = b.numpy_argmax(_hits(b, lines, largest, last), axis=last, keepdims=True)
-        found = (b.take_along_axis(line, where, axis=last) for line in lines)
-        return tuple(b.reshape(part, shape=sizes(node.results[0].type)) for part in found)
+        parts = (b.take_along_axis(line, where, axis=last) for line in lines)
+        return tuple(b.reshape(part, shape=sizes(node.results[0].type)) for part in parts)
 
     return rule
 
@@ -109,8 +109,8 @@ def _clip(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 
 def _select_in_order(b: GraphBuilder, x: Any, y: Any, order: str) -> Any:
-    known = b.logical_not(b.logical_or(b.is_nan(x[1]), b.is_nan(y[1])))
-    before = b.logical_and(getattr(b, order)(x[0], y[0]), known)
+    is_number = b.logical_not(b.logical_or(b.is_nan(x[1]), b.is_nan(y[1])))
+    before = b.logical_and(getattr(b, order)(x[0], y[0]), is_number)
     level = b.logical_and(b.equal(x[0], y[0]), getattr(b, f"{order}_equal")(x[1], y[1]))
     first = b.logical_or(b.logical_or(before, level), _has_nan(b, x))
     return tuple(b.select(first, *pair) for pair in zip(x, y, strict=True))

@@ -80,8 +80,8 @@ def _sign(b: GraphBuilder, node: Node, x: Any) -> Any:
     ((xr, xi),) = x
     size = b.hypot(xr, xi)
     none = b.equal(size, 0.0)
-    found = quotient(b, (xr, xi), (size, b.zeros_like(size)))
-    return tuple(b.select(none, b.zeros_like(part), part) for part in found)
+    ratio = quotient(b, (xr, xi), (size, b.zeros_like(size)))
+    return tuple(b.select(none, b.zeros_like(part), part) for part in ratio)
 
 
 def _real_or(name: str) -> Rule:
@@ -151,17 +151,17 @@ def _linear(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
         if any(not is_ranked_complex(value.type) for value in node.results):
             return None
-        found: list[Any] = []
+        columns: list[Any] = []
         attributes = _real_attributes(node)
         for which in range(2):
-            given = [x[which] if isinstance(x, tuple) else x for x in operands]
+            parts = [x[which] if isinstance(x, tuple) else x for x in operands]
             if which and _has_real_values(node):
                 return None
-            made = getattr(b, name)(*given, **attributes)
-            found.append(made if isinstance(made, tuple) else (made,))
-            for part, whole in zip(found[-1], node.results, strict=True):
+            made = getattr(b, name)(*parts, **attributes)
+            columns.append(made if isinstance(made, tuple) else (made,))
+            for part, whole in zip(columns[-1], node.results, strict=True):
                 part.type = part.type.with_shape(dimensions(whole))  # the op's result rule may be less precise
-        pairs = list(zip(*found, strict=True))
+        pairs = list(zip(*columns, strict=True))
         return pairs if len(node.results) != 1 else pairs[0]
 
     return rule
@@ -193,8 +193,8 @@ def _of_no_values(number: int) -> Rule:
     """Return the rule that makes zeros or ones in the shape of its operand."""
 
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
-        (given,), target = operands, _dtype(node.results[0])
-        like = given[0] if isinstance(given, tuple) else given
+        (parts,), target = operands, _dtype(node.results[0])
+        like = parts[0] if isinstance(parts, tuple) else parts
         name = "ones_like" if number else "zeros_like"
         if not target.is_complex:
             return getattr(b, name)(like, dtype=target)
@@ -206,8 +206,8 @@ def _of_no_values(number: int) -> Rule:
 
 def _like_real(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Apply an op that reads only the shape to the real part."""
-    given = [x[0] if isinstance(x, tuple) else x for x in operands]
-    return getattr(b, node.op.name)(*given, **node.attributes)
+    parts = [x[0] if isinstance(x, tuple) else x for x in operands]
+    return getattr(b, node.op.name)(*parts, **node.attributes)
 
 
 def _matmul(b: GraphBuilder, node: Node, operands: Any) -> Any:
@@ -244,17 +244,17 @@ def _constant(b: GraphBuilder, node: Node, operands: Any) -> Any:
 def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Cut or zero-pad to the length; for an odd length, append the mirror image and transform as complex numbers."""
     ((xr, xi),), (*rows, size) = operands, sizes(node.results[0].type)
-    given = sizes(xr.type)[-1]
-    if not is_known((size, given)):
+    length = sizes(xr.type)[-1]
+    if not is_known((size, length)):
         return None
     width = size // 2 + 1
-    if size < 1 or (given == width and size % 2 == 0):
+    if size < 1 or (length == width and size % 2 == 0):
         return None
-    if given > width:
+    if length > width:
         spec = (Rest(), Slice(None, width, None))
         xr, xi = b.get_item(xr, spec=spec), b.get_item(xi, spec=spec)
-    elif given < width:
-        paddings = (*[(0, 0)] * len(rows), (0, width - given))
+    elif length < width:
+        paddings = (*[(0, 0)] * len(rows), (0, width - length))
         xr, xi = (b.pad(part, paddings=paddings, mode="CONSTANT", constant_values=0) for part in (xr, xi))
     norm = node.attributes.get("norm", "backward")
     if size % 2 == 0:
@@ -300,8 +300,8 @@ def _write(name: str) -> Rule:
         if not isinstance(node.inputs[0].type, ArrayType) or any(isinstance(one, tuple) for one in rest):
             return None
         real = node.inputs[0].dtype.real_dtype
-        given = value if isinstance(value, tuple) else (value, b.zeros_like(value, dtype=real))
-        for which, part in zip(("real", "imag"), given, strict=True):
+        parts = value if isinstance(value, tuple) else (value, b.zeros_like(value, dtype=real))
+        for which, part in zip(("real", "imag"), parts, strict=True):
             getattr(b, name)(b.array_part(x, which=which), part, *rest, **node.attributes)
         return []
 

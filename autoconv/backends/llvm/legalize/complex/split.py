@@ -41,7 +41,7 @@ def split_complex(graph: Graph) -> Graph:
         return graph
     writer = _Writer(Graph(graph.name))
     for value in graph.parameters:
-        writer.held[value] = _Held(writer.graph.add_parameter(value.type, value.name))
+        writer.split_values[value] = _SplitValue(writer.graph.add_parameter(value.type, value.name))
     writer.write(graph)
     writer.graph.outputs = [writer.whole(value) for value in graph.outputs]
     for before, after in zip(graph.outputs, writer.graph.outputs, strict=True):
@@ -76,15 +76,15 @@ def _is_ranked(type_: Type) -> bool:
 def remove_dead_nodes(graph: Graph) -> None:
     """Remove dead nodes, regions included: loops would have to store their results."""
     read = set(graph.outputs)
-    kept: list[Node] = []
+    nodes: list[Node] = []
     for node in reversed(graph.nodes):
         if node.effects is not Effects.PURE or not read.isdisjoint(node.results):
-            kept.append(node)
+            nodes.append(node)
             read.update(node.inputs)
             if not is_recursive(node):
                 for region in node.regions:
                     remove_dead_nodes(region)
-    graph.nodes = kept[::-1]
+    graph.nodes = nodes[::-1]
 
 
 def _has_complex(graph: Graph) -> bool:
@@ -92,7 +92,7 @@ def _has_complex(graph: Graph) -> bool:
     return any(is_ranked_complex(v.type) or (is_memory(v.type) and v.dtype.is_complex) for v in values)
 
 
-class _Held:
+class _SplitValue:
     """A value of the old graph in the new one: whole, in parts, or both."""
 
     def __init__(self, whole: Value | None, parts: Parts | None = None) -> None:
@@ -111,35 +111,35 @@ class _Writer:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.held: dict[Value, _Held] = {}
+        self.split_values: dict[Value, _SplitValue] = {}
 
     # ---- values
 
     def whole(self, value: Value) -> Value:
-        held = self.held[value]
-        if held.whole is None:
-            if held.forms_read is not None:
-                held.forms_read.add("whole")
-                held.whole = Value(self.graph, value.type, self.graph.unique_name(value.name))
+        split = self.split_values[value]
+        if split.whole is None:
+            if split.forms_read is not None:
+                split.forms_read.add("whole")
+                split.whole = Value(self.graph, value.type, self.graph.unique_name(value.name))
             else:
-                assert held.parts is not None
-                held.whole = GraphBuilder(self.graph).complex(*held.parts)
-        assert held.whole is not None
-        return held.whole
+                assert split.parts is not None
+                split.whole = GraphBuilder(self.graph).complex(*split.parts)
+        assert split.whole is not None
+        return split.whole
 
     def parts(self, value: Value) -> Parts:
-        held = self.held[value]
-        if held.parts is None:
-            if held.forms_read is not None:
-                held.forms_read.add("parts")
+        split = self.split_values[value]
+        if split.parts is None:
+            if split.forms_read is not None:
+                split.forms_read.add("parts")
                 kind = _part_type(value.type)
                 names = (self.graph.unique_name(f"{value.name}_{part}") for part in ("real", "imag"))
                 real, imag = (Value(self.graph, kind, name) for name in names)
-                held.parts = real, imag
+                split.parts = real, imag
             else:
-                assert held.whole is not None
-                held.parts = self._taken_apart(held.whole)
-        return held.parts
+                assert split.whole is not None
+                split.parts = self._taken_apart(split.whole)
+        return split.parts
 
     def _taken_apart(self, whole: Value) -> Parts:
         b, node = GraphBuilder(self.graph), whole.node
@@ -150,12 +150,12 @@ class _Writer:
             return real, imag
         return b.real(whole), b.imag(whole)
 
-    def set(self, value: Value, found: Any) -> None:
+    def set(self, value: Value, element: Any) -> None:
         """Record the new value, or the pair of its parts."""
-        if isinstance(found, tuple):
-            self.held[value] = _Held(None, (found[0], found[1]))
+        if isinstance(element, tuple):
+            self.split_values[value] = _SplitValue(None, (element[0], element[1]))
         else:
-            self.held[value] = _Held(found)
+            self.split_values[value] = _SplitValue(element)
 
     # ---- nodes
 
@@ -169,18 +169,18 @@ class _Writer:
                 regions = None
                 if node.regions and not is_recursive(node):
                     regions = [clone(region, lambda *_: None) for region in node.regions]
-                made = copy_node(self.graph, node, [self.whole(value) for value in node.inputs], regions)
-                for value, result in zip(node.results, made.results, strict=True):
+                node_copy = copy_node(self.graph, node, [self.whole(value) for value in node.inputs], regions)
+                for value, result in zip(node.results, node_copy.results, strict=True):
                     self.set(value, result)
 
     def _write_split(self, node: Node) -> None:
         b = GraphBuilder(self.graph, node.span)
         operands = [self.parts(v) if is_ranked_complex(v.type) else self.whole(v) for v in node.inputs]
-        found = (MEMORY_RULES.get(node.op.name) or RULES[node.op.name])(b, node, operands)
-        if found is None:
-            made = copy_node(self.graph, node, [self.whole(value) for value in node.inputs])
-            found = list(made.results)
-        for value, result in zip(node.results, found if isinstance(found, list) else [found], strict=True):
+        outputs = (MEMORY_RULES.get(node.op.name) or RULES[node.op.name])(b, node, operands)
+        if outputs is None:
+            node_copy = copy_node(self.graph, node, [self.whole(value) for value in node.inputs])
+            outputs = list(node_copy.results)
+        for value, result in zip(node.results, outputs if isinstance(outputs, list) else [outputs], strict=True):
             self.set(value, result)
 
     # ---- control flow
@@ -188,51 +188,52 @@ class _Writer:
     def _write_control(self, node: Node) -> None:
         touched = any(is_ranked_complex(v.type) for v in (*node.inputs, *node.results))
         if not touched and not any(map(_has_complex, node.regions)):
-            made = copy_node(self.graph, node, [self.whole(v) for v in node.inputs])
-            for value, result in zip(node.results, made.results, strict=True):
+            copy = copy_node(self.graph, node, [self.whole(v) for v in node.inputs])
+            for value, result in zip(node.results, copy.results, strict=True):
                 self.set(value, result)
             return
         is_loop, count = node.op.traits.repeats, state_size(node)
         first = int(node.op.traits.selects)  # number of operands that are no region parameters
-        given = node.inputs[first:]
+        outer_values = node.inputs[first:]
         carried = [self._is_carried(node, i) for i in range(len(node.results))]
         writers = [_Writer(Graph(region.name)) for region in node.regions]
         for region, writer in zip(node.regions, writers, strict=True):
-            for i, (value, outer) in enumerate(zip(region.parameters, given, strict=True)):
-                writer.held[value] = self._parameter(writer.graph, value, outer, i < count and carried[i], is_loop)
+            for i, (value, outer) in enumerate(zip(region.parameters, outer_values, strict=True)):
+                is_carried = i < count and carried[i]
+                writer.split_values[value] = self._parameter(writer.graph, value, outer, is_carried, is_loop)
             writer.write(region)
             if is_loop and region is node.regions[0]:
                 writer.graph.outputs = [writer.whole(value) for value in region.outputs]
             else:
                 writer.graph.outputs = _flat(writer, region.outputs, carried)
-        in_parts = [i < count and carried[i] for i in range(len(given))]
+        in_parts = [i < count and carried[i] for i in range(len(outer_values))]
         inputs = [self.whole(value) for value in node.inputs[:first]]
-        inputs += self._given(node, given, writers, in_parts)
+        inputs += self._given(node, outer_values, writers, in_parts)
         attributes = dict(node.attributes)
         if is_loop:
             attributes |= {"state": count + sum(carried)}
         types: list[Type] = []
         for value, pair in zip(node.results, carried, strict=True):
             types += [_part_type(value.type)] * 2 if pair else [value.type]
-        made = self.graph.add(
+        copy = self.graph.add(
             node.op, inputs, attributes, regions=[w.graph for w in writers], types=types, name=node.name,
             span=node.span, device=node.device,
         )  # fmt: skip
-        left = iter(made.results)
+        left = iter(copy.results)
         for value, pair in zip(node.results, carried, strict=True):
             self.set(value, (next(left), next(left)) if pair else next(left))
 
     def _given(
-        self, node: Node, given: Sequence[Value], writers: Sequence[_Writer], in_parts: Sequence[bool]
+        self, node: Node, values: Sequence[Value], writers: Sequence[_Writer], in_parts: Sequence[bool]
     ) -> list[Value]:
         """Return what the regions are given, and set their parameters: each value in the forms that they read."""
         inputs: list[Value] = []
         parameters: list[list[Value]] = [[] for _ in writers]
-        for i, outer in enumerate(given):
-            held = [w.held[region.parameters[i]] for w, region in zip(writers, node.regions, strict=True)]
+        for i, outer in enumerate(values):
+            splits = [w.split_values[region.parameters[i]] for w, region in zip(writers, node.regions, strict=True)]
             forms = ["parts"] if in_parts[i] else ["whole"]
-            if held and held[0].forms_read is not None:
-                forms = sorted({form for one in held for form in one.forms_read or ()})
+            if splits and splits[0].forms_read is not None:
+                forms = sorted({form for one in splits for form in one.forms_read or ()})
             for form in forms:
                 inputs += self.parts(outer) if form == "parts" else (self.whole(outer),)
                 for region, writer, own in zip(node.regions, writers, parameters, strict=True):
@@ -251,18 +252,18 @@ class _Writer:
             values += [region.outputs[i] for region in node.regions]
         return all(is_ranked_complex(v.type) for v in values) and len({v.shape for v in values}) == 1
 
-    def _parameter(self, graph: Graph, value: Value, outer: Value, carried: bool, is_loop: bool) -> _Held:
+    def _parameter(self, graph: Graph, value: Value, outer: Value, carried: bool, is_loop: bool) -> _SplitValue:
         """Return the form of a region's parameter; a loop takes parts before it, other regions where they are used."""
         if not is_ranked_complex(value.type):
-            return _Held(Value(graph, value.type, graph.unique_name(value.name)))
-        held = _Held(None)
-        held.forms_read = set()
+            return _SplitValue(Value(graph, value.type, graph.unique_name(value.name)))
+        split = _SplitValue(None)
+        split.forms_read = set()
         if carried:
             real, imag = (Value(graph, _part_type(value.type), graph.unique_name(value.name)) for _ in range(2))
-            return _Held(None, (real, imag))
-        if outer.type != value.type or not (is_loop or self.held[outer].parts is not None):
-            return _Held(Value(graph, value.type, graph.unique_name(value.name)))
-        return held
+            return _SplitValue(None, (real, imag))
+        if outer.type != value.type or not (is_loop or self.split_values[outer].parts is not None):
+            return _SplitValue(Value(graph, value.type, graph.unique_name(value.name)))
+        return split
 
 
 def _flat(writer: _Writer, values: Sequence[Value], carried: Sequence[bool]) -> list[Value]:

@@ -1,4 +1,4 @@
-"""Operators made of several operators, of which each has a part of the rows and columns."""
+"""Base of operators that combine several operators, each with its part of the rows and columns."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from autoconv.runtime.tensors.tensor import Tensor
 Hints = tuple[Hint, Hint, Hint]
 
 
-class OfSeveral(LinearOperator):
-    """An operator made of several; by default its name joins theirs by `_joint`.
+class CombinedOperator(LinearOperator):
+    """An operator that combines several; by default its name joins theirs by `_name_separator`.
 
-    `_combined` computes its number of rows and columns of theirs: their sum or their product.
+    `_combine_sizes` computes the number of rows, or of columns, from those of the operators: their sum or product.
     """
 
-    _joint: ClassVar[str]
+    _name_separator: ClassVar[str]
 
     def __init__(
         self, operators: Sequence[LinearOperator], hints: Hints, is_square: Hint, name: str | None
     ) -> None:
-        self._operators = _checked(operators)
-        joined = self._joint.join(one.name for one in operators)
+        self._operators = _checked_operators(operators)
+        joined = self._name_separator.join(one.name for one in operators)
         super().__init__(operators[0].dtype, None, *hints, is_square, name or joined, {"operators": operators})
 
     @staticmethod
-    def _combined(sizes: Iterable[Any]) -> Any:
+    def _combine_sizes(sizes: Iterable[Any]) -> Any:
         raise NotImplementedError
 
     @property
@@ -39,29 +39,31 @@ class OfSeveral(LinearOperator):
 
     def _shape(self) -> TensorShape:
         sides = [[one.range_dimension for one in self._operators], [one.domain_dimension for one in self._operators]]
-        return self._static_lead().concatenate([None if None in side else self._combined(side) for side in sides])
+        return self._static_batch_shape().concatenate(
+            [None if None in side else self._combine_sizes(side) for side in sides]
+        )
 
     def _shape_tensor(self) -> Tensor:
-        rows = self._combined(one.range_dimension_tensor() for one in self._operators)
-        columns = self._combined(one.domain_dimension_tensor() for one in self._operators)
-        return concat([self._lead(), stack([rows, columns])], 0)
+        rows = self._combine_sizes(one.range_dimension_tensor() for one in self._operators)
+        columns = self._combine_sizes(one.domain_dimension_tensor() for one in self._operators)
+        return concat([self._batch_sizes(), stack([rows, columns])], 0)
 
-    def _static_lead(self) -> TensorShape:
-        """Return the batch shape that the operators have together, as far as it is known."""
+    def _static_batch_shape(self) -> TensorShape:
+        """Return the common batch shape of the operators, as far as it is known."""
         lead = self._operators[0].batch_shape
         for one in self._operators[1:]:
             lead = broadcast_static_shape(lead, one.batch_shape)
         return lead
 
-    def _lead(self) -> Tensor:
-        """Return the batch shape that the operators have together."""
+    def _batch_sizes(self) -> Tensor:
+        """Return the common batch shape of the operators."""
         lead = self._operators[0].batch_shape_tensor()
         for one in self._operators[1:]:
             lead = broadcast_dynamic_shape(lead, one.batch_shape_tensor())
         return lead
 
 
-def of_all(operators: Sequence[LinearOperator], non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
+def hints_of_all(operators: Sequence[LinearOperator], non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
     """Return the hints; one that is not given holds if it holds for every operator."""
     return (
         _all(operators, "is_non_singular") if non_singular is None else non_singular,
@@ -74,8 +76,8 @@ def _all(operators: Sequence[LinearOperator], name: str) -> Hint:
     return True if all(getattr(one, name) for one in operators) else None
 
 
-def _checked(operators: Sequence[LinearOperator]) -> list[LinearOperator]:
-    """Return operators as a list, of which there is at least one and all have one dtype."""
+def _checked_operators(operators: Sequence[LinearOperator]) -> list[LinearOperator]:
+    """Return the operators as a list; raise unless there is at least one and all have one dtype."""
     result = list(operators)
     if not result:
         raise ValueError("Expected a non-empty list of operators. Found: []")
