@@ -240,6 +240,36 @@ def test_errors_of_constants_are_at_the_users_line():
         assert warned(compiled, x)[1] == set()
 
 
+def mean_of_no_elements(x):
+    return x[:0].mean() + 1
+
+
+def means_of_rows_without_elements(x):
+    return x.reshape(-1, 1)[:, :0].mean(axis=1)
+
+
+def quotient_before_an_error(x):
+    y = 1 / x
+    if x[0] < 9:
+        raise ValueError(y[1])
+    return y
+
+
+@pytest.mark.parametrize("function", [mean_of_no_elements, means_of_rows_without_elements, quotient_before_an_error])
+def test_means_of_no_elements_and_calls_that_raise(function):
+    def outcome(called, x):
+        try:
+            return str(called(x))
+        except ValueError as error:
+            return repr(error)
+
+    compiled = autoconv.compile(function)
+    for row in ROWS:
+        x = np.array(row)
+        assert warned(lambda x: outcome(compiled, x), x) == warned(lambda x: outcome(function, x), x)
+    assert "plain Python" not in compiled.explain()
+
+
 def test_gradients_are_those_of_the_trace():
     def volume(x):
         return np.sum(1 / x + np.log(x))

@@ -1,5 +1,6 @@
 """Under `compile`: a list, dict or object that an exception was raised with is the one that names hold."""
 
+import numpy as np
 import pytest
 
 import autoconv
@@ -150,3 +151,16 @@ def test_it_is_the_same_one(function):
         if isinstance(expected, tuple):
             assert [part is found[0] for part in found] == [part is expected[0] for part in expected]
     assert "plain Python" not in compiled.explain()
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32, np.int32, bool])
+def test_scalars_of_numpy_keep_their_class(dtype):
+    def program(x, k):
+        raise ValueError(x[1], k, x.max() + k, k * 2.0, x[0] > 1)
+
+    raised = []
+    for called in (program, autoconv.compile(program)):
+        with pytest.raises(ValueError) as error:
+            called(np.array([0.1, 0.7]).astype(dtype), 3)
+        raised.append([(type(argument), argument) for argument in error.value.args])
+    assert raised[0] == raised[1]

@@ -51,7 +51,7 @@ def template_of(error: BaseException) -> tuple[tuple[Any, ...] | None, list[Any]
     template: list[Any] = []
     for argument in error.args:
         if isinstance(argument, (SymbolicTensor, SymbolicObject)):
-            template.append(len(tensors))
+            template.append((len(tensors),) if _is_scalar_of_numpy(argument) else len(tensors))
             tensors.append(argument)
         elif isinstance(argument, str) and _MARK.search(argument):
             pieces = enumerate(_MARK.split(argument))
@@ -59,6 +59,13 @@ def template_of(error: BaseException) -> tuple[tuple[Any, ...] | None, list[Any]
         else:
             template.append((argument,) if isinstance(argument, str) else (None, argument))
     return (tuple(template), tensors) if tensors else (None, [])
+
+
+def _is_scalar_of_numpy(argument: SymbolicTensor | SymbolicObject) -> bool:
+    region = current_region()
+    if region is None or not (region.contract.numpy_arrays and region.trace.arrays):
+        return False
+    return isinstance(argument, SymbolicTensor) and not argument.weak and argument.type.shape == ()
 
 
 @contextmanager

@@ -92,7 +92,8 @@ define(
 def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: Any = None) -> tuple[()]:
     """Raise `exception`: an instance if `template` is None, else a class with one argument per entry of the template.
 
-    An int is that input as a Python number; a tuple is text, of strings and inputs by number; (None, value) is a value.
+    An int is that input as a Python number, and an int in a tuple of its own that input as NumPy's scalar. Another
+    tuple is text, of strings and inputs by number; (None, value) is a value.
     `chain` is an exception whose cause and context the new one gets.
     """
     if template is None:
@@ -105,6 +106,8 @@ def _argument(entry: Any, data: Sequence[Any]) -> Any:
         return data[entry].item() if getattr(data[entry], "ndim", 1) == 0 else data[entry]
     if entry and entry[0] is None:
         return entry[1]
+    if entry and isinstance(entry[0], int):
+        return data[entry[0]][()]
     return "".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in entry)
 
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from autoconv.backends import backend_named
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node
-from autoconv.graph.types import ArrayType
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.python.reversibility import can_undo
 from autoconv.ops.python.revocable_run import Revoked, revocable
 from autoconv.runtime.recording.contracts import Contract
@@ -85,6 +85,11 @@ class FloatErrors:
             self.careful = _CAREFUL
         return False
 
+    def warns_before_error(self) -> bool:
+        """Return whether flags are up as a call ends with an error, and it can run once more for their warnings."""
+        flags = self.take_flags()
+        return bool(flags) and self._leaves_nothing and self._shows(flags)
+
     def run(self, run: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> Any:
         """Run a graph, with care where that is due.
 
@@ -129,24 +134,35 @@ class FloatErrors:
 
 
 def _has_error_of_constants(node: Node) -> bool:
-    """Return whether a node of constants has a floating-point error, for which it was not folded."""
+    """Return whether a node has a floating-point error whatever the arguments are.
+
+    Its inputs are constants, for which it was not folded, or arrays without elements, such as those of a mean.
+    """
     kernel = getattr(node.op.kernel, "__wrapped__", node.op.kernel)
     if kernel is None or node.regions or not node.inputs or node.effects & ~Effects.RAISE:
         return False
-    nodes = [value.node for value in node.inputs]
-    if any(one is None or one.op.name != "constant" for one in nodes):
-        return False
-    values = [np.asarray(one.attributes["value"]) for one in nodes if one is not None]
-    if sum(value.size for value in values) > _SOME:
+    values = [_known_value(value) for value in node.inputs]
+    if any(value is None for value in values) or sum(np.size(value) for value in values) > _SOME:
         return False
     try:
-        with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"):
+        with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             kernel(*values, **node.attributes)
     except FloatingPointError:
         return True
     except Exception:
         return False
     return False
+
+
+def _known_value(value: Value) -> Any:
+    """Return an array with the elements that the value has in each call, None where these differ."""
+    if value.node is not None and value.node.op.name == "constant":
+        return np.asarray(value.node.attributes["value"])
+    type_ = value.type
+    if isinstance(type_, TensorType) and type_.dtype.is_floating and type_.shape is not None and 0 in type_.shape:
+        return np.empty([size or 0 for size in type_.shape], type_.dtype.numpy)
+    return None
 
 
 def _share(filters: list[Any]) -> str:

@@ -24,11 +24,16 @@ def is_for_python(concrete: Any, error: BaseException) -> bool:
     """
     if isinstance(error, Revoked):
         return True
-    if not isinstance(error, BEYOND) and not (concrete.raises_in_handlers and isinstance(error, Exception)):
+    if not (isinstance(error, BEYOND) or (isinstance(error, Exception) and _is_incomplete(concrete))):
         return False
     if not concrete.contract.runs_plain or (isinstance(error, OpError) and error.plain is not None):
         return False
     return concrete.can_run_again or hasattr(error, "_autoconv_undone")
+
+
+def _is_incomplete(concrete: Any) -> bool:
+    """Return whether an error of the graph may lack its context, or warnings that plain Python gives before it."""
+    return bool(concrete.raises_in_handlers or concrete.float_errors.warns_before_error())
 
 
 def found_by(error: BaseException) -> str:
