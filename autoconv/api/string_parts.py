@@ -184,8 +184,8 @@ def _padded_ngrams(
     counts = cast((result.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
     padded = _between(rows, ends, most or 0)
     whole = unsorted_segment_join(padded.values, padded.value_rowids(), padded.nrows(), separator)
-    rows_ = RaggedTensor.from_row_lengths(boolean_mask(whole, counts > 0), counts, validate=False)
-    return ragged_concat([result, rows_], 1)
+    nonempty_rows = RaggedTensor.from_row_lengths(boolean_mask(whole, counts > 0), counts, validate=False)
+    return ragged_concat([result, nonempty_rows], 1)
 
 
 def _between(rows: RaggedTensor, ends: tuple[Any, Any], count: int) -> RaggedTensor:

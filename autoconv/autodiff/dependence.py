@@ -57,8 +57,8 @@ def _varied_results(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: t
 
 
 def _outputs(region: Graph, parameters: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> list[bool]:
-    parameters_ = [p for p, flag in zip(region.parameters, parameters, strict=True) if flag]
-    varied = _varied_values(region, parameters_, heap, enclosing)
+    varied_parameters = [p for p, flag in zip(region.parameters, parameters, strict=True) if flag]
+    varied = _varied_values(region, varied_parameters, heap, enclosing)
     return [value in varied for value in region.outputs]
 
 

@@ -32,14 +32,14 @@ def backend_named(name: str | None = None) -> Backend:
 
     Raises ValueError for an unknown name, and ImportError where a package is missing.
     """
-    name_ = _OTHER_NAMES.get(name or SETTINGS.backend, name or SETTINGS.backend)
-    if name_ not in BACKENDS:
-        if name_.partition(":")[0] not in _LOADED_LATER:
+    key = _OTHER_NAMES.get(name or SETTINGS.backend, name or SETTINGS.backend)
+    if key not in BACKENDS:
+        if key.partition(":")[0] not in _LOADED_LATER:
             names = sorted({*_OTHER_NAMES, *_LOADED_LATER, *BACKENDS} - set(_OTHER_NAMES.values()))
-            raise ValueError(f"there is no backend {name_!r}: there are {', '.join(names)}")
-        backend: Backend = import_module("autoconv.backends.xla").XlaBackend(_NATIVE, name_.partition(":")[2])
-        BACKENDS[name_] = backend
-    return BACKENDS[name_]
+            raise ValueError(f"there is no backend {key!r}: there are {', '.join(names)}")
+        backend: Backend = import_module("autoconv.backends.xla").XlaBackend(_NATIVE, key.partition(":")[2])
+        BACKENDS[key] = backend
+    return BACKENDS[key]
 
 
 def checked_name(name: str | None) -> str | None:

@@ -79,8 +79,8 @@ class RayTask:
             else argument.fetch() if hasattr(argument, "fetch") else argument
             for argument in arguments
         ]  # fmt: skip
-        references_ = self._actor.run.options(num_returns=len(types)).remote(sent, *sent_arguments)
-        references = [references_] if len(types) == 1 else references_ or []
+        answer = self._actor.run.options(num_returns=len(types)).remote(sent, *sent_arguments)
+        references = [answer] if len(types) == 1 else answer or []
         place = current_place()
         return [RayArray(self, *pair, place) for pair in zip(references, types, strict=True)]
 

@@ -148,12 +148,12 @@ def set_visible_devices(devices: PhysicalDevice | list[PhysicalDevice], device_t
 
     >>> autoconv.config.set_visible_devices([], "GPU")
     """
-    devices_ = list(devices) if isinstance(devices, list | tuple) else [devices]
-    for device in devices_:
+    visible_devices = list(devices) if isinstance(devices, list | tuple) else [devices]
+    for device in visible_devices:
         _check(device)
         if device_type not in (None, device.device_type):
             raise ValueError(f"Unrecognized device: {device!r}")
-    hidden = [device for device in list_physical_devices(device_type) if device not in devices_]
+    hidden = [device for device in list_physical_devices(device_type) if device not in visible_devices]
     if device_type is not None:
         hidden += [device for device in _HIDDEN if device.device_type != device_type]
     if set(hidden) == set(_HIDDEN):

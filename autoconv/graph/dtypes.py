@@ -195,10 +195,10 @@ def as_dtype(value: object) -> DType:
     if dtype.kind in "OSU":
         return string
     try:
-        dtype_ = DTYPES[dtype.name]
+        own_dtype = DTYPES[dtype.name]
         if dtype.isnative and dtype.isbuiltin == 1:
-            _BY_OBJECT[dtype] = dtype_
-        return dtype_
+            _BY_OBJECT[dtype] = own_dtype
+        return own_dtype
     except KeyError:
         raise TypeError(f"NumPy's {dtype} has no dtype here; there are {', '.join(DTYPES)}.") from None
 

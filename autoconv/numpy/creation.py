@@ -96,14 +96,14 @@ def full(
     shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = None, order: str = "C", *,
     device: str | None = None, like: object = None
 ) -> Tensor:
-    dtype_ = numpy_dtype_of(fill_value) if dtype is None else numpy_dtype(dtype)
-    value = _fill_value(fill_value, dtype_)
+    result_dtype = numpy_dtype_of(fill_value) if dtype is None else numpy_dtype(dtype)
+    value = _fill_value(fill_value, result_dtype)
     check_order(order)
     refuse_column_major(order, None)
     if rank_of(value):
         vector, static = shape_argument(shape)
         return apply("broadcast_to", value, *vector, shape=static)
-    return filled(shape, value, dtype_)
+    return filled(shape, value, result_dtype)
 
 
 def _creator_like(value: int) -> Callable[..., Tensor]:
@@ -134,14 +134,14 @@ def full_like(
 ) -> Tensor:  # fmt: skip
     x = tensor(a)
     refuse_column_major(order, x.type.rank if shape is None else None)
-    dtype_ = x.dtype.numpy if dtype is None else numpy_dtype(dtype)
+    result_dtype = x.dtype.numpy if dtype is None else numpy_dtype(dtype)
     if shape is not None:
-        return full(shape, fill_value, dtype_)
+        return full(shape, fill_value, result_dtype)
     if fill_value in (0, 1) and type(fill_value) is int:
-        return apply("ones_like" if fill_value else "zeros_like", x, dtype=as_dtype(dtype_))
-    if dtype_.kind == "b":
-        return full(known_shape(x), fill_value, dtype_)
-    return apply("add", apply("zeros_like", x, dtype=as_dtype(dtype_)), _fill_value(fill_value, dtype_))
+        return apply("ones_like" if fill_value else "zeros_like", x, dtype=as_dtype(result_dtype))
+    if result_dtype.kind == "b":
+        return full(known_shape(x), fill_value, result_dtype)
+    return apply("add", apply("zeros_like", x, dtype=as_dtype(result_dtype)), _fill_value(fill_value, result_dtype))
 
 
 creates("zeros_like", "empty_like")(_creator_like(0))
@@ -205,15 +205,15 @@ def arange(
         start, stop = None, start
     start, step = 0 if start is None else start, 1 if step is None else step
     # The bounds count as Python numbers: together with the start, 0, they are int64 or float64.
-    dtype_ = np.result_type(common_dtype(start, stop, step), np.int64) if dtype is None else numpy_dtype(dtype)
+    result_dtype = np.result_type(common_dtype(start, stop, step), np.int64) if dtype is None else numpy_dtype(dtype)
     if not any(map(holds_tensors, (start, stop, step))):
-        return tensor(np.arange(start, stop, step, dtype=dtype_))
-    if dtype_.kind == "b":
+        return tensor(np.arange(start, stop, step, dtype=result_dtype))
+    if result_dtype.kind == "b":
         refuse("makes bools")
-    if dtype is not None and dtype_.kind in "iu":
+    if dtype is not None and result_dtype.kind in "iu":
         wide = common_dtype(start, stop, step)
-        return cast(apply("range", *(tensor(v, wide) for v in (start, stop, step))), dtype_)
-    return _arithmetic(start, stop, step, dtype_)
+        return cast(apply("range", *(tensor(v, wide) for v in (start, stop, step))), result_dtype)
+    return _arithmetic(start, stop, step, result_dtype)
 
 
 def _arithmetic(start: TensorLike, stop: TensorLike, step: TensorLike, dtype: np.dtype[Any]) -> Tensor:
@@ -241,23 +241,23 @@ def linspace(
     count = integer(num)
     if count < 0:
         raise ValueError(f"Number of samples, {count}, must be non-negative.")
-    dtype_ = np.result_type(common_dtype(start, stop), float(count))
-    first, last = tensor(start, dtype_), tensor(stop, dtype_)
+    result_dtype = np.result_type(common_dtype(start, stop), float(count))
+    first, last = tensor(start, result_dtype), tensor(stop, result_dtype)
     if axis != 0:
         options = {} if dtype is None else {"dtype": dtype}
         return whole_call("linspace", False, first, last, count, endpoint=endpoint, axis=axis, **options)
     parts = count - 1 if endpoint else count
     delta = apply("subtract", last, first)
     rank = max(rank_of(first), rank_of(last))
-    steps = tensor(np.arange(count, dtype=dtype_).reshape((-1,) + (1,) * rank))
+    steps = tensor(np.arange(count, dtype=result_dtype).reshape((-1,) + (1,) * rank))
     if parts > 0:
-        step = apply("divide", delta, tensor(parts, dtype_))
+        step = apply("divide", delta, tensor(parts, result_dtype))
         ramp = apply("multiply", steps, step)
         if holds_tensors((start, stop)):
-            by_parts = apply("multiply", apply("divide", steps, tensor(parts, dtype_)), delta)
-            ramp = apply("select", apply("equal", step, tensor(0, dtype_)), by_parts, ramp)
+            by_parts = apply("multiply", apply("divide", steps, tensor(parts, result_dtype)), delta)
+            ramp = apply("select", apply("equal", step, tensor(0, result_dtype)), by_parts, ramp)
     else:
-        step, ramp = tensor(np.nan, dtype_), apply("multiply", steps, delta)
+        step, ramp = tensor(np.nan, result_dtype), apply("multiply", steps, delta)
     points = apply("add", ramp, first)
     if endpoint and count > 1:
         final = apply("add", apply("zeros_like", delta), last)

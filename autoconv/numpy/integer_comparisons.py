@@ -43,8 +43,8 @@ def compared_exactly(name: str, x: TensorLike, y: TensorLike, dtype: np.dtype[An
 
 
 def _is_int(x: TensorLike) -> bool:
-    tensor_ = as_tensor(x)
-    return type(x) is int if tensor_ is None else tensor_.weak and tensor_.dtype.is_integer
+    x_tensor = as_tensor(x)
+    return type(x) is int if x_tensor is None else x_tensor.weak and x_tensor.dtype.is_integer
 
 
 def _with_number(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | None:

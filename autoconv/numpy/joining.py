@@ -43,12 +43,12 @@ def common_arrays(arrays: Any, dtype: DTypeLike | None = None, casting: str = "s
     if not parts:
         raise ValueError("need at least one array to concatenate")
     promoted = np.result_type(*(x.dtype.numpy for x in parts))
-    dtype_ = promoted if dtype is None else numpy_dtype(dtype)
-    if not np.can_cast(promoted, dtype_, casting):  # type: ignore[arg-type]
+    result_dtype = promoted if dtype is None else numpy_dtype(dtype)
+    if not np.can_cast(promoted, result_dtype, casting):  # type: ignore[arg-type]
         raise TypeError(
-            f"Cannot cast array data from dtype('{promoted}') to dtype('{dtype_}') according to '{casting}'"
+            f"Cannot cast array data from dtype('{promoted}') to dtype('{result_dtype}') according to '{casting}'"
         )
-    return [cast(x, dtype_) for x in parts]
+    return [cast(x, result_dtype) for x in parts]
 
 
 @computes("concatenate", "concat")

@@ -100,12 +100,12 @@ def is_weak(x: TensorLike) -> bool:
 
 def tensor(x: Any, dtype: Any = None) -> Tensor:
     """Return `np.asarray(x)` as a tensor, of that dtype if given."""
-    tensor_ = as_tensor(x)
-    if tensor_ is None:
+    x_tensor = as_tensor(x)
+    if x_tensor is None:
         return _tensor_of_plain(x, dtype)
-    if tensor_.weak:
-        return number_as(tensor_, as_dtype(numpy_dtype(dtype)) if dtype is not None else tensor_.type.dtype)
-    return tensor_ if dtype is None else cast(tensor_, dtype)
+    if x_tensor.weak:
+        return number_as(x_tensor, as_dtype(numpy_dtype(dtype)) if dtype is not None else x_tensor.type.dtype)
+    return x_tensor if dtype is None else cast(x_tensor, dtype)
 
 
 def tensors(*values: Any) -> list[Tensor]:
@@ -147,8 +147,11 @@ def _tensor_of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
 
 def _stack_rows(values: Any, dtype: DTypeLike) -> Tensor:
     """Stack a nested list with tensors as NumPy makes an array of one: Python numbers in it are not weak."""
-    dtype_ = numpy_dtype(dtype) if dtype is not None else np.result_type(*map(numpy_dtype_of, _leaves(values)))
-    rows = [_stack_rows(row, dtype_) if isinstance(row, (list, tuple)) else tensor(row, dtype_) for row in values]
+    result_dtype = numpy_dtype(dtype) if dtype is not None else np.result_type(*map(numpy_dtype_of, _leaves(values)))
+    rows = [
+        _stack_rows(row, result_dtype) if isinstance(row, (list, tuple)) else tensor(row, result_dtype)
+        for row in values
+    ]
     shapes = {row.type.shape for row in rows}
     if len(shapes) != 1:
         refuse("is given rows whose shapes differ, or are not known while tracing")
@@ -193,9 +196,9 @@ def numpy_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 def numpy_dtype_of(x: TensorLike) -> np.dtype[Any]:
     """Return the dtype of `np.asarray(x)`."""
-    tensor_ = as_tensor(x)
-    if tensor_ is not None:
-        return tensor_.type.dtype.numpy
+    x_tensor = as_tensor(x)
+    if x_tensor is not None:
+        return x_tensor.type.dtype.numpy
     if isinstance(x, (list, tuple)) and holds_tensors(x):
         return np.result_type(*map(numpy_dtype_of, _leaves(x)))
     return x.dtype if isinstance(x, (np.ndarray, np.generic)) else np.asarray(x).dtype
@@ -205,9 +208,9 @@ def promotable(x: TensorLike) -> Any:
     """Return x's operand in NumPy's promotion: `int`, `float` or `complex` for a Python number, else its dtype."""
     if type(x) in _WEAK:
         return _WEAK[type(x)]
-    tensor_ = as_tensor(x)
-    if tensor_ is not None and tensor_.weak:
-        return _WEAK[type(np.zeros((), tensor_.type.dtype.numpy).item())]
+    x_tensor = as_tensor(x)
+    if x_tensor is not None and x_tensor.weak:
+        return _WEAK[type(np.zeros((), x_tensor.type.dtype.numpy).item())]
     return numpy_dtype_of(x)
 
 

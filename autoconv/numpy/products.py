@@ -160,18 +160,18 @@ def einsum(
     if not operands or not isinstance(operands[0], str):
         refuse("is given its axes as lists")
     equation = operands[0].replace(" ", "")
-    operands_ = tensors(*map(tensor, operands[1:]))
-    if operands_[0].dtype.is_bool:
+    factors = tensors(*map(tensor, operands[1:]))
+    if factors[0].dtype.is_bool:
         refuse("is given bools")
     if "->" not in equation:
         letters = equation.replace(",", "").replace(".", "")
         left = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
         equation += "->" + ("..." if "." in equation else "") + left
-    if len(operands_) == 2 and "." not in equation and all(None not in (x.type.shape or (None,)) for x in operands_):
-        result = _two_operands(equation, *operands_)
+    if len(factors) == 2 and "." not in equation and all(None not in (x.type.shape or (None,)) for x in factors):
+        result = _two_operands(equation, *factors)
         if result is not None:
             return result
-    return apply("einsum", *operands_, equation=equation)
+    return apply("einsum", *factors, equation=equation)
 
 
 def _two_operands(equation: str, x: Tensor, y: Tensor) -> Any:

@@ -41,10 +41,10 @@ def _scan(name: str) -> Callable[..., Any]:
         at = None if axis is None else axis_of(axis, max(rank_of(x), 1))
         if x.type.shape == ():
             x = apply("reshape", x, shape=(1,))
-        dtype_ = None if dtype is None else as_dtype(numpy_dtype(dtype))
-        if dtype_ is not None and dtype_.is_bool:
-            return whole_call(name, False, x, axis=at, dtype=dtype_, out=out)
-        result = apply(f"numpy_{name}", x, axis=at, dtype=dtype_)
+        result_dtype = None if dtype is None else as_dtype(numpy_dtype(dtype))
+        if result_dtype is not None and result_dtype.is_bool:
+            return whole_call(name, False, x, axis=at, dtype=result_dtype, out=out)
+        result = apply(f"numpy_{name}", x, axis=at, dtype=result_dtype)
         return result if out is None else write_into(out, result)
 
     return run

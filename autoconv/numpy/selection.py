@@ -166,10 +166,10 @@ def _bound(bound: object, dtype: DType, side: int) -> Any:
     """Return a bound for integers: None for a Python int beyond the dtype's range on its own side (no effect)."""
     if type(bound) is int:
         return None if (bound < dtype.min if side < 0 else bound > dtype.max) else bound
-    tensor_ = as_tensor(bound)
-    if tensor_ is None or not tensor_.weak or not tensor_.dtype.is_integer or dtype is _INT64:
+    bound_tensor = as_tensor(bound)
+    if bound_tensor is None or not bound_tensor.weak or not bound_tensor.dtype.is_integer or dtype is _INT64:
         return bound
-    number = tensor(tensor_)
+    number = tensor(bound_tensor)
     if side < 0:
         number = apply("maximum", number, tensor(max(dtype.min, -(2**63)), np.int64))
     else:

@@ -98,8 +98,8 @@ def _rounding(name: str) -> Callable[..., Any]:
     compute = by_numpy(name)
 
     def run(x: TensorLike, /) -> Tensor:
-        tensor_ = tensor(x)
-        return tensor_ if tensor_.dtype.is_integer else compute(tensor_)
+        x_tensor = tensor(x)
+        return x_tensor if x_tensor.dtype.is_integer else compute(x_tensor)
 
     return run
 

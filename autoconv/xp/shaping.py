@@ -215,9 +215,9 @@ def argsort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, 
     """
     if not descending:
         return by_numpy("argsort")(x, axis, stable=stable)
-    tensor_ = tensor(x)
-    order = flip(by_numpy("argsort")(flip(tensor_, axis=axis), axis, stable=stable), axis=axis)
-    last = tensor(known_shape(tensor_)[axis_of(axis, rank_of(tensor_))] - 1)
+    x_tensor = tensor(x)
+    order = flip(by_numpy("argsort")(flip(x_tensor, axis=axis), axis, stable=stable), axis=axis)
+    last = tensor(known_shape(x_tensor)[axis_of(axis, rank_of(x_tensor))] - 1)
     return apply("subtract", last, order)
 
 
@@ -254,11 +254,11 @@ def cumulative_prod(
 
 
 def _cumulative(name: str, x: TensorLike, axis: AxisLike, dtype: DTypeLike, include_initial: bool) -> Tensor:
-    tensor_ = tensor(x)
-    if axis is None and rank_of(tensor_) != 1:
+    x_tensor = tensor(x)
+    if axis is None and rank_of(x_tensor) != 1:
         raise ValueError(f"{name} needs an axis for an array of other than one dimension")
-    at = axis_of(0 if axis is None else axis, rank_of(tensor_))
-    result = by_numpy(name)(tensor_, at, dtype)
+    at = axis_of(0 if axis is None else axis, rank_of(x_tensor))
+    result = by_numpy(name)(x_tensor, at, dtype)
     if not include_initial:
         return result
     shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(result)))

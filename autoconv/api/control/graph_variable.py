@@ -142,10 +142,10 @@ def outside_of_control_flow(graph: Any) -> Iterator[None]:
 
 
 def _initial_tensor(value: Any | Callable[[], Any], dtype: DType | None) -> SymbolicTensor:
-    value_ = value() if callable(value) and as_tensor(value) is None else value
-    tensor = as_tensor(value_)
+    initial = value() if callable(value) and as_tensor(value) is None else value
+    tensor = as_tensor(initial)
     if tensor is None:
-        tensor = constant(value_, dtype)
+        tensor = constant(initial, dtype)
     if dtype is not None and tensor.dtype is not dtype:
-        tensor = convert_to_tensor(value_, dtype) if tensor.weak else apply("cast", tensor, dtype=dtype)
+        tensor = convert_to_tensor(initial, dtype) if tensor.weak else apply("cast", tensor, dtype=dtype)
     return tensor if isinstance(tensor, SymbolicTensor) else apply("identity", tensor, name="initial_value")

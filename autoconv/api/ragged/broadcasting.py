@@ -24,10 +24,10 @@ def elementwise(function: Callable[..., Any], *operands: Any) -> Any:
 
     Ragged operands have to have the same rows, or rows of one element. Raises InvalidArgumentError otherwise.
     """
-    operands_ = of_one_splits_dtype(*operands)
-    ragged = [one for one in operands_ if isinstance(one, RaggedTensor)]
+    converted_operands = of_one_splits_dtype(*operands)
+    ragged = [one for one in converted_operands if isinstance(one, RaggedTensor)]
     deepest = max(ragged, key=lambda one: (one.ragged_rank, not _has_single_rows(one)))
-    return deepest.with_flat_values(function(*(_flat(one, deepest) for one in operands_)))
+    return deepest.with_flat_values(function(*(_flat(one, deepest) for one in converted_operands)))
 
 
 def _has_single_rows(rows: RaggedTensor) -> bool:

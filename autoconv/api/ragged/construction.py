@@ -137,19 +137,19 @@ def boolean_mask(data: RaggedLike, mask: RaggedLike, name: str | None = None) ->
     >>> autoconv.ragged.boolean_mask([[1, 2, 3], [4, 5, 6]], [[True, False, True], [False, False, True]])
     <autoconv.RaggedTensor [[1, 3], [6]]>
     """
-    mask_ = mask if isinstance(mask, RaggedTensor) else convert_to_tensor(mask)
-    if not mask_.dtype.is_bool:
-        raise TypeError(f"a mask is of bools, found {mask_.dtype.name}")
-    if not isinstance(mask_, RaggedTensor):
-        rank = mask_.shape.rank
+    flags = mask if isinstance(mask, RaggedTensor) else convert_to_tensor(mask)
+    if not flags.dtype.is_bool:
+        raise TypeError(f"a mask is of bools, found {flags.dtype.name}")
+    if not isinstance(flags, RaggedTensor):
+        rank = flags.shape.rank
         if rank is None or rank == 0:
             raise ValueError("mask cannot be scalar, and its rank has to be known")
         if rank == 1:
-            positions = true_rows(mask_)
-            return gather_rows(data, positions) if isinstance(data, RaggedTensor) else dense_mask(data, mask_)
-        mask_ = RaggedTensor.from_tensor(mask_, ragged_rank=rank - 1)
-    rows = data if isinstance(data, RaggedTensor) else RaggedTensor.from_tensor(data, ragged_rank=mask_.ragged_rank)
-    return _masked(rows, mask_)
+            positions = true_rows(flags)
+            return gather_rows(data, positions) if isinstance(data, RaggedTensor) else dense_mask(data, flags)
+        flags = RaggedTensor.from_tensor(flags, ragged_rank=rank - 1)
+    rows = data if isinstance(data, RaggedTensor) else RaggedTensor.from_tensor(data, ragged_rank=flags.ragged_rank)
+    return _masked(rows, flags)
 
 
 def _masked(rows: RaggedTensor, mask: RaggedTensor) -> Any:

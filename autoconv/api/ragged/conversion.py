@@ -198,15 +198,15 @@ def _merged_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
     return RaggedTensor(inner, splits, uniform)
 
 
-def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, shape_: ShapeLike | None) -> Tensor:
+def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, padded_shape: ShapeLike | None) -> Tensor:
     sizes = cast(_sizes(rows), int64)
     static = _static_sizes(rows)
-    if shape_ is not None:
-        sizes, static = _in_shape(sizes, static, shape_)
+    if padded_shape is not None:
+        sizes, static = _in_shape(sizes, static, padded_shape)
     depth = rows.ragged_rank + 1
     at = stack([cast(one, int64) for one in coordinates(rows)], 1)
     values = rows.flat_values
-    if shape_ is not None:
+    if padded_shape is not None:
         inside = true_rows(reduce_all(at < get_item(sizes, slice(0, depth)), axis=1))
         at, values = gather(at, inside), gather(values, inside)
         values = _cut_to_sizes(values, sizes, depth)
@@ -230,12 +230,12 @@ def _static_sizes(rows: RaggedTensor) -> list[int | None]:
     return rows.shape.as_list()
 
 
-def _in_shape(sizes: Tensor, static: list[int | None], shape_: ShapeLike) -> tuple[Tensor, list[int | None]]:
-    static_shape = shape_.as_list() if isinstance(shape_, TensorShape) else static_value(shape_)
-    if static_shape is None and isinstance(shape_, (list, tuple)):
-        requested: Any = list(shape_)
+def _in_shape(sizes: Tensor, static: list[int | None], padded_shape: ShapeLike) -> tuple[Tensor, list[int | None]]:
+    static_shape = padded_shape.as_list() if isinstance(padded_shape, TensorShape) else static_value(padded_shape)
+    if static_shape is None and isinstance(padded_shape, (list, tuple)):
+        requested: Any = list(padded_shape)
     elif static_shape is None:
-        vector = cast(convert_to_tensor(shape_), int64)
+        vector = cast(convert_to_tensor(padded_shape), int64)
         return where(vector < 0, sizes, vector), [None] * len(static)
     else:
         requested = [None if one is None or one < 0 else int(one) for one in static_shape]

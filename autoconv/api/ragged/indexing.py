@@ -112,10 +112,10 @@ def _sliced_inside(rows: RaggedTensor, key: slice) -> RaggedTensor:
     zero = convert_to_tensor(np.array(0, lengths.dtype.numpy))
     lowest, highest = (zero, lengths) if step > 0 else (zero - 1, lengths - 1)
 
-    def bound(bound_: Any, default: Tensor) -> Tensor:
-        if bound_ is None:
+    def bound(position: Any, default: Tensor) -> Tensor:
+        if position is None:
             return default
-        at = cast(convert_to_tensor(bound_), lengths.dtype)
+        at = cast(convert_to_tensor(position), lengths.dtype)
         placed = where(at < 0, at + lengths, at + apply("zeros_like", lengths))
         return apply("minimum", apply("maximum", placed, lowest), highest)
 

@@ -160,10 +160,10 @@ def nce_loss(
     >>> autoconv.nn.nce_loss(w, b, [[1]], [[1.0, 1.0]], 3, 3, sampled_values=sample).numpy().round(3)
     array([6.508], dtype=float32)
     """
-    logits, labels_ = _sampled_logits(
+    logits, sampled_labels = _sampled_logits(
         weights, biases, labels, inputs, (num_sampled, num_classes, num_true), sampled_values, remove_accidental_hits
     )
-    return reduce_sum(sigmoid_cross_entropy_with_logits(labels_, logits), -1)
+    return reduce_sum(sigmoid_cross_entropy_with_logits(sampled_labels, logits), -1)
 
 
 def sampled_softmax_loss(
@@ -178,11 +178,11 @@ def sampled_softmax_loss(
     >>> autoconv.nn.sampled_softmax_loss(w, b, [[1]], [[1.0, 1.0]], 3, 3, sampled_values=sample).numpy().round(3)
     array([1.099], dtype=float32)
     """
-    logits, labels_ = _sampled_logits(
+    logits, sampled_labels = _sampled_logits(
         weights, biases, labels, inputs, (num_sampled, num_classes, num_true), sampled_values,
         remove_accidental_hits, seed,
     )  # fmt: skip
-    return softmax_cross_entropy_with_logits(stop_gradient(labels_), logits)
+    return softmax_cross_entropy_with_logits(stop_gradient(sampled_labels), logits)
 
 
 def _sampled_logits(

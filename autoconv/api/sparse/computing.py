@@ -109,14 +109,14 @@ def _combine_unions(
 
     The second result marks the coordinates that both have.
     """
-    places, positions_ = united_positions([a, b])
+    places, new_positions = united_positions([a, b])
     count = expand_dims(row_count(places), 0)
     first, second = (
-        scatter_nd(expand_dims(at, 1), one.values, count) for at, one in zip(positions_, (a, b), strict=True)
+        scatter_nd(expand_dims(at, 1), one.values, count) for at, one in zip(new_positions, (a, b), strict=True)
     )
     sparse = SparseTensor(coordinates(places, a.dense_shape), combine(first, second), a.dense_shape)
     sparse.set_shape(a.shape.merge_with(b.shape))
-    every = concat(positions_, 0)
+    every = concat(new_positions, 0)
     occurrences = scatter_nd(expand_dims(every, 1), apply("ones_like", every), count)
     return sparse, occurrences > 1
 
@@ -372,15 +372,15 @@ def _count(
     weights = ones(count, int64) if amounts is None else reshape(convert_to_tensor(amounts), [-1])
     if most is not None:
         limit = cast(convert_to_tensor(most), int64)
-        places_ = true_rows(numbers < limit)
-        numbers, weights = gather(numbers, places_), gather(weights, places_)
-        rows = None if rows is None else gather(rows, places_)
+        kept_places = true_rows(numbers < limit)
+        numbers, weights = gather(numbers, kept_places), gather(weights, kept_places)
+        rows = None if rows is None else gather(rows, kept_places)
         width = limit
     sizes = stack([width]) if rows is None else stack([cast(height, int64), width])
     places = numbers if rows is None else cast(rows, int64) * width + numbers
     order = argsort(places)
-    distinct, numbers_ = unique(gather(places, order), out_idx=int64)
-    counts = unsorted_segment_sum(gather(weights, order), numbers_, row_count(distinct))
+    distinct, segments = unique(gather(places, order), out_idx=int64)
+    counts = unsorted_segment_sum(gather(weights, order), segments, row_count(distinct))
     return SparseTensor(coordinates(distinct, sizes), apply("ones_like", counts) if is_binary else counts, sizes)
 
 

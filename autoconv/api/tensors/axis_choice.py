@@ -72,8 +72,8 @@ def _choices(operand: object, axis: SymbolicTensor, new: int, ordered: bool) -> 
     if count is None:
         return None
     arrangements = itertools.permutations if ordered else itertools.combinations
-    arrangements_ = list(itertools.islice(arrangements(range(rank + new), count), MOST_ARMS + 1))
-    return arrangements_ if 0 < len(arrangements_) <= MOST_ARMS else None
+    choices = list(itertools.islice(arrangements(range(rank + new), count), MOST_ARMS + 1))
+    return choices if 0 < len(choices) <= MOST_ARMS else None
 
 
 MOST_ARMS = 120  # the permutations of five dimensions

@@ -132,8 +132,8 @@ def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: AxisLike | None = N
     >>> autoconv.boolean_mask([1, 2, 3], [True, False, True]).numpy()
     array([1, 3], dtype=int32)
     """
-    x, mask_ = convert_to_tensor(tensor), convert_to_tensor(mask)
-    if mask_.shape.rank == 0:
+    x, flags = convert_to_tensor(tensor), convert_to_tensor(mask)
+    if flags.shape.rank == 0:
         raise ValueError("boolean_mask cannot take a scalar mask")
     at = 0 if axis is None else static_int(axis, "axis")
     if at < 0:
@@ -141,4 +141,4 @@ def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: AxisLike | None = N
             raise ValueError("boolean_mask with a negative axis needs a tensor of known rank")
         at += x.shape.rank
     every = Slice()
-    return apply("get_item", x, mask_, spec=(every,) * at + (Mask(),), name=name)
+    return apply("get_item", x, flags, spec=(every,) * at + (Mask(),), name=name)

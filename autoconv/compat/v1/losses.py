@@ -115,8 +115,8 @@ def log_loss(
     >>> autoconv.compat.v1.losses.log_loss([1.0], [0.5]).numpy().round(4)
     np.float32(0.6931)
     """
-    truth, predictions_ = _float(labels), _float(predictions)
-    each = -truth * math.log(predictions_ + epsilon) - (1 - truth) * math.log(1 - predictions_ + epsilon)
+    truth, probabilities = _float(labels), _float(predictions)
+    each = -truth * math.log(probabilities + epsilon) - (1 - truth) * math.log(1 - probabilities + epsilon)
     return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
 
 

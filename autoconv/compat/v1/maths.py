@@ -58,8 +58,8 @@ def argmax(
     >>> autoconv.compat.v1.argmax([[1, 3], [5, 2]], 1).numpy()
     array([1, 0])
     """
-    axis_ = one_of("axis", axis, "dimension", dimension)
-    return _argmax(input, 0 if axis_ is None else axis_, output_type, name)
+    chosen_axis = one_of("axis", axis, "dimension", dimension)
+    return _argmax(input, 0 if chosen_axis is None else chosen_axis, output_type, name)
 
 
 def argmin(
@@ -71,8 +71,8 @@ def argmin(
     >>> autoconv.compat.v1.argmin([[1, 3], [5, 2]], 1).numpy()
     array([0, 1])
     """
-    axis_ = one_of("axis", axis, "dimension", dimension)
-    return math.argmin(input, 0 if axis_ is None else axis_, output_type, name)
+    chosen_axis = one_of("axis", axis, "dimension", dimension)
+    return math.argmin(input, 0 if chosen_axis is None else chosen_axis, output_type, name)
 
 
 arg_max, arg_min = argmax, argmin
@@ -86,10 +86,10 @@ def expand_dims(
     >>> autoconv.compat.v1.expand_dims([1, 2], dim=0).shape
     TensorShape([1, 2])
     """
-    axis_ = one_of("axis", axis, "dim", dim)
-    if axis_ is None:
+    chosen_axis = one_of("axis", axis, "dim", dim)
+    if chosen_axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
-    return shaping.expand_dims(input, axis_, name)
+    return shaping.expand_dims(input, chosen_axis, name)
 
 
 def squeeze(

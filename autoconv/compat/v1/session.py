@@ -261,16 +261,16 @@ def _evaluate(
     fetched: Any, feed_dict: Any = None, session: Session | None = None, load: tuple[GraphVariable, Any] | None = None
 ) -> Any:
     """Run a tensor or operation in a session; with `load`, set the value of a variable in it."""
-    session_ = get_default_session() if session is None else session
-    if session_ is None:
+    current_session = get_default_session() if session is None else session
+    if current_session is None:
         how = "evaluate tensor using `eval()`" if isinstance(fetched, Tensor) else "execute operation using `run()`"
         raise ValueError(
             f"Cannot {how}: No default session is registered. Use `with session.as_default()`, or pass session=…"
         )
     if load is not None:
-        session_.set_value(*load)
+        current_session.set_value(*load)
         return None
-    return session_.run(fetched, feed_dict)
+    return current_session.run(fetched, feed_dict)
 
 
 EVALUATE.set(_evaluate)

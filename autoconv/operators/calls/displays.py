@@ -42,7 +42,7 @@ def spread(iterable: object) -> Any:
             iterable = distribute(_grown, iterable)
         return iterable if items_of(iterable) is None else (Spread(iterable),)
     if type(iterable) is Variant:
-        return spread(distribute(lambda iterable_: apply_object("list", iterable_), iterable))
+        return spread(distribute(lambda part: apply_object("list", part), iterable))
     if type(iterable) is SymbolicObject or heap_of(iterable) is not None or type(iterable) is StagedRange:
         return (Spread(apply_object("list", iterable)),)
     if is_deferred(iterable):

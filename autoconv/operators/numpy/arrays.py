@@ -128,12 +128,12 @@ def _full(
     tensor = as_tensor(fill_value)
     if tensor is not None and dtype is None:
         dtype = tensor.type.dtype.numpy
-    dtype_ = _dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
+    element_dtype = _dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
     if isinstance(fill_value, int):
-        to_elements(fill_value, dtype_)  # raises NumPy's own error
+        to_elements(fill_value, element_dtype)  # raises NumPy's own error
     if isinstance(fill_value, (bool, int, float)):
-        return new_array(shape, dtype_, fill_value)
-    array = new_array(shape, dtype_)
+        return new_array(shape, element_dtype, fill_value)
+    array = new_array(shape, element_dtype)
     _fill(array, fill_value)
     return array
 
@@ -178,8 +178,8 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
         return value
     if dtype is None:
         return fresh(_elements(value), scalars=True)
-    dtype_ = _dtype(dtype)
-    array = cast_to(elements(value, dtype_), dtype_)
+    element_dtype = _dtype(dtype)
+    array = cast_to(elements(value, element_dtype), element_dtype)
     return fresh(array, scalars=True)
 
 

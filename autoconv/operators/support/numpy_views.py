@@ -46,8 +46,8 @@ def _view_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     def views(*arrays: Any) -> Any:
-        views_ = tuple(map(one, arrays))
-        return views_[0] if len(views_) == 1 else views_
+        strided_views = tuple(map(one, arrays))
+        return strided_views[0] if len(strided_views) == 1 else strided_views
 
     return views
 
@@ -56,10 +56,10 @@ def _views_of_one(function: Callable[..., Any], kind: type) -> Callable[..., Any
     """Wrap a function that returns several views of its argument."""
 
     def views(array: SymbolicArray, *args: Any, **kwargs: Any) -> Any:
-        views_ = strided(array, lambda x: function(x, *args, **kwargs))
-        if views_ is NotImplemented:
+        strided_views = strided(array, lambda x: function(x, *args, **kwargs))
+        if strided_views is NotImplemented:
             _refuse_view(function)
-        return kind(views_)
+        return kind(strided_views)
 
     return views
 

@@ -43,9 +43,9 @@ def _cast_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def _saturate_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
-    for dtype_ in (x.dtype, dtype):
-        if not (dtype_.is_integer or dtype_.is_floating):
-            raise TypeError(f"saturate_cast takes real dtypes, found {dtype_.name}")
+    for each_dtype in (x.dtype, dtype):
+        if not (each_dtype.is_integer or each_dtype.is_floating):
+            raise TypeError(f"saturate_cast takes real dtypes, found {each_dtype.name}")
     return x.with_dtype(dtype)
 
 
@@ -87,9 +87,9 @@ def _saturate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 def _bitcast_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
     """Drop the last dimension for wider elements, append one for narrower elements."""
-    for dtype_ in (x.dtype, dtype):
-        if dtype_.is_string or dtype_.is_bool:
-            raise TypeError(f"bitcast takes numeric dtypes, found {dtype_.name}")
+    for each_dtype in (x.dtype, dtype):
+        if each_dtype.is_string or each_dtype.is_bool:
+            raise TypeError(f"bitcast takes numeric dtypes, found {each_dtype.name}")
     if x.shape is None or x.dtype.size == dtype.size:
         return x.with_dtype(dtype)
     if x.dtype.size > dtype.size:

@@ -253,8 +253,8 @@ def holds_numbers(value: Any) -> bool:
 
 def stacked(items: Sequence[Any]) -> Any:
     """Stack numbers and arrays into one array of NumPy's result dtype."""
-    tensors_ = [as_tensor(item) for item in items]
-    tensors = [EagerTensor(np.asarray(i)) if t is None else t for i, t in zip(items, tensors_, strict=True)]
+    known_tensors = [as_tensor(item) for item in items]
+    tensors = [EagerTensor(np.asarray(i)) if t is None else t for i, t in zip(items, known_tensors, strict=True)]
     dtype = as_dtype(np.result_type(*(tensor.type.dtype.numpy for tensor in tensors)))
     return dispatch.apply("stack", *(cast_to(tensor, dtype) for tensor in tensors), axis=0)
 

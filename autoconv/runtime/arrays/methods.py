@@ -115,8 +115,8 @@ def _total(name: str) -> Callable[..., Any]:
         x: Any, axis: Any = None, dtype: Any = None, out: OutLike | None = None, keepdims: Any = False, **other: Any
     ) -> Any:
         refuse_options(name, out=out, **other)
-        dtype_ = dtype_argument(name, dtype)
-        return _reduced(name, x, axis, keepdims, **({} if dtype_ is None else {"dtype": dtype_}))
+        result_dtype = dtype_argument(name, dtype)
+        return _reduced(name, x, axis, keepdims, **({} if result_dtype is None else {"dtype": result_dtype}))
 
     return run
 
@@ -273,11 +273,11 @@ def _flatten(x: SymbolicTensor, order: str = "C") -> Any:
 
 def _astype(x: SymbolicTensor, dtype: DTypeLike, **other: Any) -> Any:
     refuse_options("astype", **other)
-    dtype_ = dtype_argument("astype", dtype)
-    if dtype_ is None or (x.dtype.is_complex and not dtype_.is_complex):
+    result_dtype = dtype_argument("astype", dtype)
+    if result_dtype is None or (x.dtype.is_complex and not result_dtype.is_complex):
         refuse_method("astype", f"makes {dtype} of {x.dtype.name}")
     is_scalar(x, "astype")
-    return _copied(x, "astype", dtype_)
+    return _copied(x, "astype", result_dtype)
 
 
 # ---- conversion to Python's values

@@ -206,9 +206,9 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
     def set_shape(self, shape: ShapeLike) -> None:
         """Check a shape against the declared one; raises ValueError when they are incompatible."""
-        shape_ = as_shape(shape)
-        if not self.shape.is_compatible_with(shape_):
-            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(shape_)}")
+        new_shape = as_shape(shape)
+        if not self.shape.is_compatible_with(new_shape):
+            raise ValueError(f"the shape {self.shape} is not compatible with {TensorShape(new_shape)}")
 
     def get_shape(self) -> TensorShape:
         return self.shape
@@ -365,9 +365,9 @@ def _initial_array(value: object, dtype: DType | None) -> np.ndarray:
                     f"{tensor!r}. Create it from a number or an array, and assign the tensor to it."
                 )
             tensor = known
-        tensor_ = as_tensor(tensor)
-        if tensor_ is None:
-            tensor_ = constant(tensor, dtype)
-        elif dtype is not None and tensor_.dtype is not dtype:
-            tensor_ = apply("cast", tensor_, dtype=dtype)
-        return np.array(tensor_.numpy(), tensor_.dtype.numpy)  # type: ignore[union-attr]
+        value_tensor = as_tensor(tensor)
+        if value_tensor is None:
+            value_tensor = constant(tensor, dtype)
+        elif dtype is not None and value_tensor.dtype is not dtype:
+            value_tensor = apply("cast", value_tensor, dtype=dtype)
+        return np.array(value_tensor.numpy(), value_tensor.dtype.numpy)  # type: ignore[union-attr]

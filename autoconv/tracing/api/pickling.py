@@ -27,10 +27,10 @@ class NoValue:
 
 def is_importable(value: Any, module: str | None, qualified_name: str) -> bool:
     """Return whether that name of that module is the value itself."""
-    module_: Any = sys.modules.get(module or "")
+    owner: Any = sys.modules.get(module or "")
     for part in qualified_name.split("."):
-        module_ = getattr(module_, part, None) if part != "<locals>" else None
-    return module_ is value
+        owner = getattr(owner, part, None) if part != "<locals>" else None
+    return owner is value
 
 
 class Pickled:

@@ -85,31 +85,31 @@ class _Looks:
         if value is None or value is True or value is False:
             self.writer.require(f"{place} is {value}")
             return
-        place_ = self.writer.variable(place)
+        place_variable = self.writer.variable(place)
         if value is MISSING:
-            self.writer.require(f"{place_} is {self.writer.constant(MISSING)}")
+            self.writer.require(f"{place_variable} is {self.writer.constant(MISSING)}")
         elif isinstance(value, _PLAIN) and not attributes_of(value) and not is_user_code(type(value)):
-            self.writer.require_plain(value, place_)
+            self.writer.require_plain(value, place_variable)
         elif isinstance(value, types.FunctionType):
-            self._look_at_function(value, place_)
+            self._look_at_function(value, place_variable)
         elif isinstance(value, type):
-            self.writer.require_same(value, place_)
+            self.writer.require_same(value, place_variable)
             if is_user_code(value):
                 self._look_at_class(value)
         elif isinstance(value, types.MethodType) or base_of(value) in (list, tuple, dict):
-            self._look_at_parts(value, place_)
+            self._look_at_parts(value, place_variable)
         elif isinstance(value, types.ModuleType):
-            self._look_at_module(value, place_)
+            self._look_at_module(value, place_variable)
         elif is_by_identity(value) and not isinstance(value, enum.Enum):
-            self.writer.require_same(value, place_)
+            self.writer.require_same(value, place_variable)
         elif type(value) is np.ndarray and not is_large(value) and not value.dtype.hasobject:
-            self._look_at_array(value, place_)
+            self._look_at_array(value, place_variable)
         elif isinstance(value, _HOLDING) or not is_user_code(type(value)):
-            self._by_fingerprint(value, place_)
+            self._by_fingerprint(value, place_variable)
         elif type(getattr(value, "__dict__", {})) is dict:
-            self._look_at_object(value, place_)
+            self._look_at_object(value, place_variable)
         else:
-            self._by_fingerprint(value, place_)
+            self._by_fingerprint(value, place_variable)
 
     def _look_at_function(self, value: types.FunctionType, place: str) -> None:
         if not is_user_code(value):

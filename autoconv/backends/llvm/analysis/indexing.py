@@ -146,13 +146,13 @@ def checks(node: Node) -> Iterator[Check]:
             if isinstance(entry, Gather) and not is_scalar(operands[0].type):
                 yield Check(operands[0], shape[axis], wraps=True)
         return
-    (positions_,) = positions(node)
+    (index_value,) = positions(node)
     if by == "vectors":
-        depth, batch = sizes(positions_.type)[-1], node.attributes.get("batch_dims", 0)
+        depth, batch = sizes(index_value.type)[-1], node.attributes.get("batch_dims", 0)
         for column in range(depth):
-            yield Check(positions_, shape[batch + column], False, column, depth)
+            yield Check(index_value, shape[batch + column], False, column, depth)
     else:
-        yield Check(positions_, shape[_axis(node)])
+        yield Check(index_value, shape[_axis(node)])
 
 
 def single_positions(node: Node) -> list[tuple[Value, int]]:
@@ -176,22 +176,22 @@ def gather_map(node: Node) -> IndexMap:
     by = indexed_by(node)
     if by == "items":
         return _item_map(node)
-    (positions_,) = positions(node)
-    rank = len(sizes(positions_.type))
+    (index_value,) = positions(node)
+    rank = len(sizes(index_value.type))
     whole = len(whole_shape(node))
     if by == "along":
         axis, own = _axis(node), variables(rank)
-        return IndexMap((*own[:axis], loaded(positions_, own), *own[axis + 1 :]))
+        return IndexMap((*own[:axis], loaded(index_value, own), *own[axis + 1 :]))
     batch = node.attributes.get("batch_dims", 0)
     if by == "vectors":
-        depth, lead = sizes(positions_.type)[-1], rank - 1
+        depth, lead = sizes(index_value.type)[-1], rank - 1
         own = variables(lead + whole - batch - depth)
-        vector = [loaded(positions_, (*own[:lead], column)) for column in range(depth)]
+        vector = [loaded(index_value, (*own[:lead], column)) for column in range(depth)]
         return IndexMap((*own[:batch], *vector, *own[lead:]))
     axis = _axis(node)
     after = axis + rank - batch
     own = variables(after + whole - axis - 1)
-    return IndexMap((*own[:axis], loaded(positions_, (*own[:batch], *own[axis:after])), *own[after:]))
+    return IndexMap((*own[:axis], loaded(index_value, (*own[:batch], *own[axis:after])), *own[after:]))
 
 
 def _item_entries(node: Node) -> list[Aligned]:

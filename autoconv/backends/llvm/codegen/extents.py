@@ -18,11 +18,11 @@ def write_extent(region: LoweringContext, node: Node) -> None:
     """Write a dimension of an array, or its number of elements."""
     (result,) = node.results
     shape = sizes(node.inputs[0].type)
-    size_ = shape[node.attributes["axis"]] if node.op.name == "dimension" else element_count(region.out, shape)
+    dimension = shape[node.attributes["axis"]] if node.op.name == "dimension" else element_count(region.out, shape)
     b = RegisterWriter(region)
-    size = b.wrap(int64, str(size_))
+    size = b.wrap(int64, str(dimension))
     region.body.note_range(size, SIZES)
-    if isinstance(size_, Size) and not isinstance(size_, RunTimeSize):
+    if isinstance(dimension, Size) and not isinstance(dimension, RunTimeSize):
         region.body.note_range(size, (SMALLEST, SIZES[1]))
     converted = b.cast(size, result.dtype)
     if converted.ir != size.ir:

@@ -55,12 +55,12 @@ class SizesOfArguments:
         for i, size in enumerate(sizes):
             if isinstance(size, int):
                 continue
-            size_ = out.load("i64", out.gep("i64", place, i))
+            actual_size = out.load("i64", out.gep("i64", place, i))
             if size in self._bound_sizes:
-                self._check(self._out.icmp("eq", size_, size))
+                self._check(self._out.icmp("eq", actual_size, size))
                 continue
             self._bound_sizes.add(size)
-            out.define(size, size_)
+            out.define(size, actual_size)
             self._check(self._out.icmp("sge", size, SMALLEST))
 
     def compute(self) -> None:

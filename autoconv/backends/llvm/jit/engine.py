@@ -46,12 +46,12 @@ class Code:
         with _LOCK:
             make_ready(texts)
             codes = [_READY.pop(text) for text in texts]
-        symbols_ = {**symbols(), **(imports or {})}
+        all_symbols = {**symbols(), **(imports or {})}
         try:
-            self._library: Loaded | _Linked = Loaded(codes, symbols_)
+            self._library: Loaded | _Linked = Loaded(codes, all_symbols)
         except Unlinkable:
             # Each name known to a library of LLVM's costs a kilobyte.
-            used_symbols = {name: at for name, at in symbols_.items() if any(name in text for text in texts)}
+            used_symbols = {name: at for name, at in all_symbols.items() if any(name in text for text in texts)}
             self._library = _Linked(codes, used_symbols, exports)
 
     def address(self, name: str) -> int:

@@ -37,27 +37,27 @@ def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple:
 
     Raises NoLibrary for graphs that need Python, and WrongTarget for an unknown processor.
     """
-    processor_ = processor(cpu, triple)
+    target_processor = processor(cpu, triple)
     failures = Failures()
-    with compiling_for(processor_.target):
+    with compiling_for(target_processor.target):
         texts: list[str] = []
         for graph in graphs:
-            text, needs = _variant(form, graph, failures, len(texts), processor_)
+            text, needs = _variant(form, graph, failures, len(texts), target_processor)
             if not needs:
                 texts.append(text)
             elif not texts:  # a graph for certain small sizes is left out instead
                 needs_by_name = {(name, str(node.span) if node else ""): node for name, node in needs}
                 raise NoLibrary([(name, node.span if node else None) for (name, _), node in needs_by_name.items()])
-        texts += [*_shared(processor_), _function(form, failures, len(texts), processor_)]
+        texts += [*_shared(target_processor), _function(form, failures, len(texts), target_processor)]
     public = [form.name, f"{form.name}_message", f"{form.name}_free"]
-    return LibraryObject(_compiled(texts, public, processor_), tuple(failures.messages))
+    return LibraryObject(_compiled(texts, public, target_processor), tuple(failures.messages))
 
 
 def unfit(form: LibraryForm, graph: Graph, cpu: str = "x86-64-v3") -> list[str]:
     """Return the ops of a graph that need Python."""
-    processor_ = processor(cpu, "x86_64-linux-gnu")
-    with compiling_for(processor_.target):
-        return [name for name, _ in _variant(form, graph, Failures(), 0, processor_)[1]]
+    target_processor = processor(cpu, "x86_64-linux-gnu")
+    with compiling_for(target_processor.target):
+        return [name for name, _ in _variant(form, graph, Failures(), 0, target_processor)[1]]
 
 
 def _variant(

@@ -19,8 +19,8 @@ def softmax(
     >>> autoconv.compat.v1.nn.softmax([0.0, 0.0]).numpy()
     array([0.5, 0.5], dtype=float32)
     """
-    axis_ = one_of("axis", axis, "dim", dim)
-    return nn.softmax(logits, -1 if axis_ is None else axis_, name)
+    chosen_axis = one_of("axis", axis, "dim", dim)
+    return nn.softmax(logits, -1 if chosen_axis is None else chosen_axis, name)
 
 
 def log_softmax(
@@ -31,8 +31,8 @@ def log_softmax(
     >>> autoconv.compat.v1.nn.log_softmax([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    axis_ = one_of("axis", axis, "dim", dim)
-    return nn.log_softmax(logits, -1 if axis_ is None else axis_, name)
+    chosen_axis = one_of("axis", axis, "dim", dim)
+    return nn.log_softmax(logits, -1 if chosen_axis is None else chosen_axis, name)
 
 
 def softmax_cross_entropy_with_logits_v2(
@@ -44,8 +44,8 @@ def softmax_cross_entropy_with_logits_v2(
     >>> autoconv.compat.v1.nn.softmax_cross_entropy_with_logits_v2([[1.0, 0.0]], [[0.0, 0.0]]).numpy().round(4)
     array([0.6931], dtype=float32)
     """
-    axis_ = one_of("axis", axis, "dim", dim)
-    return nn.softmax_cross_entropy_with_logits(labels, logits, -1 if axis_ is None else axis_, name)
+    chosen_axis = one_of("axis", axis, "dim", dim)
+    return nn.softmax_cross_entropy_with_logits(labels, logits, -1 if chosen_axis is None else chosen_axis, name)
 
 
 def softmax_cross_entropy_with_logits(

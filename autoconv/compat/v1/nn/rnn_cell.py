@@ -49,8 +49,8 @@ class RNNCell:
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
         if self._scope is None:
-            with variables.variable_scope(scope or self._name, reuse=self._reuse) as scope_:
-                self._scope = scope_
+            with variables.variable_scope(scope or self._name, reuse=self._reuse) as entered_scope:
+                self._scope = entered_scope
                 return self.call(inputs, state)
         with variables.variable_scope(self._scope, reuse=True):
             return self.call(inputs, state)

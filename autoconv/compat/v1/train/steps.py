@@ -29,10 +29,10 @@ def create_global_step(graph: Any = None) -> Any:
     ...     autoconv.compat.v1.train.create_global_step().name
     'global_step:0'
     """
-    graph_ = graph or get_default_graph()
-    if get_global_step(graph_) is not None:
+    owner_graph = graph or get_default_graph()
+    if get_global_step(owner_graph) is not None:
         raise ValueError('"global_step" already exists.')
-    with graph_.as_default(), name_scope(""):
+    with owner_graph.as_default(), name_scope(""):
         keys = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
         return Variable(0, False, keys, name="global_step", dtype=int64)
 

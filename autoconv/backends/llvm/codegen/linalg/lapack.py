@@ -64,13 +64,13 @@ def workspace(
 def _queried_sizes(name: str, *arguments: Argument | None, places: Sequence[int | None]) -> tuple[int, int, int]:
     # The numbers that a complex routine stores are pairs of doubles.
     stored: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
-    arguments_: list[Any] = []
+    c_arguments: list[Any] = []
     for x in arguments:
-        arguments_.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((str(x or " ")).encode()))
+        c_arguments.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((str(x or " ")).encode()))
     for place, result in zip(places, stored, strict=True):
         if place is not None:
-            arguments_[place : place + 2] = [result, ctypes.c_int64(-1)]
-    ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, arguments_))
+            c_arguments[place : place + 2] = [result, ctypes.c_int64(-1)]
+    ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, c_arguments))
     numbers, whole, real = stored[0][0], stored[1].value, stored[2][0]
     return max(int(numbers), 1), max(whole, 1), max(int(real), 1)
 

@@ -106,9 +106,9 @@ def position_of(region: LoweringContext, node: Node, index: Any, size: Position)
 
 @in_memory("array_size")
 def _write_size(region: LoweringContext, node: Node) -> None:
-    size_ = memory_of(region, node.inputs[0]).sizes[node.attributes["axis"]]
-    size = RegisterWriter(region).wrap(int64, str(size_))
-    region.body.note_range(size, (SMALLEST if isinstance(size_, Size) else SIZES[0], SIZES[1]))
+    dimension = memory_of(region, node.inputs[0]).sizes[node.attributes["axis"]]
+    size = RegisterWriter(region).wrap(int64, str(dimension))
+    region.body.note_range(size, (SMALLEST if isinstance(dimension, Size) else SIZES[0], SIZES[1]))
     region.set(node.results[0], size)
 
 
