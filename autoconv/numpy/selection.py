@@ -71,6 +71,9 @@ def take(
         x, axis = apply("reshape", x, shape=(-1,)), 0
     x = x if rank_of(x) else apply("reshape", x, shape=(1,))
     at = axis_of(axis, rank_of(x))
+    size = (x.type.shape or (None,) * (at + 1))[at]
+    if size == 0 and 0 not in (tensor(indices).type.shape or ()):
+        raise IndexError("cannot do a non-empty take from an empty axes.")
     elements = at_places(x, at, _positions_by_mode(indices, known_shape(x)[at] if mode != "raise" else 0, mode))
     return elements if out is None else write_into(out, elements)
 

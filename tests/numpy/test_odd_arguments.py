@@ -193,6 +193,7 @@ ERRORS = [
     lambda x: np.take(x, [0], mode="valid"), lambda x: np.nanmedian(x, overwrite_input=True),
     lambda x: np.fft.fftn(x[0]), lambda x: np.fft.irfftn(x.astype("f2")).dtype, lambda x: x[0, ...].imag,
     lambda x: np.median(x, overwrite_input=True), lambda x: np.unique_counts(x), lambda x: np.unique_all(x + 1).counts,
+    lambda x: x[:0].take([0]), lambda x: x[:0].take([]), lambda x: np.take(x[None, :0], [1], axis=1, mode="clip"),
 ]  # fmt: skip
 
 
