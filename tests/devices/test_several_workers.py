@@ -235,11 +235,11 @@ def test_damaged_messages_are_found() -> None:
                 mine.close()
             try:
                 told, found = messages.receive(its)
-            except (messages.Damaged, EOFError) as error:
+            except (messages.DamagedMessage, EOFError) as error:
                 outcomes.add(type(error).__name__)
             else:
                 assert (told["call"], told["number"], found.tolist()) == ("sum", 3, array.tolist()), data
-    assert outcomes == {"Damaged", "EOFError"}
+    assert outcomes == {"DamagedMessage", "EOFError"}
 
 
 def test_a_damaged_message_ends_the_step_of_all_workers(start: Start) -> None:

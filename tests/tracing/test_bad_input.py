@@ -110,12 +110,11 @@ def test_results_that_are_no_tensors(make):
     refused(TypeError, f, "must return zero or more Tensors", "found return value of type")
 
 
-@pytest.mark.filterwarnings("ignore:coroutine")
 def test_coroutines():
     async def later(x):
         return x
 
-    refused(TypeError, lambda: ac.function(later)(ONE), "found return value of type coroutine")
+    refused(ac.errors.StagingError, lambda: ac.function(later)(ONE), "later is asynchronous: its body runs when")
     assert asyncio.run(later(1)) == 1
 
 
