@@ -1,5 +1,4 @@
 """Turn augmented assignment to names of possible lists, dicts, sets or aliased arrays into operators.
-
 Such an operator mutates the object for all its aliases. In files that mention frozensets, `|`, `&`, `^` and `-` between
 possible sets become operators too, as a frozenset would read a set in the graph as empty. All other files keep these
 operators, since numbers are subtracted far more often than sets.

@@ -148,10 +148,9 @@ class TestPass:
 
 
 def docstring_example(row) -> str:
-    """The example of a pass's module: its indented text."""
+    """The example of a pass's module: what stands behind the first paragraph."""
     text = sys.modules[row.transform.__module__].__doc__
-    lines = [line for line in text.splitlines() if not line or line.startswith("    ")]
-    return textwrap.dedent("\n".join(lines)).strip("\n") + "\n"
+    return textwrap.dedent(text.partition("\n\n")[2]).strip("\n") + "\n"
 
 
 @pytest.mark.parametrize(("earlier", "later", "why"), MUST_PRECEDE)
