@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -20,7 +19,6 @@ class Forker:
 
     def __init__(self) -> None:
         self._server: subprocess.Popen[str] | None = None
-        self._environment = dict(os.environ)
 
     def run(
         self,
@@ -90,17 +88,18 @@ class ForkedProcess:
         self.arguments, self.pid = arguments, pid
         self.returncode: int | None = None
         self._forker, self._streams = forker, streams
-        self._printed = "", ""
+        self._printed: tuple[str, str] | None = None
         self._at = 0  # bytes of standard output that were read
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """Wait for the end; return what is left of standard output, and what was written to standard error."""
-        if self.returncode is None:
+        if self._printed is None:
             if not self._ends_within(timeout):
                 self.kill()
-                self._end()
-                raise subprocess.TimeoutExpired(self.arguments, timeout or 0, *self._printed)
-            self._end()
+                self._ends_within(None)
+                raise subprocess.TimeoutExpired(self.arguments, timeout or 0, *self._rest())
+            self._printed = self._rest()
+            self._streams.cleanup()
         return self._printed
 
     def read_line(self) -> str:
@@ -121,15 +120,12 @@ class ForkedProcess:
             os.kill(self.pid, signal.SIGKILL)
 
     def _ends_within(self, timeout: float | None) -> bool:
-        end = os.pidfd_open(self.pid)
-        try:
-            ready, _, _ = select.select([end], [], [], timeout)
-        finally:
-            os.close(end)
-        return bool(ready)
+        if self.returncode is None:
+            answer = self._forker.ask({"wait": self.pid, "seconds": timeout}).strip()
+            self.returncode = int(answer) if answer else None
+        return self.returncode is not None
 
-    def _end(self) -> None:
-        self.returncode = int(self._forker.ask({"wait": self.pid}))
+    def _rest(self) -> tuple[str, str]:
+        """Read what was written since the last line that was read."""
         out, errors = (Path(self._streams.name, name).read_bytes() for name in ("output", "errors"))
-        self._printed = out[self._at :].decode(), errors.decode()
-        self._streams.cleanup()
+        return out[self._at :].decode(), errors.decode()

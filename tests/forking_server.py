@@ -4,7 +4,7 @@ Such a process has the state of a new one without the half second that the impor
 interpreter (imports, start-up options, hash seeds) is started by `subprocess` instead.
 
 A request is a line of JSON on standard input: arguments of Python, folder, environment, and files for the standard
-streams. The answer is the number of the process, and, once a request asks for it, its exit status.
+streams. The answer is the number of the process. A later request waits for its end, and gets its exit code.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pkgutil
 import runpy
 import signal
 import sys
+import time
 import types
 from typing import Any
 
@@ -36,8 +37,7 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if "wait" in request:
-            _, status = os.waitpid(request["wait"], 0)
-            print(os.waitstatus_to_exitcode(status), flush=True)
+            print(_exit_code(request["wait"], request["seconds"]), flush=True)
             continue
         process = os.fork()
         if not process:
@@ -53,6 +53,18 @@ def _import_all() -> None:
         for found in pkgutil.walk_packages(package.__path__, f"autoconv.{name}."):
             with contextlib.suppress(ImportError, AttributeError):
                 importlib.import_module(found.name)
+
+
+def _exit_code(process: int, seconds: float | None) -> str:
+    """Wait for the end of a process, at most so many seconds; return its exit code, or "" while it runs."""
+    end = None if seconds is None else time.monotonic() + seconds
+    while True:
+        ended, status = os.waitpid(process, 0 if end is None else os.WNOHANG)
+        if ended:
+            return str(os.waitstatus_to_exitcode(status))
+        if end is not None and time.monotonic() > end:
+            return ""
+        time.sleep(0.002)
 
 
 def _run(request: dict[str, Any]) -> None:
