@@ -200,3 +200,17 @@ def test_float8_tensors_store_numbers_and_are_cast() -> None:
     limits = [getattr(autoconv.dtypes.experimental, name).max for name in ("float8_e4m3fn", "float8_e5m2")]
     assert [float(limit) for limit in limits] == [448.0, 57344.0]
     assert autoconv.Variable([1.0, 2.0], dtype="float8_e5m2").dtype.name == "float8_e5m2"
+
+
+def test_dtypes_that_an_op_does_not_take_are_refused_eagerly_and_in_graphs() -> None:
+    ints, texts, flags = constant([1, 2]), constant(["a", "b"]), constant([True, False])
+    for call in (
+        lambda: autoconv.atan2(ints, ints), lambda: autoconv.sqrt(ints), lambda: autoconv.maximum(texts, texts),
+        lambda: autoconv.less(texts, texts), lambda: autoconv.math.xlogy(ints, ints), lambda: flags - flags,
+        lambda: autoconv.reduce_sum(texts), lambda: autoconv.math.lgamma(ints), lambda: autoconv.complex(ints, ints),
+        lambda: autoconv.logical_and(ints, ints),
+    ):  # fmt: skip
+        for run in (call, autoconv.function(call)):
+            with pytest.raises(TypeError):
+                run()
+    assert autoconv.maximum(ints, 2).numpy().tolist() == [2, 2]

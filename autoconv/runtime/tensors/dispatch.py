@@ -333,8 +333,10 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
         if remote is not None:
             return remote
     arrays = [_as_array(v) for v in values]
-    if any(isinstance(array, np.ndarray) and array.dtype.kind == "c" for array in arrays):
-        _check_complex(op, values, arrays, attributes)
+    dtypes = (op.name, *[getattr(array, "dtype", None) for array in arrays])
+    if dtypes not in _TAKEN:
+        _check_dtypes(op, values, arrays, attributes)
+        _TAKEN.add(dtypes)
     try:
         results = (
             native_eager.run(op, arrays, attributes) if op.traits.native_eagerly else op.kernel(*arrays, **attributes)
@@ -369,8 +371,11 @@ def _run_remotely(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> 
     return results[0] if len(results) == 1 else results
 
 
-def _check_complex(op: Op, values: Sequence[Any], arrays: Sequence[Any], attributes: dict[str, Any]) -> None:
-    """Refuse complex operands where the op's type rule does: NumPy's kernels would order them by their real parts."""
+_TAKEN: set[tuple[Any, ...]] = set()  # ops with dtypes that their type rules take
+
+
+def _check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attributes: dict[str, Any]) -> None:
+    """Raise the TypeError of the op's type rule, as in graphs: NumPy's kernels would take more dtypes."""
     if not all(isinstance(array, (np.ndarray, np.generic)) for array in arrays):
         return
     types = [
