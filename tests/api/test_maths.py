@@ -214,3 +214,10 @@ def test_dtypes_that_an_op_does_not_take_are_refused_eagerly_and_in_graphs() -> 
             with pytest.raises(TypeError):
                 run()
     assert autoconv.maximum(ints, 2).numpy().tolist() == [2, 2]
+
+
+def test_scalars_of_numpy_have_a_dtype_of_their_own() -> None:
+    assert autoconv.add(np.float64(2.0), [1.0, 2.0]).dtype is autoconv.float64
+    assert autoconv.add(3.5, np.float64(1.0)).dtype is autoconv.float64
+    assert (constant([1.0]) * np.float64(2.0)).dtype is autoconv.float32
+    assert autoconv.math.zeta(np.float64(2.0), [1.0, 2.0]).dtype is autoconv.float64

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +32,7 @@ from autoconv.runtime.tensors.conversion import (
     weak_constant,
     weak_dtype,
 )
+from autoconv.runtime.tensors.dtype_checks import check_dtypes
 from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
@@ -264,7 +264,10 @@ def _is_convertible(value: object, target: DType) -> bool:
 
 
 def _is_typed(value: object) -> bool:
-    return not isinstance(value, NUMBERS) and not (isinstance(value, Tensor) and value.weak)
+    """Return whether an operand has a dtype of its own: neither Python's number nor a weak tensor."""
+    if isinstance(value, NUMBERS):
+        return isinstance(value, np.generic)  # np.float64 is a float
+    return not (isinstance(value, Tensor) and value.weak)
 
 
 def _dtype_of(value: Any) -> DType:
@@ -333,10 +336,7 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
         if remote is not None:
             return remote
     arrays = [_as_array(v) for v in values]
-    dtypes = (op.name, *[getattr(array, "dtype", None) for array in arrays])
-    if dtypes not in _TAKEN:
-        _check_dtypes(op, values, arrays, attributes)
-        _TAKEN.add(dtypes)
+    check_dtypes(op, values, arrays, attributes)
     try:
         results = (
             native_eager.run(op, arrays, attributes) if op.traits.native_eagerly else op.kernel(*arrays, **attributes)
@@ -369,21 +369,6 @@ def _run_remotely(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> 
     operands = [value.remote if isinstance(value, RemoteTensor) else _as_array(value) for value in values]
     results = tuple(map(RemoteTensor, task.compile(graph)(operands)))
     return results[0] if len(results) == 1 else results
-
-
-_TAKEN: set[tuple[Any, ...]] = set()  # ops with dtypes that their type rules take
-
-
-def _check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attributes: dict[str, Any]) -> None:
-    """Raise the TypeError of the op's type rule, as in graphs: NumPy's kernels would take more dtypes."""
-    if not all(isinstance(array, (np.ndarray, np.generic)) for array in arrays):
-        return
-    types = [
-        v.type if isinstance(v, Tensor) else TensorType(as_dtype(a.dtype), np.shape(a), isinstance(v, NUMBERS))
-        for v, a in zip(values, arrays, strict=True)
-    ]
-    with contextlib.suppress(ValueError):  # the kernel's own errors about shapes and values are more precise
-        op.result_types(types, attributes)
 
 
 def _type_of_operand(value: Any) -> Any:

@@ -1,0 +1,40 @@
+"""Refuse operands eagerly whose dtypes the type rule of an op refuses in graphs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.types import TensorType
+from autoconv.ops.record import Op
+
+_ACCEPTED: set[tuple[Any, ...]] = set()  # names of ops with the dtypes of operands that their rules take
+
+
+def check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attributes: dict[str, Any]) -> None:
+    """Raise the TypeError of the op's type rule, as in graphs: NumPy's kernels would take more dtypes.
+
+    The rule runs once for each combination of dtypes. `arrays` are the operands `values` as NumPy's.
+    """
+    dtypes = (op.name, *[getattr(array, "dtype", None) for array in arrays])
+    if dtypes in _ACCEPTED:
+        return
+    if all(isinstance(array, (np.ndarray, np.generic)) for array in arrays):
+        types = [
+            value.type if hasattr(value, "type") else TensorType(as_dtype(one.dtype), np.shape(one), _is_weak(value))
+            for value, one in zip(values, arrays, strict=True)
+        ]
+        with contextlib.suppress(ValueError):  # the kernel's own errors about shapes and values are more precise
+            op.result_types(types, attributes)
+    _ACCEPTED.add(dtypes)
+
+
+def _is_weak(value: object) -> bool:
+    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
+
+
+__all__ = ["check_dtypes"]
