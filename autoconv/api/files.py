@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.tensors.shaping import reshape
 from autoconv.errors import NotFoundError
+from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import string
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region
@@ -29,7 +31,7 @@ def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     path = convert_to_tensor(filename)
     if current_region() is None:
         return constant(_contents(path.numpy()))  # type: ignore[attr-defined]
-    result: Any = numpy_function(lambda path: np.array(_contents(path), object), [path], string)
+    result: Any = numpy_function(ReadFile(), [path], string)
     return reshape(result, [])
 
 
@@ -43,7 +45,29 @@ def write_file(filename: TensorLike, contents: TensorLike, name: str | None = No
     if current_region() is None:
         _write(path.numpy(), data.numpy())  # type: ignore[attr-defined]
     else:
-        numpy_function(_write, [path, data], [])
+        numpy_function(WriteFile(), [path, data], [])
+
+
+@attribute_class
+@dataclass(frozen=True)
+class ReadFile:
+    """Return the bytes of a file, when the graph runs."""
+
+    graphdef: ClassVar = "ReadFile"
+
+    def __call__(self, path: Any) -> Any:
+        return np.array(_contents(path), object)
+
+
+@attribute_class
+@dataclass(frozen=True)
+class WriteFile:
+    """Write bytes to a file, when the graph runs."""
+
+    graphdef: ClassVar = "WriteFile"
+
+    def __call__(self, path: Any, contents: Any) -> None:
+        _write(path, contents)
 
 
 def _contents(path: Any) -> bytes:

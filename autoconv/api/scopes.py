@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.config.device_spec import DeviceSpec
 from autoconv.config.devices import LogicalDevice
 from autoconv.config.placement import current_request, merged, requesting
+from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
 from autoconv.runtime.recording.name_scopes import name_scope
@@ -191,9 +193,20 @@ def timestamp(name: str | None = None) -> Tensor:
     >>> autoconv.timestamp().dtype
     autoconv.float64
     """
-    result = numpy_function(lambda: np.float64(time.time()), [], float64, name=name)
+    result = numpy_function(Timestamp(), [], float64, name=name)
     result.set_shape(()) if current_region() is not None else None
     return result
+
+
+@attribute_class
+@dataclass(frozen=True)
+class Timestamp:
+    """Return the seconds since 1970, when the graph runs."""
+
+    graphdef: ClassVar = "Timestamp"
+
+    def __call__(self) -> np.float64:
+        return np.float64(time.time())
 
 
 __all__ = [

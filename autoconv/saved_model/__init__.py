@@ -1,6 +1,7 @@
 """Save objects with their functions as graphs, and load them where their classes are unknown."""
 
 from autoconv.saved_model.assets import Asset
+from autoconv.saved_model.function_file import load_function, save_function
 from autoconv.saved_model.layout import contains_saved_model
 from autoconv.saved_model.load import LoadedObject, load
 from autoconv.saved_model.options import LoadOptions, SaveOptions
@@ -23,5 +24,6 @@ PREDICT_METHOD_NAME, REGRESS_METHOD_NAME = "tensorflow/serving/predict", "tensor
 
 __all__ = [
     "ASSETS_DIRECTORY", "Asset", "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "GPU", "LoadOptions", "LoadedObject", "SERVING",
-    "SaveOptions", "TPU", "TRAINING", "contains_saved_model", "load", "save",
+    "SaveOptions", "TPU", "TRAINING", "contains_saved_model", "load", "load_function", "save",
+    "save_function",
 ]  # fmt: skip

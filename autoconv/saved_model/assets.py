@@ -22,7 +22,7 @@ class Asset:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = EagerTensor(np.array(os.fsencode(path), object))
+        self._path = AssetPath(np.array(os.fsencode(path), object))
 
     @property
     def asset_path(self) -> EagerTensor:
@@ -31,3 +31,9 @@ class Asset:
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: object) -> dict[str, object]:
         return {}
+
+
+class AssetPath(EagerTensor):
+    """The path of an asset: functions that use it are saved with the asset only."""
+
+    __slots__ = ()

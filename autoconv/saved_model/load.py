@@ -82,13 +82,13 @@ def load(export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOpti
     index, texts, arrays, assets = read_folder(os.fspath(export_dir))
     with recording(None):
         try:
-            return _Loading(index, texts, arrays, assets, options or LoadOptions()).root()
+            return Loading(index, texts, arrays, assets, options or LoadOptions()).root()
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise DataLossError(f"{os.fspath(export_dir)} is damaged: {error!r}") from None
 
 
-class _Loading:
-    """One run of `load`."""
+class Loading:
+    """One run of `load` or `load_function`."""
 
     def __init__(
         self, index: Mapping[str, Any], texts: list[str], arrays: ArrayFile, assets: list[str], options: LoadOptions
@@ -180,11 +180,11 @@ class _Loading:
         return object_.storage if isinstance(object_, Variable) else object_.asset_path
 
 
-_MAKERS: dict[str, Callable[[_Loading, Mapping[str, Any]], Any]] = {
-    "variable": _Loading._variable,
-    "function": _Loading._function,
-    "object": _Loading._object,
-    "asset": _Loading._asset,
+_MAKERS: dict[str, Callable[[Loading, Mapping[str, Any]], Any]] = {
+    "variable": Loading._variable,
+    "function": Loading._function,
+    "object": Loading._object,
+    "asset": Loading._asset,
     "dict": lambda loading, node: {},
     "list": lambda loading, node: [],
 }

@@ -10,6 +10,7 @@ import numpy as np
 
 from autoconv.errors import DataLossError
 from autoconv.operators.calls.call import do_not_convert
+from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.support.composite_structures import spec_parts
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
@@ -40,6 +41,7 @@ class LoadedFunction:
         self.parameters = parameters
         self.declared_types = declared_types
         self.traces: list[LoadedTrace] = []
+        self.variables: tuple[Variable, ...] = ()  # of a function that was saved by itself
         self._signature = None if parameters is None else _signature(parameters)
 
     @property

@@ -52,13 +52,17 @@ def save(
     array([2., 4.], dtype=float32)
     """
     if not is_trackable(obj) and not functions_of(obj):
-        raise ValueError(f"Expected an object with variables or functions, such as a Module, for export. Got {obj!r}.")
+        remedy = " A function by itself is saved by save_function." if isinstance(obj, FUNCTIONS) else ""
+        raise ValueError(
+            f"Expected an object with variables or functions, such as a Module, for export. Got {obj!r}.{remedy}"
+        )
     with recording(None):
-        content, writer, assets = _content(obj, signatures, options or SaveOptions())
+        content, writer, assets = content_of(obj, signatures, options or SaveOptions())
         write_folder(os.fspath(export_dir), content, writer.graphs, writer.arrays, assets)
 
 
-def _content(obj: object, signatures: Any, options: SaveOptions) -> tuple[dict[str, Any], TraceWriter, list[str]]:
+def content_of(obj: object, signatures: Any, options: SaveOptions) -> tuple[dict[str, Any], TraceWriter, list[str]]:
+    """Return the index of an object as JSON values, its graphs and arrays, and the paths of its assets."""
     objects, parts = saved_objects(obj)
     numbers = {id(value): number for number, value in enumerate(objects)}
     for number, value in enumerate(objects):

@@ -23,6 +23,7 @@ from autoconv.runtime.support.structure import flatten
 from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.saved_model.assets import AssetPath
 from autoconv.saved_model.stored_arrays import replacing_arrays, restore_arrays
 from autoconv.saved_model.structures import NotStorable, decode, encode
 from autoconv.tracing.api.decorators import function
@@ -91,6 +92,11 @@ class TraceWriter:
         if isinstance(capture, Storage):
             raise AssertionError(
                 f"Tried to export a function which references an 'untracked' resource. The variable {capture.name!r}, "
+                f"which {name} uses, must be an attribute of the saved object, or of an object that it owns."
+            )
+        if isinstance(capture, AssetPath):
+            raise AssertionError(
+                f"Tried to export a function which references an 'untracked' resource. The asset {capture.numpy()!r}, "
                 f"which {name} uses, must be an attribute of the saved object, or of an object that it owns."
             )
         if not isinstance(capture, (EagerTensor, np.ndarray)):

@@ -6,10 +6,11 @@ is stored as plain numbers, and its record holds the dtype, the shape and a chec
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypedDict
 
 import numpy as np
@@ -29,11 +30,15 @@ class ArrayRecord(TypedDict):
     checksum: int
 
 
-def write_arrays(path: str, arrays: Mapping[str, np.ndarray]) -> dict[str, ArrayRecord]:
+def write_arrays(
+    path: str,
+    arrays: Mapping[str, np.ndarray],
+    metadata_of: Callable[[Mapping[str, ArrayRecord]], dict[str, str]] = lambda records: {},
+) -> dict[str, ArrayRecord]:
     """Write the arrays to a safetensors file, whole or not at all; return their records.
 
-    Arrays of any memory order, of numbers, bools and text (bytes objects). Raises TypeError for other dtypes, and
-    ImportError without the package safetensors.
+    Arrays of any memory order, of numbers, bools and text (bytes objects). `metadata_of` returns texts for the head of
+    the file. Raises TypeError for other dtypes, and ImportError without the package safetensors.
     """
     library = _library()
     stored: dict[str, np.ndarray] = {}
@@ -44,8 +49,14 @@ def write_arrays(path: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Array
         stored.update(parts)
         records[name] = {"dtype": dtype.name, "shape": list(array.shape), "checksum": _checksum(*parts.values())}
     with replacing(path) as temporary:
-        library.numpy.save_file(stored, temporary)
+        library.numpy.save_file(stored, temporary, metadata_of(records))
     return records
+
+
+def read_metadata(path: str) -> dict[str, str]:
+    """Return the texts at the head of a safetensors file; raises NotFoundError and DataLossError as `ArrayFile`."""
+    with _opened(path) as file:
+        return dict(file.metadata() or {})
 
 
 class ArrayFile:
@@ -71,14 +82,21 @@ class ArrayFile:
             raise DataLossError(f"{self.path} is damaged: {name}: {error}") from None
 
     def _stored(self, name: str) -> np.ndarray:
-        library = _library()
-        if not os.path.isfile(self.path):
-            raise NotFoundError(f"{self.path}: there is no such file.")
-        try:
-            with library.safe_open(self.path, framework="numpy") as file:
-                return np.asarray(file.get_tensor(name))
-        except Exception as error:  # the library raises several classes of its own, all of them for damage
-            raise DataLossError(f"{self.path} is damaged: {name}: {error}") from None
+        with _opened(self.path, name) as file:
+            return np.asarray(file.get_tensor(name))
+
+
+@contextlib.contextmanager
+def _opened(path: str, part: str = "head") -> Iterator[Any]:
+    """Open a safetensors file; what fails in the block is damage of the part."""
+    library = _library()
+    if not os.path.isfile(path):
+        raise NotFoundError(f"{path}: there is no such file.")
+    try:
+        with library.safe_open(path, framework="numpy") as file:
+            yield file
+    except Exception as error:  # the library raises several classes of its own, all of them for damage
+        raise DataLossError(f"{path} is damaged: {part}: {error}") from None
 
 
 def _as_numbers(name: str, array: np.ndarray, dtype: DType) -> dict[str, np.ndarray]:

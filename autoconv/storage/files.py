@@ -35,9 +35,8 @@ def replacing(path: str) -> Iterator[str]:
 
 def write_json(path: str, content: dict[str, Any]) -> None:
     """Write a document with the checksum of its content."""
-    body = _canonical(content)
     with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.write(f'{{"sha256": "{_digest(body)}",\n"content": {body}}}\n')
+        file.write(document_text(content))
 
 
 def read_json(path: str, what: str) -> dict[str, Any]:
@@ -48,9 +47,24 @@ def read_json(path: str, what: str) -> dict[str, Any]:
     """
     try:
         with open(path, encoding="utf-8") as file:
-            document = json.load(file)
+            text = file.read()
     except FileNotFoundError:
         raise NotFoundError(f"{path}: there is no such {what}.") from None
+    except ValueError as error:
+        raise DataLossError(f"{path} is no {what}, or it is damaged: {error}") from None
+    return document_content(text, path, what)
+
+
+def document_text(content: dict[str, Any]) -> str:
+    """Return a document as text: the content, and its checksum."""
+    body = _canonical(content)
+    return f'{{"sha256": "{_digest(body)}",\n"content": {body}}}\n'
+
+
+def document_content(text: str, path: str, what: str) -> dict[str, Any]:
+    """Return the content of a document's text, which is in the file `path`; raises DataLossError as `read_json`."""
+    try:
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataLossError(f"{path} is no {what}, or it is damaged: {error}") from None
     content = document.get("content") if isinstance(document, dict) else None

@@ -198,11 +198,13 @@ def test_assets_are_copied(folder, tmp_path):
     module = ac.Module()
     module.words = ac.saved_model.Asset(words)
     module.path = ac.function(lambda: ac.identity(module.words.asset_path))
-    module.path()
+    module.content = ac.function(lambda end: ac.strings.join([ac.io.read_file(module.words.asset_path), end]))
+    module.path(), module.content("!")
     loaded = restored(module, folder)
     path = loaded.path().numpy().decode()
     assert path.startswith(folder)
     words.unlink()
+    assert loaded.content("!").numpy() == b"one two!"
     with open(path) as file:
         assert file.read() == "one two"
     assert loaded.words.asset_path.numpy().decode() == path

@@ -1,0 +1,101 @@
+"""One function in one file: its traces, the variables that it uses, and its large constants.
+
+The file is a safetensors file. A document at its head has the graphs as text, the signatures and the checksums of the
+arrays; it has a checksum itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from autoconv.errors import DataLossError
+from autoconv.runtime.objects.variable import Variable
+from autoconv.runtime.recording.regions import recording
+from autoconv.saved_model.load import Loading
+from autoconv.saved_model.loaded_function import LoadedFunction
+from autoconv.saved_model.objects import FUNCTIONS
+from autoconv.saved_model.options import LoadOptions, SaveOptions
+from autoconv.saved_model.save import content_of
+from autoconv.storage.arrays import ArrayFile, ArrayRecord, read_metadata, write_arrays
+from autoconv.storage.files import document_content, document_text
+from autoconv.tracing.api.function import Function
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+
+FORMAT = "autoconv.function"
+VERSION = 1
+_KIND = "file of a saved function"
+
+
+def save_function(function: object, path: str | os.PathLike[str]) -> None:
+    """Write a function with its traces, and the variables that they use, to one file.
+
+    What `function` traced before is saved, and the trace of its `input_signature`. The file is written whole or not at
+    all. Raises TypeError for what is no function, and ValueError for one without a trace. Raises AssertionError for
+    one that uses an asset, which a folder of `save` can hold. Raises AutoconvError for Python functions in the graph.
+
+    >>> import os, tempfile
+    >>> scale = autoconv.Variable(2.0)
+    >>> scaled = autoconv.function(lambda x: x * scale, input_signature=[autoconv.TensorSpec([None])])
+    >>> path = os.path.join(tempfile.mkdtemp(), "scaled.safetensors")
+    >>> autoconv.saved_model.save_function(scaled, path)
+    >>> autoconv.saved_model.load_function(path)([1.0, 2.0]).numpy()
+    array([2., 4.], dtype=float32)
+    """
+    if not isinstance(function, FUNCTIONS):
+        raise TypeError(f"save_function takes what autoconv.function returns; found {function!r}")
+    traces = _traces(function)
+    if not traces:
+        raise ValueError(f"{function!r} has no trace to save: call it, or give it an input_signature")
+    variables = {id(one.storage): one for trace in traces for one in trace.variables}
+    with recording(None):
+        whole = {"function": function, "variables": list(variables.values())}
+        content, writer, _ = content_of(whole, {}, SaveOptions())
+
+    def head(records: Mapping[str, ArrayRecord]) -> dict[str, str]:
+        index = {"format": FORMAT, "version": VERSION, "graphs": writer.graphs, "arrays": records, **content}
+        return {FORMAT: document_text(index)}
+
+    write_arrays(os.fspath(path), writer.arrays, head)
+
+
+def load_function(path: str | os.PathLike[str]) -> LoadedFunction:
+    """Return the function of a file that `save_function` wrote; `variables` of it are those that it uses.
+
+    Nothing of the file is executed but graphs, which are checked. Raises NotFoundError without the file, ValueError
+    for another version, and DataLossError for damage and for other files.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "doubled.safetensors")
+    >>> doubled = autoconv.function(lambda x: x * 2, input_signature=[autoconv.TensorSpec([], autoconv.int32)])
+    >>> autoconv.saved_model.save_function(doubled, path)
+    >>> autoconv.saved_model.load_function(path)(3).numpy()
+    np.int32(6)
+    """
+    name = os.fspath(path)
+    text = read_metadata(name).get(FORMAT)
+    if text is None:
+        raise DataLossError(f"{name} is no {_KIND}.")
+    index = document_content(text, name, _KIND)
+    if index.get("version") != VERSION:
+        raise ValueError(f"{name} was saved in version {index.get('version')} of the format; this is {VERSION}.")
+    with recording(None):
+        try:
+            arrays = ArrayFile(name, index["arrays"])
+            whole = Loading(index, index["graphs"], arrays, [], LoadOptions()).root()
+            function, variables = whole["function"], tuple(whole["variables"])
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            raise DataLossError(f"{name} is damaged: {error!r}") from None
+    if not isinstance(function, LoadedFunction) or not all(isinstance(one, Variable) for one in variables):
+        raise DataLossError(f"{name} is no {_KIND}.")
+    function.variables = variables
+    return function
+
+
+def _traces(function: Function[..., Any] | LoadedFunction | ConcreteFunction) -> list[ConcreteFunction]:
+    if isinstance(function, ConcreteFunction):
+        return [function]
+    if isinstance(function, LoadedFunction):
+        return function.concrete_functions
+    return list(function._list_all_concrete_functions_for_serialization())
