@@ -93,6 +93,10 @@ def test_searches(dtype: str, side: str) -> None:
         how: Any = {"side": side, "dtype": ac.int64}
         (found,) = alike(op("searchsorted", **how), sequence, values)
         np.testing.assert_array_equal(found, np.searchsorted(sequence, values, side))  # type: ignore[call-overload]
+        unsorted = numbers(dtype, count)
+        alike(op("searchsorted", **how), unsorted, values)
+        alike(op("searchsorted", **how), unsorted, values[:1])
+        alike(op("searchsorted", **how), unsorted, np.sort(values))
     rows = np.sort(numbers(dtype, 30).reshape(3, 10), 1)
     alike(op("searchsorted", side=side, dtype=ac.int32), rows, numbers(dtype, 6).reshape(3, 2))
     alike(op("searchsorted", side=side, dtype=ac.int32), rows[:, :0], numbers(dtype, 6).reshape(3, 2))

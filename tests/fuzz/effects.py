@@ -123,8 +123,7 @@ def described(value: Any, depth: int = 5) -> Any:
         return kind, value.getvalue()
     if type(value).__module__ == "effects_program" and depth:
         held = object.__getattribute__(value, "__dict__") if kind != "Slotted" else {}
-        names = [name for name in held if not name.startswith("__autoconv")]
-        return kind, [(name, described(held[name], depth - 1)) for name in names]
+        return kind, [(name, described(part, depth - 1)) for name, part in held.items()]
     if type(value) in (bool, int, float, str, bytes, bytearray, set, type(None)) or isinstance(value, np.generic):
         return kind, repr(value)
     return kind

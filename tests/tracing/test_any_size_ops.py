@@ -227,6 +227,9 @@ def test_searches_in_sorted_rows(side):
         each = [np.searchsorted(one, some, side) for one, some in zip(rows, wanted, strict=True)]
         np.testing.assert_array_equal(found[1], each)
         np.testing.assert_array_equal(found[2], np.searchsorted(row, wanted, side))
+        unsorted = np.random.default_rng(4).permutation(row)
+        found = f(*map(autoconv.constant, (unsorted, values, rows, wanted)))
+        np.testing.assert_array_equal(found[0], np.searchsorted(unsorted, values, side))
     compiled_once(f)
 
 

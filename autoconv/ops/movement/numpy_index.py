@@ -23,6 +23,8 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
         _check(shape, entries, index)
     except OpError as error:
         error.plain = _numpy_error(shape, index)
+        if error.plain is not None:
+            error.plain.__context__ = None  # the program's error has none of ours
         raise
     return index
 

@@ -131,14 +131,23 @@ _DEFINITION = re.compile(r"\s*(async\s+)?def\b|.*\blambda\b")
 
 
 def _present(error: BaseException) -> None:
-    if _from_package(error.__traceback__):
-        error.__dict__.setdefault("_autoconv_raised_by_us", True)
+    is_own = _from_package(error.__traceback__)
     entries = [entry for span in reversed(_recorded_at(error)) for entry in _entries_of(span)]
     entries += _users(error.__traceback__)
     if isinstance(error, AutoconvError) and error.place is None and entries:
         last = span_of([(entries[-1].tb_frame.f_code, entries[-1].tb_lasti)])
         error.place = place_of(last) if last is not None else None
     error.__traceback__ = _chained(entries)
+    if current_region() is None:
+        _remove_marks(error)
+    elif is_own:
+        error.__dict__["_autoconv_raised_by_us"] = True  # for the trace: the frames that show it are removed
+
+
+def _remove_marks(error: BaseException) -> None:
+    """Remove the package's own attributes from an error that reaches the program."""
+    for name in [name for name in error.__dict__ if name.startswith("_autoconv_")]:
+        del error.__dict__[name]
 
 
 def _from_package(trace: TracebackType | None) -> bool:

@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.ephemerons import Ephemerons
 from autoconv.tracing.specialise.bailout import Bailout
 from autoconv.tracing.specialise.tiers import Tiers
 from autoconv.tracing.specialise.trace_cache import MOST_KEYS
@@ -23,15 +24,12 @@ class Bindable:
         raise NotImplementedError
 
     def _begin_binding(self, name: str) -> None:
-        self._bound: Bounded[int, Any] = Bounded(MOST_KEYS)  # methods of instances without attributes of their own
-        self._bound_name = f"__autoconv_bound_{name}_{id(self)}"
+        self._bound: Ephemerons[Any] = Ephemerons(name)
+        self._bound_slotted: Bounded[int, Any] = Bounded(MOST_KEYS)  # methods of instances without attributes
 
     def known_bound(self, instance: Any) -> Any:
         """Return the method of an instance; None if it has none of its own yet."""
-        held = _dict_of(instance)
-        bound = held.get(self._bound_name) if held is not None else self._bound.get(id(instance))
-        # A copied object holds the method of the original, and one that was pickled may hold a transient method.
-        return bound if isinstance(bound, Bindable) and bound.python_function.__self__ is instance else None
+        return self._bound.get(instance) or self._bound_slotted.get(id(instance))
 
     def bind_to(self, instance: Any) -> Any:
         """Return the method of an instance, with a cache of its own that is freed with the instance."""
@@ -40,10 +38,8 @@ class Bindable:
             make: Any = type(self)
             bound = make(types.MethodType(self.python_function, instance), *self.options)
             bound._bailout, bound._tiers = Bailout(self._bailout.storm), self._tiers
-            if (held := _dict_of(instance)) is not None:
-                held[self._bound_name] = bound
-            else:
-                self._bound[id(instance)] = bound  # the bound function keeps the instance alive, so its id stays unique
+            if not self._bound.put(instance, bound):
+                self._bound_slotted[id(instance)] = bound  # it keeps the instance alive, so that its id stays unique
         return bound
 
 
@@ -79,12 +75,6 @@ class TransientMethod:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self.__func__.bind_to(self.__self__).__reduce_ex__(protocol)
-
-
-def _dict_of(instance: Any) -> dict[str, Any] | None:
-    """Return the attributes of an instance; None where it has no dict that can be written."""
-    found = getattr(instance, "__dict__", None)
-    return found if type(found) is dict else None
 
 
 __all__ = ["Bindable", "TransientMethod"]

@@ -1,4 +1,8 @@
-"""Binary search in sorted vectors, several searches interleaved."""
+"""Binary search in sorted vectors, several searches interleaved.
+
+NumPy's result for an unsorted vector depends on its steps. A vector is therefore checked first. NumPy's search is
+followed step by step where it is not sorted, and where there are too few numbers to pay for the check.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ from autoconv.graph.graph import Node
 _WORK = 25  # cost of one step of one search, in units of 0.05 ns
 _LANES = 8  # interleaved searches, to hide the latency of memory
 _STEPS = 10  # assumed steps of a search in a sequence of open size
+_CHECKED = 256  # elements whose order is checked in the time that an interleaved search saves
 
 
 def _of_open(node: Node) -> bool:
@@ -52,7 +57,32 @@ def write_searchsorted(region: LoweringContext, node: Node) -> None:
         counts: list[Position] = [*shape[:-1], "%groups"]
         search.write_either(counts, _searches_per_sequence(search.out, node))
         name = partitioned_routine(region, arguments, search.routine, counts, _WORK * _STEPS, needles)
+    if len(shape) == 1 and shape[0] != 0 and not _is_sorted(node):
+        name = _for_any_order(region, arguments, node, name)
     call(region, name, *call_arguments)
+
+
+def _is_sorted(node: Node) -> bool:
+    """Return whether the searched sequence is the result of a sort."""
+    source = node.inputs[0].node
+    return source is not None and source.op.name == "sort" and not source.attributes["descending"]
+
+
+def _for_any_order(region: LoweringContext, arguments: list[str], node: Node, interleaved: str) -> str:
+    """Return a routine that calls the interleaved search for a sorted sequence, and NumPy's for others."""
+    stepwise = _Search(Routine(region, arguments, short=True), node)
+    stepwise.write_numpy_search()
+    numpy_search = stepwise.routine.finish()
+    search = _Search(Routine(region, arguments), node)
+    out, names = search.out, [parameter.name for parameter in search.out.signature.parameters]
+    size, count = sizes(node.inputs[0].type)[-1], _searches_per_sequence(out, node)
+    is_many = out.icmp("sle", size, times(out, count, _CHECKED))
+    is_sorted = out.where(is_many, search.write_order_check, "false")
+    with out.if_(is_sorted):
+        out.call(interleaved, *names)
+    with out.unless(is_sorted):
+        out.call(numpy_search, *names)
+    return search.routine.finish()
 
 
 def _searches_per_sequence(out: FunctionText, node: Node) -> Position:
@@ -76,6 +106,7 @@ class _Search:
         self._dtype: Any = kind.dtype  # type: ignore[union-attr]
         self._target: Any = target.dtype  # type: ignore[union-attr]
         self._size = sizes(kind)[-1]
+        self._node = node
         self._right = node.attributes.get("side", "left") == "right"
 
     def write_either(self, counts: list[Position], each: Position) -> None:
@@ -101,6 +132,39 @@ class _Search:
             begin = out.select(early, begin, latest)
             begin = plus(out, product(out, row, each), begin)
             self._search(row, [plus(out, begin, lane) for lane in range(lanes)])
+
+    def write_order_check(self) -> str:
+        """Return the i1 that holds where no element of the sequence is less than the one before it."""
+        out, b = self.out, self.b
+        descents = out.alloca("i64")
+        store(b, b.constant(0, int64), descents, 0)
+        with out.loop("0", str(plus(out, self._size, -1))) as place:
+            one, next_one = (load(b, self._dtype, "%sequence", plus(out, place, step)) for step in (0, 1))
+            store(b, load(b, int64, descents, 0) + b.cast(self._is_less(next_one, one), int64), descents, 0)
+        return out.icmp("eq", load(b, int64, descents, 0).ir, 0)
+
+    def write_numpy_search(self) -> None:
+        """Search all numbers in turn, as NumPy does: the bounds of each search begin at the result before it."""
+        out, b, size = self.out, self.b, self._size
+        low, high, latest = out.alloca("i64"), out.alloca("i64"), out.alloca("i64")
+        whole = b.wrap(int64, str(size))
+        store(b, b.constant(0, int64), low, 0)
+        store(b, whole, high, 0)
+        store(b, b.constant(0, self._dtype), latest, 0)
+        with out.loop("0", str(_searches_per_sequence(out, self._node))) as place:
+            value = load(b, self._dtype, "%values", place)
+            is_above = self._goes_before(load(b, self._dtype, latest, 0), value)
+            store(b, value, latest, 0)
+            begin, end = load(b, int64, low, 0), load(b, int64, high, 0)
+            store(b, b.select(is_above, begin, b.constant(0, int64)), low, 0)
+            store(b, b.select(is_above | ~b.compare("lt", end, whole), whole, end + 1), high, 0)
+            with out.while_(lambda: b.compare("lt", load(b, int64, low, 0), load(b, int64, high, 0)).ir):
+                begin, end = load(b, int64, low, 0), load(b, int64, high, 0)
+                middle = begin + b.bits("lshr", end - begin, 1)
+                is_before = self._goes_before(load(b, self._dtype, "%sequence", middle.ir), value)
+                store(b, b.select(is_before, middle + 1, begin), low, 0)
+                store(b, b.select(is_before, end, middle), high, 0)
+            store(b, b.cast(load(b, int64, low, 0), self._target), "%result", place)
 
     def _is_less(self, x: Element, y: Element) -> Element:
         less = self.b.compare("lt", x, y)

@@ -1,0 +1,80 @@
+"""A mapping of objects to values that refer to them; the garbage collector frees both together.
+
+A weak mapping would keep such a value for ever, and with it the object. An attribute of the object would not, but the
+program sees it: in `vars(x)`, in copies, in what is written to files. Here the values are attributes for the duration
+of each full collection alone. The collector then finds an object and its value as one cycle.
+"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any, Generic, TypeVar
+
+Value = TypeVar("Value")
+
+
+class Ephemerons(Generic[Value]):
+    """Values by the identity of objects that have attributes and weak references."""
+
+    def __init__(self, name: str) -> None:
+        self._name = f"__autoconv_{name}_{id(self)}"  # of the attribute during a collection
+        self._entries: dict[int, tuple[weakref.ref[Any], Value]] = {}
+        self._lent: dict[int, weakref.ref[Any]] = {}
+        _MAPPINGS.add(self)
+
+    def get(self, owner: object) -> Value | None:
+        """Return the value of an object; None if it has none."""
+        entry = self._entries.get(id(owner))
+        return entry[1] if entry is not None and entry[0]() is owner else None
+
+    def put(self, owner: object, value: Value) -> bool:
+        """Give an object its value; return False, and keep nothing, if it has no attributes or no weak references."""
+        if _attributes(owner) is None or not type(owner).__weakrefoffset__:
+            return False
+        self._entries[id(owner)] = weakref.ref(owner), value
+        return True
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def lend(self) -> None:
+        """Make each value an attribute of its object."""
+        entries, self._entries = self._entries, {}
+        for key, (reference, value) in entries.items():
+            held = _attributes(reference())
+            if held is not None:
+                held[self._name] = value
+                self._lent[key] = reference
+
+    def take_back(self) -> None:
+        """Take the values from the objects that are left."""
+        lent, self._lent = self._lent, {}
+        for key, reference in lent.items():
+            held = _attributes(reference())
+            if held is not None and self._name in held:
+                self._entries.setdefault(key, (reference, held.pop(self._name)))
+
+
+def _attributes(owner: object) -> dict[str, Any] | None:
+    found = getattr(owner, "__dict__", None)
+    return found if type(found) is dict else None
+
+
+_MAPPINGS: weakref.WeakSet[Ephemerons[Any]] = weakref.WeakSet()
+_FULL = 2  # the generation of a full collection
+
+
+def _around_collection(phase: str, info: dict[str, int]) -> None:
+    if info["generation"] == _FULL:
+        for mapping in list(_MAPPINGS):
+            if phase == "start":
+                mapping.lend()
+            else:
+                mapping.take_back()
+
+
+gc.callbacks.append(_around_collection)
+
+
+__all__ = ["Ephemerons"]

@@ -1,0 +1,60 @@
+"""The program's own objects have no attributes of this package: exceptions, and instances with compiled methods."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import autoconv
+
+
+class Tally:
+    def __init__(self) -> None:
+        self.total = 1.0
+
+    @autoconv.compile
+    def add(self, x: float) -> float:
+        self.total = self.total + x
+        return self.total
+
+
+def test_instances_with_compiled_methods() -> None:
+    tally = Tally()
+    assert [tally.add(2.0), tally.add(3.0)] == [3.0, 6.0]
+    assert vars(tally) == {"total": 6.0}
+    other = copy.copy(tally)
+    assert (other.add(1.0), tally.add(2.0)) == (7.0, 8.0)
+    bound = tally.add
+    gc.collect()
+    assert tally.add is bound and vars(tally) == {"total": 8.0}
+
+
+def test_methods_are_freed_with_their_instances() -> None:
+    tally = Tally()
+    tally.add(2.0)
+    tally.add(3.0)
+    reference, bound = weakref.ref(tally), weakref.ref(tally.add)
+    del tally
+    gc.collect()
+    assert reference() is None and bound() is None
+
+
+@pytest.mark.parametrize(
+    "program",
+    [lambda x: x[7] + np.zeros(3), lambda x: x.sum() + [1, 2][x.size], lambda x: {"a": x}[x.size] * 2],
+    ids=["array", "list", "dict"],
+)
+def test_raised_exceptions(program) -> None:
+    compiled = autoconv.compile(program)
+    for _ in range(2):
+        found = []
+        for function in (program, compiled):
+            with pytest.raises(LookupError) as caught:
+                function(np.ones(3))
+            error = caught.value
+            found.append((type(error), str(error), vars(error), error.__context__, error.__cause__))
+        assert found[0] == found[1]
