@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -12,7 +13,7 @@ import sys
 import tempfile
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -33,11 +34,21 @@ _OPTIMISED = frozenset(("clibrary", "programs"))
 _PARTLY_OPTIMISED, _ONE_IN = "backends", 4
 # Of the cases of a test with the mark `search`: one in so many, and the fewest that run.
 _SEARCHED, _FEWEST = 3, 8
+
+
+def _xla_flags() -> Iterator[str]:
+    """Yield the flags with which XLA compiles in a quarter of the time. It ends the process over a flag it lacks."""
+    yield "--xla_backend_optimization_level=0"
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        if importlib.metadata.version("jaxlib").startswith("0.10."):
+            yield "--xla_cpu_use_fusion_emitters=false"
+
+
 # Before other files of this kind import the package. Graphs run wherever there is one: which form of a function is
 # quicker depends on the machine. Faults of this package fail, and are no reason to run as plain Python.
 os.environ.setdefault("AUTOCONV_TIERS", "native")
 os.environ.setdefault("AUTOCONV_STRICT", "1")
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # it compiles in less than half of the time
+os.environ.setdefault("XLA_FLAGS", " ".join(_xla_flags()))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -109,7 +120,8 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Draws cases of the tests that search, the same in each run, where more than one function is collected.
 
-    Their cases are programs of one kind, of which most reach the same lines. A run of one test has them all.
+    Their cases are programs of one kind, of which most reach the same lines. A run of one test has them all. Where the
+    mark names parameters, each combination of their values has a case.
     """
     _leave_modules_to_themselves()
     families: dict[str, list[pytest.Item]] = defaultdict(list)
@@ -117,12 +129,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         families[item.nodeid.partition("[")[0]].append(item)
     left_out: set[pytest.Item] = set()
     for family in families.values() if len(families) > 1 and not config.getoption("every_case") else ():
-        if family[0].get_closest_marker("search") is not None:
-            drawn = sorted(family, key=lambda item: zlib.crc32(item.nodeid.encode()))
-            left_out.update(drawn[max(_FEWEST, len(family) // _SEARCHED) :])
+        mark = family[0].get_closest_marker("search")
+        if mark is not None:
+            fewest = 1 if mark.args else _FEWEST
+            for cases in _by_parameters(family, mark.args):
+                drawn = sorted(cases, key=lambda item: zlib.crc32(item.nodeid.encode()))
+                left_out.update(drawn[max(fewest, len(cases) // _SEARCHED) :])
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
+
+
+def _by_parameters(family: list[pytest.Item], names: Sequence[str]) -> Iterable[list[pytest.Item]]:
+    """Group the cases of a test by the values of some of its parameters."""
+    groups: dict[tuple[int, ...], list[pytest.Item]] = defaultdict(list)
+    for item in family:
+        groups[tuple(id(item.callspec.params[name]) for name in names)].append(item)
+    return groups.values()
 
 
 def _leave_modules_to_themselves() -> None:

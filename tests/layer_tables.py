@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -123,9 +124,19 @@ def part_of(path: Path) -> str:
     return path.relative_to(ROOT / "autoconv").parts[0].removesuffix(".py")
 
 
-@functools.cache
 def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return _trees()[path]
+
+
+@functools.cache
+def _trees() -> dict[Path, ast.Module]:
+    """The trees of all source files, some millions of objects, which garbage collections then leave out."""
+    gc.disable()
+    try:
+        return {path: ast.parse(path.read_text(encoding="utf-8")) for path in (*FILES, *(ROOT / "cli").rglob("*.py"))}
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @functools.cache
@@ -155,10 +166,15 @@ def _imports(path: Path) -> Iterator[tuple[str, bool]]:
             if node.level:
                 continue  # within its own folder
             module = node.module or ""
-            known = (ROOT / module.replace(".", "/")).is_dir()
+            known = _is_package(module)
             yield from ((f"{module}.{alias.name}" if known else module, inside) for alias in node.names)
         inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         waiting.extend((child, inside) for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
+
+
+@functools.cache
+def _is_package(module: str) -> bool:
+    return (ROOT / module.replace(".", "/")).is_dir()
 
 
 def module_of(path: Path) -> str:

@@ -2,19 +2,14 @@
 meet."""
 
 import ast
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-_SPEC = importlib.util.spec_from_file_location("layer_tables", Path(__file__).with_name("layer_tables.py"))
-assert _SPEC is not None and _SPEC.loader is not None
-tables = sys.modules.get("layer_tables")  # one for both, with its trees
-if tables is None:
-    tables = sys.modules["layer_tables"] = importlib.util.module_from_spec(_SPEC)
-    _SPEC.loader.exec_module(tables)
+from tests import layer_tables as tables
+
 
 def test_layer():
     for path in tables.FILES:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import layer_tables as tables
+
 ROOT = Path(__file__).resolve().parents[1]
 
 # Each line with a comment is a case: `# : TYPE` is what reveal_type shows, `# ! TEXT` a part of the error.
@@ -156,7 +158,7 @@ def shares_of_any() -> dict[str, float]:
     parameters: Counter[str] = Counter()
     for path in (ROOT / "autoconv").rglob("*.py"):
         package = path.relative_to(ROOT / "autoconv").parts[0]
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in tables.statements(tables.tree_of(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 for given in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
                     if given.arg not in ("self", "cls"):

@@ -112,6 +112,7 @@ def add_op(graph: Graph, op: Op, inputs: list[np.ndarray], attributes: Any, surr
     return results
 
 
+@pytest.mark.search("op")
 @pytest.mark.parametrize("surrounded", [False, True], ids=["alone", "surrounded"])
 @pytest.mark.parametrize(("op", "group"), groups())
 def test_agrees_with_the_kernel(op: Op, group: list[tuple[int, Sample, str]], surrounded: bool) -> None:

@@ -73,6 +73,7 @@ def prepared(graph: Graph, op: Op, sample: Sample) -> Callable[..., list[Any]]:
     return lambda *more: compiled([*map(np.asarray, sample.inputs), *more, *map(np.copy, seeds)])
 
 
+@pytest.mark.search("op")
 @pytest.mark.parametrize(("op", "sample"), SAMPLES)
 def test_by_a_tape(op: Op, sample: Sample) -> None:
     chosen = registry.perturbed(op, sample)
@@ -149,6 +150,7 @@ def in_an_arm(op: Op, sample: Sample) -> Graph:
     return graph
 
 
+@pytest.mark.search("op")
 @pytest.mark.parametrize(("op", "sample"), SAMPLES)
 @pytest.mark.parametrize("every", [None, 1])
 def test_in_a_loop(op: Op, sample: Sample, every: int | None) -> None:
@@ -158,6 +160,7 @@ def test_in_a_loop(op: Op, sample: Sample, every: int | None) -> None:
         np.testing.assert_allclose(slope, expected, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.search("op")
 @pytest.mark.parametrize(("op", "sample"), SAMPLES)
 def test_in_an_arm(op: Op, sample: Sample) -> None:
     graph = in_an_arm(op, sample)

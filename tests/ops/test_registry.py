@@ -186,6 +186,7 @@ def test_first_gradient(op: Op, sample: Sample) -> None:
     check_gradient(graph, sample, perturbed(op, sample))
 
 
+@pytest.mark.search("op")
 @pytest.mark.parametrize(("op", "sample"), list(differentiable_samples()))
 def test_second_gradient(op: Op, sample: Sample) -> None:
     wrt = perturbed(op, sample)
