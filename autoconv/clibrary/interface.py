@@ -14,7 +14,7 @@ from autoconv.errors import UnsupportedError
 from autoconv.graph.dtypes import DTYPES
 from autoconv.graph.types import ArrayType, Dimension, TensorType
 from autoconv.operators.regions.layout import Grown, Instance, Layout, Leaf, Parts, Static
-from autoconv.runtime.objects.variable import Storage
+from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.api.declared_arguments import OpenArgument, Trace
 

@@ -8,14 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.cluster.worker import Worker
+from autoconv.cluster.worker import CellKey, Worker
 from autoconv.errors import InvalidArgumentError, Place, UnavailableError
+from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
 from autoconv.graph.text import to_text
 from autoconv.graph.types import TensorType
+from autoconv.runtime.objects.storage import RemoteStorage
 from autoconv.runtime.support.spans import current_place
 
 _START = 120.0  # seconds for the first answer of a worker
+_LONGEST_INLINE = 4096  # characters; the text of an eager op has some 100
+_MOST_TEXTS = 1024  # graphs whose references are kept
 
 
 class RayTask:
@@ -26,8 +30,9 @@ class RayTask:
         self.name = f"/job:{job}/task:{number}"
         self.address = address
         actor = ray.remote(Worker)
-        self._actor = actor.options(max_restarts=-1, num_cpus=0, resources=resources).remote()
+        self._actor = actor.options(max_restarts=-1, num_cpus=0, resources=resources).remote(self.name)
         self._is_lost = False
+        self._texts: dict[str, Any] = {}
 
     def wait_until_ready(self) -> int:
         """Return the number of the worker's process, also of one that starts again. Raises UnavailableError."""
@@ -67,22 +72,79 @@ class RayTask:
             where = "" if what is None or what.span is None else f" ({what.span})"
             raise InvalidArgumentError(f"a graph with Python objects cannot be sent to {self.name}{where}")
         types = [value.type for value in graph.outputs]
-        sent = self.ray.put(text)
-        return lambda arguments: self.call(sent, arguments, types)
+        sent = self._sent_text(text)
+        assigns = bool(graph.effects & Effects.WRITE)
+        return lambda arguments: self.call(sent, arguments, types, assigns)
 
-    def call(self, sent: Any, arguments: Sequence[Any], types: Sequence[Any]) -> list[Any]:
-        """Start a run of a graph in the worker, and return its results as RayArrays."""
+    def call(self, sent: Any, arguments: Sequence[Any], types: Sequence[Any], assigns: bool = False) -> list[Any]:
+        """Start a run of a graph in the worker, and return its results as RayArrays.
+
+        A graph that assigns variables has run at the return; its errors are raised here.
+        """
+        actor = self._ready_actor()
+        count = len(types) + assigns
+        answer = actor.run.options(num_returns=count).remote(sent, assigns, *map(self._sent, arguments))
+        references = [answer] if count == 1 else answer or []
+        place = current_place()
+        if assigns:
+            self.value_of(references.pop(), place)
+        return [RayArray(self, *pair, place) for pair in zip(references, types, strict=True)]
+
+    def read_cell(self, number: int, name: str) -> np.ndarray:
+        """Return the value of a variable; raises UnavailableError if it was lost with the process."""
+        return np.array(self.value_of(self._ready_actor().read_cell.remote(CellKey(number, name)), current_place()))
+
+    def set_cell(self, number: int, value: object) -> None:
+        """Set the value of a variable to an array of this process or of the worker."""
+        self.value_of(self._ready_actor().set_cell.remote(number, self._sent(value)), current_place())
+
+    def drop_cell(self, number: int) -> None:
+        """Free the memory of a variable."""
+        if self.ray.is_initialized():
+            self._actor.drop_cell.remote(number)
+
+    def _sent_text(self, text: str) -> Any:
+        """Return a graph's text as it is sent with each call: itself if it is short, else a reference to it."""
+        if len(text) <= _LONGEST_INLINE:
+            return text
+        reference = self._texts.get(text)
+        if reference is None:
+            reference = self.ray.put(text)
+            if len(self._texts) < _MOST_TEXTS:
+                self._texts[text] = reference
+        return reference
+
+    def _ready_actor(self) -> Any:
         if self._is_lost:
             self.wait_until_ready()
-        sent_arguments = [
-            argument.reference if isinstance(argument, RayArray)
-            else argument.fetch() if hasattr(argument, "fetch") else argument
-            for argument in arguments
-        ]  # fmt: skip
-        answer = self._actor.run.options(num_returns=len(types)).remote(sent, *sent_arguments)
-        references = [answer] if len(types) == 1 else answer or []
-        place = current_place()
-        return [RayArray(self, *pair, place) for pair in zip(references, types, strict=True)]
+        return self._actor
+
+    def _sent(self, argument: object) -> Any:
+        """Return an argument in the form in which it is sent: references to what the worker has."""
+        if isinstance(argument, RayArray):
+            return argument.reference
+        if isinstance(argument, RemoteStorage) and argument.task is self:
+            return CellKey(argument.number, argument.name)
+        return argument.fetch() if hasattr(argument, "fetch") else argument
+
+    def value_of(self, reference: Any, place: Place | None) -> Any:
+        """Return what a reference refers to. Raises the error of its computation, with the user's line."""
+        exceptions = self.ray.exceptions
+        try:
+            return self.ray.get(reference)
+        except exceptions.RayTaskError as error:
+            raise self._of_program(error, place) from None
+        except (exceptions.RayActorError, exceptions.ObjectLostError) as error:
+            raise self.lost(error) from None
+
+    def _of_program(self, error: Any, place: Place | None) -> BaseException:
+        """Return the error that a graph raised, with the user's line."""
+        result: Any = error.cause if isinstance(error.cause, BaseException) else error
+        if isinstance(result, (self.ray.exceptions.RayActorError, self.ray.exceptions.ObjectLostError)):
+            return self.lost(result)
+        if getattr(result, "place", False) is None:
+            result.place = place
+        return result  # type: ignore[no-any-return]
 
 
 def to_text_of(node: Any) -> str:
@@ -104,20 +166,5 @@ class RayArray:
 
     def fetch(self) -> np.ndarray:
         if self._array is None:
-            ray = self._task.ray
-            try:
-                self._array = np.asarray(ray.get(self.reference))
-            except ray.exceptions.RayTaskError as error:
-                raise self._of_program(error) from None
-            except (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError) as error:
-                raise self._task.lost(error) from None
+            self._array = np.asarray(self._task.value_of(self.reference, self._place))
         return self._array
-
-    def _of_program(self, error: Any) -> BaseException:
-        """Return the error that the graph raised, with the user's line."""
-        result: Any = error.cause if isinstance(error.cause, BaseException) else error
-        if isinstance(result, (self._task.ray.exceptions.RayActorError, self._task.ray.exceptions.ObjectLostError)):
-            return self._task.lost(result)
-        if getattr(result, "place", False) is None:
-            result.place = self._place
-        return result  # type: ignore[no-any-return]

@@ -1,37 +1,74 @@
-"""The process of a task: it runs graphs that arrive as text, each compiled once."""
+"""The process of a task: it holds variables, and runs graphs that arrive as text, each compiled once."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends import compile_graph
 from autoconv.backends.protocol import CompiledGraph
+from autoconv.errors import UnavailableError
 from autoconv.graph.text_parser import from_text
 from autoconv.ops import OPS
+from autoconv.ops.control.resources import Cell
+
+
+@dataclass(frozen=True)
+class CellKey:
+    """Stands for a variable of the worker among the arguments of a graph."""
+
+    number: int
+    name: str
 
 
 class Worker:
-    """A task's state: the graphs that it has compiled, by their text."""
+    """A task's state: the graphs that it has compiled, by their text, and the variables that it holds."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._compiled: dict[str, CompiledGraph] = {}
+        self._cells: dict[int, Cell] = {}
 
     def ready(self) -> int:
         """Return the number of the process."""
         return os.getpid()
 
-    def run(self, text: str, *arguments: Any) -> Any:
-        """Run a graph on arrays; return an array, or as many as the graph has outputs. Raises the graph's errors."""
+    def run(self, text: str, acknowledges: bool, *arguments: Any) -> Any:
+        """Run a graph on arrays and variables; return an array, or as many as the graph has outputs.
+
+        With `acknowledges` a None follows these. Raises the graph's errors, and UnavailableError for a lost variable.
+        """
         if text not in self._compiled:
             self._compiled[text] = compile_graph(from_text(text, OPS))
-        # Arrays of another process have dtypes of their own, which native code does not take.
-        results = self._compiled[text]([_own_copy(argument) for argument in arguments])
-        return results[0] if len(results) == 1 else tuple(results)
+        results = self._compiled[text](list(map(self._own, arguments)))
+        found = (*results, None) if acknowledges else tuple(results)
+        return found[0] if len(found) == 1 else found
 
+    def read_cell(self, key: CellKey) -> Any:
+        """Return the value of a variable."""
+        return self._cell(key).value
 
-def _own_copy(argument: Any) -> Any:
-    return np.array(argument) if isinstance(argument, np.ndarray) else argument
+    def set_cell(self, number: int, value: Any) -> None:
+        """Set the value of a variable, also of a new one."""
+        self._cells[number] = Cell(np.array(value))
 
+    def drop_cell(self, number: int) -> None:
+        """Free a variable."""
+        self._cells.pop(number, None)
+
+    def _cell(self, key: CellKey) -> Cell:
+        if key.number not in self._cells:
+            raise UnavailableError(
+                f"the value of the variable {key.name!r} was lost with the process of {self._name}: assign one, or "
+                "restore a checkpoint"
+            )
+        return self._cells[key.number]
+
+    def _own(self, argument: Any) -> Any:
+        """Return an argument of this process: arrays of another one have dtypes that native code does not take."""
+        if isinstance(argument, CellKey):
+            return self._cell(argument)
+        return np.array(argument) if isinstance(argument, np.ndarray) else argument

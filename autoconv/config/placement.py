@@ -10,7 +10,7 @@ import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from autoconv.config.device_spec import DeviceSpec
 from autoconv.config.devices import add_logical_device, get_visible_devices, list_logical_devices
@@ -28,6 +28,20 @@ class Task(Protocol):
 
     def compile(self, graph: object) -> Callable[[Sequence[object]], list[object]]:
         """Send a graph; return what runs it there on a list of arguments."""
+
+
+@runtime_checkable
+class HoldsVariables(Protocol):
+    """A task whose process holds the values of variables, each in a cell of a number."""
+
+    def read_cell(self, number: int, name: str) -> Any:
+        """Return the value of a variable as an array. Raises UnavailableError if it was lost with the process."""
+
+    def set_cell(self, number: int, value: object) -> None:
+        """Set the value of a variable, also of a new or lost one."""
+
+    def drop_cell(self, number: int) -> None:
+        """Free the memory of a variable."""
 
 
 TASKS: dict[tuple[str, int], Task] = {}
@@ -197,6 +211,7 @@ __all__ = [
     "ACCELERATOR",
     "DEFAULT_DEVICE",
     "HOST",
+    "HoldsVariables",
     "TASKS",
     "Task",
     "add_task",

@@ -13,7 +13,7 @@ from autoconv.backends.onnx import to_onnx
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ResourceType
 from autoconv.onnx.checksum import sealed
-from autoconv.runtime.objects.variable import Storage
+from autoconv.runtime.objects.storage import Storage
 from autoconv.storage.files import replacing
 from autoconv.tracing.api.declared_arguments import traced
 from autoconv.tracing.views.portable import prepared

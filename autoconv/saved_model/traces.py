@@ -15,7 +15,7 @@ from autoconv.graph.text_parser import from_text
 from autoconv.graph.types import TensorType
 from autoconv.graph.verify import verify
 from autoconv.ops.record import OPS
-from autoconv.runtime.objects.variable import Storage
+from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.composite_structures import expand_specs
 from autoconv.runtime.support.shape import TensorSpec

@@ -8,7 +8,7 @@ from typing import Any
 
 import autoconv as tf
 from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.objects.variable import Storage
+from autoconv.runtime.objects.storage import Storage
 
 _STREAMS = {"stdout": sys.stdout, "stderr": sys.stderr}
 

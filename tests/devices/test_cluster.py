@@ -117,6 +117,26 @@ def test_workers(run: Run) -> None:
     with tf.device("/job:player/task:9"):
         print(error_of(lambda: tf.constant(1.0)))
 
+    with tf.device("/job:player/task:1"):
+        there = tf.Variable([1.0, 2.0], name="there")
+    print(there.device, there.assign_add(x).numpy(), (there + v).device[-5:])
+    calls.clear()
+    @tf.function
+    def trained(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((there * x - 2.0) ** 2)
+        slope = tape.gradient(loss, there)
+        for _ in tf.range(2):
+            there.assign_sub(0.25 * slope)
+        v.assign_add(1.0)
+        return loss
+    print(trained(x).numpy(), there.numpy(), calls, v.numpy())
+    @tf.function
+    def failing(x):
+        there.assign_add(tf.linalg.cholesky(x)[0])
+    print(error_of(lambda: failing(tf.constant([[-1.0, 0.0], [0.0, 1.0]]))).splitlines()[1].strip(), there.numpy())
+    kept = there.numpy()
+
     first = TASKS["player", 1].wait_until_ready()
     @tf.function
     def long(x):
@@ -130,6 +150,8 @@ def test_workers(run: Run) -> None:
     print(error_of(waiting.numpy)[:81])
     with tf.device("/job:player/task:1"):
         print((tf.constant(1.0) + 1).numpy(), c.numpy())
+    print(error_of(there.numpy).splitlines()[0][-66:])
+    print(error_of(lambda: trained(x))[:16], there.assign(kept).numpy())
     second = TASKS["player", 1].wait_until_ready()
     print(first != second, TASKS["player", 0].wait_until_ready() != second)
     print(error_of(lambda: tf.config.experimental_connect_to_cluster(tf.train.ClusterSpec({"x": ["localhost:2222"]}))))
@@ -144,8 +166,13 @@ def test_workers(run: Run) -> None:
         "[[1.]]",
         "return tf.linalg.cholesky(x)",
         "InvalidArgumentError: /job:player/replica:0/task:9/device:CPU:0 unknown device.",
+        f"{name.format(1)} [2. 4.] CPU:0",
+        "36.0 [ 2. -8.] [1, 1, 1] 4.0",
+        "there.assign_add(tf.linalg.cholesky(x)[0]) [ 2. -8.]",
         "UnavailableError: the worker /job:player/task:1 at localhost:2223 was lost: its process"[:81],
         "2.0 [4. 6.]",
+        "process of /job:player/task:1: assign one, or restore a checkpoint",
+        "UnavailableError [ 2. -8.]",
         "True True",
         "ValueError: the address 'localhost:2222' of /job:x/task:0 is in use: it is that of /job:player/task:0",
     ]

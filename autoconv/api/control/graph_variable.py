@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.runtime.objects.variable import Storage, Variable
+from autoconv.runtime.objects.storage import Storage
+from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.objects.variable_updates import VariableAggregation, VariableSynchronization
 from autoconv.runtime.recording.name_scopes import current_scope
 from autoconv.runtime.recording.regions import current_region, recording

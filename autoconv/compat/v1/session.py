@@ -18,7 +18,7 @@ from autoconv.compat.v1.slices import Slice, slice_of
 from autoconv.graph.dtypes import string
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType, shapes_compatible
-from autoconv.runtime.objects.variable import Storage
+from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.operation import EVALUATE, TensorOperation

@@ -13,7 +13,7 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ResourceType, TensorType
 from autoconv.ops import OPS
 from autoconv.optimise import optimise
-from autoconv.runtime.objects.variable import Storage
+from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.execute.differentiable import Derivable, array_of
 

@@ -112,3 +112,7 @@ assign_sub_variable = define(
     kernel=quiet(_assign_subtract), gradient=_assigned, effects=Effects.READ | Effects.WRITE,
     samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
+
+ON_VARIABLES = frozenset(
+    op.name for op in (read_variable, assign_variable, assign_add_variable, assign_sub_variable)
+)  # their first operand is a variable

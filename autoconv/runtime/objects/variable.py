@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autoconv.config.placement import DEFAULT_DEVICE, current_request, placed
-from autoconv.graph.dtypes import DType, as_dtype, resource
-from autoconv.graph.graph import Value
-from autoconv.graph.types import ResourceType, Shape, TensorType
+from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.types import Shape, TensorType
 from autoconv.runtime.annotations import ShapeLike, TensorLike
+from autoconv.runtime.objects.storage import Storage, storage_on
 from autoconv.runtime.objects.variable_updates import (
     Part,
     VariableAggregation,
@@ -27,7 +25,7 @@ from autoconv.runtime.objects.variable_updates import (
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.name_scopes import current_scope
-from autoconv.runtime.recording.regions import Region, current_contract, current_region, recording
+from autoconv.runtime.recording.regions import current_contract, current_region, recording
 from autoconv.runtime.recording.tracebacks import presented_methods
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -37,30 +35,6 @@ from autoconv.runtime.tensors.static_values import computed_value, static_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor, TensorReference
 from autoconv.runtime.tensors.tensor_methods import TensorMethods
-
-_NUMBERS = itertools.count()
-
-
-class Storage:
-    """The memory of a variable's value; graphs refer to the storage, not to the Python object."""
-
-    __slots__ = ("__weakref__", "name", "number", "shape", "value", "variable")
-
-    def __init__(self, value: np.ndarray, shape: Shape, name: str) -> None:
-        self.value = value
-        self.shape = shape
-        self.name = name
-        self.number = next(_NUMBERS)
-        self.variable: Callable[[], Any] = lambda: None  # a weak reference to the variable
-
-    dtype = resource
-
-    @property
-    def type(self) -> ResourceType:
-        return ResourceType(TensorType(as_dtype(self.value.dtype), self.shape))
-
-    def __autoconv_resource__(self, region: Region) -> Value:
-        return region.trace.capture(self, self.type, self.name)
 
 
 class VariableType(type):
@@ -120,14 +94,14 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
             raise ValueError("The `initial_value` arg to `autoconv.Variable` has to be given; found None.")
         array = _initial_array(initial_value, as_dtype(dtype) if dtype is not None else None)
         declared = as_shape(shape) if shape is not None else array.shape
-        self._storage = Storage(array, declared, current_scope() + (name or "Variable"))
+        region = current_region()
+        self._device = placed(current_request() if region is None else region.trace.device)
+        self._storage = storage_on(self._device, array, declared, current_scope() + (name or "Variable"))
         self._storage.variable = weakref.ref(self)
         self._trainable = is_trainable(trainable, synchronization)
         self.constraint = constraint
         self.synchronization = synchronization or VariableSynchronization.AUTO
         self.aggregation = aggregation or VariableAggregation.NONE
-        region = current_region()
-        self._device = placed(current_request() if region is None else region.trace.device)
         if region is not None:
             region.contract.on_variable_created(self)
 
@@ -152,7 +126,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
     @property
     def dtype(self) -> DType:
-        return as_dtype(self._storage.value.dtype)
+        return self._storage.element_type
 
     @property
     def shape(self) -> TensorShape:

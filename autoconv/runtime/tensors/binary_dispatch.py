@@ -16,7 +16,8 @@ from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor, is_tensor, to_array
-from autoconv.runtime.tensors.dispatch import NUMBERS, apply
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.remote_ops import NUMBERS
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.symbolic import set_size_function
 from autoconv.runtime.tensors.tensor import Tensor

@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 
 from autoconv.config import SETTINGS
-from autoconv.config.placement import eager_device, other_device_request, task_of
-from autoconv.errors import AutoconvError, InaccessibleTensorError, InvalidArgumentError
+from autoconv.config.placement import other_device_request
+from autoconv.errors import AutoconvError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64, string
-from autoconv.graph.graph import Graph, Value
+from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import ARITHMETIC, EVERY
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
+from autoconv.ops.control.resources import ON_VARIABLES
 from autoconv.ops.record import Op
 from autoconv.ops.values.list_value import ListValue
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.recording.value_names import display_name, out_of_scope
-from autoconv.runtime.support.spans import current_place, current_span
+from autoconv.runtime.recording.value_names import display_name
+from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import native_eager
 from autoconv.runtime.tensors.conversion import (
     APPLY,
@@ -33,11 +34,9 @@ from autoconv.runtime.tensors.conversion import (
     weak_dtype,
 )
 from autoconv.runtime.tensors.dtype_checks import check_dtypes
-from autoconv.runtime.tensors.remote_tensor import RemoteTensor
+from autoconv.runtime.tensors.remote_ops import NUMBERS, array_of, home_of, run_remotely, type_of_operand
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
-
-NUMBERS = (bool, int, float, complex)
 
 # Ops that have Python's meaning for operands that are all Python numbers: exact, checked ints and Python's errors.
 _PYTHON_OPS = {one.typed: one.number for one in EVERY if one.number is not None}
@@ -107,8 +106,9 @@ def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, 
     """Append a node for the op; `values` are tensors, constants and graph values."""
     shown = name or display_name(op.name)
     inputs = [graph_value(region, value, f"{shown}/{_OPERANDS[min(i, 3)]}") for i, value in enumerate(values)]
+    home = home_of(values) if op.name in ON_VARIABLES else ""
     try:
-        node = region.record(op.name, inputs, attributes, shown=shown)
+        node = region.record(op.name, inputs, attributes, shown=shown, device=home or region.trace.device)
     except (TypeError, ValueError) as error:
         if isinstance(error, AutoconvError) and error.place is None:
             error.place = current_place()
@@ -331,11 +331,12 @@ def _kind_name(dtype: DType) -> str:
 
 def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     assert op.kernel is not None
-    if other_device_request():
-        remote = _run_remotely(op, values, attributes)
+    home = home_of(values) if op.name in ON_VARIABLES else ""
+    if home or other_device_request():
+        remote = run_remotely(op, values, attributes, home)
         if remote is not None:
             return remote
-    arrays = [_as_array(v) for v in values]
+    arrays = [array_of(v) for v in values]
     check_dtypes(op, values, arrays, attributes)
     try:
         results = (
@@ -348,41 +349,12 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
         raise
     weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
     if not weak and any(isinstance(v, EagerTensor) and v._weak for v in values):
-        types = op.result_types([_type_of_operand(v) for v in values], attributes)
+        types = op.result_types([type_of_operand(v) for v in values], attributes)
         flags = [isinstance(t, TensorType) and t.weak for t in types]
         return tuple(map(_wrapped, results, flags)) if isinstance(results, tuple) else _wrapped(results, flags[0])
     if isinstance(results, tuple):
         return tuple(_wrapped(r, weak) for r in results)
     return _wrapped(results, weak)
-
-
-def _run_remotely(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
-    """Run an op on tensors in the task of a cluster that the enclosing block requests; None if it requests none."""
-    task = task_of(eager_device()) if op.name not in ("python_cast", "constant") else None
-    if task is None or not all(isinstance(value, (Tensor, np.ndarray, np.generic)) for value in values):
-        return None
-    graph = Graph(op.name)
-    inputs = [graph.add_parameter(_type_of_operand(value)) for value in values]
-    graph.outputs = list(graph.add(op, inputs, attributes, span=current_span()).results)
-    if not graph.outputs or not all(isinstance(value.type, TensorType) for value in graph.outputs):
-        return None
-    operands = [value.remote if isinstance(value, RemoteTensor) else _as_array(value) for value in values]
-    results = tuple(map(RemoteTensor, task.compile(graph)(operands)))
-    return results[0] if len(results) == 1 else results
-
-
-def _type_of_operand(value: Any) -> Any:
-    return value.type if hasattr(value, "type") else TensorType(as_dtype(value.dtype), np.shape(value))
-
-
-def _as_array(value: object) -> Any:
-    if isinstance(value, EagerTensor):
-        return value._array
-    if isinstance(value, SymbolicTensor):
-        raise InaccessibleTensorError(out_of_scope(value.value_in_graph))
-    if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__autoconv_resource__"):
-        return value
-    return np.array(value, weak_dtype(value).numpy) if isinstance(value, NUMBERS) else value
 
 
 def _wrapped(result: Any, weak: bool) -> Any:

@@ -26,10 +26,10 @@ class RemoteTensor(EagerTensor):
 
     __slots__ = ("remote",)
 
-    def __init__(self, remote: Any) -> None:
+    def __init__(self, remote: Any, device: str = "") -> None:
         self.remote = remote
         self._weak = False
-        self._device = eager_device()
+        self._device = device or eager_device()
 
     @property
     def _array(self) -> np.ndarray:  # type: ignore[override]

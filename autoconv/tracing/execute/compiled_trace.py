@@ -17,7 +17,8 @@ from autoconv.graph.types import ArrayType, ObjectType
 from autoconv.operators.regions.layout import leaf_types
 from autoconv.operators.regions.marshalling import rebuild
 from autoconv.optimise import optimise
-from autoconv.runtime.objects.variable import Storage, Variable
+from autoconv.runtime.objects.storage import Storage
+from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from typing import Any
 
@@ -15,7 +15,7 @@ from autoconv.config.placement import DEFAULT_DEVICE, is_default, placed, pool_o
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.graph import Graph, Node, Span, Value, has_recursion
 from autoconv.graph.region_flow import result_sources
-from autoconv.graph.types import TensorType
+from autoconv.graph.types import ResourceType, TensorType
 from autoconv.optimise import optimise
 from autoconv.optimise.partition import Part, is_constant, partition, places
 from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
@@ -52,25 +52,31 @@ class PlacedGraph:
         self._contract = contract
         self._device = device
         self._backend = backend
-        self._stages: list[list[tuple[Part, Callable[[Sequence[Any]], list[Any]]]]] | None = None
+        self._stages: dict[tuple[str, ...], list[list[tuple[Part, Callable[[Sequence[Any]], list[Any]]]]]] = {}
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
-        if self._stages is None:
-            stages = partition(self._graph, self._place, self._is_divided)
-            self._stages = [[(part, self._compiled(part)) for part in stage] for stage in stages]
         values: dict[Value, Any] = dict(zip(self._graph.parameters, arguments, strict=True))
-        for stage in self._stages:
+        variables = {value: given for value, given in values.items() if isinstance(value.type, ResourceType)}
+        homes = {value: given.home for value, given in variables.items() if hasattr(given, "home")}
+        key = tuple(f"{value.name} {home}" for value, home in homes.items())
+        if key not in self._stages:
+            stages = partition(self._graph, lambda node: self._place(node, homes), self._is_divided)
+            self._stages[key] = [[(part, self._compiled(part)) for part in stage] for stage in stages]
+        for stage in self._stages[key]:
             jobs = [_Job(run, [_argument_for(values[value], part) for value in part.inputs]) for part, run in stage]
             for (part, _), found in zip(stage, _run_all(jobs), strict=True):
                 values.update(zip(part.outputs, found, strict=True))
         found = [values[value] for value in self._graph.outputs]
         return [_fetched(value) for value in found] if self._fetches else found
 
-    def _place(self, node: Node) -> str:
-        """Return the device of a node. Nodes on variables and objects of this process run here."""
+    def _place(self, node: Node, homes: Mapping[Value, str]) -> str:
+        """Return the device of a node. Nodes on variables and objects of this process run here.
+
+        `homes` are the devices of variables that other processes hold.
+        """
         found = self._device_for(node.device)
-        is_elsewhere = task_of(found) is not None and (not _can_be_sent(node) or self._is_divided(node))
-        return DEFAULT_DEVICE if is_elsewhere else found
+        stays = task_of(found) is not None and (not _can_be_sent(node, found, homes) or self._is_divided(node))
+        return DEFAULT_DEVICE if stays else found
 
     def _is_divided(self, node: Node) -> bool:
         """Return whether the regions of a node have nodes of several devices, or of another one than its own."""
@@ -130,8 +136,10 @@ def _is_number(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.type.shape == ()
 
 
-def _can_be_sent(node: Node) -> bool:
-    return all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)) and bool(node.results)
+def _can_be_sent(node: Node, device: str, homes: Mapping[Value, str]) -> bool:
+    """Return whether a node has tensors only, and variables whose values are on the device."""
+    values = [value for value in node.inputs if homes.get(value) != device]
+    return all(isinstance(value.type, TensorType) for value in (*values, *node.results)) and bool(node.results)
 
 
 def _argument_for(value: Any, part: Part) -> Any:

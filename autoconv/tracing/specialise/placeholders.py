@@ -82,7 +82,7 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
     class ArgumentStorage:
         value_in_root = value_in_graph
         name, shape, type = variable.storage.name, variable.storage.shape, variable.storage.type
-        value = variable.storage.value
+        value, element_type = variable.storage.value, variable.storage.element_type
 
         @staticmethod
         def __autoconv_resource__(region: Any) -> Any:

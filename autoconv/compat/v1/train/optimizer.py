@@ -16,7 +16,7 @@ from autoconv.api.tensors.maths import sign, sqrt
 from autoconv.compat.v1.collections import trainable_variables
 from autoconv.compat.v1.operations import group
 from autoconv.compat.v1.variables import Variable
-from autoconv.runtime.objects.variable import Storage
+from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 
