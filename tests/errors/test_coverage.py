@@ -75,6 +75,10 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "… is changed, and which object that is depends on a tensor",
     ): ONLY_COMPILE,
     (
+        "autoconv/operators/regions/loop_aliases.py",
+        "a loop rebinds …, and another name refers to a list in its v",
+    ): CANNOT,
+    (
         "autoconv/operators/control/recursion.py",
         "…",
     ): "no error: leaves what is recorded of a function that calls itself",

@@ -7,7 +7,6 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_
-from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.operators.control.conditionals import has_code, truth
 from autoconv.operators.control.staging import aligned
@@ -30,15 +29,14 @@ from autoconv.operators.regions.layout import (
     Variant,
     is_object_layout,
     layout_of,
-    leaf_types,
     state_layout,
 )
 from autoconv.operators.regions.layout_join import join_layouts, joined_lists
-from autoconv.operators.regions.loop_aliases import joined_state, shared_by
-from autoconv.operators.regions.marshalling import emit, rebuild
+from autoconv.operators.regions.loop_aliases import joined_state
+from autoconv.operators.regions.marshalling import emit
 from autoconv.operators.regions.region_body import Body, Recorded, as_tuple, record_body, unify_captures, write_spot
 from autoconv.operators.regions.shared_identity import frozen_where_shared
-from autoconv.operators.regions.shared_lists import freeze_copies
+from autoconv.operators.regions.shared_lists import SharedLists, shared_lists
 from autoconv.runtime.objects.containers import TracedList, heap_of
 from autoconv.runtime.objects.symbolic_objects import box
 from autoconv.runtime.recording.journal import Location
@@ -50,7 +48,8 @@ class LoopRecording:
     """A while loop, recorded once for each set of layouts until an iteration preserves them.
 
     The state is that of the variables `names`, and behind it the contents of `spots`. Attributes of the last recording:
-    `checked` and `stepped` are the regions of test and body; `initial` and `after` are the state before the loop and at
+    `checked` and `stepped` are the regions of test and body; `shared` are the places of the state that may hold one
+    list; `initial` and `after` are the state before the loop and at
     the end of an iteration. `new` are the spots that this recording was the first to write, `shown` its deferred
     prints.
     """
@@ -76,8 +75,7 @@ class LoopRecording:
         self.parent, self.test, self.body, self.state, self.names, self.spots = parent, test, body, state, names, spots
         self.count = len(names)
         self.layouts: list[Layout] = [state_layout(value, parent) for value in state]
-        self.twins: frozenset[int] = frozenset()  # positions of state that holds containers with another name
-        self._bound_with = self.twins
+        self.shared = SharedLists()
         self._frozen_before = dict(parent.trace.frozen)
 
     def record(self) -> None:
@@ -90,7 +88,6 @@ class LoopRecording:
             # The list has moved into the graph since.
             if heap_of(value) is not None and not is_object_layout(self.layouts[position]):
                 self.layouts[position] = state_layout(value, parent)
-        self._bound_with = self.twins
         with unnoted_changes(self.body, self.state, current_place()):
             self._record_iteration()
         spots = {**self.checked.spots, **self.stepped.spots}
@@ -114,14 +111,11 @@ class LoopRecording:
 
     def _bind(self, region: Region) -> list[Any]:
         """Create parameters for the state, as Python values; write those of spots to them."""
-        values = []
-        for layout in self.layouts:
-            leaves = [region.graph.add_parameter(x, f"{region.trace.scope}Placeholder") for x in leaf_types(layout)]
-            values.append(rebuild(layout, iter(leaves)))
+        name = f"{region.trace.scope}Placeholder"
+        parameters = [region.graph.add_parameter(type_, name) for type_ in self.shared.types(self.layouts)]
+        values = self.shared.rebuild(self.layouts, parameters, region)
         for spot, value in zip(self.spots.values(), values[self.count :], strict=True):
             write_spot(spot, value)
-        for position in self.twins:
-            freeze_copies(region, values[position], self.layouts[position])
         return values[: self.count]
 
     def _tested(self, region: Region, bound: dict[Any, Any]) -> Any:
@@ -153,10 +147,7 @@ class LoopRecording:
         return result
 
     def _joined_variables(self) -> dict[int, Layout]:
-        """Return the joined layouts of variables, and under `compile` of attributes and cells, by position.
-
-        Containers among them that have another name are added to the twins.
-        """
+        """Return the joined layouts of variables, and under `compile` of attributes and cells, by position."""
         spots = [*self.spots.values()]
         bound = [*range(self.count)]
         if not self.parent.contract.keeps_identity:
@@ -166,7 +157,6 @@ class LoopRecording:
             [column[n] for n in bound] for column in (self.layouts, self.initial, self.after, titles)
         )
         state = joined_state(self.parent, self.stepped.region, layouts, first, last, names, self.spots)
-        self.twins |= {bound[n] for n in shared_by(last, self.parent)}
         return dict(zip(bound, state, strict=True))
 
     def settle(self, widened: list[Layout], moved: bool) -> bool:
@@ -185,9 +175,10 @@ class LoopRecording:
             self.new = {key: spot for key, spot in self.new.items() if not is_moved(spot.owner)}
             widened = widened[:count]
         refuse_changed_copies(parent, [*self.spots.values(), *self.new.values()])
-        if not self.new and not moved and widened == self.layouts and self.twins == self._bound_with:
+        shared = self.shared.widened(shared_lists([[x] for x in self.after], widened, [self.stepped.region]))
+        if not self.new and not moved and widened == self.layouts and shared == self.shared:
             return True
-        self.layouts = widened
+        self.layouts, self.shared = widened, shared
         self.spots.update(self.new)
         return False
 
@@ -199,31 +190,25 @@ class LoopRecording:
 
     def finished(self) -> tuple[Any, ...]:
         """Record the `while` node for the settled layouts; write the spots and return the variables after the loop."""
-        first = self._emitted(self.initial, self.parent)
+        first = self.shared.emit(self.initial, self.layouts, self.parent)
         with recording(self.checked.region):
             condition = emit(self.checked.results[0], Leaf(TensorType(bool_, (), True)), self.checked.region)
             self.checked.region.graph.outputs = condition
         with recording(self.stepped.region):
-            self.stepped.region.graph.outputs = self._emitted(self.after, self.stepped.region)
+            self.stepped.region.graph.outputs = self.shared.emit(self.after, self.layouts, self.stepped.region)
         captures = unify_captures([self.checked.region, self.stepped.region], len(first))
         node = self.parent.record(
             "while",
             [*first, *captures],
             {"state": len(first)},
             regions=[self.checked.region.graph, self.stepped.region.graph],
-            types=[leaf for layout in self.layouts for leaf in leaf_types(layout)],
+            types=self.shared.types(self.layouts),
             shown="while",
         )
-        values = iter(node.results)
-        rebuilt = [rebuild(layout, values) for layout in self.layouts]
+        rebuilt = self.shared.rebuild(self.layouts, node.results, self.parent)
         for spot, value in zip(self.spots.values(), rebuilt[self.count :], strict=True):
             write_spot(spot, value)
-        for position in self.twins:
-            freeze_copies(self.parent, rebuilt[position], self.layouts[position])
         return tuple(rebuilt[: self.count])
-
-    def _emitted(self, state: Sequence[Any], region: Region) -> list[Value]:
-        return [x for value, layout in zip(state, self.layouts, strict=True) for x in emit(value, layout, region)]
 
 
 def _widened_contents(spot: Location, layout: Layout, value: object, region: Region) -> Layout:

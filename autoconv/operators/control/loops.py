@@ -25,7 +25,7 @@ from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.unrolling import unrolled
-from autoconv.operators.control.variants import defined
+from autoconv.operators.control.variants import defined, has_one_length
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.dataset_protocol import is_stream
 from autoconv.operators.support.generator_expressions import Generated, GeneratorExpression, Source
@@ -293,6 +293,8 @@ def iterate(iterable: object) -> Any:
             "the number of iterations is known only at run time, and this loop cannot become part of the graph",
             current_place(), "a for statement of its own",
         )  # fmt: skip
+    if type(iterable) is Variant and has_one_length(iterable):
+        return iterable
     staged = as_staged(iterable)
     if staged is None or not is_staged_iterable(staged):
         return iterable

@@ -28,13 +28,12 @@ from autoconv.operators.regions.layout import (
     holds_made_here,
     is_container,
     layout_of,
-    leaf_types,
 )
 from autoconv.operators.regions.layout_join import join_layouts, joined_lists
-from autoconv.operators.regions.marshalling import STAGE_ARMS, emit, rebuild
+from autoconv.operators.regions.marshalling import STAGE_ARMS
 from autoconv.operators.regions.region_body import Body, Recorded, applied, record_body, unify_captures, write_spot
 from autoconv.operators.regions.shared_identity import frozen_where_shared, shared_identities
-from autoconv.operators.regions.shared_lists import share, shared_lists
+from autoconv.operators.regions.shared_lists import SharedLists, shared_lists
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.unsharing import changed_copies, layout_as_left
 from autoconv.operators.support.narrowed_classes import note_class, note_results
@@ -61,22 +60,19 @@ def stage_arms(
         parent.trace.frozen = dict(frozen)  # this recording freezes objects anew
         settled = _emit_arm_outputs(parent, index, arms, inputs, names)
     regions = [arm.region for arm in settled.recorded]
-    twins = shared_lists(settled.columns, settled.layouts, settled.recorded)
     captures = unify_captures(regions)
     node = parent.record(
         "cond",
         [index.value_in_graph, *captures],
         {},
         regions=[region.graph for region in regions],
-        types=[leaf for layout in settled.layouts for leaf in leaf_types(layout)],
+        types=settled.shared.types(settled.layouts),
         shown="cond",
     )
     if all(arm.diverges for arm in settled.recorded) and any(arm.suspended for arm in settled.recorded):
         raise Suspended(parent)
     note_results(node, regions)
-    values = iter(node.results)
-    rebuilt = [rebuild(layout, values) for layout in settled.layouts]
-    share(rebuilt, settled.layouts, twins, parent)
+    rebuilt = settled.shared.rebuild(settled.layouts, node.results, parent)
     for position, first in settled.same.items():
         rebuilt[position] = rebuilt[first]
     count = len(names)
@@ -92,7 +88,8 @@ def stage_arms(
 class _Settled:
     """The recorded arms of a condition, whose results and `spots` have layouts that hold those of every arm.
 
-    `same` maps the position of a result to an earlier one that is the same object in every arm.
+    `same` maps the position of a result to an earlier one that is the same object in every arm. `shared` are the places
+    in the results that may hold one list.
     """
 
     recorded: list[Recorded]
@@ -100,6 +97,7 @@ class _Settled:
     columns: list[list[Any]]
     layouts: list[Layout]
     same: dict[int, int]
+    shared: SharedLists
 
 
 def _emit_arm_outputs(
@@ -112,9 +110,9 @@ def _emit_arm_outputs(
     spots = list({key: spot for arm in recorded for key, spot in arm.spots.items()}.values())
     columns = [[arm.results[i] for arm in recorded] for i in range(count)]
     columns += [aligned(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots]
-    shared = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
+    moved = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
     raised = move_raised(parent, recorded)
-    if any(shared) or raised or move_parts(parent, dict(zip(names, columns, strict=False))):
+    if any(moved) or raised or move_parts(parent, dict(zip(names, columns, strict=False))):
         return None
     before = set(parent.trace.frozen)
     titles = [*names, *(spot.name for spot in spots)]
@@ -133,24 +131,25 @@ def _emit_arm_outputs(
             for body, arm in zip(arms, recorded, strict=True):
                 check_alias(parent, body, arm.results[position], joined[position], name)
     try:
-        give(recorded, alone, layouts, as_left=bool(apart))
+        shared = give(recorded, alone, layouts, as_left=bool(apart))
     except UnmovedError as unmoved:
         box(unmoved.container)
         return None
-    return _Settled(recorded, spots, alone, layouts, same)
+    return _Settled(recorded, spots, alone, layouts, same, shared)
 
 
 def give(
     recorded: Sequence[Recorded], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], as_left: bool = False
-) -> None:
-    """Emit the outputs of each arm in those layouts; `as_left`: with the state of objects at the arm's end."""
+) -> SharedLists:
+    """Emit the outputs of each arm in those layouts; `as_left`: with the state of objects at the arm's end.
+
+    Returns the places in them that may hold one list, which have outputs of their own.
+    """
+    shared = shared_lists(columns, layouts, [arm.region for arm in recorded])
     for position, arm in enumerate(recorded):
         with recording(arm.region), arm.as_left() if as_left else nullcontext():
-            arm.region.graph.outputs = [
-                value
-                for column, layout in zip(columns, layouts, strict=True)
-                for value in emit(column[position], layout, arm.region)
-            ]
+            arm.region.graph.outputs = shared.emit([column[position] for column in columns], layouts, arm.region)
+    return shared
 
 
 def _record_arms(

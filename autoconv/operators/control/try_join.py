@@ -17,9 +17,8 @@ from autoconv.operators.regions.container_promotion import (
     move_shared,
     refuse_changed_copies,
 )
-from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never, layout_of, leaf_types
+from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never, layout_of
 from autoconv.operators.regions.layout_join import join_layouts
-from autoconv.operators.regions.marshalling import rebuild
 from autoconv.operators.regions.region_body import Recorded, refuse_missing, unify_captures, write_spot
 from autoconv.operators.regions.shared_identity import frozen_where_shared, shared_identities
 from autoconv.operators.regions.tracing_signals import Suspended
@@ -49,12 +48,12 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
         layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
         layouts = frozen_where_shared(layouts, alone, regions_of_arms)
         try:
-            give(arms, alone, layouts)
+            shared = give(arms, alone, layouts)
         except UnmovedError as unmoved:
             take_back(trial, start, written)
             box(unmoved.container)
             return False
-        types = [leaf for layout in layouts for leaf in leaf_types(layout)]
+        types = shared.types(layouts)
         if trial.handlers:
             _join_handlers(trial, types)
         trial.handler.journal = None
@@ -63,8 +62,7 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
         captures = unify_captures(regions, leading)
         graphs: list[Graph] = [region.graph for region in regions]
         node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
-        leaves = iter(node.results)
-        values = [rebuild(layout, leaves) for layout in layouts]
+        values = shared.rebuild(layouts, node.results, parent)
         firsts = [same.get(position, position) for position in range(len(titles))]
         _write(trial.cells, spots, [values[i] for i in firsts], [layouts[i] for i in firsts])
         if all(arm.diverges for arm in arms):  # the code that follows is unreachable

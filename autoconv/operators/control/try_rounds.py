@@ -29,8 +29,7 @@ from autoconv.operators.control.recursion import written_by_calls
 from autoconv.operators.control.staging import give
 from autoconv.operators.control.try_join import join, take_back
 from autoconv.operators.regions.container_promotion import is_moved, move_shared
-from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, home_of, layout_of, leaf_types
-from autoconv.operators.regions.marshalling import rebuild
+from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, home_of, layout_of
 from autoconv.operators.regions.raised_errors import passes_handlers, record_raise
 from autoconv.operators.regions.region_body import Recorded, refuse_missing, write_spot
 from autoconv.operators.regions.shared_identity import frozen_where_shared, require_identity, shared_identities
@@ -216,10 +215,9 @@ class TryRecorder:
         alone = [[NEVER if n in same else value] for n, value in enumerate(values)]
         layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
         layouts = frozen_where_shared(layouts, alone, [body.region])
-        give([body], alone, layouts)
-        parameters = [self.region.graph.add_parameter(leaf, "try") for layout in layouts for leaf in leaf_types(layout)]
-        leaves = iter(parameters)
-        values = [rebuild(layout, leaves) for layout in layouts]
+        shared = give([body], alone, layouts)
+        parameters = [self.region.graph.add_parameter(type_, "try") for type_ in shared.types(layouts)]
+        values = shared.rebuild(layouts, parameters, self.region)
         for position, spot in enumerate(spots):
             value = values[same.get(position, position)]
             if position >= len(self.cells):

@@ -8,14 +8,13 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import DType
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import TensorType, weak_rank
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant, layout_of
+from autoconv.operators.regions.marshalling import renumbered
 from autoconv.operators.support.protected_names import Undefined, unbound
 from autoconv.runtime.arrays.assigned_values import element_of
 from autoconv.runtime.objects.containers import heap_of, items_of
@@ -25,7 +24,7 @@ from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.caller_instruction import is_in_place
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
-from autoconv.runtime.tensors.conversion import constant_table, convert_to_tensor
+from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_methods import TensorMethods, refuse_as_python
@@ -78,7 +77,7 @@ def without(variant: Variant, drop: Any, error: Any) -> Any:
         return variant
     layouts = [variant.layouts[i] for i in positions]
     table = [positions.index(i) if i in positions else 0 for i in range(len(variant.values))]
-    return Variant(_renumbered(variant.tag, table), layouts, [variant.values[i] for i in positions])
+    return Variant(renumbered(variant.tag, table), layouts, [variant.values[i] for i in positions])
 
 
 def defined(variant: Variant, is_outer: bool = False) -> Any:
@@ -192,7 +191,7 @@ def of_distinct_arms(variant: Variant, values: Sequence[Any], region: Region) ->
     if len(groups) == 1:
         return merged[0]
     table = [next(number for number, group in enumerate(groups) if i in group) for i in range(len(values))]
-    return Variant(_renumbered(variant.tag, table), [layout_of(value, region) for value in merged], merged)
+    return Variant(renumbered(variant.tag, table), [layout_of(value, region) for value in merged], merged)
 
 
 def _are_one(a: Layout, b: Layout) -> bool:
@@ -210,12 +209,6 @@ def _merged(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
     arms = [arm(values[i]) if i in group else lambda: (NEVER,) for i in range(len(values))]
     (result,) = stage_arms(tag, arms, [], ("value",))
     return result
-
-
-def _renumbered(tag: Any, table: Sequence[int]) -> Any:
-    """Map the tag of a variant to new arm numbers."""
-    result = dispatch.apply("gather", constant_table(np.array(table, np.int64)), tag, axis=0)
-    return dispatch.apply("python_cast", result, dtype=tag.type.dtype, weak=True)
 
 
 def _name_numbers(error: Exception, operands: Sequence[Any]) -> None:

@@ -135,17 +135,25 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
     if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
         others = dict(zip(second.keys, second.parts, strict=True))
         merged = [
-            join_layouts(part, others[key], f"{name}.{key}", contract)
+            _join_part(part, others[key], f"{name}.{key}", contract)
             for key, part in zip(first.keys, first.parts, strict=True)
         ]
         return Instance(first.kind, first.keys, tuple(merged), first.shared or second.shared)
     if isinstance(first, Parts) and isinstance(second, Parts):
         kind = _joined_kind(first, second)
         if kind is not None:
-            joined = tuple(join_layouts(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
+            joined = tuple(_join_part(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
             return Parts(kind, first.keys, joined)
     first, second = (w if is_container(w) else opened for w, opened in zip(whole, (first, second), strict=True))
     return _join_arms(first, second, name, contract)
+
+
+def _join_part(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
+    """Join parts of a structure. Under `function`, a container with its identity is an arm: it may have other names."""
+    is_apart = first != second and NEVER not in (first, second) and (is_container(first) or is_container(second))
+    if is_apart and not contract.keeps_identity:
+        return _join_arms(first, second, name, contract)
+    return join_layouts(first, second, name, contract)
 
 
 def _array_type(layout: Layout) -> Type:

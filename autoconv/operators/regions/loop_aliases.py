@@ -53,17 +53,6 @@ def joined_state(
     return joined
 
 
-def shared_by(values: Sequence[Any], region: Region) -> frozenset[int]:
-    """Return the positions of values that are or contain a container that another value is or contains.
-
-    Under `function`, those from before the loop around which `region` is recorded keep their identity and do not count.
-    """
-    found = _several_times(values, region)
-    several = {id(p) for p in found if region.contract.keeps_identity or not region.is_inside(p._home)}
-    parts = _parts_in(region)
-    return frozenset(n for n, value in enumerate(values) if any(id(part) in several for part in parts(value)))
-
-
 def _parts_in(region: Region) -> Callable[[object], Iterator[Any]]:
     """Return what finds the containers in a value; under `compile`, those in variants are objects of the graph."""
     return mutable_parts if region.contract.keeps_identity else containers_in

@@ -152,10 +152,7 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
         positions = [arm_index(layout, _known_arm(part, layout) or known) for part, known in arms]
         tag = value.tag
         if positions != list(range(len(positions))):
-            table = constant_table(np.array(positions, np.int64))
-            tag = dispatch.apply(
-                "python_cast", dispatch.apply("gather", table, tag, axis=0), dtype=weak_type(0).dtype, weak=True
-            )
+            tag = renumbered(tag, positions)
         values = dict(zip(positions, value.values, strict=True))
         if len(values) != len(positions):
             values = {p: _one_of(value, positions, p, layout.arms[p]) for p in values}
@@ -174,6 +171,12 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
         else:
             result += [absent(leaf, region) for leaf in leaf_types(arm)]
     return result
+
+
+def renumbered(tag: Any, table: Sequence[int]) -> Any:
+    """Map the tag of a variant to new arm numbers."""
+    result = dispatch.apply("gather", constant_table(np.array(table, np.int64)), tag, axis=0)
+    return dispatch.apply("python_cast", result, dtype=weak_type(0).dtype, weak=True)
 
 
 STAGE_ARMS = Hook("autoconv.operators.control.staging")  # records arms of a condition, whose values cross regions here

@@ -1,118 +1,161 @@
-"""Lists, dicts and sets that an arm makes and that several names hold after it, under `function`.
+"""Lists, dicts and sets that a region makes and that several places hold after it, under `function`.
 
-The results of an arm are rebuilt name by name. Where two names hold the same new containers on the same paths, one of
-them gets what was rebuilt for the other. Where they share containers on some paths only, changes are refused.
+The results of a region are rebuilt place by place: `a = b = [x]` gives two lists. Where two places may hold one new
+container, the region has one more output, an *alias index*: which earlier place holds the same container, or 0. The
+value of the later place is then a variant of its own container and of those of the earlier places. Where the places
+hold one container on all paths, they get it without a tag.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autoconv.errors import StagingError
-from autoconv.operators.regions.layout import NEVER, Arms, Layout, Variant, is_container, layout_of
-from autoconv.operators.regions.marshalling import arm_index
-from autoconv.operators.regions.region_body import Recorded
-from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of
+from autoconv.graph.graph import Value
+from autoconv.graph.types import Type
+from autoconv.operators.regions.layout import (
+    NEVER,
+    Arms,
+    Grown,
+    Layout,
+    Leaf,
+    Parts,
+    Static,
+    Variant,
+    is_container,
+    leaf_types,
+    take_apart,
+    weak_type,
+)
+from autoconv.operators.regions.marshalling import emit, rebuild, renumbered
+from autoconv.runtime.objects.containers import KINDS, PLAIN, TracedList, items_of
 from autoconv.runtime.recording.regions import Region
-from autoconv.runtime.support.structure import mutable_parts
+from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_parts, structure_parts
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-_Slot = tuple[int, int]  # a column, and the arm of its layout
+_INDEX = Leaf(weak_type(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A part of a region's results: the number of a result, and the parts of its structure that lead to it."""
+
+    column: int
+    path: tuple[int, ...] = ()
 
 
 @dataclass
 class SharedLists:
-    """`twins`: slot -> the earlier slot that holds the same containers. `frozen`: columns that must not change."""
+    """Places that may hold one new container.
 
-    twins: dict[_Slot, _Slot] = field(default_factory=dict)
+    `earlier`: place -> earlier places that hold the same container on some path. `constant`: place -> the position
+    among these, from 1, of the one that holds it on all paths. `frozen`: results with shared containers in other
+    places, which must not change.
+    """
+
+    earlier: dict[Place, tuple[Place, ...]] = field(default_factory=dict)
+    constant: dict[Place, int] = field(default_factory=dict)
     frozen: set[int] = field(default_factory=set)
+
+    def widened(self, other: SharedLists) -> SharedLists:
+        """Return the aliases of both, for a loop whose state has to hold either; each has an alias index."""
+        places = sorted({*self.earlier, *other.earlier}, key=_order)
+        earlier = {place: {*self.earlier.get(place, ()), *other.earlier.get(place, ())} for place in places}
+        ordered = {place: tuple(sorted(several, key=_order)) for place, several in earlier.items()}
+        return SharedLists(ordered, {}, self.frozen | other.frozen)
+
+    def types(self, layouts: Sequence[Layout]) -> list[Type]:
+        """Return the types of a region's outputs in these layouts: those of its results, then the alias indices."""
+        indices = [_INDEX.type for place in self.earlier if place not in self.constant]
+        return [*(leaf for layout in layouts for leaf in leaf_types(layout)), *indices]
+
+    def emit(self, values: Sequence[Any], layouts: Sequence[Layout], region: Region) -> list[Value]:
+        """Return the outputs of the region, which is being recorded, for its results in these layouts."""
+        outputs = [x for value, layout in zip(values, layouts, strict=True) for x in emit(value, layout, region)]
+        for place, earlier in self.earlier.items():
+            if place not in self.constant:
+                outputs += emit(_alias_index(place, earlier, values, region), _INDEX, region)
+        return outputs
+
+    def rebuild(self, layouts: Sequence[Layout], outputs: Iterable[Any], region: Region) -> list[Any]:
+        """Rebuild the results of a region from its outputs, with one container in the places that hold one."""
+        leaves = iter(outputs)
+        rebuilt = [rebuild(layout, leaves) for layout in layouts]
+        own = {place: _at(place, rebuilt) for place in _mentioned(self.earlier)}
+        for place, earlier in self.earlier.items():
+            position = self.constant.get(place)
+            if position is None:
+                value = _one_of(SymbolicTensor(next(leaves)), [own[place], *(own[other] for other in earlier)])
+            else:
+                value = own[earlier[position - 1]]
+            rebuilt[place.column] = _replaced(rebuilt[place.column], place.path, value)
+        for column in self.frozen:
+            _freeze_copies(region, rebuilt[column], layouts[column])
+        return rebuilt
 
 
 def shared_lists(
-    columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], recorded: Sequence[Recorded]
+    columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], regions: Sequence[Region]
 ) -> SharedLists:
-    """Find the new containers that several columns hold."""
+    """Find the new containers that several places hold; a column has one result of all regions."""
     result = SharedLists()
-    if recorded[0].region.contract.keeps_identity:
+    if regions[0].contract.keeps_identity:
         return result
-    holders: Counter[int] = Counter()
-    for column in columns:
-        for value, arm in zip(column, recorded, strict=True):
-            holders.update(id(part) for part in containers_in(value) if _is_new(part, arm.region))
-    shared = {key for key, count in holders.items() if count > 1}
-    firsts: dict[frozenset[tuple[int, int]], _Slot] = {}
-    for position, (column, layout) in enumerate(zip(columns, layouts, strict=True)):
-        if not any(id(part) in shared for value in column for part in containers_in(value)):
-            continue
-        try:
-            slots = _containers_by_arm(column, layout, recorded)
-        except StagingError:  # the layout has no arm for one of the values, as it is of a wider kind
-            slots = {}
-        for number, pairs in slots.items():
-            if {key for _, key in pairs} <= shared:
-                first = firsts.setdefault(pairs, (position, number))
-                if first != (position, number):
-                    result.twins[position, number] = first
-        # Containers inside other values, and those whose slot holds more than the container itself.
-        alone = shared - {key for pairs in slots.values() for _, key in pairs}
-        if any(id(part) in alone for value in column for part in containers_in(value)):
-            result.frozen.add(position)
-    paired = {*result.twins, *result.twins.values()}
-    for pairs, slot in firsts.items():
-        if slot not in paired and {key for _, key in pairs} & shared:
-            result.frozen.add(slot[0])
+    shared = set()
+    for number, region in enumerate(regions):
+        parts = _references([column[number] for column in columns])
+        references = Counter(id(part) for part in parts if _is_new(part, region))
+        shared |= {key for key, count in references.items() if count > 1}
+    if not shared:
+        return result
+    held: dict[Place, list[dict[int, Any]]] = {}
+    for number, (column, layout) in enumerate(zip(columns, layouts, strict=True)):
+        for place, values in _places(layout, column, Place(number)):
+            containers = [{id(part): part for part in _alternatives(value) if id(part) in shared} for value in values]
+            if any(containers):
+                held[place] = containers
+    for place, containers in held.items():
+        earlier = tuple(
+            other for other in held if _order(other) < _order(place)
+            and any(one.keys() & two.keys() for one, two in zip(containers, held[other], strict=True))
+        )  # fmt: skip
+        if earlier:
+            result.earlier[place] = earlier
+    result.constant = _constant_positions(result.earlier, columns, regions)
+    for number, column in enumerate(columns):
+        in_places = {key for place in held if place.column == number for keys in held[place] for key in keys}
+        in_column = {id(part) for part in _references(column)} & shared
+        if not in_column <= in_places:
+            result.frozen.add(number)
     return result
 
 
-def share(rebuilt: list[Any], layouts: Sequence[Layout], shared: SharedLists, region: Region) -> None:
-    """Put the same containers into the rebuilt values of twins; freeze those that may not change."""
-    for (position, number), (first, number_of_first) in shared.twins.items():
-        container, layout = _arm_at(rebuilt[first], layouts[first], number_of_first)
-        value = rebuilt[position]
-        if type(value) is not Variant:
-            rebuilt[position] = container
-            continue
-        arms, values = list(value.layouts), list(value.values)
-        arms[number], values[number] = layout, container
-        rebuilt[position] = Variant(value.tag, arms, values)
-    for position in shared.frozen:
-        freeze_copies(region, rebuilt[position], layouts[position])
+def _constant_positions(
+    earlier: dict[Place, tuple[Place, ...]], columns: Sequence[Sequence[Any]], regions: Sequence[Region]
+) -> dict[Place, int]:
+    """Return the alias index of places that hold the same new container as an earlier place on all paths."""
+    result = {}
+    for place, others in earlier.items():
+        found = set()
+        for number, region in enumerate(regions):
+            if columns[place.column][number] is not NEVER:
+                found.add(_static_index(place, others, [column[number] for column in columns], region))
+        if len(found) == 1 and (position := found.pop()):
+            result[place] = position
+    return result
 
 
-def freeze_copies(region: Region, value: Any, layout: Layout) -> None:
-    """Refuse changes of rebuilt containers that may be one object, which several variables hold as copies."""
+def _freeze_copies(region: Region, value: Any, layout: Layout) -> None:
+    """Refuse changes of rebuilt containers that may be copies of one container."""
     parts = [(layout, value)]
     if type(value) is Variant:
         parts = list(zip(value.layouts, value.values, strict=True))
     for part_layout, part in parts:
         if not is_container(part_layout):
             region.trace.frozen.update({id(inner): inner for inner in containers_in(part)})
-
-
-def _arm_at(value: Any, layout: Layout, number: int) -> tuple[Any, Layout]:
-    return (value.values[number], value.layouts[number]) if type(value) is Variant else (value, layout)
-
-
-def _containers_by_arm(
-    column: Sequence[Any], layout: Layout, recorded: Sequence[Recorded]
-) -> dict[int, frozenset[tuple[int, int]]]:
-    """Return {arm of the layout: (number of the region, the container that it holds)}."""
-    pairs_by_arm: dict[int, set[tuple[int, int]]] = {}
-    for region_number, (value, arm) in enumerate(zip(column, recorded, strict=True)):
-        layout_of_value = NEVER if value is NEVER else layout_of(value, arm.region)
-        parts = [(value, layout_of_value)]
-        if type(value) is Variant and isinstance(layout_of_value, Arms):
-            parts = list(zip(value.values, layout_of_value.arms, strict=True))
-        for part, kind in parts:
-            if part is not NEVER and type(part) in PLAIN:
-                number = arm_index(layout, kind) if isinstance(layout, Arms) else 0
-                pairs_by_arm.setdefault(number, set()).add((region_number, id(part)))
-    # Where a region has several containers for one slot, its own tag chooses among them.
-    return {
-        number: frozenset(pairs) for number, pairs in pairs_by_arm.items() if len({n for n, _ in pairs}) == len(pairs)
-    }
 
 
 def containers_in(value: object) -> Iterator[Any]:
@@ -124,8 +167,142 @@ def containers_in(value: object) -> Iterator[Any]:
             yield from mutable_parts(part)
 
 
+def _references(values: Sequence[Any]) -> Iterator[Any]:
+    """Yield the containers that the values refer to, once for each reference from a value or another container."""
+    pending, seen = [*values], set()
+    while pending:
+        part = pending.pop()
+        if type(part) is Variant:
+            pending += part.values
+        elif type(part) not in ATOMS and is_structure(part):
+            if not isinstance(part, tuple):
+                yield part
+            if isinstance(part, tuple) or id(part) not in seen:
+                seen.add(id(part))
+                pending += [] if items_of(part) is not None else structure_parts(part)
+
+
 def _is_new(part: object, region: Region) -> bool:
     return type(part) in PLAIN and part._home.is_inside(region)  # type: ignore[attr-defined]
 
 
-__all__ = ["SharedLists", "containers_in", "freeze_copies", "share", "shared_lists"]
+def _order(place: Place) -> tuple[int, tuple[int, ...]]:
+    return place.column, place.path
+
+
+def _mentioned(earlier: dict[Place, tuple[Place, ...]]) -> Iterable[Place]:
+    return dict.fromkeys(place for several in earlier.items() for place in (several[0], *several[1]))
+
+
+def _places(layout: Layout, values: Sequence[Any], place: Place) -> Iterator[tuple[Place, Sequence[Any]]]:
+    """Yield the places in a result whose layout rebuilds a container, with the values of all regions there."""
+    if _rebuilds_container(layout):
+        yield place, values
+    if isinstance(layout, Parts):
+        structures = [_parts_of(value, len(layout.parts)) for value in values]
+        for number, part in enumerate(layout.parts):
+            inner = [NEVER if parts is None else parts[number] for parts in structures]
+            yield from _places(part, inner, Place(place.column, (*place.path, number)))
+
+
+def _rebuilds_container(layout: Layout) -> bool:
+    if isinstance(layout, Arms):
+        return any(map(_rebuilds_container, layout.arms))
+    return isinstance(layout, Grown) or (isinstance(layout, Parts) and layout.kind in KINDS)
+
+
+def _parts_of(value: Any, count: int) -> list[Any] | None:
+    """Return the parts of a structure of so many parts; None for other values."""
+    if value is NEVER or type(value) is Variant or not is_structure(value):
+        return None
+    parts = take_apart(value)[1]
+    return parts if len(parts) == count else None
+
+
+def _at(place: Place, values: Sequence[Any]) -> Any:
+    """Return the value at a place of the results; NEVER where the result has no such part."""
+    value = values[place.column]
+    for number in place.path:
+        if value is NEVER or type(value) is Variant or not is_structure(value):
+            return NEVER
+        parts = take_apart(value)[1]
+        if number >= len(parts):
+            return NEVER
+        value = parts[number]
+    return value
+
+
+def _replaced(value: Any, path: Sequence[int], part: Any) -> Any:
+    """Put another value at a path of a rebuilt structure: containers are changed, tuples made again."""
+    if not path:
+        return part
+    keys, parts = take_apart(value)
+    new = _replaced(parts[path[0]], path[1:], part)
+    if isinstance(value, tuple):
+        return tuple(new if number == path[0] else item for number, item in enumerate(value))
+    if isinstance(value, dict):
+        assert keys is not None
+        dict.__setitem__(value, keys[path[0]], new)
+    else:
+        list.__setitem__(value, path[0], new)
+    return value
+
+
+def _alternatives(value: Any) -> tuple[Any, ...]:
+    return value.values if type(value) is Variant else (value,)
+
+
+def _alias_index(place: Place, earlier: Sequence[Place], values: Sequence[Any], region: Region) -> Any:
+    """Return the position, from 1, of the first earlier place that holds the place's container; 0 if none does."""
+    index: Any = 0
+    for position, other in reversed([*enumerate(earlier, 1)]):
+        same = _is_same(_at(place, values), _at(other, values), region)
+        if isinstance(same, bool):
+            index = position if same else index
+        else:
+            index = dispatch.apply("select", same, position, index)
+    return index
+
+
+def _static_index(place: Place, earlier: Sequence[Place], values: Sequence[Any], region: Region) -> int:
+    """Return the alias index of values that are no variants; 0 where a tensor decides."""
+    value = _at(place, values)
+    for position, other in enumerate(earlier, 1):
+        if type(value) is not Variant and value is _at(other, values) and _is_new(value, region):
+            return position
+    return 0
+
+
+def _is_same(one: Any, other: Any, region: Region) -> Any:
+    """Return whether two values are one new container of the region, as a bool or a tensor."""
+    result: Any = False
+    for number, part in enumerate(_alternatives(one)):
+        for position, another in enumerate(_alternatives(other)):
+            if part is another and _is_new(part, region):
+                tests = [value.tag == at for value, at in ((one, number), (other, position)) if type(value) is Variant]
+                if not tests:
+                    return True
+                both = tests[0] if len(tests) == 1 else tests[0] & tests[1]
+                result = both if result is False else result | both
+    return result
+
+
+def _one_of(index: Any, candidates: Sequence[Any]) -> Variant:
+    """Return the candidate that the index selects, as a variant of the values of all candidates."""
+    values: list[Any] = []
+    layouts: list[Layout] = []
+    tag: Any = None
+    for position, candidate in enumerate(candidates):
+        arms = _alternatives(candidate)
+        kinds = candidate.layouts if type(candidate) is Variant else (Static(candidate),)
+        for arm, layout in zip(arms, kinds, strict=True):
+            if not any(arm is value for value in values):
+                values.append(arm)
+                layouts.append(layout)
+        numbers = [next(n for n, value in enumerate(values) if value is arm) for arm in arms]
+        number = renumbered(candidate.tag, numbers) if type(candidate) is Variant else numbers[0]
+        tag = number if tag is None else dispatch.apply("select", index == position, number, tag)
+    return Variant(tag, layouts, values)
+
+
+__all__ = ["Place", "SharedLists", "containers_in", "shared_lists"]
