@@ -27,11 +27,11 @@ _GENERATIONS = (50_000, 20, 50)
 _BEFORE = dict(os.environ)
 # Folders whose tests verify each graph after each optimisation. It takes a sixth of the time outside of LLVM.
 _VERIFIED = frozenset(("autodiff", "behaviours", "fuzz", "numpy", "optimise", "programs", "xp"))
-# Folders whose tests run machine code that LLVM has optimised. It takes some eight times as long to make, and the
-# others run the same code of this package without it. All do where the environment names a level.
-_OPTIMISED = frozenset(("clibrary", "programs"))
-# The folder of which one test in so many does, and those with the mark `optimised`.
-_PARTLY_OPTIMISED, _ONE_IN = "backends", 4
+# The folder whose tests run machine code that LLVM has optimised, and the folders of which one test in so many does, as
+# those with the mark `optimised`. It takes some eight times as long to make, and the others run the same code of this
+# package without it. All do where the environment names a level.
+_OPTIMISED = "programs"
+_PARTLY_OPTIMISED, _ONE_IN = frozenset(("backends", "clibrary")), 4
 # Of the cases of a test with the mark `search`: one in so many, and the fewest that run.
 _SEARCHED, _FEWEST = 3, 8
 
@@ -186,9 +186,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if "AUTOCONV_LLVM_LEVEL" not in _BEFORE:
         from autoconv.config import SETTINGS
 
-        is_drawn = _PARTLY_OPTIMISED in folder and zlib.crc32(item.nodeid.encode()) % _ONE_IN == 0
+        is_drawn = not _PARTLY_OPTIMISED.isdisjoint(folder) and zlib.crc32(item.nodeid.encode()) % _ONE_IN == 0
         is_marked = item.get_closest_marker("optimised") is not None
-        SETTINGS.llvm_level = 3 if is_drawn or is_marked or not _OPTIMISED.isdisjoint(folder) else 0
+        SETTINGS.llvm_level = 3 if is_drawn or is_marked or _OPTIMISED in folder else 0
         os.environ["AUTOCONV_LLVM_LEVEL"] = str(SETTINGS.llvm_level)
 
 

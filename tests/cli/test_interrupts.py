@@ -16,7 +16,7 @@ from autoconv.cli.output import Staging
 
 def test_a_closed_pipe_is_quiet(here):
     Path("big.py").write_text(
-        "".join(f"def f{n}(x):\n    if x:\n        return {n}\n\n\n" for n in range(500))
+        "".join(f"def f{n}(x):\n    if x:\n        return {n}\n\n\n" for n in range(250))
     )
     for arguments in (
         ["convert", "big.py", "-o", "-"],

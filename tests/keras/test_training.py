@@ -1,5 +1,6 @@
 """What programs do with Keras: fit, evaluate, save, restore, train by hand; one graph serves all steps."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -213,7 +214,7 @@ def test_the_environment_names_the_backend():
     program = "import autoconv, keras; print(keras.backend.backend(), autoconv.keras is keras)"
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60,
-        env={"KERAS_BACKEND": "autoconv", "PATH": "", "HOME": "/nonexistent"},
+        env={**os.environ, "KERAS_BACKEND": "autoconv", "HOME": "/nonexistent"},
     )  # fmt: skip
     assert run.stdout == "tensorflow True\n", run.stderr
 

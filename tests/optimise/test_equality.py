@@ -69,7 +69,7 @@ def of_every_subset(graph: Graph, contract: str) -> dict[str, tuple[Graph, list[
     return found
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=12)
 @given(st.integers(0, 2**32), st.sampled_from(["function", "compile"]))
 def test_every_subset_gives_the_same_bits(seed: int, contract: str) -> None:
     graph, arguments = random_graph(Random(seed), 16)

@@ -86,6 +86,7 @@ def _reset():
     PAIR[0][:] = [1]
 
 
+@pytest.mark.search("way")
 @pytest.mark.parametrize("write", [_appends, _stores_in_a_loop, _changes_a_name])
 @pytest.mark.parametrize("way", WAYS)
 def test_is_the_very_object(way, write):

@@ -27,6 +27,7 @@ from autoconv.backends.llvm.runtime import references
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import compiling_for
+from autoconv.config import SETTINGS
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, has_recursion
 
@@ -155,7 +156,7 @@ def _compiled(texts: Sequence[str], public: Sequence[str], chosen: Processor) ->
     import subprocess
 
     said = ""
-    for level in _LEVELS:
+    for level in (level for level in _LEVELS if level <= max(SETTINGS.llvm_level, min(_LEVELS))):
         request = {
             "texts": texts, "public": public, "triple": chosen.triple, "cpu": chosen.cpu, "level": level,
             "features": "",
