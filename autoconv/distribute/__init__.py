@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autoconv.api.nn.replica_losses import STRATEGY
+from autoconv.distribute import experimental
 from autoconv.distribute.contexts import Context, ReplicaContext, current
 from autoconv.distribute.cross_device_ops import (
     CrossDeviceOps,
@@ -16,20 +15,9 @@ from autoconv.distribute.datasets import InputContext
 from autoconv.distribute.mirrored import MirroredStrategy
 from autoconv.distribute.multi_worker import MultiWorkerMirroredStrategy
 from autoconv.distribute.reduction import ReduceOp
+from autoconv.distribute.refused import ParameterServerStrategy, TPUStrategy
 from autoconv.distribute.strategy import OneDeviceStrategy, Strategy, ValueContext
 from autoconv.distribute.values import DistributedValues
-from autoconv.errors import UnimplementedError
-
-
-class TPUStrategy(Strategy):
-    """Replicas on TPUs, which are not implemented: raises UnimplementedError.
-
-    >>> isinstance(autoconv.distribute.get_strategy(), autoconv.distribute.TPUStrategy)
-    False
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise UnimplementedError("TPUs are not implemented; use autoconv.distribute.get_strategy()")
 
 
 class DistributedDataset:
@@ -92,6 +80,6 @@ def in_cross_replica_context() -> bool:
 __all__ = [
     "CrossDeviceOps", "DistributedDataset", "DistributedIterator", "DistributedValues", "HierarchicalCopyAllReduce",
     "InputContext", "MirroredStrategy", "MultiWorkerMirroredStrategy", "NcclAllReduce", "OneDeviceStrategy",
-    "ReduceOp", "ReductionToOneDevice", "ReplicaContext", "Strategy", "TPUStrategy", "ValueContext",
-    "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context",
+    "ParameterServerStrategy", "ReduceOp", "ReductionToOneDevice", "ReplicaContext", "Strategy", "TPUStrategy",
+    "ValueContext", "experimental", "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context",
 ]  # fmt: skip

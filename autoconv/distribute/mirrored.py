@@ -26,6 +26,7 @@ from autoconv.distribute.values import (
     regrouped,
 )
 from autoconv.distribute.variables import DistributedVariable, distributed
+from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.objects.variable_updates import variable_creator_scope
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.structure import pack
@@ -65,10 +66,14 @@ class Replicated(Strategy):
         if context.updating is not None:
             return make(**arguments)
         if context.replica is None:
-            return distributed(self, make, arguments)
+            return self.new_variable(make, arguments)
         if here is None or here.strategy is not self or here.region is not current_region():
             return make(**arguments)
-        return here.merge(lambda strategy: distributed(strategy, make, arguments), (), {})
+        return here.merge(lambda strategy: strategy.new_variable(make, arguments), (), {})
+
+    def new_variable(self, make: Callable[..., Variable], arguments: dict[str, Any]) -> Variable:
+        """Return a variable for all replicas; `make` returns one of the device of the enclosing block."""
+        return distributed(self, make, arguments)
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
         context = current()

@@ -37,6 +37,7 @@ NAMESPACES = {
     "autoconv.io": "Files in graphs: contents, records, examples, images.",
     "autoconv.io.gfile": "Files and folders.",
     "autoconv.distribute": "Strategies: replicas on virtual devices, distributed variables and datasets.",
+    "autoconv.distribute.experimental": "Strategies that TensorFlow keeps under this name.",
     "autoconv.experimental": "Optional values, extension types, handlers of functions for them.",
     "autoconv.compat": "Text of earlier versions.",
     "autoconv.compat.v1": "Version 1: sessions, placeholders, variable scopes, collections.",

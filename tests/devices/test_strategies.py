@@ -62,6 +62,46 @@ def test_replicas_and_reductions(run: Run) -> None:
     ]  # fmt: skip
 
 
+def test_variables_that_replicas_share(run: Run) -> None:
+    """The figures are those that TensorFlow 2.21 prints."""
+    found = run(MIRRORED + """
+    strategy = tf.distribute.experimental.CentralStorageStrategy(["CPU:1", "CPU:2"], "CPU:0")
+    kinds = tf.VariableAggregation
+    with strategy.scope():
+        free, mean, total, first = (
+            tf.Variable(1.0, aggregation=kind) for kind in (kinds.NONE, kinds.MEAN, kinds.SUM, kinds.ONLY_FIRST_REPLICA)
+        )
+    print(mean.device[-5:], free.device[-5:], isinstance(mean, tf.Variable), *strategy.extended.parameter_devices)
+    def write():
+        mean.assign_add(number() + 1.0)
+        total.assign_add(number() + 1.0)
+        first.assign(number() + 5.0)
+        return mean.read_value()
+    for call in (lambda: strategy.run(write), tf.function(lambda: strategy.run(write))):
+        print(*shown(call()), mean.numpy(), total.numpy(), first.numpy())
+    print(*(one.device[-5:] for one in strategy.experimental_local_results(strategy.run(number))))
+    print(error_of(lambda: strategy.run(lambda: free.assign(number())))[:60], free.assign_add(3.0).numpy())
+    def slope(x):
+        with tf.GradientTape() as tape:
+            loss = (free * x - 2.0 * x) ** 2
+        return here().all_reduce("SUM", tape.gradient(loss, free))
+    print(*shown(strategy.run(slope, args=(tf.constant(1.0),))))
+    with tf.distribute.experimental.CentralStorageStrategy(["CPU:1"], "CPU:2").scope():
+        print(type(tf.Variable(1.0)).__name__, tf.Variable(1.0).device[-5:])
+    print(error_of(lambda: tf.distribute.ParameterServerStrategy(None))[:75])
+    """)
+    assert found == [
+        "CPU:0 CPU:0 True /job:localhost/replica:0/task:0/device:CPU:0",
+        "2.5 2.5 2.5 4.0 5.0",
+        "4.0 4.0 4.0 7.0 5.0",
+        "CPU:1 CPU:2",
+        "ValueError: You must specify an aggregation method to update 4.0",
+        "8.0 8.0",
+        "Variable CPU:2",
+        "UnimplementedError: parameter servers are not implemented; use autoconv.dis",
+    ]
+
+
 def test_variables_of_replicas(run: Run) -> None:
     """The figures are those that TensorFlow 2.21 prints."""
     found = run(MIRRORED + """

@@ -1,0 +1,12 @@
+"""Strategies that TensorFlow keeps under this name."""
+
+from __future__ import annotations
+
+from autoconv.distribute.central_storage import CentralStorageStrategy
+from autoconv.distribute.multi_worker import MultiWorkerMirroredStrategy
+from autoconv.distribute.refused import ParameterServerStrategy, TPUStrategy
+from autoconv.distribute.strategy import ValueContext
+
+__all__ = [
+    "CentralStorageStrategy", "MultiWorkerMirroredStrategy", "ParameterServerStrategy", "TPUStrategy", "ValueContext",
+]  # fmt: skip
