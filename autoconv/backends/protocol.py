@@ -82,8 +82,9 @@ class Dispatch:
 
     `slot` is the offset in instances of `owner` of a tuple: a call counter, a gate, a plain function, and the entries.
     `slow` takes the calls that no entry takes, and `failed` an entry's exceptions. Calls stop while `detour` is not 0;
-    `busy` is the number of graphs being recorded, and `variable` a context variable with its `default`. `flagged`
-    gives the result of a call that raised flags of floating-point errors.
+    `busy` is the number of graphs being recorded, and `variable` NumPy's error state with its `default`. `has_actions`
+    is true if states are capsules of the actions. `flagged` gives the result of a call that raised flags of
+    floating-point errors.
     """
 
     owner: type
@@ -95,6 +96,7 @@ class Dispatch:
     busy: ctypes.c_int64
     variable: Any
     default: Any
+    has_actions: bool
 
 
 class LibraryCode(Protocol):

@@ -1,5 +1,6 @@
 """RuntimeWarnings of NumPy: a compiled function warns where plain NumPy does, with its text, file and line."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -104,6 +105,28 @@ def test_errstate_in_the_function_ignores():
 
     assert not warned(guarded, np.array([1.0, 0]))[1]
     assert not warned(guarded, np.array([1.0, 0]))[1]
+
+
+def test_calls_without_the_warnings_enter_no_python():
+    compiled = autoconv.compile(quotient)
+    x, frames = np.array([1.0, 0]), []
+    with np.errstate(divide="ignore"):
+        for _ in range(8):
+            compiled(x)
+        before = sys.getprofile()
+        sys.setprofile(lambda frame, event, _: frames.append(frame.f_code.co_name) if event == "call" else None)
+        try:
+            compiled(x)
+        finally:
+            sys.setprofile(before)
+    assert not frames
+    for program in (quotient, difference):
+        compiled, changed = autoconv.compile(program), np.array([np.inf, 0])
+        with np.errstate(divide="ignore"):
+            for _ in range(8):
+                assert warned(compiled, changed)[1] == warned(program, changed)[1]
+    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError, match="invalid value encountered in subtract"):
+        compiled(changed)
 
 
 def test_flags_of_the_program_before_the_call_do_not_count():

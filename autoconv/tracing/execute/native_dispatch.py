@@ -15,7 +15,7 @@ from autoconv.backends.protocol import Dispatch
 from autoconv.config import DETOUR
 from autoconv.forks import new_lock
 from autoconv.runtime.recording.activity import BUSY
-from autoconv.tracing.guards.float_errors import DEFAULT, VARIABLE
+from autoconv.tracing.guards.float_errors import DEFAULT, VARIABLE, has_actions
 
 _LOCK = new_lock()
 _INSTALLED: list[bool] = []
@@ -48,7 +48,7 @@ def _install(owner: Any) -> bool:
     call = backend_named().dispatching(
         Dispatch(
             owner=owner, slot=slot, slow=owner.__call__, failed=owner._failed, flagged=owner._flagged, detour=DETOUR,
-            busy=BUSY, variable=VARIABLE, default=DEFAULT,
+            busy=BUSY, variable=VARIABLE, default=DEFAULT, has_actions=has_actions(),
         )
     )  # fmt: skip
     if call is not None:

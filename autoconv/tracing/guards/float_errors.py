@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import ctypes
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ _FOUND = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", Non
 VARIABLE: contextvars.ContextVar[Any] | None = _FOUND if isinstance(_FOUND, contextvars.ContextVar) else None
 DEFAULT = contextvars.Context().run(VARIABLE.get) if VARIABLE is not None else None
 
+_CONTENT = 16  # offset in bytes of a capsule's pointer
 
 _PACKAGE = str(Path(__file__).parents[2])
 _OF_PROGRAMS = str(Path(_PACKAGE) / "operators")  # which compute what the program asks for
@@ -51,4 +53,23 @@ def acts_on_floats() -> bool:
     return not {"raise", "call", "print", "log"}.isdisjoint(np.geterr().values())
 
 
-__all__ = ["DEFAULT", "VARIABLE", "acts_on_floats", "noting_errors_of_constants"]
+def has_actions() -> bool:
+    """Return whether a state of NumPy is a capsule of the action for each kind of error, in three bits each."""
+    if VARIABLE is None:
+        return False
+    states: list[tuple[dict[str, Any], int]] = [
+        ({"all": "ignore"}, 0),
+        ({"all": "warn", "divide": "raise"}, 0o1112),
+        ({"all": "warn", "over": "print"}, 0o1141),
+        ({"all": "warn", "invalid": "log"}, 0o5111),
+    ]
+    for actions, number in states:
+        with np.errstate(**actions):
+            state = VARIABLE.get()
+        content = ctypes.c_void_p.from_address(id(state) + _CONTENT).value if type(state).__name__ == "PyCapsule" else 0
+        if not content or ctypes.c_int.from_address(content).value != number:
+            return False
+    return True
+
+
+__all__ = ["DEFAULT", "VARIABLE", "acts_on_floats", "has_actions", "noting_errors_of_constants"]

@@ -8,6 +8,7 @@
 @dispatch_busy = global ptr null
 @dispatch_variable = global ptr null
 @dispatch_default = global ptr null
+@dispatch_has_actions = global i64 0
 @dispatch_flagged = global ptr null
 declare void @retain(ptr)
 declare void @release(ptr)
@@ -91,6 +92,18 @@ unknown:
   call void @PyErr_Clear()
   br label %none
 compare:
+  %has_actions = load i64, ptr @dispatch_has_actions
+  %is_readable = icmp ne i64 %has_actions, 0
+  br i1 %is_readable, label %read_actions, label %compare_default
+read_actions:
+  %content_at = getelementptr i8, ptr %value, i64 $BUFFER
+  %content = load ptr, ptr %content_at
+  %read = load i32, ptr %content
+  call void @let_go(ptr %value)
+  %beyond_warnings = and i32 %read, $BEYOND_WARNINGS
+  %warns_at_most = icmp eq i32 %beyond_warnings, 0
+  br i1 %warns_at_most, label %look, label %none
+compare_default:
   call void @let_go(ptr %value)
   %default = load ptr, ptr @dispatch_default
   %is_default = icmp eq ptr %value, %default
@@ -107,7 +120,8 @@ call_plain:
   call void @let_go(ptr %entries)
   ret ptr %result
 look:
-  %i = phi i64 [ $ENTRIES, %graph ], [ $ENTRIES, %compare ], [ %next, %other ]
+  %i = phi i64 [ $ENTRIES, %graph ], [ $ENTRIES, %read_actions ], [ $ENTRIES, %compare_default ], [ %next, %other ]
+  %actions = phi i32 [ -1, %graph ], [ %read, %read_actions ], [ -1, %compare_default ], [ %actions, %other ]
   %more = icmp slt i64 %i, %size
   br i1 %more, label %ask, label %none
 ask:
@@ -139,12 +153,17 @@ done:
 read_flags:
   %errors = call i64 @float_errors()
   %clean = icmp eq i64 %errors, 0
-  br i1 %clean, label %give, label %flagged
+  br i1 %clean, label %give, label %clear_flags
+clear_flags:
+  call void @set_float_errors(i64 0)
+  %warned_of = call i64 @float_errors_of(i32 %actions)
+  %shown_errors = and i64 %errors, %warned_of
+  %all_ignored = icmp eq i64 %shown_errors, 0
+  br i1 %all_ignored, label %give, label %flagged
 give:
   call void @let_go(ptr %entries)
   ret ptr %found
 flagged:
-  call void @set_float_errors(i64 0)
   %number = call ptr @PyLong_FromLongLong(i64 %errors)
   %shown = add i64 %count, 4
   %shown_at = alloca ptr, i64 %shown

@@ -5,12 +5,15 @@ engine.native_entry). Entries are called in turn until one does not return NotIm
 
 1. the number of calls that may still pass;
 2. nonzero if these call the plain function instead, unless graphs are being recorded;
-3. nonzero if calls stop while a context variable has another value than its default.
+3. nonzero if calls stop while a context variable has a value by which floating-point errors do more than warn.
 
 `slow(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, that have keyword arguments, or
 that run while `detour` is not 0. An exception of an entry goes to `failed(self, entry, error, *args)`. Where the third
 number is not 0 and flags of floating-point errors are up after an entry, they are cleared, and the call's result is
-that of `flagged(self, entry, found, flags, *args)`.
+that of `flagged(self, entry, found, flags, *args)`. Flags of errors that NumPy is set to ignore do not count.
+
+NumPy's state is a capsule of a number that has an action for each kind of error, in three bits each (`has_actions`).
+Where a NumPy has another layout, calls stop while the variable has another value than its default.
 """
 
 from __future__ import annotations
@@ -28,16 +31,18 @@ _DEFINITION, _OWNER, _BUFFER = 16, 24, 16  # offsets in bytes in a builtin funct
 _MOST_ON_STACK = 1024  # arguments that are copied to the stack; more go to the heap
 FUNCTIONS = [
     "dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_detour",
-    "dispatch_busy", "dispatch_variable", "dispatch_default", "dispatch_flagged", "taken_float_errors",
+    "dispatch_busy", "dispatch_variable", "dispatch_default", "dispatch_has_actions", "dispatch_flagged",
+    "taken_float_errors",
 ]  # fmt: skip
 _CELL, _GATE, _PLAIN, _ENTRIES = range(4)  # positions in the tuple
+_BEYOND_WARNINGS = 0o6766  # bits of actions: a warning is 1, more is 2 to 5; graphs do not warn of underflow
 
 
 @functools.cache
 def text() -> str:
     dispatch = read(
         "call_dispatch", DEFINITION=_DEFINITION, OWNER=_OWNER, BUFFER=_BUFFER, MOST_ON_STACK=_MOST_ON_STACK,
-        GATE=_GATE, PLAIN=_PLAIN, ENTRIES=_ENTRIES,
+        GATE=_GATE, PLAIN=_PLAIN, ENTRIES=_ENTRIES, BEYOND_WARNINGS=_BEYOND_WARNINGS,
     )  # fmt: skip
     return f"{dispatch}\n{float_flags.text()}"
 
@@ -64,6 +69,7 @@ def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any
         ("slot", dispatch.slot),
         ("detour", ctypes.addressof(dispatch.detour)), ("busy", ctypes.addressof(dispatch.busy)),
         ("variable", id(dispatch.variable)), ("default", id(dispatch.default)), ("flagged", id(dispatch.flagged)),
+        ("has_actions", dispatch.has_actions),
     ):  # fmt: skip
         ctypes.c_int64.from_address(address(f"dispatch_{name}")).value = value
     make = ctypes.pythonapi.PyDescr_NewMethod
