@@ -42,6 +42,8 @@ from autoconv.runtime.support.spans import current_place
 _PEELED = 32
 # Longest range that is unrolled in a trace with memory arrays: its loops mostly work on single elements.
 _UNROLL_LIMIT = 4
+# Nodes that the peeled iterations of a loop may record in such a trace, those of the loops in them included.
+_PEELED_NODES = 250
 _RANGE_ITERATOR = type(iter(range(0)))
 
 
@@ -83,12 +85,16 @@ def _stage_while(test: Callable[..., Any], body: LoopBody, state: tuple[Any, ...
 
 
 class _Peeling:
-    """Count the iterations that a loop has run in Python while it recorded ops; peeling ends after `_PEELED`."""
+    """Count the iterations that a loop has run in Python while it recorded ops, and the nodes that these recorded.
+
+    Peeling ends after `_PEELED` iterations, in a trace with memory arrays also after `_PEELED_NODES` nodes.
+    """
 
     def __init__(self) -> None:
         region = current_region()
         self.region = region if region is not None and region.contract.stages_long_loops else None
         self.nodes = len(region.graph.nodes) if region is not None else 0
+        self.recorded_before = region.trace.recorded_nodes if region is not None else 0
         self.iterations = 0
 
     def is_over(self) -> bool:
@@ -96,7 +102,9 @@ class _Peeling:
             return False
         self.iterations += 1
         self.region.contract.spend(ITERATION)
-        return self.iterations > _PEELED and len(self.region.graph.nodes) > self.nodes
+        trace = self.region.trace
+        is_large = bool(trace.memory) and trace.recorded_nodes - self.recorded_before > _PEELED_NODES
+        return (is_large or self.iterations > _PEELED) and len(self.region.graph.nodes) > self.nodes
 
 
 def for_stmt(

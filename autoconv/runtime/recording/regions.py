@@ -86,6 +86,7 @@ class Trace:
     controls: the graph and the names of nodes that have to run before what is recorded into it
     around: the exception that was handled around the trace
     warns_of_constants: True if NumPy warns of a floating-point error in what the trace computed of plain values.
+    recorded_nodes: the number of nodes recorded so far, those of regions that were recorded again included
     raises_in_handlers: True if operations in handlers may raise: what they raise has to have the handled exception as
         its context
     """
@@ -136,6 +137,7 @@ class Trace:
     controls: tuple[Graph | None, tuple[str, ...]] = (None, ())
     converts: bool = True
     uses_tensors: bool = False
+    recorded_nodes: int = 0
 
     def capture(self, obj: object, type_: Type, name: str) -> Value:
         """Return the root parameter that stands for a Python object (a tensor, a variable's storage)."""
@@ -236,6 +238,7 @@ class Region:
                 stores.before_node(self, name, inputs, attributes)
         contract = self.contract
         contract.spend(NODE)
+        self.trace.recorded_nodes += 1
         lifted = [self.lift(value) for value in inputs]
         own_span = options.pop("span", None)
         span = current_span(contract.python_exceptions) if own_span is None else own_span
