@@ -1,16 +1,19 @@
-"""Narrow the element types of lists whose pushed types are all known, such as the lists that save values for gradients.
+"""Narrow the element types of lists whose elements are all known, such as the lists that save values for gradients.
 
     before   %list_empty = list_empty(shape=(None,)): list<float32[?]>       and pushes of float32[5] alone
     after    %list_empty = list_empty(shape=(None,)): list<float32[5]>
+
+Where a list keeps the constant length that it is reserved with, as a TensorArray does, its stack has a known size, too:
+
+    before   %list_stack = list_stack(%list): float32[?,5]                   of list_reserve(6), and list_set alone
+    after    %list_stack = list_stack(%list): float32[6,5]
 """
 
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import edges
-from autoconv.graph.types import ListType, NoCommonType, TensorType, Type, is_subtype, join
-
-_READERS = frozenset({"list_length"})
+from autoconv.graph.types import ListType, NoCommonType, Shape, TensorType, Type, is_subtype, join
 
 
 def narrow_lists(graph: Graph) -> bool:
@@ -25,13 +28,16 @@ def narrow_lists(graph: Graph) -> bool:
 class _Lists:
     """Union-find over values that may be versions of one list; the element type is the join of all pushed types.
 
-    Conservative: a list with any other use is spoiled, and keeps its type.
+    Conservative: a list with any other use is spoiled, and keeps its type. Elements that were never written are read
+    as zeros of the shape that the reader has as an attribute; a reader without one spoils the list.
     """
 
     def __init__(self) -> None:
         self._parent: dict[Value, Value] = {}
         self._excluded: set[Value] = set()
         self._pushed: list[tuple[Value, Type]] = []
+        self._lengths: list[tuple[Value, int | None]] = []  # None for lists that grow or shrink
+        self._stacks: list[Node] = []
 
     def _root(self, value: Value) -> Value:
         self._parent.setdefault(value, value)
@@ -63,17 +69,24 @@ class _Lists:
     def _visit_node(self, node: Node) -> None:
         name, inputs = node.op.name, node.inputs
         if name == "list_empty":
-            self._root(node.results[0])
-        elif name == "list_push":
+            self._lengths.append((node.results[0], None))
+        elif name == "list_reserve":
+            self._lengths.append((node.results[0], _constant(inputs[0])))
+        elif name in ("list_push", "list_pop"):
             self._join(inputs[0], node.results[0])
-            self._pushed.append((inputs[0], inputs[1].type))
-        elif name == "list_pop":
+            self._lengths.append((inputs[0], None))
+            self._pushed += [(inputs[0], value.type) for value in inputs[1:]]
+        elif name == "list_set" and not node.attributes.get("resize"):
             self._join(inputs[0], node.results[0])
+            self._pushed.append((inputs[0], inputs[2].type))
+        elif name == "list_stack" and _is_static(node.attributes.get("shape")):
+            self._root(inputs[0])
+            self._stacks.append(node)
         elif name in ("while", "cond", "call") and not is_recursive(node):
             for source, target in edges(node):
                 assert source is not None  # there are no exceptions without a try
                 self._join(source, target)
-        elif name not in _READERS:
+        elif name != "list_length" and not (name == "list_get" and _is_static(node.attributes.get("shape"))):
             values = [*inputs, *node.results]
             for region in node.regions:
                 values += [*region.parameters, *region.outputs]
@@ -100,7 +113,31 @@ class _Lists:
             if element != old and isinstance(element, TensorType) and _is_narrower(element, old):
                 value.type = ListType(element)
                 changed = True
+        return self._narrow_stacks(spoiled) or changed
+
+    def _narrow_stacks(self, spoiled: set[Value]) -> bool:
+        lengths: dict[Value, int | None] = {}
+        for value, length in self._lengths:
+            root = self._root(value)
+            lengths[root] = length if lengths.get(root, length) == length else None
+        changed = False
+        for node in self._stacks:
+            root, (result,) = self._root(node.inputs[0]), node.results
+            length = None if root in spoiled else lengths.get(root)
+            if length is not None and isinstance(result.type, TensorType) and not _is_static(result.type.shape):
+                result.type = result.type.with_shape((length, *node.attributes["shape"]))
+                changed = True
         return changed
+
+
+def _constant(value: Value) -> int | None:
+    """Return the number that a value always is; None if it is not known."""
+    is_known = value.node is not None and value.node.op.name == "constant"
+    return int(value.node.attributes["value"]) if is_known else None  # type: ignore[union-attr]
+
+
+def _is_static(shape: Shape | None) -> bool:
+    return shape is not None and all(isinstance(size, int) for size in shape)
 
 
 def _is_narrower(new: TensorType, old: Type) -> bool:

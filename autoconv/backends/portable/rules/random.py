@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules.movement import dropped
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Term, static_shape
@@ -176,3 +177,45 @@ def integers(w: Rules, node: Node, seed: Term, low: Term, high: Term, *sizes: Te
         return None
     number = w.binary("remainder", drawn, span) + start
     return w.cast(w.bitcast(number, wide) if wide is int64 else number, low.dtype)
+
+
+@lowers("stateless_permutation")
+def permutation(w: Control, node: Node, seed: Term, *sizes: Term) -> Term | None:
+    shape = _shape(node, sizes)
+    return None if shape is None else _permutation(w, seed, shape[0], _algorithm(node))
+
+
+@lowers("stateless_shuffle")
+def shuffle(w: Control, node: Node, seed: Term, x: Term) -> Term | None:
+    """Gather the rows in the order of a permutation."""
+    if x.rank == 0 or x.shape[0] == 0:
+        return x
+    order = _permutation(w, seed, x.shape[0], _algorithm(node)) if isinstance(x.shape[0], int) else None
+    return None if order is None else w.gather_nd(x, w.reshape(order, (x.shape[0], 1)))
+
+
+def _permutation(w: Control, seed: Term, count: int, algorithm: str) -> Term | None:
+    """Swap each place but the last with one of those from it on, in a loop."""
+    words = _words(w, seed, max(count - 1, 1), algorithm)
+    if words is None:
+        return None
+    order = w.iota((count,), 0, int64)
+    if count < 2:
+        return order
+    first = w.iota((count - 1,), 0, uint64)
+    partners = w.bitcast(first + w.binary("remainder", words, w.filled_like(first, count, uint64) - first), int64)
+
+    def has_next(now: list[Term], word: Term) -> Term:
+        w.word = word
+        return now[0] < count - 1
+
+    def swapped(now: list[Term], word: Term) -> list[Term]:
+        w.word = word
+        step, order = now
+        partner = w.reshape(w.dynamic_part(partners, 0, step, 1), ())
+        own, other = (w.dynamic_part(order, 0, place, 1) for place in (step, partner))
+        return [step + 1, w.dynamic_update(w.dynamic_update(order, other, [step]), own, [partner])]
+
+    after = w.loop(has_next, swapped, [w.constant(0, int64), order], w.sure(w.word))
+    w.word = after.pop()
+    return after[1]

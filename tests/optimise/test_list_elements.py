@@ -1,0 +1,50 @@
+"""Narrower types of lists: elements that are all known, and stacks of lists whose length is constant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from autoconv.graph.types import TensorType
+from autoconv.optimise.specialise import specialise
+from tests.backends import portable_samples as portable
+
+
+def filled(x):
+    rows, row = ac.TensorArray(ac.float32, size=ac.shape(x)[0] + 1), ac.constant([0.0, 1.0])
+    rows = rows.write(0, row)
+    for i in ac.range(ac.shape(x)[0]):
+        row = row + x[i]
+        rows = rows.write(i + 1, row)
+    return rows.stack()
+
+
+def appended(x):
+    rows = ac.TensorArray(ac.float32, size=0, dynamic_size=True)
+    for i in ac.range(ac.shape(x)[0]):
+        rows = rows.write(i, x[i])
+    return rows.stack()
+
+
+def stack_shape(function, x):
+    concrete = ac.function(function).get_concrete_function(ac.TensorSpec([None, 2]))
+    graph = specialise(concrete.recorded, [TensorType(ac.float32, x.shape)])
+    (stack,) = [node for node in graph.walk() if node.op.name == "list_stack"]
+    return stack.results[0].type.shape
+
+
+X = np.arange(10, dtype=np.float32).reshape(5, 2)
+
+
+@pytest.mark.parametrize(("function", "shape"), [(filled, (6, 2)), (appended, (None, 2))])
+def test_the_size_of_a_stack(function, shape):
+    assert stack_shape(function, X) == shape
+
+
+def test_a_reserved_list_without_a_shape_of_elements_has_a_form():
+    pytest.importorskip("jaxlib")
+    module = ac.stablehlo.export(ac.function(filled), ac.TensorSpec(X.shape))
+    (found,), word = portable.executed(module.text, [X], module.types)
+    assert not word
+    np.testing.assert_array_equal(found, filled(ac.constant(X)))
