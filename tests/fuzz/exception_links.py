@@ -3,12 +3,15 @@
     python tests/fuzz/exception_links.py --programs 1000 [--seed 0]
 
 A program nests `try`, `with`, loops and branches whose bodies raise or read from a dict, a list or a number, and whose
-handlers raise again, from an exception or from None, keep exceptions in a list, or ask them for their links. Results,
-kept exceptions, those that leave the program, and the changed dict are compared: classes, texts, causes and contexts.
+handlers raise again, from an exception or from None, keep exceptions in a list, or ask them for their links. Some
+begin with a print or a change of the dict. Results, kept exceptions, those that leave the program, what is printed and
+the changed dict are compared: classes, texts, causes and contexts.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import random
 import sys
 from pathlib import Path
@@ -31,9 +34,8 @@ KINDS = (
 RAISED = ("raise", "raise RuntimeError('again')", "raise RuntimeError(k) from {0}", "raise Own(3) from None")
 ASKED = (
     "kept.append({0})", "out.append(type({0}).__name__)", "out.append(str({0}))", "out.append({0}.args)",
-    "out.append(type({0}.__context__).__name__)", "out.append(repr({0}.__cause__))", "d['e'] = k",
-    "out.append({0}.__suppress_context__)", "out.append(isinstance({0}, LookupError))",
-    "out.append({0}.__cause__ is {0})",
+    "out.append(type({0}.__context__).__name__)", "out.append(repr({0}.__cause__))", "d['e'] = k", "v += 2",
+    "out.append(isinstance({0}, LookupError))", "out.append({0}.__cause__ is {0})", "v = {0}.args[0]", "d[v] = k",
 )  # fmt: skip
 AROUND = ("if k > 1:", "for k in range(k, k + 2):", "with Manager(out, KeyError):")
 VALUES = (0, 1, 2, 3, 1, 0)
@@ -62,6 +64,7 @@ class _Writer:
         self._errors = 0
 
     def program(self) -> str:
+        self.put(1, self.draw.choice(["print(k)", "d['p'] = k", "pass"]))
         self.block(1, 0, "")
         return "\n".join(["def program(k, d, xs, kept):", "    out, v = [], 0", *self.lines, "    return out, v", ""])
 
@@ -106,13 +109,11 @@ def program(seed: int) -> str:
 
 
 def told(error: BaseException | None, depth: int = 6) -> Any:
-    """Return what an outsider can see of an exception and of those that it is linked to.
-
-    Contexts are left out: what an operation of a graph raises in a handler has none (see docs/limits.md).
-    """
+    """Return what an outsider can see of an exception and of those that it is linked to."""
     if error is None or not depth:
         return None
-    return type(error).__name__, repr(error.args), told(error.__cause__, depth - 1), error.__suppress_context__
+    links = told(error.__cause__, depth - 1), told(error.__context__, depth - 1), error.__suppress_context__
+    return type(error).__name__, repr(error.args), links
 
 
 def values_of_traces(error: BaseException | None) -> list[str]:
@@ -127,12 +128,15 @@ def values_of_traces(error: BaseException | None) -> list[str]:
 def outcome(function: Any, k: int) -> Any:
     d: dict[Any, Any] = {0: 1, 2: 5, "t": "x"} if k else {0: 4}
     kept: list[BaseException] = []
-    try:
-        found = "returned", repr(function(k, d, [4, 2, 0], kept))
-    except Exception as error:
-        found = "raised", told(error)
-        kept.append(error)
-    return found, repr(d), [told(error) for error in kept], [values_of_traces(error) for error in kept]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        try:
+            found = "returned", repr(function(k, d, [4, 2, 0], kept))
+        except Exception as error:
+            found = "raised", told(error)
+            kept.append(error)
+    left = printed.getvalue(), repr(d)
+    return found, *left, [told(error) for error in kept], [values_of_traces(error) for error in kept]
 
 
 def check(source: str, number: int) -> tuple[str, str]:

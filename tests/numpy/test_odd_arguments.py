@@ -183,6 +183,11 @@ def test_dtypes_compare_with_anything():
     assert ac.float32 == pickle.loads(pickle.dumps(np.dtype("f4")))
 
 
+def _assigned(x, value):
+    x[::-1] = value
+    return x
+
+
 ERRORS = [
     lambda x: np.compress([[True]], x), lambda x: np.pad(x[0], 1), lambda x: np.isin(x, [1.0], kind="nonsense"),
     lambda x: np.argsort(x, kind="quicksort", stable=True), lambda x: np.argmax(x, out=np.zeros(3, np.int8)),
@@ -193,6 +198,7 @@ ERRORS = [
     lambda x: np.take(x, [0], mode="valid"), lambda x: np.nanmedian(x, overwrite_input=True),
     lambda x: np.fft.fftn(x[0]), lambda x: np.fft.irfftn(x.astype("f2")).dtype, lambda x: x[0, ...].imag,
     lambda x: np.median(x, overwrite_input=True), lambda x: np.unique_counts(x), lambda x: np.unique_all(x + 1).counts,
+    lambda x: _assigned(x[:, None], x[:, None].take([0])),
     lambda x: x[:0].take([0]), lambda x: x[:0].take([]), lambda x: np.take(x[None, :0], [1], axis=1, mode="clip"),
 ]  # fmt: skip
 

@@ -300,3 +300,40 @@ def test_keys_of_the_program_are_not_asked_for_their_text():
     assert read(1) == 8
     table[Key(3)] = 4
     assert read(1) == 8
+
+
+class Counting(list):
+    """A list that counts how often its length is asked for."""
+
+    def __init__(self, items=()):
+        super().__init__(items)
+        self.asked = 0
+
+    def __len__(self):
+        self.asked += 1
+        return self.asked
+
+
+BOX = [Counting(), Counting([np.zeros(2)])]
+HOLDER = types.SimpleNamespace(part=Counting())
+
+
+def test_lengths_are_asked_as_often_as_in_plain_python():
+    def program(x):
+        first = len(BOX[1])
+        return x + first, len(HOLDER.part), len(HOLDER.part)
+
+    def calls(function):
+        found = []
+        for turn in range(6):
+            if turn == 2:
+                BOX[0].part = turn
+                BOX[1][0] = np.ones(2)
+            if turn == 4:
+                HOLDER.part = Counting()
+            found.append((function(1.5 + turn), BOX[1].asked, HOLDER.part.asked))
+        return found
+
+    expected = calls(program)
+    BOX[:], HOLDER.part = [Counting(), Counting([np.zeros(2)])], Counting()
+    assert calls(autoconv.compile(program)) == expected

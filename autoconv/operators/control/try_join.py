@@ -61,6 +61,7 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
         regions = [trial.body.region, trial.normal.region, trial.handler]
         captures = unify_captures(regions, leading)
         graphs: list[Graph] = [region.graph for region in regions]
+        parent.trace.catches_errors = True
         node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
         values = shared.rebuild(layouts, node.results, parent)
         firsts = [same.get(position, position) for position in range(len(titles))]

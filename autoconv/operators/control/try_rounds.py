@@ -36,13 +36,7 @@ from autoconv.operators.regions.shared_identity import frozen_where_shared, requ
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.runtime.objects.containers import PLAIN, heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
-from autoconv.runtime.objects.symbolic_objects import (
-    SymbolicObject,
-    as_object,
-    box,
-    graph_object,
-    record_object,
-)
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, as_object, box, graph_object, record_object
 from autoconv.runtime.recording.handler_stores import Stores, is_catchable, paused
 from autoconv.runtime.recording.journal import Journal, Location, cells_spots
 from autoconv.runtime.recording.regions import Region, current_region, enter, recording, subregion
@@ -194,7 +188,10 @@ class TryRecorder:
         if type(error) is Suspended:
             error.caught()
             self.suspended = True
-        elif not any(map(is_catchable, self.region.graph.nodes)):
+        elif not any(map(is_catchable, self.region.graph.nodes)) and (
+            error is None or not self.parent.trace.stages_handlers
+        ):
+            self.parent.trace.inlines_handlers |= error is not None
             self._stop_storing()
             self._splice()
             return

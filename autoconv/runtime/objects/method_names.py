@@ -9,7 +9,7 @@ from autoconv.ops.python.objects import COLLECTIONS
 from autoconv.runtime.recording.regions import current_region
 
 # Attributes with two underscores that are data; others are special methods.
-DATA_DUNDERS = frozenset({"__name__", "__qualname__", "__cause__", "__context__", "__doc__"})
+DATA_DUNDERS = frozenset({"__name__", "__qualname__", "__cause__", "__context__", "__suppress_context__", "__doc__"})
 
 
 def is_method_name(name: str) -> bool:

@@ -28,7 +28,7 @@ from autoconv.runtime.objects.symbol_search import (
 )
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import HEAP, GraphAttributes
-from autoconv.runtime.support.caller_instruction import compares_by, is_in_place, names_unpacked
+from autoconv.runtime.support.caller_instruction import compares_by, is_in_place, merges_mapping, names_unpacked
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.identity import compares_identity
 from autoconv.runtime.support.spans import current_place
@@ -91,11 +91,10 @@ class SymbolicObject(RunTimeObject):
         return record_object("object_defined", [self], **({"outer": True} if is_outer else {}))
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("__context__", "__suppress_context__"):
-            # What an operation of a graph raises while another exception is handled has no context.
-            _refuse(f"asked for its {name}")
         if name.startswith("__") and name.endswith("__") and name not in DATA_DUNDERS:
             raise AttributeError(name)
+        if name == "keys" and merges_mapping(sys._getframe(1)):
+            _refuse("unpacked by `**`")
         result = _own_attribute(self, name)
         if result is not NotImplemented:
             return result
@@ -237,7 +236,10 @@ def box(value: Any) -> SymbolicObject:
     if type(value) in (tuple, list, set, dict) and (
         holds_symbols(value) or holds_created_objects(value) or holds_functions_of_call(value)
     ):
-        return build_object(type(value).__name__, value)
+        result = build_object(type(value).__name__, value)
+        if id(value) in region.trace.tuple_arguments:
+            region.trace.tuples_in_graph[result.value_in_graph] = region.trace.tuple_arguments[id(value)]
+        return result
     if is_symbolic_slice(value):
         return apply_object("slice", value.start, value.stop, value.step)  # type: ignore[no-any-return]
     if type(value) is tuple and any(map(is_symbolic_slice, value)):  # a multidimensional index

@@ -59,6 +59,8 @@ class Trace:
     cells: local names shared with inner functions, with the regions in which their functions were called
     frozen: objects that must not change any more, because a path copied them
     rebuilt: reassembled arguments by identity (see `rebuilt_arguments.py`)
+    tuple_arguments: name of the argument that each tuple in arguments belongs to, by the tuple's identity
+    tuples_in_graph: objects of the graph that stand for such tuples, and the name of the argument
     reassembled: dataclass objects put together from a region's results or for the outputs, by identity
     leaf_positions: the arguments that are numbers
     sources: the arrays from which constants were made
@@ -89,6 +91,9 @@ class Trace:
     recorded_nodes: the number of nodes recorded so far, those of regions that were recorded again included
     raises_in_handlers: True if operations in handlers may raise: what they raise has to have the handled exception as
         its context
+    catches_errors: True if the graph catches exceptions
+    inlines_handlers: True if code of handlers was recorded that runs in each call, after an exception of the trace
+    stages_handlers: True if the graph raises such exceptions, so that errors of the handlers have them as context
     """
 
     root: Region
@@ -105,11 +110,16 @@ class Trace:
     cells: dict[int, tuple[Any, Region]] = field(default_factory=dict)
     frozen: dict[int, Any] = field(default_factory=dict)
     rebuilt: dict[int, Any] = field(default_factory=dict)
+    tuple_arguments: dict[int, str] = field(default_factory=dict)
+    tuples_in_graph: dict[Value, str] = field(default_factory=dict)
     reassembled: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     refusal: BaseException | None = None
     around: BaseException | None = field(default_factory=lambda: sys.exc_info()[1])
     raises_in_handlers: bool = False
+    catches_errors: bool = False
+    inlines_handlers: bool = False
+    stages_handlers: bool = False
     warns_of_constants: bool = False
     sources: list[tuple[Node, Any]] | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)

@@ -15,6 +15,11 @@ def is_in_place(frame: Any) -> bool:
     return opcode.opname[code[position]] == "BINARY_OP" and code[position + 1] in _IN_PLACE
 
 
+def merges_mapping(frame: Any) -> bool:
+    """Return whether the frame's current instruction unpacks a mapping: `f(**x)` or `{**x}`."""
+    return opcode.opname[frame.f_code.co_code[frame.f_lasti]] in ("DICT_MERGE", "DICT_UPDATE")
+
+
 _IN_PLACE = range(13, 26)  # arguments of BINARY_OP
 
 _SYMBOLS = {one.symbol: one.name for one in COMPARISONS if one.name not in ("eq", "ne")}

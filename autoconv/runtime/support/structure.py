@@ -233,6 +233,14 @@ def structure_parts(structure: object) -> list[Any]:
         raise MissingFieldError(str(error), current_place()) from None
 
 
+def tuple_parts(value: object) -> Iterator[tuple[Any, ...]]:
+    """Iterate over the tuples in a structure of tuples, the outer ones first."""
+    if isinstance(value, tuple):
+        yield value
+        for part in own_items(value):
+            yield from tuple_parts(part)
+
+
 def mutable_parts(value: object) -> Iterator[Any]:
     """Iterate over the lists, dicts and dataclasses in a structure.
 

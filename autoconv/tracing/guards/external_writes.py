@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from autoconv.graph.graph import Value
 from autoconv.operators.regions.tracing_signals import AbandonTrace
 from autoconv.ops.python.objects import COLLECTIONS
 from autoconv.runtime.arrays.symbolic_arrays import fresh
@@ -19,7 +20,7 @@ from autoconv.runtime.objects.symbolic_objects import apply_object, constant_obj
 from autoconv.runtime.recording.handler_stores import Stores
 from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.recording.regions import Trace
-from autoconv.runtime.support.structure import mutable_parts
+from autoconv.runtime.support.structure import mutable_parts, tuple_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.tracing.guards.changed_constants import containers_in
 from autoconv.tracing.guards.guards import Guards
@@ -81,6 +82,8 @@ class WriteMonitor:
         """Store the inputs of the trace in the spots where the traced code reads them."""
         root = self.trace.root
         assert root.journal is not None
+        for name, copy in self.copies.items():
+            self.trace.tuple_arguments.update((id(part), name) for part in tuple_parts(copy))
         for spot, leaf in zip(self.spots, leaves, strict=True):
             root.journal.note(spot)
             if leaf is not MISSING:
@@ -134,6 +137,11 @@ class WriteMonitor:
     def take_in(self, spots: Sequence[Location]) -> NoReturn:
         """Restart the trace with the values of the spots as inputs."""
         raise RestartTrace(spots)
+
+    def tuples_escape(self, values: Sequence[Value]) -> None:
+        """Restart the trace where tuples in arguments are stored: with these arguments as objects."""
+        if values:
+            raise RestartTrace(arguments=[self.trace.tuples_in_graph[value] for value in values])
 
     def containers_change(self, containers: Sequence[Any]) -> None:
         """Handle lists, dicts and sets that are constants of the graph and may be changed by it."""

@@ -288,8 +288,9 @@ class Guards:
 
     def _moved_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[Location, Any]]:
         """Do the work of `moved` for the parts of an object or a list; `expected` is its former fingerprint."""
-        if isinstance(value, (list, tuple)) and expected[0] is type(value) and len(expected[1]) == len(value):
-            for place, (part, before) in enumerate(zip(value, expected[1], strict=True)):
+        parts = [*own_items(value)] if isinstance(value, (list, tuple)) else []
+        if parts and expected[0] is type(value) and len(expected[1]) == len(parts):
+            for place, (part, before) in enumerate(zip(parts, expected[1], strict=True)):
                 if isinstance(part, np.ndarray):
                     if before is not None and type(value) is list and self._differs(part, before):
                         yield item_spot(value, place), part

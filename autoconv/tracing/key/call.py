@@ -18,7 +18,8 @@ class Call:
 
     - ("holder", the name of an attribute that holds objects of the graph, or of all items);
     - ("class", the name of a class whose objects are made in the graph);
-    - ("made", (a class with special methods whose instances were made in the graph, the names of its attributes)).
+    - ("made", (a class with special methods whose instances were made in the graph, the names of its attributes));
+    - ("handlers", ""): errors of handlers need the exception that these handle as their context.
     """
 
     key: Key

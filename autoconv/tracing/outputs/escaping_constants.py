@@ -10,6 +10,7 @@ read them only. An item that is read from a constant counts as a container if th
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection
 from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Value
@@ -42,6 +43,14 @@ def escaping_constants(graph: Graph) -> list[Any]:
     uses, returned = _uses(graph), set(graph.outputs)
     held = [parts for value, parts in constants.items() if _escapes(value, len(parts) > 1, uses, returned)]
     return [*raised, *itertools.chain.from_iterable(held)]
+
+
+def escaping_values(graph: Graph, values: Collection[Value]) -> list[Value]:
+    """Return those of the values, containers made in the graph, that may escape."""
+    if not values:
+        return []
+    uses, returned = _uses(graph), set(graph.outputs)
+    return [value for value in values if _escapes(value, True, uses, returned)]
 
 
 def _contents(node: Node) -> tuple[Any, ...]:
@@ -87,6 +96,8 @@ def _reads(node: Node, place: int) -> bool:
     if node.op.name == "object_method":
         name = node.attributes["name"]
         return reads_only(name) if place == 0 else name in _TAKING_ITEMS
+    if node.op.name in ("object_set_attribute", "object_delete_attribute") and place == 0:
+        return True  # the object whose attribute is written
     traits = node.op.traits
     return (bool(node.results) or traits.prints) and not (traits.allocates or traits.irreversible)
 
@@ -97,4 +108,4 @@ def _objects_given(node: Node, holds_containers: bool) -> list[Value]:
     return [result for result in node.results if given and isinstance(result.type, ObjectType)]
 
 
-__all__ = ["escaping_constants"]
+__all__ = ["escaping_constants", "escaping_values"]

@@ -29,7 +29,7 @@ from autoconv.runtime.support.identity import refuse_nans
 from autoconv.runtime.support.structure import mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.tracing.execute.rollback import refuse_lasting
+from autoconv.tracing.execute.rollback import leaves_nothing, refuse_lasting
 from autoconv.tracing.guards import python_contract
 from autoconv.tracing.guards.captured_arrays import live_constants
 from autoconv.tracing.guards.changed_constants import changed_constants
@@ -41,7 +41,7 @@ from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.outputs.aliases import aliased_outputs, parts_leave, share_memory
-from autoconv.tracing.outputs.escaping_constants import escaping_constants
+from autoconv.tracing.outputs.escaping_constants import escaping_constants, escaping_values
 from autoconv.tracing.outputs.growing_arrays import refuse_growing_arrays
 from autoconv.tracing.outputs.unknown_writes import refuse_unknown_writes
 from autoconv.tracing.specialise.deciding_arguments import DecidingArguments
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from autoconv.graph.graph import Graph, Node
     from autoconv.runtime.recording.journal import Location
 
+_STAGES_HANDLERS = ("handlers", "")
 _GIVEN_OUT = "an array from outside, or a view of one, is returned"
 
 
@@ -78,6 +79,7 @@ class CompileContract(TracingContract):
         trace.arrays = key.memory or any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in key.leaves)
         if key.memory:
             trace.memory = "shared" if key.overlaps else "apart"
+        trace.stages_handlers = _STAGES_HANDLERS in call.learned
         trace.holders = {name for how, name in call.learned if how == "holder"}
         trace.eagerly_created = frozenset(name for how, name in call.learned if how == "class")
         call.work = call.work or Work(SETTINGS.tiers == "measured")
@@ -172,6 +174,7 @@ class CompileContract(TracingContract):
         graph = self.trace.root.graph
         self.outside.containers_change(changed_constants(graph))
         self._keep_escaping(escaping_constants(graph))
+        self.outside.tuples_escape(escaping_values(graph, self.trace.tuples_in_graph))
         self.journal.roll_back()
 
     def _keep_escaping(self, containers: Sequence[Any]) -> None:
@@ -190,6 +193,9 @@ class CompileContract(TracingContract):
         self._check_writes(arguments)
         self._check_memory()
         refuse_growing_arrays(graph)
+        sees_errors = self.trace.catches_errors or not leaves_nothing(graph)  # or a call runs again as plain Python
+        if self.trace.inlines_handlers and self.trace.raises_in_handlers and sees_errors:
+            raise RestartTrace(learned=[_STAGES_HANDLERS])
         if guards.unnamed_frozensets and any(map(_makes_a_set, graph.walk())):
             raise RunPlain(
                 "a set that the graph changes may be combined with a frozenset, a class that the code never names: "

@@ -113,7 +113,7 @@ class KernelCalls:
         A contiguous view has its elements, another one zeros.
         """
         base = base_of(value, self._plan.views)
-        if base in self._values and is_dense(base.type):
+        if base in self._values and is_dense(base.type) and base not in self._plan.lent:
             return self._reshaped(self.object(base), value.type)
         return self._zeros(value)
 
