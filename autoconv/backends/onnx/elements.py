@@ -24,6 +24,7 @@ _SINGLE = {
     "erf": "Erf",
 }  # fmt: skip
 _TESTS = {"eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}
+_WITH_BITCAST = 26  # the first version of ONNX's operators that has BitCast
 _UNSIGNED = {int8: uint8, int16: uint16, int32: uint32, int64: uint64}
 
 
@@ -175,7 +176,10 @@ class ElementWriter(NodeWriter):
             return x
         if x.dtype.is_integer and dtype.is_integer and x.dtype.size == dtype.size:
             return self.converted(x, dtype)  # integers wrap
-        raise GraphUnfit("bitcast", "ONNX cannot read the bits of a number")
+        if x.dtype.size != dtype.size:
+            raise GraphUnfit("bitcast", "ONNX reads the bits of a number as one of the same size")
+        self.opset = max(self.opset, _WITH_BITCAST)
+        return self.emit("BitCast", [x], dtype, x.shape, to=dtype)
 
 
 __all__ = ["ElementWriter"]

@@ -18,7 +18,6 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import Shape
 
-OPSET = 21  # the oldest version of ONNX's operators that has all operators written here
 ERROR = "autoconv_error"  # an output: 0, or the number of the place that failed
 
 
@@ -62,7 +61,7 @@ def to_onnx(
             ends,
             initializer=[_tensor(name, array) for name, array in writer.constants.items()],
         ),
-        opset_imports=[helper.make_opsetid("", OPSET)],
+        opset_imports=[helper.make_opsetid("", writer.opset)],
         producer_name="autoconv",
     )
     model.ir_version = min(model.ir_version, 10)

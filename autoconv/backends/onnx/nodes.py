@@ -45,6 +45,7 @@ class NodeWriter(Control):
 
     def __init__(self, capacity: int = 64) -> None:
         self.capacity = capacity
+        self.opset = 21  # the oldest version of ONNX's operators that has those of nearly all models
         self.nodes: list[Record] = []
         self.constants: dict[str, np.ndarray] = {}
         self.places: list[str] = []

@@ -122,6 +122,9 @@ class ShapeWriter(ElementWriter):
     def open_stack(self, list_term: ListTerm) -> Term:
         return self.open_slice(list_term.buffer, 0, None, self.cast(list_term.length, int64), None)  # type: ignore[return-value]
 
+    def true_positions(self, mask: Term) -> Term:
+        return self.transpose(self.emit("NonZero", [mask], int64, (mask.rank, None)), [1, 0])
+
     def concatenate(self, parts: Sequence[Term], axis: int) -> Term:
         if len(parts) == 1:
             return parts[0]

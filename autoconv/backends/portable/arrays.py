@@ -107,6 +107,10 @@ class Arrays:
         """Return the rows of a list as one array; None if the runtime has no arrays of open size."""
         return None
 
+    def true_positions(self, mask: Term) -> Term | None:
+        """Return the coordinates of true elements, a row each; None if the runtime has no arrays of open size."""
+        return None
+
     def dynamic_update(self, x: Term, box: Term, starts: Sequence[Term]) -> Term:
         """Replace the elements from the position `starts` on by `box`, which lies inside of `x`."""
         raise NotImplementedError

@@ -12,6 +12,7 @@ from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, float16, float32, int16, int32, int64
 from autoconv.ops.elements.maths import VECTORISED
+from autoconv.ops.elements.special import erf, erfc
 
 
 class Elementwise(Arrays):
@@ -115,14 +116,10 @@ class Elementwise(Arrays):
             large = self.libm("exp", self.unary("abs", x) - math.log(2))
             small = (grown + grown / (grown + 1.0)) * 0.5
             return self.intrinsic("copysign", self.select(self.unary("abs", x) > 20.0, large, small), x)
-        rule = VECTORISED.get(name)
+        rule = _WITHOUT_ROUNDING.get(name) or VECTORISED.get(name)
         if rule is None:
             raise GraphUnfit(name, f"{self.runtime} has no such function")
-        self.in_loop = True
-        try:
-            return rule(self, x)
-        finally:
-            self.in_loop = False
+        return rule(self, x)
 
     def _hypot(self, x: Term, y: Term) -> Term:
         x, y = self.unary("abs", x), self.unary("abs", y)
@@ -179,6 +176,10 @@ class Elementwise(Arrays):
 _FOLDED: dict[str, Callable[[int, int], int]] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul,
 }  # fmt: skip
+
+
+# Rules for vectors round by (x + large) - large, which XLA takes for x.
+_WITHOUT_ROUNDING: dict[str, Callable[[Any, Any], Any]] = {"erf": erf, "erfc": erfc}
 
 
 _INTRINSICS = {"fabs": "abs", "floor": "floor", "ceil": "ceil", "rint": "round_nearest_even", "sqrt": "sqrt"}

@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Progression, Term
 from autoconv.backends.portable.writing import Rules
-from autoconv.graph.dtypes import float64, int32
+from autoconv.graph.dtypes import float64, int16, int32, int64
 from autoconv.graph.graph import Node
 from autoconv.ops.elements import ELEMENTS
 
@@ -167,6 +167,19 @@ def _real_angle(w: Rules, x: Term) -> Term:
 @lowers("bitcast")
 def bitcast(w: Rules, node: Node, x: Term) -> Term:
     return w.bitcast(x, node.attributes["dtype"])
+
+
+@lowers("nextafter")
+def nextafter(w: Rules, node: Node, x: Term, y: Term) -> Term:
+    """Step the bits as an integer, in the order of the numbers; runtimes may take subnormal ones for 0."""
+    x, y = w.broadcast(x, y)
+    integer = {2: int16, 4: int32, 8: int64}[x.dtype.size]
+    bits = w.bitcast(x, integer)
+    place, target = (w.select(each < 0, integer.min - each, each) for each in (bits, w.bitcast(y, integer)))
+    moved = w.select(place < target, place + 1, place - 1)
+    below = (moved < 0) | (moved.same(0) & (bits < 0))
+    stepped = w.bitcast(w.select(below, integer.min - moved, moved), x.dtype)
+    return w.select(w.is_nan(x) | w.is_nan(y), math.nan, w.select(place.same(target), y, stepped))
 
 
 @lowers("saturate_cast")

@@ -15,6 +15,8 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 from autoconv.ops.index_spec import At, Gather, Mask, NewAxis, Rest, Slice, Spec, aligned
 
+_WHOLE = Slice(None, None, None)
+
 
 @lowers("get_item", "array_view")
 def get_item(w: Rules, node: Node, x: Term, *operands: Term) -> Term | Window | None:
@@ -22,7 +24,14 @@ def get_item(w: Rules, node: Node, x: Term, *operands: Term) -> Term | Window | 
 
 
 def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term | Window | None:
-    """Return x[spec]; None for masks, and for slices of open size, except for a single one of step 1."""
+    """Return x[spec]; None for slices of open size, except for a single one of step 1, and for most masks.
+
+    A mask has a form as the first entry before slices, where the runtime has arrays of open size.
+    """
+    if spec and isinstance(spec[0], Mask):
+        places = w.true_positions(operands[0]) if all(isinstance(one, (Rest, Slice)) for one in spec[1:]) else None
+        found = None if places is None else w.gather_nd(x, places)
+        return None if found is None else subscript(w, found, (_WHOLE, *spec[1:]), operands[1:])
     entries = aligned(spec, x.rank, operands, lambda operand: operand.rank)
     if any(isinstance(entry.entry, Mask) for entry in entries):
         return None
@@ -62,6 +71,11 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
     if not advanced:
         return dropped(w, x, dropped_axes) if dropped_axes else x
     return _gathered_at(w, x, positions)
+
+
+@lowers("where_indices")
+def where_indices(w: Rules, node: Node, condition: Term) -> Term | None:
+    return w.true_positions(condition if condition.dtype.is_bool else condition.differs(0))
 
 
 def check_positions(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> None:
