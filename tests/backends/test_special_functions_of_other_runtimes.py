@@ -1,4 +1,4 @@
-"""Error functions and steps of one unit by XLA and ONNX Runtime, beside Python's and NumPy's; masks in ONNX."""
+"""Error functions, steps of one unit and sums by XLA and ONNX Runtime, beside Python's and NumPy's; masks in ONNX."""
 
 import math
 
@@ -55,3 +55,16 @@ def test_masks_and_places():
     wanted = (x[mask], x[x > 0.5], x[mask, 1:3], np.argwhere(x > 0.5), x[x > 0.5].sum())
     for found, expected in zip(by_onnx(taken, x, mask), wanted, strict=True):
         np.testing.assert_allclose(found, expected)
+
+
+@RUNTIMES
+def test_sums_of_inverse_powers(run):
+    x = np.array([0.25, 1.0, 3.5, 11.0, 40.0, -0.5, -7.25, math.nan])
+    s, q = np.array([1.5, 2.0, 7.0, 1.0, 0.5, 3.0]), np.array([0.5, 1.0, 9.0, 2.0, 2.0, -2.0])
+
+    def sums(x, s, q):
+        return ac.math.polygamma(1, x), ac.math.polygamma(3, x), ac.math.zeta(s, q)
+
+    found, wanted = run(sums, x, s, q), [one.numpy() for one in sums(x, s, q)]
+    for one, expected in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, expected, rtol=1e-13)

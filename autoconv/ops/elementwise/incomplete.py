@@ -23,8 +23,8 @@ from autoconv.ops.rules import broadcast
 _MOST_TERMS = 20_000
 _TINY = 1e-300  # in the place of a denominator that is 0
 _LARGE = 2.0**64  # numerators and denominators of continued fractions are scaled below it
-_ZETA_FROM, _ZETA_FURTHEST = 10.0, 30.0
-_EULER_MACLAURIN = (  # (2j)! / B(2j) for j = 1 …
+ZETA_FROM, ZETA_FURTHEST = 10.0, 30.0
+EULER_MACLAURIN = (  # (2j)! / B(2j) for j = 1 …
     12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1307674368000 / 691, 74724249600.0, -10670622842880000 / 3617,
 )  # fmt: skip
 
@@ -194,7 +194,7 @@ def _zeta(x: Any, q: Any, precision: float) -> Any:
     place = np.where(undefined | infinite, 1.0, q)
     power = np.where(undefined | infinite, 2.0, x)
     total = np.zeros_like(place)
-    start = np.clip(power, _ZETA_FROM, _ZETA_FURTHEST)  # the formula's terms fall where it exceeds the power
+    start = np.clip(power, ZETA_FROM, ZETA_FURTHEST)  # the formula's terms fall where it exceeds the power
     while True:
         small = place < start
         if not small.any():
@@ -206,7 +206,7 @@ def _zeta(x: Any, q: Any, precision: float) -> Any:
     term = place**-power
     total = total + term * place / (power - 1.0) + 0.5 * term
     factor, term, square = power, term / place, 1.0 / (place * place)
-    for j, divisor in enumerate(_EULER_MACLAURIN):
+    for j, divisor in enumerate(EULER_MACLAURIN):
         total = total + factor * term / divisor
         factor = factor * (power + 2 * j + 1) * (power + 2 * j + 2)
         term = term * square

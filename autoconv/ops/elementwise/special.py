@@ -19,9 +19,9 @@ from autoconv.ops.record import Builder, define, sample
 
 _GAMMA_SAMPLES = np.array([0.75, 1.5, 3.25, 12.0, -0.75])
 # B(2j) for j = 1 …: the even Bernoulli numbers
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
-_ASYMPTOTIC_FROM = 12.0  # arguments from which the asymptotic series is exact
-_FURTHEST_RECURRENCE = 10_000.0  # polygamma is nan for arguments below minus this
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
+ASYMPTOTIC_FROM = 12.0  # arguments from which the asymptotic series is exact
+FURTHEST_RECURRENCE = 10_000.0  # polygamma is nan for arguments below minus this
 
 
 def _polygamma(x: Any, *, order: int) -> Any:
@@ -35,9 +35,9 @@ def _polygamma(x: Any, *, order: int) -> Any:
 
 def _polygamma_block(z: Any, order: int) -> Any:
     power = order + 1
-    z[z < -_FURTHEST_RECURRENCE] = np.nan
+    z[z < -FURTHEST_RECURRENCE] = np.nan
     total = np.zeros_like(z)
-    start = _ASYMPTOTIC_FROM + order
+    start = ASYMPTOTIC_FROM + order
     while True:
         small = z < start
         if not small.any():
@@ -47,7 +47,7 @@ def _polygamma_block(z: Any, order: int) -> Any:
     first = _inverse_power(z, power)
     total = total + first * z / order + 0.5 * first
     factor, inverse_square, scaled = float(power), 1.0 / (z * z), first / z
-    for j, bernoulli in enumerate(_BERNOULLI, 1):
+    for j, bernoulli in enumerate(BERNOULLI, 1):
         total = total + bernoulli / math.factorial(2 * j) * factor * scaled
         factor *= (power + 2 * j - 1) * (power + 2 * j)
         scaled = scaled * inverse_square

@@ -12,6 +12,7 @@ from autoconv.backends.portable.rules import (  # noqa: F401  each fills the reg
     orthogonal,
     random,
     reductions,
+    series,
     sorting,
     subscripts,
 )
