@@ -60,11 +60,28 @@ def test_masks_and_places():
 @RUNTIMES
 def test_sums_of_inverse_powers(run):
     x = np.array([0.25, 1.0, 3.5, 11.0, 40.0, -0.5, -7.25, math.nan])
-    s, q = np.array([1.5, 2.0, 7.0, 1.0, 0.5, 3.0]), np.array([0.5, 1.0, 9.0, 2.0, 2.0, -2.0])
+    s, q = np.array([1.5, 2.0, 7.0, 1.0, 0.5, 3.0, 3.0]), np.array([0.5, 1.0, 9.0, 2.0, 2.0, -2.0, -0.5])
 
     def sums(x, s, q):
         return ac.math.polygamma(1, x), ac.math.polygamma(3, x), ac.math.zeta(s, q)
 
     found, wanted = run(sums, x, s, q), [one.numpy() for one in sums(x, s, q)]
+    np.testing.assert_allclose(wanted[2][-1], ac.math.zeta(3.0, np.float64(0.5)) - 8.0, rtol=1e-13)
     for one, expected in zip(found, wanted, strict=True):
         np.testing.assert_allclose(one, expected, rtol=1e-13)
+
+
+@RUNTIMES
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_hyperbolic_functions_of_large_numbers(run, dtype):
+    highest = np.finfo(dtype).max
+    x = np.array([*np.linspace(-80.0, 80.0, 321), *SPECIAL, highest, -highest], dtype)
+    names = ("sinh", "cosh", "asinh", "acosh", "tanh")
+
+    def values(x):
+        return tuple(getattr(ac.math, name)(x) for name in names)
+
+    with np.errstate(all="ignore"):
+        for name, found in zip(names, run(values, x), strict=True):
+            np.testing.assert_allclose(found, getattr(np, f"arc{name[1:]}" if name[0] == "a" else name)(x), rtol=2e-6
+                                       if dtype is np.float32 else 2e-15, err_msg=name)

@@ -107,13 +107,13 @@ class ElementWriter(NodeWriter):
             grown = self.unary("exponential", x)
             less = grown - 1.0
             safe = self.select(grown.same(1.0) | (less <= -1.0) | ~(grown < math.inf), 2.0, grown)
-            quotient = less * x / self.unary("log", safe)
+            quotient = less * (x / self.unary("log", safe))
             quotient = self.select((less <= -1.0) | ~(grown < math.inf), less, quotient)
             return self.select(grown.same(1.0), x, quotient)
         if name == "log1p":
             whole = x + 1.0
             safe = self.select(whole.same(1.0) | ~(whole < math.inf), 2.0, whole)
-            quotient = self.unary("log", safe) * x / (safe - 1.0)
+            quotient = self.unary("log", safe) * (x / (safe - 1.0))
             quotient = self.select(~(whole < math.inf), whole, quotient)
             return self.select(whole.same(1.0), x, quotient)
         if name == "cbrt":
@@ -124,25 +124,7 @@ class ElementWriter(NodeWriter):
             return self.intrinsic("copysign", root, x)
         if name == "tan":
             return self.unary("sine", x) / self.unary("cosine", x)
-        if name in ("asinh", "acosh", "atanh"):
-            return self._inverse_hyperbolic(name, x)
         return super().libm(name, *operands)
-
-    def _inverse_hyperbolic(self, name: str, x: Term) -> Term:
-        """Compute by log1p, which is exact near 0; far out by the logarithm of 2x."""
-        if name == "atanh":
-            return self.libm("log1p", x * 2.0 / (1.0 - x)) * 0.5
-        size = self.unary("abs", x) if name == "asinh" else x
-        far = size > 1e8
-        near = self.select(far, 1.0, size)
-        if name == "asinh":
-            square = near * near
-            magnitude = self.libm("log1p", near + square / (self.unary("sqrt", square + 1.0) + 1.0))
-        else:
-            rest = near - 1.0
-            magnitude = self.libm("log1p", rest + self.unary("sqrt", rest * 2.0 + rest * rest))
-        magnitude = self.select(far, self.unary("log", self.select(far, size, 1.0)) + math.log(2.0), magnitude)
-        return magnitude if name == "acosh" else self.intrinsic("copysign", magnitude, x)
 
     def compared(self, test: str, x: Term, y: Term) -> Term:
         if test == "ne":

@@ -109,17 +109,43 @@ class Elementwise(Arrays):
             return self.unary("log", x) * (1 / math.log(2 if name == "log2" else 10))
         if name in self.functions:
             return self.unary(self.functions[name], x)
-        if name == "cosh":
-            return self.libm("exp", x - math.log(2)) + self.libm("exp", -x - math.log(2))
-        if name == "sinh":
-            grown = self.libm("expm1", self.unary("abs", x))
-            large = self.libm("exp", self.unary("abs", x) - math.log(2))
-            small = (grown + grown / (grown + 1.0)) * 0.5
-            return self.intrinsic("copysign", self.select(self.unary("abs", x) > 20.0, large, small), x)
+        if name in ("asinh", "acosh", "atanh"):
+            return self._inverse_hyperbolic(name, x)
+        if name in ("sinh", "cosh"):
+            return self._hyperbolic(name, x)
         rule = _WITHOUT_ROUNDING.get(name) or VECTORISED.get(name)
         if rule is None:
             raise GraphUnfit(name, f"{self.runtime} has no such function")
         return rule(self, x)
+
+    def _hyperbolic(self, name: str, x: Term) -> Term:
+        """Compute by half of e^|x|, which is a product of two roots: it overflows later than e^|x| does."""
+        size = self.unary("abs", x)
+        root = self.libm("exp", size * 0.5)
+        half = root * 0.5 * root
+        if name == "cosh":
+            return half + 0.25 / half
+        grown = self.libm("expm1", self.select(size > 20.0, 0.0, size))
+        near = (grown + grown / (grown + 1.0)) * 0.5
+        return self.intrinsic("copysign", self.select(size > 20.0, half, near), x)
+
+    def _inverse_hyperbolic(self, name: str, x: Term) -> Term:
+        """Compute by log1p, which is exact near 0; far out by the logarithm of 2x."""
+        if name == "atanh":
+            return self.libm("log1p", x * 2.0 / (1.0 - x)) * 0.5
+        size = self.unary("abs", x) if name == "asinh" else x
+        far = size > 1e8
+        near = self.select(far, 1.0, size)
+        if name == "asinh":
+            square = near * near
+            magnitude = self.libm("log1p", near + square / (self.unary("sqrt", square + 1.0) + 1.0))
+        else:
+            rest = near - 1.0
+            magnitude = self.libm("log1p", rest + self.unary("sqrt", rest * 2.0 + rest * rest))
+        magnitude = self.select(far, self.unary("log", self.select(far, size, 1.0)) + math.log(2.0), magnitude)
+        if name == "acosh":
+            return self.select(x < 1.0, math.nan, magnitude)
+        return self.intrinsic("copysign", magnitude, x)
 
     def _hypot(self, x: Term, y: Term) -> Term:
         x, y = self.unary("abs", x), self.unary("abs", y)

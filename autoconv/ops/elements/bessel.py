@@ -61,7 +61,7 @@ def _scaled(order: int) -> Rule:
         small = horner(b, size * size * 0.25, near[x.dtype]) * apply(b, "exp", -size)
         if order:
             small = small * (size * 0.5)
-        large = horner(b, 1.0 / size, far[x.dtype]) / b.intrinsic("sqrt", size * (2.0 * math.pi))
+        large = horner(b, 1.0 / size, far[x.dtype]) / (b.intrinsic("sqrt", size) * math.sqrt(2.0 * math.pi))
         choice = b.select(size >= _HANKEL_START[x.dtype], large, small)
         return b.select(x < 0.0, -choice, choice) if order else choice
 

@@ -121,7 +121,8 @@ def lgamma(b: Elements, x: Any) -> Any:
     fraction = x - b.intrinsic("floor", x + 0.5)
     sine = b.intrinsic("fabs", apply(b, "sin", fraction * math.pi))
     choice = b.select(negative, b.constant(math.log(math.pi), x.dtype) - apply(b, "log", sine) - choice, choice)
-    return b.select(b.intrinsic("fabs", x).same(float("inf")), float("inf"), choice)
+    is_pole = (negative & fraction.same(0.0)) | b.intrinsic("fabs", x).same(float("inf"))
+    return b.select(is_pole, float("inf"), choice)
 
 
 # B(2j) / 2j, the highest j first; the length of the series and the argument from which it is exact, by dtype

@@ -201,7 +201,7 @@ def _zeta(x: Any, q: Any, precision: float) -> Any:
             break
         term = place**-power
         total = np.where(small, total + term, total)
-        start = np.where(term < 0.125 * precision * total, 0.0, start)  # the rest does not count
+        start = np.where(np.abs(term) < 0.125 * precision * np.abs(total), 0.0, start)  # the rest does not count
         place = np.where(small, place + 1.0, place)
     term = place**-power
     total = total + term * place / (power - 1.0) + 0.5 * term
