@@ -116,11 +116,8 @@ class Lowering(Memory):
         if name in _CONTROL:
             return getattr(self, _CONTROL[name])(node, operands)
         rule = RULES.get(name)
-        if rule is not None:
-            return rule(self.w, node, *operands)
-        if name in ELEMENTS:
-            return self._element(node, operands)
-        return None
+        result = None if rule is None else rule(self.w, node, *operands)
+        return self._element(node, operands) if result is None and name in ELEMENTS else result
 
     def _of_windows(self, node: Node, operands: list[Item]) -> Any:
         """Write an op on slices whose bounds are values."""

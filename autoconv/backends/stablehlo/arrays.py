@@ -167,15 +167,8 @@ class ArrayWriter(Control):
         return self.broadcast(self.constant(0, x.dtype), x)[0]
 
     def special(self, node: Node, operands: Sequence[Term]) -> Term | None:
-        """Write functions of complex numbers, and powers of integers, by the operation itself."""
-        name, x = node.op.name, operands[0]
-        if x.dtype.is_complex:
-            return self._of_complex(name, operands)
-        if name == "power" and x.dtype.is_integer and operands[1].dtype is x.dtype:
-            if not x.dtype.is_unsigned:
-                self.fail(operands[1] < 0)
-            return self.binary("power", *operands)
-        return None
+        """Write functions of complex numbers by the operation itself."""
+        return self._of_complex(node.op.name, operands) if operands[0].dtype.is_complex else None
 
     def _of_complex(self, name: str, operands: Sequence[Term]) -> Term | None:
         x = operands[0]

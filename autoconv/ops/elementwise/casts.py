@@ -49,9 +49,9 @@ def _saturate_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
     return x.with_dtype(dtype)
 
 
-def _bounds(source: DType, target: DType) -> tuple[Any, Any]:
+def common_bounds(source: DType, target: DType) -> tuple[Any, Any]:
     """Return the smallest and largest number of dtype `source` that `target` also represents."""
-    if target.is_floating and (source.is_integer or source.size <= target.size):
+    if target.is_floating and (source.is_integer or target.max >= source.max):
         return source.min, source.max
     low, high = target.min, target.max
     if source.is_integer:
@@ -67,7 +67,9 @@ def _bounds(source: DType, target: DType) -> tuple[Any, Any]:
 
 
 def _saturate(x: Any, *, dtype: DType) -> Any:
-    low, high = _bounds(dtype_of(x), dtype)
+    if x.dtype.kind == "V":  # NumPy compares no bfloat16
+        x = x.astype(np.float32)
+    low, high = common_bounds(dtype_of(x), dtype)
     result = np.asarray(np.clip(x, low, high)).astype(dtype.numpy)
     if x.dtype.kind == "f" and dtype.is_integer:  # numbers above the largest common one saturate to the limit
         result = np.where(np.greater(x, high), np.asarray(dtype.max, dtype.numpy), result)
@@ -80,7 +82,7 @@ def _saturate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     if not source.is_differentiable:
         return (None,)
     ct = b.cast(cotangents[0], dtype=source)
-    low, high = _bounds(source, attributes["dtype"])
+    low, high = common_bounds(source, attributes["dtype"])
     inside = b.logical_and(b.greater_equal(x, float(low)), b.less_equal(x, float(high)))
     return (b.select(inside, ct, b.zeros_like(ct)),)
 

@@ -10,6 +10,7 @@ from autoconv.backends.portable.rules import (  # noqa: F401  each fills the reg
     lists,
     movement,
     orthogonal,
+    powers,
     random,
     reductions,
     series,

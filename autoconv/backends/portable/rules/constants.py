@@ -10,9 +10,10 @@ import numpy as np
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Progression, Term
 from autoconv.backends.portable.writing import Rules
-from autoconv.graph.dtypes import float64, int16, int32, int64
+from autoconv.graph.dtypes import bfloat16, float32, float64, int16, int32, int64
 from autoconv.graph.graph import Node
 from autoconv.ops.elements import ELEMENTS
+from autoconv.ops.elementwise.casts import common_bounds
 
 
 @lowers("constant")
@@ -185,16 +186,17 @@ def nextafter(w: Rules, node: Node, x: Term, y: Term) -> Term:
 @lowers("saturate_cast")
 def saturate_cast(w: Rules, node: Node, x: Term) -> Term | None:
     dtype = node.attributes["dtype"]
-    if dtype is x.dtype or dtype.is_floating or dtype.is_complex:
-        return w.cast(x, dtype)
-    if x.dtype.is_integer and (x.dtype.size > dtype.size or x.dtype.is_unsigned != dtype.is_unsigned):
-        low, high = max(dtype.min, x.dtype.min), min(dtype.max, x.dtype.max)
-        x = w.select(x < low, low, x)
-        return w.cast(w.select(x > high, high, x), dtype)
-    if not x.dtype.is_floating or dtype.size == 8:
+    if dtype.is_complex or x.dtype.is_complex:
         return None
-    x = w.select(x < float(dtype.min), float(dtype.min), x)
-    return w.cast(w.select(x > float(dtype.max), float(dtype.max), x), dtype)
+    if x.dtype.is_bool or dtype.is_bool:
+        return w.cast(x, dtype)
+    x = w.cast(x, float32) if x.dtype is bfloat16 else x
+    low, high = (bound.item() if hasattr(bound, "item") else bound for bound in common_bounds(x.dtype, dtype))
+    bounded = w.select(x < low, low, x)
+    result = w.cast(w.select(x > high, high, bounded), dtype)
+    if x.dtype.is_integer or dtype.is_floating:
+        return result
+    return w.select(w.is_nan(x), 0, w.select(x > high, dtype.max, result))
 
 
 @lowers("xlogy", "xdivy")
@@ -226,6 +228,8 @@ def clip(w: Rules, node: Node, x: Term, low: Term, high: Term) -> Term | None:
 
 @lowers("numpy_round")
 def round_(w: Rules, node: Node, x: Term) -> Term | None:
+    if x.dtype.is_bool:
+        return None
     decimals = node.attributes.get("decimals", 0)
     if decimals == 0:
         return w.intrinsic("rint", x) if x.dtype.is_floating else x

@@ -1,0 +1,42 @@
+"""Powers and casts of integers at the limits of their dtypes, by XLA and ONNX Runtime, beside NumPy's."""
+
+import numpy as np
+import pytest
+
+import autoconv as ac
+from tests.backends.test_special_functions_of_other_runtimes import RUNTIMES, by_onnx, by_xla
+
+
+@RUNTIMES
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64, np.uint8, np.uint64])
+def test_powers(run, dtype):
+    most = np.iinfo(dtype).max
+    bases, exponents = np.array([0, 1, 2, 3, 7, most], dtype), np.array([0, 1, 2, 63, 64, most // 2], dtype)
+    base, exponent = np.meshgrid(bases, exponents)
+    (found,) = run(lambda x, y: x**y, base, exponent)
+    np.testing.assert_array_equal(found, base**exponent)
+
+
+@pytest.mark.parametrize("run", [by_xla, by_onnx])
+def test_a_negative_exponent_sets_the_error_word(run):
+    with pytest.raises((AssertionError, ac.errors.InvalidArgumentError)):
+        run(lambda x, y: x**y, np.array([2, 2]), np.array([1, -1]))
+
+
+@RUNTIMES
+@pytest.mark.parametrize("target", ["int8", "uint8", "int32", "uint32", "int64", "float16"])
+def test_saturated_casts(run, target):
+    x = np.array([0.5, -2.5, 300.0, 7e4, -(2.0**40), 2.0**31, 2.0**63, 1e30, np.inf, -np.inf])
+    limits = np.finfo(target) if target.startswith("f") else np.iinfo(target)
+    inside = (x > float(limits.min)) & (x < float(limits.max))
+    expected = np.where(x > 0, limits.max, limits.min).astype(target)
+    expected[inside] = x[inside].astype(target)
+    for source in (np.float64, np.float32):
+        (found,) = run(lambda x: ac.saturate_cast(x, target), x.astype(source))
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_saturated_casts_of_bfloat16():
+    x = ac.constant([0.5, 1.5, -2.5, 300.0, -1e9, 1e30, np.nan], ac.bfloat16)
+    assert ac.saturate_cast(x, ac.int8).numpy().tolist() == [0, 1, -2, 127, -128, 127, 0]
+    assert ac.saturate_cast(x, ac.uint8).numpy().tolist() == [0, 1, 0, 255, 0, 255, 0]
