@@ -1,8 +1,9 @@
 """Damage a saved object at random: `python tests/saved_model/damage.py --trials 1000 --seed 1`.
 
 Each trial changes bits or a word of one file, cuts it, exchanges two of its parts, or empties it. Loading has to raise
-an error of ours, or give the same values. With `--forged`, the graphs' text is damaged and all checksums are made to
-fit: then loading raises DataLossError, or what is loaded raises or computes anything, in this process.
+an error of ours, or give the same values. With `--function` the file of one function is damaged. With `--forged`, the
+graphs' text is damaged and all checksums are made to fit: then loading raises DataLossError, or what is loaded raises
+or computes anything, in this process.
 
 The script prints the seed and the outcomes by kind of damage. It ends with the exit code 1 where one is wrong.
 """
@@ -29,7 +30,7 @@ import autoconv as ac
 from autoconv.storage.files import read_json, write_json
 
 _objects = run_path(str(Path(__file__).with_name("objects.py")))
-Sample, values_of = _objects["Sample"], _objects["values_of"]
+Sample, values_of, results_of = _objects["Sample"], _objects["values_of"], _objects["results_of"]
 ALLOWED = (ac.errors.DataLossError, ac.errors.NotFoundError, ValueError, OSError)
 
 
@@ -62,7 +63,22 @@ def damaged(whole: bytes, draw: random.Random) -> tuple[str, bytes]:
 
 def trial(folder: str, draw: random.Random) -> tuple[str, str]:
     """Damage one file, load, and put the file back; return the kind of damage and the outcome."""
-    expected = _expected()
+    return _outcome(folder, draw, lambda: values_of(ac.saved_model.load(folder)), values_of(_sample()))
+
+
+def function_trial(folder: str, draw: random.Random) -> tuple[str, str]:
+    """Do the same with the file of one function."""
+    home = os.path.join(folder, "function")
+    path = os.path.join(home, "function.safetensors")
+    if not os.path.exists(path):
+        os.mkdir(home)
+        ac.saved_model.save_function(_sample().__call__, path)
+    return _outcome(home, draw, lambda: results_of(ac.saved_model.load_function(path)), results_of(_sample()))
+
+
+def _outcome(
+    folder: str, draw: random.Random, load: Callable[[], list[np.ndarray]], expected: list[np.ndarray]
+) -> tuple[str, str]:
     path = os.path.join(folder, draw.choice(sorted(os.listdir(folder))))
     with open(path, "rb") as file:
         whole = file.read()
@@ -70,7 +86,7 @@ def trial(folder: str, draw: random.Random) -> tuple[str, str]:
     with open(path, "wb") as file:
         file.write(data)
     try:
-        found = values_of(ac.saved_model.load(folder))
+        found = load()
     except ALLOWED as error:
         outcome = "unchanged file refused" if data == whole else type(error).__name__
     except Exception as error:
@@ -84,8 +100,8 @@ def trial(folder: str, draw: random.Random) -> tuple[str, str]:
 
 
 @functools.cache
-def _expected() -> list[np.ndarray]:
-    return values_of(Sample())
+def _sample() -> Sample:
+    return Sample()
 
 
 def forged(folder: str, draw: random.Random) -> tuple[str, str]:
@@ -134,9 +150,10 @@ def main() -> int:
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--forged", action="store_true", help="make the checksums fit the damage")
+    parser.add_argument("--function", action="store_true", help="damage the file of one function")
     given = parser.parse_args()
     print(f"seed {given.seed}, {given.trials} trials")
-    found = run(given.trials, given.seed, forged if given.forged else trial)
+    found = run(given.trials, given.seed, forged if given.forged else function_trial if given.function else trial)
     for (kind, outcome), count in sorted(found.items()):
         print(f"{count:6}  {kind:10}  {outcome}")
     return 1 if any(outcome.startswith(("WRONG", "unchanged")) for _, outcome in found) else 0

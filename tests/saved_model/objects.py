@@ -36,9 +36,14 @@ class Sample(ac.Module):
 
 def values_of(loaded: object) -> list[np.ndarray]:
     """Return what a loaded sample holds and computes, as arrays."""
-    result = loaded(X)  # type: ignore[operator]
     held = [loaded.w, loaded.parts[0], loaded.parts[1]["bias"], loaded.parts[2][0], loaded.half, loaded.words]  # type: ignore[attr-defined]
-    return [*(np.asarray(result[name].numpy()) for name in sorted(result)), *(np.asarray(v.numpy()) for v in held)]
+    return [*results_of(loaded), *(np.asarray(v.numpy()) for v in held)]
+
+
+def results_of(loaded: object) -> list[np.ndarray]:
+    """Return what a loaded sample, or its function by itself, computes."""
+    result = loaded(X)  # type: ignore[operator]
+    return [np.asarray(result[name].numpy()) for name in sorted(result)]
 
 
 if __name__ == "__main__":  # from a copy in another folder, as the graphs hold the file's name

@@ -31,6 +31,7 @@ def test_a_folder_of_the_first_version_loads():
 
 def test_random_damage():
     found = damage["run"](60, 11, damage["trial"]) + damage["run"](60, 12, damage["forged"])
+    found += damage["run"](60, 13, damage["function_trial"])
     assert [outcome for outcome in found if outcome[1].startswith(("WRONG", "unchanged"))] == []
 
 
