@@ -1,4 +1,4 @@
-"""Powers and casts of integers at the limits of their dtypes, by XLA and ONNX Runtime, beside NumPy's."""
+"""Powers, folds, sorts and casts at the limits of dtypes, by XLA and ONNX Runtime, beside NumPy's."""
 
 import numpy as np
 import pytest
@@ -21,6 +21,34 @@ def test_powers(run, dtype):
 def test_a_negative_exponent_sets_the_error_word(run):
     with pytest.raises((AssertionError, ac.errors.InvalidArgumentError)):
         run(lambda x, y: x**y, np.array([2, 2]), np.array([1, -1]))
+
+
+@RUNTIMES
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint64])
+def test_folds_wrap_and_are_exact(run, dtype):
+    limits = np.iinfo(dtype)
+    x = np.random.default_rng(3).integers(limits.min, limits.max, (3, 4), dtype)
+
+    def folds(x):
+        sums = ac.reduce_sum(x), ac.reduce_sum(x, axis=0), ac.reduce_prod(x, axis=1), ac.reduce_prod(x)
+        return (*sums, ac.reduce_max(x, axis=0), ac.reduce_min(x))
+
+    with np.errstate(over="ignore"):
+        sums = x.sum(dtype=dtype), x.sum(0, dtype=dtype), x.prod(1, dtype=dtype), x.prod(dtype=dtype)
+    for found, expected in zip(run(folds, x), (*sums, x.max(0), x.min()), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@RUNTIMES
+def test_nan_is_above_all_numbers(run):
+    x = np.array([1.0, np.nan, -np.inf, np.inf, 2.0])
+    upwards, downwards, largest, places = run(
+        lambda x: (ac.sort(x), ac.sort(x, direction="DESCENDING"), *ac.math.top_k(x, 2)), x
+    )
+    np.testing.assert_array_equal(upwards, [-np.inf, 1.0, 2.0, np.inf, np.nan])
+    np.testing.assert_array_equal(downwards, [np.nan, np.inf, 2.0, 1.0, -np.inf])
+    np.testing.assert_array_equal(largest, [np.nan, np.inf])
+    assert places.tolist() == [1, 3]
 
 
 @RUNTIMES

@@ -59,6 +59,8 @@ class ElementWriter(NodeWriter):
             return self.emit("Mod", [x, y], dtype, x.shape, fmod=1)
         if name == "atan2":
             return self._atan2(x, y)
+        if dtype is uint64 and name in ("maximum", "minimum"):
+            return self.chosen(self.compared("gt" if name == "maximum" else "lt", x, y), x, y)
         if dtype in WIDE and name in ("maximum", "minimum", "power"):
             return self.converted(self.paired(name, self.converted(x, int64), self.converted(y, int64)), dtype)
         return self.emit(_BINARY[name], [x, y], dtype, x.shape)

@@ -69,17 +69,57 @@ class Writer(ShapeWriter):
         if x.dtype.is_bool:
             fold = {"or": "maximum", "and": "minimum"}.get(op, op)
             return self.cast(self.reduce(self.converted(x, int32), axes, fold, 0 if fold == "maximum" else 1), bool_)
+        if x.dtype is uint64 and op in ("maximum", "minimum"):
+            return self.converted(self.reduce(self._as_ordered(x), axes, op, start), uint64) ^ 2**63
         if x.dtype in WIDE:
             return self.converted(self.reduce(self.converted(x, int64), axes, op, start), x.dtype)
+        if x.dtype.is_integer and op == "add":
+            return self._integer_sum(x, axes)
+        if x.dtype.is_integer and op == "multiply":
+            return self._integer_product(x, axes)
         result = self.emit(_FOLDS[op], [x, self.integers(list(axes))], x.dtype, shape, keepdims=0)
         if op in ("maximum", "minimum") and x.dtype.is_floating:  # the runtime passes over nan
             absent = self.reduce(self.is_nan(x), axes, "or", False)
             result = self.select(absent, math.nan, result)
         return result
 
+    def _as_ordered(self, x: Term) -> Term:
+        """Turn the uppermost bit of uint64: the order of int64 is then that of the numbers."""
+        return self.converted(x ^ 2**63, int64)
+
+    def _integer_sum(self, x: Term, axes: Sequence[int]) -> Term:
+        """Multiply by a matrix of ones: the runtime's sums of integers are those of float64, and saturate."""
+        sizes = self.sizes(x)
+        ones = self.expanded(self.constant(1, x.dtype), [x.shape[a] for a in axes], [sizes[a] for a in axes])
+        return self.dot(x, ones, (), (), tuple(axes), tuple(range(len(axes))))
+
+    def _integer_product(self, x: Term, axes: Sequence[int]) -> Term:
+        """Multiply in a loop along one dimension after the other, for the same reason."""
+        for axis in sorted(axes, reverse=True):
+            x = self._product_along(x, axis)
+        return x
+
+    def _product_along(self, x: Term, axis: int) -> Term:
+        count = self.as_size(self.term(self.sizes(x)[axis], self.constant(0, int64)))
+        shape, sizes = [*x.shape[:axis], *x.shape[axis + 1 :]], self.sizes(x)
+        one = self.expanded(self.constant(1, x.dtype), shape, [*sizes[:axis], *sizes[axis + 1 :]])
+
+        def has_next(now: list[Term], word: Term) -> Term:
+            self.word = word
+            return now[0] < count
+
+        def turn(now: list[Term], word: Term) -> list[Term]:
+            self.word = word
+            at, product = now
+            return [at + 1, product * self.emit("Gather", [x, at], x.dtype, shape, axis=axis)]
+
+        after = self.loop(has_next, turn, [self.constant(0, int64), one], self.sure(self.word))
+        self.word = after.pop()
+        return after[1]
+
     def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
-        if x.dtype is uint64:  # the order of int64, once the uppermost bit is turned
-            values, places = self.sort(self.converted(x ^ 2**63, int64), axis, descending)
+        if x.dtype is uint64:
+            values, places = self.sort(self._as_ordered(x), axis, descending)
             return self.converted(values, uint64) ^ 2**63, places
         if x.dtype in (*WIDE, bool_):
             values, places = self.sort(self.converted(x, int64), axis, descending)

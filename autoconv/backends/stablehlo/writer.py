@@ -60,8 +60,9 @@ class Writer(ArrayWriter):
         i, j = self.new_term(int32, ()), self.new_term(int32, ())
         with self.region([a, b, i, j]) as lines:
             first = self.compare("gt" if descending else "lt", a, b)
-            if x.dtype.is_floating:
-                first = first | (self.is_nan(b) & ~self.is_nan(a))
+            if x.dtype.is_floating:  # nan is above all numbers
+                above, below = (a, b) if descending else (b, a)
+                first = first | (self.is_nan(above) & ~self.is_nan(below))
             self.end([first])
         properties = f"dimension = {axis} : i64, is_stable = true"
         sorted_ = self.emit_all("sort", [x, place], [(x.dtype, x.shape), (int32, x.shape)], properties, [lines])
