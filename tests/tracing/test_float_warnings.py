@@ -303,3 +303,35 @@ def test_gradients_are_those_of_the_trace():
         with np.errstate(all="ignore"):
             expected = 1 / x - 1 / x**2
         np.testing.assert_allclose(np.asarray(autoconv.grad(compiled)(x)), expected, rtol=1e-12)
+
+
+def unused_quotient(x):
+    1 / x
+    x[1:] // 0
+    return len(x)
+
+
+def unused_before_an_error(x):
+    np.sqrt(x)
+    return x[len(x)]
+
+
+def changed_before_an_error(x):
+    x /= 0
+    return x[len(x)]
+
+
+@pytest.mark.parametrize("program", [unused_quotient, unused_before_an_error, changed_before_an_error])
+def test_errors_of_results_that_nothing_uses_or_reads_again(program):
+    def called(function, row):
+        x = np.array(row)
+        try:
+            return function(x), x.tolist()
+        except IndexError as error:
+            return str(error), x.tolist()
+
+    compiled = autoconv.compile(program)
+    for row in ([1.0, 2], [-1.0, 2], [0.0, 1]):
+        expected, found = warned(called, program, row), warned(called, compiled, row)
+        assert str(found[0]) == str(expected[0])
+        assert found[1] == expected[1]

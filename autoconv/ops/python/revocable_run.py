@@ -27,16 +27,22 @@ def revocable(
 ) -> Any:
     """Run with these values; where `is_wrong()` afterwards, undo the changes, also of the arrays, and raise Revoked.
 
-    The result stands if a change cannot be undone.
+    The result, or the error of the run, stands if a change cannot be undone.
     """
     writable = [array for array in arrays if array.flags.writeable]
     copies = [array.copy() for array in writable]
     outer, log = ACTIVE.log, Log()
     ACTIVE.log = log
     revoked = False
+    result, failure = None, None
     try:
-        result = run(values)
-        revoked = is_wrong() and not log.lost
+        try:
+            result = run(values)
+        except Exception as raised:
+            failure = raised
+        revoked = not hasattr(failure, "_autoconv_undone") and is_wrong() and not log.lost
+        if failure is not None and not revoked:
+            raise failure
         if not revoked:
             return result
         ACTIVE.log = None

@@ -8,6 +8,9 @@ well for errors of integers, which raise none in the processor.
 A call that changes what was there before has to be undone first. Copying and logging that costs more than small graphs
 do. Hence such a trace is run with care in its first calls, and again for some calls after one with flags; the warnings
 of a call with the first flags after many without any are lost.
+
+A graph does not compute what nothing uses, and raises no flags for it. Where such results may have errors, the first
+calls of a trace run as plain Python.
 """
 
 from __future__ import annotations
@@ -24,9 +27,11 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.python.reversibility import can_undo
 from autoconv.ops.python.revocable_run import Revoked, revocable
+from autoconv.ops.record import Op
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.tracing.execute.rollback import leaves_nothing
 from autoconv.tracing.execute.typed_numbers import computes_typed_numbers
+from autoconv.tracing.outputs.growing_arrays import read_values
 
 _EACH, _NEVER, _RARELY = "each", "never", "rarely"
 _FIRST = 4  # flagged calls that run once more where a warning is shown once a line
@@ -40,7 +45,8 @@ class FloatErrors:
     """The facts about floating-point errors of a trace.
 
     `may_occur` says whether there may be some, for which NumPy's error state matters; `is_certain` whether constants
-    alone have one, for which no flag is raised; `careful` is the number of further calls that can be undone.
+    alone have one, for which no flag is raised; `careful` is the number of further calls that can be undone, or run as
+    plain Python for `unused_calls` of these.
     """
 
     __slots__ = (
@@ -55,15 +61,19 @@ class FloatErrors:
         "careful",
         "is_certain",
         "may_occur",
+        "unused_calls",
     )  # fmt: skip
 
-    def __init__(self, graph: Graph, contract: type[Contract], uses_tensors: bool) -> None:
+    def __init__(self, recorded: Graph, graph: Graph, contract: type[Contract], uses_tensors: bool) -> None:
         self.may_occur = any(map(computes_typed_numbers, graph.walk()))
+        unused = contract.runs_plain and _may_have_unused_error(recorded)
+        self.may_occur |= unused
         warns = self.may_occur and contract.runs_plain and not uses_tensors
         self._leaves_nothing = warns and leaves_nothing(graph)
         self._can_undo = warns and not self._leaves_nothing and can_undo(graph)
         self._array_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-        self.careful = _CAREFUL if self._can_undo else 0
+        self.unused_calls = _CAREFUL if warns and unused else 0
+        self.careful = _CAREFUL if self._can_undo or self.unused_calls else 0
         self.is_certain = warns and any(map(_has_error_of_constants, graph.nodes))
         self._filters: list[Any] = []
         self._share, self._calls, self._flags, self._next = "", 0, 0, _FIRST
@@ -86,18 +96,25 @@ class FloatErrors:
         return False
 
     def warns_before_error(self) -> bool:
-        """Return whether flags are up as a call ends with an error, and it can run once more for their warnings."""
-        flags = self.take_flags()
+        """Return whether a call that ends with an error can run once more for its warnings, and may have some."""
+        flags = self.take_flags() | (_ANY_FLAG if self.unused_calls else 0)
         return bool(flags) and self._leaves_nothing and self._shows(flags)
 
     def run(self, run: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> Any:
         """Run a graph, with care where that is due.
 
-        Where flags are up then and a warning may be shown, its changes are undone, and Revoked is raised.
+        Where flags are up then and a warning may be shown, its changes are undone, and Revoked is raised. It is raised
+        at once where results that nothing uses may have errors.
         """
         if not self.careful:
             return run(values)
         self.careful -= 1
+        if self.unused_calls:
+            self.unused_calls -= 1
+            if _share(list(warnings.filters)) != _NEVER:
+                raise Revoked
+        if not self._can_undo:
+            return run(values)
         arrays = [values[i] for i in self._array_positions if isinstance(values[i], np.ndarray)]
         if sum(array.nbytes for array in arrays) > _LARGEST:
             return run(values)
@@ -131,6 +148,36 @@ class FloatErrors:
             self._next *= 2
         self._flags |= flags
         return True
+
+
+def _may_have_unused_error(graph: Graph) -> bool:
+    """Return whether elements that nothing reads may have errors."""
+    nodes = [node for node in graph.walk() if _may_have_error(node)]
+    read = read_values(graph) if nodes else set()
+    return any(read.isdisjoint(node.results) for node in nodes)
+
+
+def _may_have_error(node: Node) -> bool:
+    """Return whether elements that the node computes may raise a flag."""
+    traits = node.op.traits
+    if not computes_typed_numbers(node) or not (traits.elementwise or traits.reduction is not None):
+        return False
+    types = [value.type for value in (*node.inputs, *node.results) if isinstance(value.type, TensorType)]
+    is_of_floats = any(type_.dtype.is_floating or type_.dtype.is_complex for type_ in types)
+    return is_of_floats or traits.costly or (len(node.inputs) == 2 and _divides_integers(node.op))
+
+
+def _divides_integers(op: Op) -> bool:
+    """Return whether NumPy warns of the op where an integer meets 0."""
+    kernel: Any = getattr(op.kernel, "__wrapped__", op.kernel)
+    try:
+        with np.errstate(divide="raise"):
+            kernel(np.array([1]), np.array([0]))
+    except FloatingPointError:
+        return True
+    except Exception:
+        return False
+    return False
 
 
 def _has_error_of_constants(node: Node) -> bool:

@@ -21,13 +21,13 @@ def refuse_growing_arrays(graph: Graph) -> None:
             raise RunPlain(f"an array{_line_text(node)} may be larger than memory")
         if may_outgrow(node) or is_too_large(node, MOST_UNREAD_BYTES):
             growing.append(node)
-    read = _read_values(graph) if growing else set()
+    read = read_values(graph) if growing else set()
     for node in growing:
         if read.isdisjoint(node.results):
             raise RunPlain(f"an array{_line_text(node)} that nothing reads may be larger than memory")
 
 
-def _read_values(graph: Graph) -> set[Value]:
+def read_values(graph: Graph) -> set[Value]:
     """Return the values whose elements the program may use."""
     result, unused = set(graph.outputs), set(unused_nodes(graph, "compile"))
     for node in reversed(list(graph.walk())):
@@ -39,3 +39,6 @@ def _read_values(graph: Graph) -> set[Value]:
 
 def _line_text(node: Node) -> str:
     return "" if node.span is None else f" in line {node.span.line}"
+
+
+__all__ = ["read_values", "refuse_growing_arrays"]
