@@ -143,13 +143,22 @@ for _name, _combine in (("update", None), ("add", "add"), ("sub", "add"), ("max"
 
 @lowers("segment_sum")
 def segment_sum(w: Rules, node: Node, x: Term, segments: Term, *count: Term) -> Term | None:
-    total = node.attributes.get("num_segments")
-    if count or not isinstance(total, int):
-        return None
+    total: Any = node.attributes.get("num_segments")
+    if not isinstance(total, int):
+        if not w.has_open_sizes:
+            return None
+        total = w.as_size(count[0] if count else _largest(w, segments) + 1)
     segments = checked(w, segments, total)
     sizes = [total, *w.sizes(x)[segments.rank :]]
-    base = w.expanded(w.constant(0, x.dtype), (total, *x.shape[segments.rank :]), sizes)
-    return scattered(w, base, [segments], x, "add")
+    shape = (total if isinstance(total, int) else None, *x.shape[segments.rank :])
+    return scattered(w, w.expanded(w.constant(0, x.dtype), shape, sizes), [segments], x, "add")
+
+
+def _largest(w: Rules, positions: Term) -> Term:
+    """Return the largest of positions; -1 of none."""
+    wide = w.cast(positions, int64)
+    found = w.reduce(wide, range(wide.rank), "maximum", int64.min)
+    return w.select(found < -1, -1, found)
 
 
 def _positions_along(w: Rules, index: Term, axis: int, size: Any) -> list[Term]:
