@@ -26,7 +26,7 @@ from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
-from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.runtime.tensors.tensor import ArrayTensor, Tensor
 
 _LOG = logging.getLogger("autoconv")
 _USED_UP = (
@@ -124,7 +124,7 @@ class GradientTape:
 
     def watch_array(self, array: np.ndarray) -> Tensor:
         """Return a watched tensor that represents an array argument of a function under `compile`."""
-        tensor = convert_to_tensor(np.array(array))
+        tensor = ArrayTensor(np.array(array))
         self._recorder.stand_in(array, tensor)
         self.watch(tensor)
         return tensor

@@ -20,7 +20,7 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.structure import flatten, map_structure, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor, python_number
 from autoconv.runtime.tensors.dispatch import apply
-from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
 
 Function = Callable[..., Any]
 
@@ -49,9 +49,9 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
         found = tape.gradient(result, wrt_arguments)
         _check_followed(f, tape, found)
         filled = [_or_zeros(g, x) for g, x in zip(flatten(found)[0], flatten(wrt_arguments)[0], strict=True)]
-        gradients = [_as_float(g, x) for g, x in zip(filled, flatten(wrt_arguments)[0], strict=True)]
+        gradients = [_of_kind(g, x) for g, x in zip(filled, flatten(wrt_arguments)[0], strict=True)]
         packed = pack(flatten(wrt_arguments)[1], gradients)
-        return _as_float(result, result), packed[0] if isinstance(argnums, int) else tuple(packed)
+        return _of_kind(result, result), packed[0] if isinstance(argnums, int) else tuple(packed)
 
     return with_gradient
 
@@ -90,7 +90,7 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
             value = call(f)(*all_arguments, **kwargs)
         result = value if isinstance(value, Tensor) else convert_to_tensor(value)
         found = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
-        return map_structure(lambda g, x: _as_float(g, x if not result.type.rank else None), found, argument)
+        return map_structure(lambda g, x: _of_kind(g, x if not result.type.rank else None), found, argument)
 
     return derivatives
 
@@ -121,7 +121,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
             _check_followed(f, inner, slope)
             slope = _or_zeros(slope, argument)
         found = outer.jacobian(slope, argument, unconnected_gradients=UnconnectedGradients.ZERO)
-        return _as_float(found, argument)
+        return _of_kind(found, argument)
 
     return second
 
@@ -145,7 +145,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in flatten(value)[0]]
         tensors = [convert_to_tensor(c, v.dtype) for c, v in zip(flat, leaves, strict=True)]
         found = tape.gradient(leaves, chosen, output_gradients=tensors)
-        filled = [_as_float(_or_zeros(g, x), x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
+        filled = [_of_kind(_or_zeros(g, x), x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
         return tuple(pack(flatten(chosen)[1], filled))
 
     return value, back
@@ -199,9 +199,14 @@ def _differentiable_leaf(f: Function, value: Any) -> Any:
     if not is_tensor(value) and not isinstance(value, (np.ndarray, np.generic)):
         raise TypeError(f"{_name(f)} is differentiated by a tensor, an array or a float, found {value!r}")
     compiled = getattr(f, "_contract", Contract).numpy_arrays and current_region() is None
+    if compiled and type(value) is ArrayTensor and not any(tape_recorders.follows([value])):
+        value = value._array
     if compiled and isinstance(value, np.ndarray) and value.dtype.kind in "fc":
         return value.view()  # under `compile` arrays and tensors are different kinds of arguments
-    tensor = value if is_tensor(value) else convert_to_tensor(value)
+    if is_tensor(value):
+        tensor = value
+    else:
+        tensor = convert_to_tensor(value) if current_region() is not None else ArrayTensor(np.array(value))
     if not tensor.dtype.is_differentiable:
         raise TypeError(f"{_name(f)} is differentiated by a floating tensor, found one of {tensor.dtype.name}")
     return tensor
@@ -243,8 +248,12 @@ def _or_zeros(gradient: Any, like: Any) -> Any:
     return dense(gradient)
 
 
-def _as_float(value: TensorLike, like: object) -> Any:
-    """Convert to a float where the argument was a Python float."""
+def _of_kind(value: TensorLike, like: object) -> Any:
+    """Convert to a float where the argument was a Python float, to an ArrayTensor where it was an array."""
+    if type(like) is ArrayTensor and type(value) is EagerTensor:
+        copy = apply("identity", value)  # which outer tapes follow as they do the value
+        copy.__class__ = ArrayTensor
+        return copy
     if isinstance(value, EagerTensor) and isinstance(like, EagerTensor) and like.weak and not value.type.rank:
         return value._array.item() if not any(tape_recorders.follows([value])) else value
     return value

@@ -17,10 +17,11 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor, is_tensor, to_array
 from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.numpy_behaviour import is_numpy_behaviour_enabled
 from autoconv.runtime.tensors.remote_ops import NUMBERS
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.symbolic import set_size_function
-from autoconv.runtime.tensors.tensor import Tensor
+from autoconv.runtime.tensors.tensor import ArrayTensor, Tensor
 from autoconv.runtime.tensors.tensor_methods import EXPRESSIONS
 
 
@@ -37,7 +38,7 @@ def binary(op_name: str, x: object, y: object) -> Any:
     if op_name == "multiply" and _are_scalar_and_list(x, y):
         return NotImplemented  # the list repeats itself
     _note_arrays(x, y)
-    if _are_arrays() and not _are_numbers(x, y):
+    if _are_arrays(x, y) and not _are_numbers(x, y):
         return _as_arrays(op_name, x, y)
     if op_name == "divide":
         x, y = _true_division_operands(x, y)
@@ -51,7 +52,7 @@ def binary(op_name: str, x: object, y: object) -> Any:
 def with_none(op_name: str, x: object) -> bool:
     """`x == None` or `x != None`; StagingError for NumPy's numbers in other comparisons, where NumPy raises."""
     refuse_elements(x, None, "None", "`x is None`")
-    if op_name not in ("equal", "not_equal") and _are_arrays() and not getattr(x, "weak", True):
+    if op_name not in ("equal", "not_equal") and _is_trace_of_arrays() and not getattr(x, "weak", True):
         raise StagingError("a number of NumPy's is compared with None", current_place(), "`x is None`")
     return op_name == "not_equal"
 
@@ -61,7 +62,7 @@ def refuse_elements(x: object, other: object, name: str, instead: str = "np.equa
 
     So it does for a number of NumPy's and a sequence.
     """
-    if not _are_arrays() or getattr(x, "weak", False):
+    if not _is_trace_of_arrays() or getattr(x, "weak", False):
         return
     is_sequence = isinstance(other, Sequence) or hasattr(type(other), "__array__")
     if getattr(x, "ndim", 0) > 0 or (is_sequence and not isinstance(other, (str, bytes))):
@@ -88,7 +89,7 @@ def check_divisor(x: object, y: object) -> None:
 
 def unary(op_name: str, x: Any) -> Any:
     """Apply an operator to one tensor."""
-    return _as_arrays(op_name, x) if _are_arrays() and not x.weak else apply(op_name, x)
+    return _as_arrays(op_name, x) if _are_arrays(x) and not x.weak else apply(op_name, x)
 
 
 def positive(x: Any) -> Any:
@@ -103,7 +104,7 @@ def positive(x: Any) -> Any:
 
 def get_item(x: object, index: object) -> Any:
     """`x[index]` with NumPy's meaning; a list of indices is a tuple of them, as in TensorFlow, outside of arrays."""
-    if isinstance(index, list) and not _are_arrays():
+    if isinstance(index, list) and not _are_arrays(x):
         index = tuple(index)
     spec, operands = parsed_index(index)
     return item_at(x, index, spec, operands)
@@ -114,7 +115,7 @@ def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
     try:
         return apply("get_item", x, *operands, spec=spec)
     except IndexError:
-        if not _are_arrays() or x.weak:
+        if not _are_arrays(x) or x.weak:
             raise
     raise _numpy_error(x.type.shape, index)  # outside the handler, so that the program's error has no context of ours
 
@@ -124,7 +125,7 @@ def parsed_index(index: object) -> tuple[Spec, list[Any]]:
     try:
         return parse_index(index, is_tensor)
     except NotAnIndex as error:
-        if not _are_arrays():
+        if not _is_trace_of_arrays():
             raise
         if error.plain is None:
             raise StagingError("a float known only at run time is used as an index", current_place()) from None
@@ -192,15 +193,23 @@ def _are_of_python(x: object, y: object) -> bool:
 
 def _are_scalar_and_list(x: object, y: object) -> bool:
     """Return whether a list of the trace is multiplied by a scalar of NumPy's, which counts as an int there."""
-    if not _are_arrays() or getattr(type(y), "__autoconv_plain__", None) is not list:
+    if not _is_trace_of_arrays() or getattr(type(y), "__autoconv_plain__", None) is not list:
         return False
     return isinstance(x, Tensor) and x.type.shape == ()
 
 
-def _are_arrays() -> bool:
+def _is_trace_of_arrays() -> bool:
     """Return whether tensors of the current trace stand for NumPy's arrays."""
     region = current_region()
     return region is not None and region.trace.arrays
+
+
+def _are_arrays(*operands: object) -> bool:
+    """Return whether tensors stand for NumPy's arrays: all of the trace, all of the program, or one of the operands."""
+    region = current_region()
+    if region is None:
+        return is_numpy_behaviour_enabled() or any(type(x) is ArrayTensor for x in operands)
+    return region.trace.arrays or (is_numpy_behaviour_enabled() and not region.contract.numpy_arrays)
 
 
 def _note_arrays(x: object, y: object) -> None:

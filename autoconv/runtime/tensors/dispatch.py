@@ -36,7 +36,7 @@ from autoconv.runtime.tensors.conversion import (
 from autoconv.runtime.tensors.dtype_checks import check_dtypes
 from autoconv.runtime.tensors.remote_ops import NUMBERS, array_of, home_of, run_remotely, type_of_operand
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
-from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
+from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
 
 # Ops that have Python's meaning for operands that are all Python numbers: exact, checked ints and Python's errors.
 _PYTHON_OPS = {one.typed: one.number for one in EVERY if one.number is not None}
@@ -351,11 +351,13 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     if not weak and any(isinstance(v, EagerTensor) and v._weak for v in values):
         types = op.result_types([type_of_operand(v) for v in values], attributes)
         flags = [isinstance(t, TensorType) and t.weak for t in types]
-        return tuple(map(_wrapped, results, flags)) if isinstance(results, tuple) else _wrapped(results, flags[0])
+    else:
+        flags = [weak] * (len(results) if isinstance(results, tuple) else 1)
+    kind = ArrayTensor if any(type(v) is ArrayTensor for v in values) else EagerTensor
     if isinstance(results, tuple):
-        return tuple(_wrapped(r, weak) for r in results)
-    return _wrapped(results, weak)
+        return tuple(_wrapped(result, is_weak, kind) for result, is_weak in zip(results, flags, strict=True))
+    return _wrapped(results, flags[0], kind)
 
 
-def _wrapped(result: Any, weak: bool) -> Any:
-    return EagerTensor(result, weak) if isinstance(result, (np.ndarray, np.generic)) else result
+def _wrapped(result: Any, is_weak: bool, kind: type[EagerTensor]) -> Any:
+    return kind(result, is_weak) if isinstance(result, (np.ndarray, np.generic)) else result

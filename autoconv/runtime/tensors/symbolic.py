@@ -24,6 +24,7 @@ from autoconv.runtime.tensors.tensor import (
     BY_NUMPY,
     VARIABLE_METHOD_PREFIXES,
     Tensor,
+    array_attribute,
     standalone_dtype,
     variable_method,
 )
@@ -232,11 +233,14 @@ class SymbolicTensor(Tensor):
             return variable_method(self, name)
         if name in BY_NUMPY and not self.weak:
             return BY_NUMPY[name](self)
+        result = array_attribute(self, name)
+        if result is not NotImplemented:
+            return result
         remedy = ""
         if name == "numpy":
             remedy = ": its value is known only at run time; compute with the tensor itself"
         elif hasattr(np.ndarray, name) and not name.startswith("__"):
-            known = hasattr(np, name) and name not in _IN_PLACE
+            known = hasattr(np, name) and name not in CHANGING_METHODS
             remedy = f": {f'use np.{name}(…)' if known else 'arrays are tensors here'}; {BY_COMPILE}"
         if name == "numpy" and not is_in_scope(self._value):
             remedy += defined_at(self._value).rstrip()
@@ -257,7 +261,7 @@ class SymbolicTensor(Tensor):
 
 
 # In-place methods of arrays whose NumPy function returns a new array.
-_IN_PLACE = frozenset({"partition", "put", "resize", "sort"})
+CHANGING_METHODS = frozenset({"partition", "put", "resize", "sort"})
 
 
 def set_size_function(measure: Callable[[Any, int], Any]) -> None:

@@ -128,7 +128,8 @@ class EagerTensor(Interchange, Tensor):
         return as_dtype(self._array.dtype)
 
     def __getattr__(self, name: str) -> Any:
-        return variable_method(self, name)
+        result = array_attribute(self, name, type(self) is ArrayTensor)
+        return variable_method(self, name) if result is NotImplemented else result
 
     def set_shape(self, shape: ShapeLike) -> None:
         """Raise ValueError when the shape is not compatible with the tensor's."""
@@ -245,6 +246,18 @@ class EagerTensor(Interchange, Tensor):
         return hasattr(type(origin), "storage")  # of a variable, not of a part of one
 
 
+class ArrayTensor(EagerTensor):
+    """An eager tensor that stands for an array of the program, with NumPy's behaviour; so are results of ops on it."""
+
+    __slots__ = ()
+
+    def __setitem__(self, index: object, value: object) -> NoReturn:
+        raise ItemAssignmentError(
+            "a tensor, which stands for an array here, does not support item assignment; decorate the function with "
+            "@autoconv.compile, which differentiates writes"
+        )
+
+
 def namespace_by(find: Callable[[], Any]) -> None:
     """Register `find()`, which returns the result of `__array_namespace__`."""
     global _namespace
@@ -262,6 +275,21 @@ BY_NUMPY: dict[str, Callable[[Any], Any]] = {
 
 # Prefixes of the assigning methods of variables and their parts.
 VARIABLE_METHOD_PREFIXES = ("assign", "scatter_")
+
+
+def numpy_behaviour_by(find: Callable[[Any, str, bool], Any]) -> Callable[[Any, str, bool], Any]:
+    """Register `find(tensor, name, is_array)`, which returns an attribute of NumPy's arrays, or NotImplemented."""
+    global _find_array_attribute
+    _find_array_attribute = find
+    return find
+
+
+def array_attribute(tensor: Tensor, name: str, is_array: bool = False) -> Any:
+    """Return an attribute of NumPy's arrays where the tensor has their behaviour, else NotImplemented."""
+    return _find_array_attribute(tensor, name, is_array)
+
+
+_find_array_attribute: Callable[[Any, str, bool], Any] = lambda tensor, name, is_array: NotImplemented
 
 
 def variable_method(tensor: Tensor, name: str) -> Any:

@@ -19,6 +19,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.support.structure import map_structure
 from autoconv.runtime.tensors.conversion import constant, is_tensor
+from autoconv.runtime.tensors.numpy_behaviour import enable_numpy_behaviour
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -61,7 +62,11 @@ def _over_tensors(name: str, function: Callable[..., Any]) -> Callable[..., Any]
 def experimental_enable_numpy_behavior(
     prefer_float32: bool = False, dtype_conversion_mode: str = "legacy"
 ) -> None:
-    """Accept the call; `autoconv.compile` is what gives tensors NumPy's behaviour."""
+    """Give tensors the methods of NumPy's arrays and its rules for operators and indices, for the whole program.
+
+    Dtypes are those that NumPy gives; `prefer_float32` and `dtype_conversion_mode` do not change them.
+    """
+    enable_numpy_behaviour()
 
 
 def asarray(a: object, dtype: object = None) -> Any:

@@ -20,6 +20,7 @@ from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import at_definition, place_in, present, presented
 from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.numpy_behaviour import call_with_followed
 from autoconv.tracing.api.bound_methods import Bindable, TransientMethod
 from autoconv.tracing.api.call_paths import Dispatched, P, R
 from autoconv.tracing.api.introspection import FunctionIntrospection
@@ -143,13 +144,13 @@ class Function(Dispatched[P, R], TraceMaker, Bindable, FunctionIntrospection, Pi
         """
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
-            return self.python_function(*args, **kwargs)
+            return call_with_followed(self.python_function, args, kwargs)
         if region is not None and (self._contract.effects_each_call or self._is_part_of(region)):
             return self._inlined(region, args, kwargs)
         self._signature.check_arity()
         self._retracing.calls += 1
         if self._bailout.skips(args, kwargs):
-            return self.python_function(*args, **kwargs)
+            return call_with_followed(self.python_function, args, kwargs)
         hook = hook_among(self.python_function, args, kwargs) if self._contract.runs_plain else ""
         if hook:
             return self._run_unexamined(hook, args, kwargs)
@@ -189,7 +190,7 @@ class Function(Dispatched[P, R], TraceMaker, Bindable, FunctionIntrospection, Pi
         """Run a call as plain Python whose arguments would run code of the program if they were examined."""
         self._tell_once(reason)
         self._bailout.ran_plain(args)
-        return self.python_function(*args, **kwargs)
+        return call_with_followed(self.python_function, args, kwargs)
 
     def _cannot_bind(self, error: CannotFlatten) -> None:
         if not self._contract.runs_plain:
@@ -204,10 +205,10 @@ class Function(Dispatched[P, R], TraceMaker, Bindable, FunctionIntrospection, Pi
             self._bailout.ran_plain(args)
             if call is not None and call.fault is not None:
                 return self._run_after_fault(call.fault, args, kwargs)
-            return self.python_function(*args, **kwargs)
+            return call_with_followed(self.python_function, args, kwargs)
         start = time.perf_counter()
         try:
-            return self.python_function(*args, **kwargs)
+            return call_with_followed(self.python_function, args, kwargs)
         finally:
             if self._bailout.ran_doubtful(call, time.perf_counter() - start):
                 self._tell_once(_EACH_ITS_OWN)
@@ -232,7 +233,7 @@ class Function(Dispatched[P, R], TraceMaker, Bindable, FunctionIntrospection, Pi
     def _run_after_fault(self, fault: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as plain Python, to find out whether the program itself raises the error that its trace met."""
         try:
-            result = self.python_function(*args, **kwargs)
+            result = call_with_followed(self.python_function, args, kwargs)
         except Exception as raised:
             if not is_of_program(fault, raised):
                 meets_fault(self._explanation, fault)
@@ -266,7 +267,7 @@ class Function(Dispatched[P, R], TraceMaker, Bindable, FunctionIntrospection, Pi
             return self._warned(concrete, found, args, kwargs)
         if failure is not None:  # after the handler, which would be the context of what the program raises
             return self._beyond(concrete, failure, args, kwargs)
-        return self.python_function(*args, **kwargs)
+        return call_with_followed(self.python_function, args, kwargs)
 
     def _beyond(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
         """Rerun as plain Python a call with values beyond the graph's representation, or an error in its own words."""

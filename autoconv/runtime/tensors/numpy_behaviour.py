@@ -1,0 +1,114 @@
+"""NumPy's behaviour of tensors: methods and attributes of arrays, and operators and indices by NumPy's rules.
+
+Tensors that stand for arrays have it, in functions that are differentiated by arrays; all have it in programs that
+enable it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import as_dtype
+from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
+from autoconv.runtime.recording.numpy_protocol import implementation
+from autoconv.runtime.recording.tape_recorders import active, tensor_for
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.symbolic import CHANGING_METHODS
+from autoconv.runtime.tensors.tensor import Tensor, numpy_behaviour_by
+
+_is_enabled = False
+
+
+def enable_numpy_behaviour(is_enabled: bool = True) -> None:
+    """Give all tensors NumPy's behaviour from now on, in graphs of `function` too."""
+    global _is_enabled
+    _is_enabled = is_enabled
+
+
+def is_numpy_behaviour_enabled() -> bool:
+    return _is_enabled
+
+
+def call_with_followed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function; arrays among the arguments that a tape follows become the tensors that stand for them."""
+    arguments = _followed((args, kwargs)) if active() else None
+    return function(*args, **kwargs) if arguments is None else function(*arguments[0], **arguments[1])
+
+
+def _followed(value: Any) -> Any:
+    """Return the value with tensors in place of followed arrays in tuples, lists and dicts; None if it has none."""
+    if isinstance(value, np.ndarray):
+        return tensor_for(value)
+    if type(value) not in (tuple, list, dict):
+        return None
+    parts = list(value.values()) if isinstance(value, dict) else list(value)
+    found = list(map(_followed, parts))
+    if all(one is None for one in found):
+        return None
+    parts = [part if one is None else one for part, one in zip(parts, found, strict=True)]
+    return dict(zip(value, parts, strict=True)) if isinstance(value, dict) else type(value)(parts)
+
+
+@numpy_behaviour_by
+def _array_attribute(tensor: Tensor, name: str, is_array: bool) -> Any:
+    if not (is_array or _is_enabled):
+        return NotImplemented
+    own = vars(_OwnArguments).get(name)
+    if own is not None and not name.startswith("_"):
+        return functools.partial(own.__func__, tensor)
+    if name in CHANGING_METHODS or not (hasattr(np.ndarray, name) and hasattr(np, name)):
+        return NotImplemented
+    compute = implementation(getattr(np, name))
+    if compute is None:
+        return NotImplemented
+    return functools.partial(compute, tensor) if callable(getattr(np.ndarray, name)) else compute(tensor)
+
+
+class _OwnArguments:
+    """Methods whose arguments are not those of NumPy's function of the same name."""
+
+    @staticmethod
+    def astype(x: TensorLike, dtype: DTypeLike, **other: Any) -> Any:
+        return apply("cast", x, dtype=as_dtype(dtype))
+
+    @staticmethod
+    def compress(x: TensorLike, condition: TensorLike, axis: AxisLike | None = None) -> Any:
+        return _call(np.compress, condition, x, axis)
+
+    @staticmethod
+    def copy(x: TensorLike, order: str = "C") -> Any:
+        return apply("identity", x)
+
+    @staticmethod
+    def flatten(x: TensorLike, order: str = "C") -> Any:
+        return _call(np.ravel, x, order=order)
+
+    @staticmethod
+    def reshape(x: TensorLike, *shape: Any, order: str = "C") -> Any:
+        return _call(np.reshape, x, shape[0] if len(shape) == 1 else shape, order=order)
+
+    @staticmethod
+    def transpose(x: TensorLike, *axes: Any) -> Any:
+        return _call(np.transpose, x, axes[0] if len(axes) == 1 else axes or None)
+
+    @staticmethod
+    def item(x: Tensor, *index: Any) -> Any:
+        return np.asarray(x).item(*index)
+
+    @staticmethod
+    def tolist(x: Tensor) -> Any:
+        return np.asarray(x).tolist()
+
+
+def _call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call NumPy's function, by its implementation on tensors."""
+    compute = implementation(function)
+    assert compute is not None
+    return compute(*args, **kwargs)
+
+
+__all__ = ["call_with_followed", "enable_numpy_behaviour", "is_numpy_behaviour_enabled"]
