@@ -7,7 +7,9 @@ of each full collection alone. The collector then finds an object and its value 
 
 from __future__ import annotations
 
+import _thread
 import gc
+import time
 import weakref
 from typing import Any, Generic, TypeVar
 
@@ -40,20 +42,21 @@ class Ephemerons(Generic[Value]):
 
     def lend(self) -> None:
         """Make each value an attribute of its object."""
-        entries, self._entries = self._entries, {}
-        for key, (reference, value) in entries.items():
+        for key, (reference, value) in list(self._entries.items()):
             held = _attributes(reference())
             if held is not None:
                 held[self._name] = value
                 self._lent[key] = reference
+            del self._entries[key]
 
     def take_back(self) -> None:
         """Take the values from the objects that are left."""
-        lent, self._lent = self._lent, {}
-        for key, reference in lent.items():
+        for key, reference in list(self._lent.items()):
             held = _attributes(reference())
             if held is not None and self._name in held:
-                self._entries.setdefault(key, (reference, held.pop(self._name)))
+                self._entries.setdefault(key, (reference, held[self._name]))
+                del held[self._name]
+            del self._lent[key]
 
 
 def _attributes(owner: object) -> dict[str, Any] | None:
@@ -63,15 +66,32 @@ def _attributes(owner: object) -> dict[str, Any] | None:
 
 _MAPPINGS: weakref.WeakSet[Ephemerons[Any]] = weakref.WeakSet()
 _FULL = 2  # the generation of a full collection
+_LATER = 0.01  # seconds
 
 
 def _around_collection(phase: str, info: dict[str, int]) -> None:
-    if info["generation"] == _FULL:
-        for mapping in list(_MAPPINGS):
-            if phase == "start":
-                mapping.lend()
-            else:
-                mapping.take_back()
+    if info["generation"] != _FULL:
+        return
+    try:
+        _exchange(phase)
+    except KeyboardInterrupt:  # Python drops what is raised here
+        _exchange(phase)
+        _thread.start_new_thread(_interrupt_later, ())
+
+
+def _interrupt_later() -> None:
+    """Interrupt the program when the collection has ended."""
+    time.sleep(_LATER)
+    _thread.interrupt_main()
+
+
+def _exchange(phase: str) -> None:
+    """Lend all values or take them back. After an interruption, another call does the rest."""
+    for mapping in list(_MAPPINGS):
+        if phase == "start":
+            mapping.lend()
+        else:
+            mapping.take_back()
 
 
 gc.callbacks.append(_around_collection)

@@ -1,0 +1,59 @@
+"""Values that refer to their objects live as long as these do, and no attribute shows them."""
+
+from __future__ import annotations
+
+import gc
+import time
+import weakref
+
+import pytest
+
+from autoconv.tracing.key.ephemerons import Ephemerons
+
+
+class Owner:
+    pass
+
+
+class Value:
+    def __init__(self, owner: Owner) -> None:
+        self.owner = owner
+
+
+def test_an_object_and_its_value_are_freed_together() -> None:
+    mapping: Ephemerons[Value] = Ephemerons("test")
+    kept, dropped = Owner(), Owner()
+    for owner in (kept, dropped):
+        assert mapping.put(owner, Value(owner))
+    assert vars(kept) == {} and isinstance(mapping.get(kept), Value)
+    reference = weakref.ref(dropped)
+    del owner, dropped
+    gc.collect()
+    assert reference() is None
+    assert vars(kept) == {} and mapping.get(kept).owner is kept  # type: ignore[union-attr]
+
+
+def test_objects_without_attributes_have_no_values() -> None:
+    mapping: Ephemerons[int] = Ephemerons("test")
+    assert not mapping.put([], 1) and not mapping.put(1.5, 1)
+    assert len(mapping) == 0
+
+
+class Interrupted(Ephemerons[Value]):
+    """A mapping that is interrupted once in a collection, after the first half of its work."""
+
+    def take_back(self) -> None:
+        super().take_back()
+        if vars(self).setdefault("is_new", True):
+            vars(self)["is_new"] = False
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_in_a_collection_reaches_the_program() -> None:
+    mapping = Interrupted("test")
+    owner = Owner()
+    mapping.put(owner, Value(owner))
+    with pytest.raises(KeyboardInterrupt):
+        gc.collect()
+        time.sleep(10)
+    assert vars(owner) == {} and mapping.get(owner) is not None
