@@ -176,6 +176,10 @@ class InvalidArgumentError(OpError, ValueError):
     error_code = 3
 
 
+class DtypeError(InvalidArgumentError, TypeError):
+    """An op does not take the dtype of an operand, or a value has another dtype than expected."""
+
+
 class IndexOutOfRangeError(InvalidArgumentError, IndexError):
     """An index is outside of its dimension."""
 
@@ -274,6 +278,10 @@ class UnimplementedError(OpError, NotImplementedError):
     error_code = 12
 
 
+class UnsupportedCastError(UnimplementedError, TypeError):
+    """A tensor cannot be cast to the dtype."""
+
+
 class ListReadError(OutOfRangeError, IndexOutOfRangeError):
     """A list has no element at the index read or written: an IndexError, as for Python's lists."""
 
@@ -297,7 +305,7 @@ def _adopt_tensorflow_names() -> None:
 
     Their qualified names, by which tracebacks show and pickles find them, stay.
     """
-    for base in (InvalidArgumentError, OutOfRangeError):
+    for base in (InvalidArgumentError, OutOfRangeError, UnimplementedError):
         for one in base.__subclasses__():
             one.__name__ = base.__name__
     ListReadError.__name__ = OutOfRangeError.__name__

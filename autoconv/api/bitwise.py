@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoconv.api.tensors.accepted_dtypes import INTEGERS, check_dtype
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -13,6 +14,7 @@ def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     >>> autoconv.bitwise.bitwise_and([12], [10]).numpy()
     array([8], dtype=int32)
     """
+    check_dtype("bitwise_and", INTEGERS, x, y)
     return apply("bitwise_and", x, y, name=name)
 
 
@@ -22,6 +24,7 @@ def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.bitwise.bitwise_or([12], [10]).numpy()
     array([14], dtype=int32)
     """
+    check_dtype("bitwise_or", INTEGERS, x, y)
     return apply("bitwise_or", x, y, name=name)
 
 
@@ -31,6 +34,7 @@ def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     >>> autoconv.bitwise.bitwise_xor([12], [10]).numpy()
     array([6], dtype=int32)
     """
+    check_dtype("bitwise_xor", INTEGERS, x, y)
     return apply("bitwise_xor", x, y, name=name)
 
 
@@ -40,6 +44,7 @@ def invert(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.bitwise.invert([0, 5]).numpy()
     array([-1, -6], dtype=int32)
     """
+    check_dtype("invert", INTEGERS, x)
     return apply("invert", x, name=name)
 
 

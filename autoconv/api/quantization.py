@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from autoconv.api.tensors.accepted_dtypes import check_dtype
 from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.comparison import maximum, minimum
 from autoconv.api.tensors.maths import floor
+from autoconv.graph.dtypes import float32
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
@@ -19,6 +21,7 @@ def fake_quant_with_min_max_args(
     >>> autoconv.quantization.fake_quant_with_min_max_args([0.1, 9.0], 0.0, 3.0, num_bits=2).numpy()
     array([0., 3.], dtype=float32)
     """
+    check_dtype("fake_quant_with_min_max_args", frozenset({float32}), inputs)
     if not float(min) < float(max):
         raise ValueError(f"min has to be smaller than max, was: {min} >= {max}")
     return fake_quant_with_min_max_vars(inputs, float(min), float(max), num_bits, narrow_range)

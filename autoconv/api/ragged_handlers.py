@@ -10,10 +10,12 @@ import numpy as np
 
 from autoconv.api import strings
 from autoconv.api.elementwise import BINARY, UNARY
+from autoconv.api.matrices.linalg import conj, matmul
 from autoconv.api.nn import layers
 from autoconv.api.ragged import construction, conversion, indexing, joining, partitions
 from autoconv.api.ragged.broadcasting import elementwise, select
 from autoconv.api.ragged.dynamic_shape import DynamicRaggedShape
+from autoconv.api.ragged.products import ragged_matmul
 from autoconv.api.ragged.reductions import REDUCTIONS, by_segments, ragged_cumsum, ragged_reduce, ragged_softmax
 from autoconv.api.ragged.rows import coordinates, gather_rows
 from autoconv.api.ragged.tensor import OPERATORS, RaggedLike, RaggedTensor
@@ -217,6 +219,18 @@ def _one_hot(indices: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
 @handles(layers.embedding_lookup, kind=RaggedTensor)
 def _embedding_lookup(params: TensorLike, ids: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
     return ids.with_flat_values(layers.embedding_lookup(params, ids.flat_values, *args, **kwargs))
+
+
+@handles(matmul, kind=RaggedTensor)
+def _matmul(
+    a: RaggedLike, b: RaggedLike, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
+    adjoint_b: bool = False, **options: Any,
+) -> Any:  # fmt: skip
+    left, right = (
+        elementwise(conj, x) if adjoint and isinstance(x, RaggedTensor) else x
+        for x, adjoint in ((a, adjoint_a), (b, adjoint_b))
+    )
+    return ragged_matmul(left, right, transpose_a or adjoint_a, transpose_b or adjoint_b)
 
 
 @handles(layers.softmax, kind=RaggedTensor)

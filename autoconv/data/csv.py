@@ -16,6 +16,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64, string
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.static_values import static_value
 
 _CANDIDATES = (int32, int64, float32, float64, string)  # from narrow to wide
 
@@ -163,7 +164,10 @@ def column_default(entry: Any) -> tuple[DType, Any]:
         except TypeError:
             pass
     tensor = convert_to_tensor(entry)
-    values = np.ravel(np.asarray(tensor))
+    known = static_value(tensor)
+    if known is None:
+        raise ValueError(f"the default of a column has to be a constant, found {entry!r}")
+    values = np.ravel(known)
     if len(values) > 1:
         raise ValueError(f"each column has one default, found {entry!r}")
     if not len(values):

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.data.elements import components, groups, is_mapped, leaves_of, map_specs, rebuild, spec_of_leaves
 from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Bound, Element, Node, number
-from autoconv.errors import InvalidArgumentError
+from autoconv.errors import DtypeError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten, pack
@@ -204,19 +204,19 @@ class Generated(Node):
         return leaves_of(value)
 
     def _array(self, value: Any, spec: TensorSpec) -> np.ndarray:
-        """Convert a value that the generator yielded to an array of that spec; raise TypeError if it does not fit."""
+        """Convert a value that the generator yielded to an array of that spec; raise DtypeError if it does not fit."""
         try:
             array = to_array(
                 value.numpy() if isinstance(value, EagerTensor) else value, None if _typed(value) else spec.dtype
             )
         except (TypeError, ValueError) as error:
-            raise TypeError(
+            raise DtypeError(
                 "`generator` yielded an element that could not be converted to the expected type. The expected type "
                 f"was {spec.dtype.name}, but the yielded element was {value!r}: {error}"
             ) from None
         if as_dtype(array.dtype) is not spec.dtype:
             if spec.dtype.is_string or array.dtype == object:
-                raise TypeError(
+                raise DtypeError(
                     f"`generator` yielded an element of type {as_dtype(array.dtype).name} where an element of type "
                     f"{spec.dtype.name} was expected."
                 )

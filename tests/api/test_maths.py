@@ -208,11 +208,17 @@ def test_dtypes_that_an_op_does_not_take_are_refused_eagerly_and_in_graphs() -> 
         lambda: autoconv.atan2(ints, ints), lambda: autoconv.sqrt(ints), lambda: autoconv.maximum(texts, texts),
         lambda: autoconv.less(texts, texts), lambda: autoconv.math.xlogy(ints, ints), lambda: flags - flags,
         lambda: autoconv.reduce_sum(texts), lambda: autoconv.math.lgamma(ints), lambda: autoconv.complex(ints, ints),
-        lambda: autoconv.logical_and(ints, ints),
+        lambda: autoconv.logical_and(ints, ints), lambda: autoconv.floor(ints), lambda: autoconv.add(flags, flags),
+        lambda: autoconv.abs(autoconv.cast(ints, "uint8")), lambda: autoconv.sort(flags),
+        lambda: autoconv.cast(texts, "int32"),
     ):  # fmt: skip
         for run in (call, autoconv.function(call)):
             with pytest.raises(TypeError):
                 run()
+    with pytest.raises(autoconv.errors.InvalidArgumentError):  # TensorFlow's class for ops that run eagerly
+        autoconv.sqrt(ints)
+    with pytest.raises(autoconv.errors.UnimplementedError):
+        autoconv.cast(texts, "int32")
     assert autoconv.maximum(ints, 2).numpy().tolist() == [2, 2]
 
 

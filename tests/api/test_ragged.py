@@ -296,3 +296,16 @@ def test_crosses_of_rows():
     hashed = ac.ragged.cross_hashed([rows, others], num_buckets=100)
     dense = ac.sparse.cross_hashed([ac.constant([["a"]]), ac.constant([["d"]])], num_buckets=100)
     assert hashed.to_list()[0] == dense.values.numpy().tolist()
+
+
+def test_batches_of_matrices_of_several_sizes_are_multiplied():
+    matrices = [np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [5.0, 6.0]])]
+    ragged = ac.ragged.constant([m.tolist() for m in matrices])
+    inner = ac.ragged.constant([m.tolist() for m in matrices], ragged_rank=1)
+    for x in (ragged, inner):
+        found = ac.function(lambda x: ac.matmul(x, x, transpose_b=True))(x).to_list()
+        assert found == [(m @ m.T).tolist() for m in matrices]
+        column = np.ones((2, 1), np.float32)
+        assert ac.matmul(x, np.stack([column, column])).to_list() == [(m @ column).tolist() for m in matrices]
+    with pytest.raises(ac.errors.InvalidArgumentError):
+        ac.matmul(ragged, ragged)

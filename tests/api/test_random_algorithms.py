@@ -90,3 +90,10 @@ def test_algorithms_by_name_number_and_member() -> None:
     state = random.create_rng_state(1, "threefry")
     drawn = [random.Generator.from_state(state, "threefry"), random.Generator.from_seed(1, "threefry")]
     assert len({tuple(generator.uniform([3]).numpy().tolist()) for generator in drawn}) == 1
+
+
+def test_binomial_draws_of_a_generator_reserve_as_many_numbers_as_in_tensorflow() -> None:
+    for shape, counts, advanced in (([1], 5.0, 200), ([5], 5.0, 400), ([2, 2], 5.0, 350), ([3, 2], [5.0, 6.0], 600)):
+        generator = random.Generator.from_seed(3)
+        generator.binomial(shape, counts, 0.3)
+        assert generator.state.numpy()[0] == 3 + 256 * advanced

@@ -74,7 +74,8 @@ def test_linspace(both: Both) -> None:
     same(constants.linspace([0.0, 1.0], [2.0, 3.0], 3, axis=-1), [[0, 1, 2], [1, 2, 3]])
     both(lambda a, n: constants.linspace(a, 3.0, n), np.float32(1), np.int32(3))
     with pytest.raises(InvalidArgumentError, match="num > 0"):
-        constants.linspace(0.0, 1.0, 0)
+        constants.linspace(0.0, 1.0, -1)
+    same(constants.linspace(0.0, 1.0, 0), [])
 
 
 @pytest.mark.parametrize(

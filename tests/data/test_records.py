@@ -213,6 +213,9 @@ def test_what_parses_records_can_be_saved(tmp_path):
 def test_csv():
     found = ac.io.decode_csv(['1,a,"x,y"', "2,,z"], [0, "b", ac.constant([], ac.string)])
     assert [column.numpy().tolist() for column in found] == [[1, 2], [b"a", b"b"], [b"x,y", b"z"]]
+    lines = ac.data.Dataset.from_tensor_slices(["1,a", "2,"])
+    lines = lines.map(lambda line: tuple(ac.io.decode_csv(line, [[0], ["b"]])))
+    assert list(lines.as_numpy_iterator()) == [(1, b"a"), (2, b"b")]
     assert [int(c) for c in ac.io.decode_csv("1;NA;3", [0, 9], ";", na_value="NA", select_cols=[0, 1])] == [1, 9]
     for record, defaults, message in [
         ("1,", [[0], ac.constant([], ac.int32)], "Field 1 is required but missing in record 0!"),

@@ -266,7 +266,18 @@ def a_tuple_with_a_named_list_in_a_loop(a: Any, b: Any) -> Any:
     return known[0], pair[0][0], pair[1]
 
 
+def replaced_by_a_list_of_constants_in_a_loop(a: Any, b: Any) -> Any:
+    named = {"q": [b, 1]}
+    first = named["q"]
+    for j in (1, 2):
+        for _ in range(a):
+            named["q"] = [j, 0]
+        named["q"][1] += b
+    return named["q"][0], named["q"][1], first[1]
+
+
 FUNCTIONS = [
+    replaced_by_a_list_of_constants_in_a_loop,
     a_tuple_with_a_named_list_in_a_loop,
     named_in_a_try,
     a_dict_with_lists_named_in_a_loop,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -108,11 +108,20 @@ def non_max_suppression_padded(
     return places, number
 
 
+class CombinedNonMaxSuppression(NamedTuple):
+    """The chosen boxes of a batch of images, with their scores and classes, and the number of boxes of each image."""
+
+    nmsed_boxes: Tensor
+    nmsed_scores: Tensor
+    nmsed_classes: Tensor
+    valid_detections: Tensor
+
+
 def combined_non_max_suppression(
     boxes: TensorLike, scores: TensorLike, max_output_size_per_class: TensorLike, max_total_size: TensorLike,
     iou_threshold: TensorLike = 0.5, score_threshold: TensorLike = float("-inf"), pad_per_class: bool = False,
     clip_boxes: bool = True, name: str | None = None,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+) -> CombinedNonMaxSuppression:  # fmt: skip
     """The boxes with the highest scores for each class of each image: boxes, scores, classes, and their numbers.
 
     `boxes` is [batch, n, q, 4], where q is 1 or the number of classes, and `scores` [batch, n, classes]. The results
@@ -135,7 +144,7 @@ def combined_non_max_suppression(
     function = CombinedSuppression(total, bool(pad_per_class), bool(clip_boxes))
     inputs = [corners, values, max_output_size_per_class, iou_threshold, score_threshold]
     found, marks, classes, number = _on_host(function, inputs, specs)
-    return found, marks, classes, number
+    return CombinedNonMaxSuppression(found, marks, classes, number)
 
 
 def _on_host(function: Any, inputs: list[Any], specs: list[TensorSpec]) -> list[Tensor]:

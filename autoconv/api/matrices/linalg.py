@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, check_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
-from autoconv.graph.dtypes import DType, as_dtype
+from autoconv.graph.dtypes import DType, as_dtype, bfloat16
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -32,6 +33,8 @@ def matmul(
     array([[3.],
            [7.]], dtype=float32)
     """
+    if output_type is None:
+        check_dtype("matmul", FLOATING | LARGE_INTEGERS | COMPLEX, a, b)
     if isinstance(a, (list, tuple)) and isinstance(b, np.ndarray):
         a = convert_to_tensor(a)  # the first operand decides the dtype
         b = convert_to_tensor(b, dtype_hint=a.dtype)
@@ -64,6 +67,7 @@ def matvec(
     >>> autoconv.linalg.matvec([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]).numpy()
     array([3., 7.], dtype=float32)
     """
+    check_dtype("matvec", FLOATING | LARGE_INTEGERS | COMPLEX, a, b)
     column = apply("expand_dims", b, axis=-1)
     return apply(
         "squeeze", matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a), axis=(-1,), name=name
@@ -233,6 +237,7 @@ def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Te
     array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
+    check_dtype("inv", FLOATING - {bfloat16} | COMPLEX, input)
     return apply("inverse", input, adjoint=adjoint, name=name)
 
 
@@ -348,6 +353,7 @@ def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) 
     array([[3., 1.],
            [4., 2.]], dtype=float32)
     """
+    check_dtype("qr", FLOATING - {bfloat16} | COMPLEX, input)
     return Qr(*apply("qr", input, full_matrices=full_matrices, name=name))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
@@ -13,6 +14,7 @@ from autoconv.api.tensors.sorting import in_top_k, top_k
 from autoconv.api.tensors.trigonometry import (
     tanh,
 )
+from autoconv.graph.dtypes import float32
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -68,7 +70,10 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None
     >>> autoconv.nn.leaky_relu([-1.0, 2.0], alpha=0.5).numpy()
     array([-0.5,  2. ], dtype=float32)
     """
-    return apply("leaky_relu", features, alpha=float(alpha), name=name)
+    tensor = convert_to_tensor(features)
+    if tensor.dtype.is_integer:
+        tensor = apply("cast", tensor, dtype=float32)
+    return apply("leaky_relu", tensor, alpha=float(alpha), name=name)
 
 
 def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
@@ -191,6 +196,7 @@ def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.nn.l2_loss([3.0, 4.0]).numpy()
     np.float32(12.5)
     """
+    check_dtype("l2_loss", FLOATING, t)
     total = apply("reduce_sum", apply("square", t), axis=None, keepdims=False)
     return apply("divide", total, 2.0, name=name)
 

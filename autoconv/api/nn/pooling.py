@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autoconv.api.nn.windows import FORMATS, Windows, per_side
+from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as counted
 from autoconv.api.tensors.gather import where
@@ -73,6 +74,7 @@ def avg_pool1d(
     array([[[2.],
             [3.]]], dtype=float32)
     """
+    check_dtype("avg_pool1d", FLOATING, input)
     return _pooled(input, ksize, strides, padding, data_format, name, _mean)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, SIGNED, check_dtype
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones_like
@@ -55,6 +56,7 @@ def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tens
     >>> autoconv.nn.crelu([[1.0, -2.0]]).numpy()
     array([[1., 0., 0., 2.]], dtype=float32)
     """
+    check_dtype("crelu", FLOATING | SIGNED | COMPLEX, features)
     x = convert_to_tensor(features)
     return apply("relu", concat([x, apply("negative", x)], axis))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.random.stateful import parameters
 from autoconv.api.random.stateless import (
     COUNTER,
     Algorithm,
@@ -19,7 +20,7 @@ from autoconv.api.random.stateless import (
     stateless_uniform,
 )
 from autoconv.api.tensors.arguments import shape_argument
-from autoconv.graph.dtypes import float32, int32, int64, uint64
+from autoconv.graph.dtypes import float32, float64, int32, int64, uint64
 from autoconv.ops.random.bits import RESERVED
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable import Variable
@@ -116,13 +117,9 @@ class Generator:
     def _by(self) -> Any:
         return COUNTER if self._algorithm is Algorithm.PHILOX else self._algorithm
 
-    def _next(self, shape: Any, times: int = 1) -> Tensor:
+    def _next(self, shape: Any) -> Tensor:
         """Return the seed of one draw of that shape, and advance the counter."""
-        extra, static = shape_argument(shape)
-        if extra:
-            count = apply("reduce_prod", apply("cast", extra[0], dtype=int64), axis=None, keepdims=False)
-            return self.skip(apply("multiply", count, times))
-        return self.skip(math.prod(size or 0 for size in static or ()) * times)
+        return self.skip(_count(shape))
 
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, name: str | None = None
@@ -150,7 +147,10 @@ class Generator:
         self, shape: Any, counts: Any, probs: Any, dtype: Any = int32, name: str | None = None
     ) -> Tensor:
         """The number of successes of `counts` trials with probability `probs`; both broadcast to `shape`."""
-        return stateless_binomial(shape, self._next(shape, 100), counts, probs, dtype, name, self._by)
+        many, likely = parameters(float64, counts, probs)
+        groups = many.shape.num_elements() or apply("cast", apply("size", many), dtype=int64)
+        seed = self.skip(groups * 200 * (_count(shape) // groups + 3) // 4)  # as many numbers as TensorFlow reserves
+        return stateless_binomial(shape, seed, many, likely, dtype, name, self._by)
 
     def make_seeds(self, count: Any = 1) -> Tensor:
         """Seeds for the stateless functions: int64 of shape [2, count]."""
@@ -162,6 +162,15 @@ class Generator:
         keys = self.uniform_full_int([count], int64)
         zeros = [0] * (_WORDS[self._algorithm] - 1)
         return [Generator(state=convert_to_tensor([*zeros, keys[i]], int64), alg=self._algorithm) for i in range(count)]
+
+
+
+def _count(shape: Any) -> Any:
+    """Return the number of elements of a shape, an int where it is known while tracing."""
+    extra, static = shape_argument(shape)
+    if extra:
+        return apply("reduce_prod", apply("cast", extra[0], dtype=int64), axis=None, keepdims=False)
+    return math.prod(size or 0 for size in static or ())
 
 
 def create_rng_state(seed: TensorLike, alg: TensorLike = "auto_select") -> Tensor:

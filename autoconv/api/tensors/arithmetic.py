@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, NUMERIC, REAL, SIGNED, check_dtype
+from autoconv.graph.dtypes import string
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import binary, check_divisor
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
@@ -18,6 +20,7 @@ def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.add([1, 2], 3).numpy()
     array([4, 5], dtype=int32)
     """
+    check_dtype("add", NUMERIC | {string}, x, y)
     return apply("add", x, y, name=name)
 
 
@@ -36,6 +39,7 @@ def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.multiply([1.0, 2.0], 3.0).numpy()
     array([3., 6.], dtype=float32)
     """
+    check_dtype("multiply", NUMERIC, x, y)
     return apply("multiply", x, y, name=name)
 
 
@@ -57,6 +61,7 @@ def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.floordiv([7, -7], 2).numpy()
     array([ 3, -4], dtype=int32)
     """
+    check_dtype("floordiv", REAL, x, y)
     check_divisor(x, y)
     return apply("floor_divide", x, y, name=name)
 
@@ -67,6 +72,7 @@ def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.floormod([7, -7], 3).numpy()
     array([1, 2], dtype=int32)
     """
+    check_dtype("floormod", REAL, x, y)
     check_divisor(x, y)
     return apply("modulo", x, y, name=name)
 
@@ -80,6 +86,7 @@ def negative(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.negative([1, -2]).numpy()
     array([-1,  2], dtype=int32)
     """
+    check_dtype("negative", FLOATING | SIGNED | COMPLEX, x)
     return apply("negative", x, name=name)
 
 
@@ -89,6 +96,7 @@ def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.pow([1, 2, 3], 2).numpy()
     array([1, 4, 9], dtype=int32)
     """
+    check_dtype("pow", FLOATING | SIGNED | COMPLEX, x, y)
     return apply("power", x, y, name=name)
 
 
@@ -98,6 +106,7 @@ def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.add_n([[1, 2], [3, 4], [5, 6]]).numpy()
     array([ 9, 12], dtype=int32)
     """
+    check_dtype("add_n", NUMERIC, *(inputs if isinstance(inputs, (list, tuple)) else [inputs]))
     tensors = list(inputs) if isinstance(inputs, Sequence) else [inputs]
     if not tensors:
         raise ValueError("add_n takes a list of at least one tensor, all of one dtype and shape; found none")
@@ -132,6 +141,7 @@ def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Te
     >>> autoconv.math.multiply_no_nan([1.0, float("nan")], [2.0, 0.0]).numpy()
     array([2., 0.], dtype=float32)
     """
+    check_dtype("multiply_no_nan", FLOATING | COMPLEX, x, y)
     zero = apply("equal", convert_to_tensor(y), 0)
     product = multiply(x, y)
     return apply("select", zero, apply("zeros_like", product), product, name=name)
@@ -143,6 +153,7 @@ def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.reciprocal_no_nan([2.0, 0.0]).numpy()
     array([0.5, 0. ], dtype=float32)
     """
+    check_dtype("reciprocal_no_nan", FLOATING | COMPLEX, x)
     tensor = convert_to_tensor(x)
     return divide_no_nan(apply("ones_like", tensor), tensor, name)
 
@@ -153,6 +164,7 @@ def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) ->
     >>> autoconv.math.squared_difference([1.0, 5.0], [3.0, 4.0]).numpy()
     array([4., 1.], dtype=float32)
     """
+    check_dtype("squared_difference", FLOATING | LARGE_INTEGERS | COMPLEX, x, y)
     return apply("squared_difference", x, y, name=name)
 
 

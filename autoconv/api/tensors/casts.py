@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
 from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices
@@ -76,6 +77,7 @@ def check_numerics(tensor: TensorLike, message: str, name: str | None = None) ->
     >>> autoconv.debugging.check_numerics(autoconv.constant([1.0]), "x").numpy()
     array([1.], dtype=float32)
     """
+    check_dtype("check_numerics", FLOATING, tensor)
     return apply("check_numerics", tensor, message=message, name=name)
 
 

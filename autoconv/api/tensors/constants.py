@@ -178,7 +178,7 @@ def linspace(
 ) -> Tensor:
     """`num` numbers from `start` to `stop`, both included, evenly spaced, along a new dimension `axis`.
 
-    Integer bounds become float64. Raises InvalidArgumentError unless `num` is positive.
+    Integer bounds become float64. Raises InvalidArgumentError for a negative `num`.
 
     >>> autoconv.linspace(0.0, 1.0, 5).numpy()
     array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
@@ -187,7 +187,9 @@ def linspace(
     first, last = _float_bounds(start, stop)
     count = static_value(num)
     extra = () if count is not None else (num,)
-    result = apply("linspace", first, last, *extra, num=None if count is None else int(count), name=name)
+    result = apply("linspace", first, last, *extra, num=None if count is None else int(count) or 1, name=name)
+    if count is not None and int(count) == 0:
+        result = result[:0]
     if at == 0:
         return result
     rank = result.shape.rank

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, NUMERIC, check_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_int
 from autoconv.api.tensors.axis_choice import any_axis
-from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.graph.dtypes import as_dtype, float32, int8, uint8
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import any_symbolic, convert_to_tensor
@@ -167,6 +168,7 @@ def one_hot(
     array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)
     """
+    check_dtype("one_hot", LARGE_INTEGERS | {int8, uint8}, indices)
     values = [v for v in (on_value, off_value) if v is not None]
     out_dtype = as_dtype(dtype) if dtype is not None else convert_to_tensor(values[0]).dtype if values else float32
     if out_dtype.is_string and len(values) < 2:
@@ -189,6 +191,7 @@ def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = No
     >>> autoconv.math.segment_sum([1, 2, 3], [0, 0, 1]).numpy()
     array([3, 3], dtype=int32)
     """
+    check_dtype("segment_sum", NUMERIC, data)
     return apply("segment_sum", data, segment_ids, num_segments=None, name=name)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, SIGNED, SINGLE_OR_DOUBLE, check_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.runtime.annotations import AxisLike, TensorLike
@@ -21,6 +22,7 @@ def abs(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.abs([2, -3]).numpy()
     array([2, 3], dtype=int32)
     """
+    check_dtype("abs", FLOATING | SIGNED | COMPLEX, x)
     return apply("abs", x, name=name)
 
 
@@ -30,6 +32,7 @@ def sign(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.sign([2.0, -3.0, 0.0]).numpy()
     array([ 1., -1.,  0.], dtype=float32)
     """
+    check_dtype("sign", FLOATING | SIGNED | COMPLEX, x)
     return apply("sign", x, name=name)
 
 
@@ -165,6 +168,7 @@ def floor(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.floor([1.5, -1.5]).numpy()
     array([ 1., -2.], dtype=float32)
     """
+    check_dtype("floor", FLOATING, x)
     return apply("floor", x, name=name)
 
 
@@ -174,6 +178,7 @@ def ceil(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.ceil([1.5, -1.5]).numpy()
     array([ 2., -1.], dtype=float32)
     """
+    check_dtype("ceil", FLOATING, x)
     return apply("ceil", x, name=name)
 
 
@@ -192,6 +197,7 @@ def rint(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.rint([0.5, 1.5, 2.4]).numpy()
     array([0., 2., 2.], dtype=float32)
     """
+    check_dtype("rint", SINGLE_OR_DOUBLE, x)
     return apply("rint", x, name=name)
 
 
@@ -201,6 +207,7 @@ def is_nan(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.is_nan([1.0, float("nan")]).numpy()
     array([False,  True])
     """
+    check_dtype("is_nan", FLOATING, x)
     return apply("is_nan", x, name=name)
 
 
@@ -210,6 +217,7 @@ def is_inf(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.is_inf([1.0, float("inf")]).numpy()
     array([False,  True])
     """
+    check_dtype("is_inf", FLOATING, x)
     return apply("is_inf", x, name=name)
 
 
@@ -219,6 +227,7 @@ def is_finite(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.is_finite([1.0, float("inf")]).numpy()
     array([ True, False])
     """
+    check_dtype("is_finite", FLOATING, x)
     return apply("is_finite", x, name=name)
 
 
@@ -255,6 +264,7 @@ def angle(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.angle([1 + 1j, 1j]).numpy()
     array([0.78539816, 1.57079633])
     """
+    check_dtype("angle", FLOATING | COMPLEX, input)
     return apply("angle", input, name=name)
 
 
@@ -282,6 +292,7 @@ def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor
     >>> autoconv.math.nextafter(1.0, 2.0).numpy() > 1.0
     np.True_
     """
+    check_dtype("nextafter", SINGLE_OR_DOUBLE, x1, x2)
     return apply("nextafter", x1, x2, name=name)
 
 
@@ -309,6 +320,7 @@ def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.polygamma(1, 1.0).numpy().round(3)
     np.float32(1.645)
     """
+    check_dtype("polygamma", SINGLE_OR_DOUBLE, a, x)
     constant = static_value(a)
     if constant is not None and np.ndim(constant) == 0 and constant == int(constant) and constant >= 0:
         return apply("polygamma", x, order=int(constant), name=name) if constant else digamma(x, name)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, SINGLE_OR_DOUBLE, check_dtype
 from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.comparison import clip_by_value
 from autoconv.api.tensors.constants import zeros
@@ -63,6 +64,7 @@ def histogram_fixed_width(
     >>> autoconv.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()
     array([2, 1, 1, 0, 2], dtype=int32)
     """
+    check_dtype("histogram_fixed_width", SINGLE_OR_DOUBLE | LARGE_INTEGERS, values)
     places = reshape(histogram_fixed_width_bins(values, value_range, nbins), [-1])
     counts = apply("equal", apply("expand_dims", places, axis=0), np.arange(nbins, dtype=np.int32)[:, None])
     return apply("reduce_sum", cast(counts, as_dtype(dtype)), axis=(1,), keepdims=False)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import fill, ones_like, zeros
 from autoconv.api.tensors.constants import range as counted
@@ -20,7 +21,7 @@ from autoconv.api.tensors.gather import (
 )
 from autoconv.api.tensors.reductions import reduce_max, reduce_prod
 from autoconv.api.tensors.shaping import concat, expand_dims, reshape, shape
-from autoconv.graph.dtypes import int32
+from autoconv.graph.dtypes import bool_, int32
 from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -143,6 +144,7 @@ def bincount(
     >>> autoconv.math.bincount([1, 3, 1]).numpy()
     array([0, 2, 0, 1], dtype=int32)
     """
+    check_dtype("bincount", FLOATING | COMPLEX | LARGE_INTEGERS | {bool_}, arr)
     numbers = convert_to_tensor(arr)
     if axis not in (None, 0, -1):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from autoconv.api.tensors.accepted_dtypes import REAL, check_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.shaping import transpose
@@ -44,6 +45,7 @@ def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", 
     >>> autoconv.sort([3, 1, 2]).numpy()
     array([1, 2, 3], dtype=int32)
     """
+    check_dtype("sort", REAL, values)
     return apply("sort", values, axis=static_int(axis, "axis"), descending=_descending(direction), name=name)
 
 
@@ -56,6 +58,7 @@ def argsort(
     >>> autoconv.argsort([3, 1, 2]).numpy()
     array([1, 2, 0], dtype=int32)
     """
+    check_dtype("argsort", REAL, values)
     return apply(
         "argsort", values, axis=static_int(axis, "axis"), descending=_descending(direction), name=name
     )
@@ -78,6 +81,7 @@ def top_k(
     >>> values.numpy(), positions.numpy()
     (array([5, 3], dtype=int32), array([1, 2], dtype=int32))
     """
+    check_dtype("top_k", REAL, input)
     constant = static_value(k)
     extra, size = ((), int(constant)) if constant is not None else ((convert_to_tensor(k),), None)
     values, indices = apply("top_k", input, *extra, k=size, name=name)

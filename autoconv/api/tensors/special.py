@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoconv.api.tensors.accepted_dtypes import SINGLE_OR_DOUBLE, check_dtype
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -78,6 +79,7 @@ def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.zeta(2.0, [1.0, 2.0]).numpy().round(4)
     array([1.6449, 0.6449], dtype=float32)
     """
+    check_dtype("zeta", SINGLE_OR_DOUBLE, x, q)
     return apply("zeta", x, q, name=name)
 
 

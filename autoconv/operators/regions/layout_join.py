@@ -149,11 +149,19 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
 
 
 def _join_part(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
-    """Join parts of a structure. Under `function`, a container with its identity is an arm: it may have other names."""
-    is_apart = first != second and NEVER not in (first, second) and (is_container(first) or is_container(second))
-    if is_apart and not contract.keeps_identity:
+    """Join parts of a structure. Under `function`, a container from before the region is an arm, with its identity."""
+    if contract.keeps_identity or first == second or NEVER in (first, second):
+        return join_layouts(first, second, name, contract)
+    first, second = (opened(x) if is_container(x) and not _is_from_before(x) else x for x in (first, second))
+    if is_container(first) or is_container(second):
         return _join_arms(first, second, name, contract)
     return join_layouts(first, second, name, contract)
+
+
+def _is_from_before(layout: Layout) -> bool:
+    """Return whether a layout is a container that was made before the regions whose results are joined."""
+    region = current_region()
+    return is_container(layout) and region is not None and region.is_inside(layout.value._home)
 
 
 def _array_type(layout: Layout) -> Type:

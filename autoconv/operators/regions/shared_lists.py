@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Type
 from autoconv.operators.regions.layout import (
@@ -25,11 +26,12 @@ from autoconv.operators.regions.layout import (
     Static,
     Variant,
     is_container,
+    layout_of,
     leaf_types,
     take_apart,
     weak_type,
 )
-from autoconv.operators.regions.marshalling import emit, rebuild, renumbered
+from autoconv.operators.regions.marshalling import arm_index, emit, rebuild, renumbered
 from autoconv.runtime.objects.containers import KINDS, PLAIN, TracedList, items_of
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_parts, structure_parts
@@ -41,7 +43,7 @@ _INDEX = Leaf(weak_type(0))
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A part of a region's results: the number of a result, and the parts of its structure that lead to it."""
+    """A part of a region's results: the number of a result, and the way to it by numbers of arms and parts."""
 
     column: int
     path: tuple[int, ...] = ()
@@ -77,20 +79,21 @@ class SharedLists:
         outputs = [x for value, layout in zip(values, layouts, strict=True) for x in emit(value, layout, region)]
         for place, earlier in self.earlier.items():
             if place not in self.constant:
-                outputs += emit(_alias_index(place, earlier, values, region), _INDEX, region)
+                held = [_at(one, values, layouts, region) for one in (place, *earlier)]
+                outputs += emit(_alias_index(held, region), _INDEX, region)
         return outputs
 
     def rebuild(self, layouts: Sequence[Layout], outputs: Iterable[Any], region: Region) -> list[Any]:
         """Rebuild the results of a region from its outputs, with one container in the places that hold one."""
         leaves = iter(outputs)
         rebuilt = [rebuild(layout, leaves) for layout in layouts]
-        own = {place: _at(place, rebuilt) for place in _mentioned(self.earlier)}
-        for place, earlier in self.earlier.items():
-            position = self.constant.get(place)
-            if position is None:
-                value = _one_of(SymbolicTensor(next(leaves)), [own[place], *(own[other] for other in earlier)])
+        own = {place: _at(place, rebuilt, layouts) for place in _mentioned(self.earlier)}
+        indices = {place: SymbolicTensor(next(leaves)) for place in self.earlier if place not in self.constant}
+        for place, earlier in reversed(self.earlier.items()):  # places in a container before the container itself
+            if place in indices:
+                value = _one_of(indices[place], [own[place], *(own[other] for other in earlier)])
             else:
-                value = own[earlier[position - 1]]
+                value = own[earlier[self.constant[place] - 1]]
             rebuilt[place.column] = _replaced(rebuilt[place.column], place.path, value)
         for column in self.frozen:
             _freeze_copies(region, rebuilt[column], layouts[column])
@@ -104,16 +107,12 @@ def shared_lists(
     result = SharedLists()
     if regions[0].contract.keeps_identity:
         return result
-    shared = set()
-    for number, region in enumerate(regions):
-        parts = _references([column[number] for column in columns])
-        references = Counter(id(part) for part in parts if _is_new(part, region))
-        shared |= {key for key, count in references.items() if count > 1}
+    shared = _referred_to_twice(columns, regions)
     if not shared:
         return result
     held: dict[Place, list[dict[int, Any]]] = {}
     for number, (column, layout) in enumerate(zip(columns, layouts, strict=True)):
-        for place, values in _places(layout, column, Place(number)):
+        for place, values in _places(layout, column, Place(number), regions):
             containers = [{id(part): part for part in _alternatives(value) if id(part) in shared} for value in values]
             if any(containers):
                 held[place] = containers
@@ -124,7 +123,7 @@ def shared_lists(
         )  # fmt: skip
         if earlier:
             result.earlier[place] = earlier
-    result.constant = _constant_positions(result.earlier, columns, regions)
+    result.constant = _constant_positions(result.earlier, columns, layouts, regions)
     for number, column in enumerate(columns):
         in_places = {key for place in held if place.column == number for keys in held[place] for key in keys}
         in_column = {id(part) for part in _references(column)} & shared
@@ -133,16 +132,30 @@ def shared_lists(
     return result
 
 
+def _referred_to_twice(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> set[int]:
+    """Return the ids of new containers to which the results of a region refer more than once."""
+    shared: set[int] = set()
+    for number, region in enumerate(regions):
+        parts = _references([column[number] for column in columns])
+        references = Counter(id(part) for part in parts if _is_new(part, region))
+        shared |= {key for key, count in references.items() if count > 1}
+    return shared
+
+
 def _constant_positions(
-    earlier: dict[Place, tuple[Place, ...]], columns: Sequence[Sequence[Any]], regions: Sequence[Region]
-) -> dict[Place, int]:
+    earlier: dict[Place, tuple[Place, ...]], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout],
+    regions: Sequence[Region],
+) -> dict[Place, int]:  # fmt: skip
     """Return the alias index of places that hold the same new container as an earlier place on all paths."""
     result = {}
     for place, others in earlier.items():
         found = set()
         for number, region in enumerate(regions):
             if columns[place.column][number] is not NEVER:
-                found.add(_static_index(place, others, [column[number] for column in columns], region))
+                values = [column[number] for column in columns]
+                value, *known = (_at(one, values, layouts, region) for one in (place, *others))
+                known = [] if type(value) is Variant or not _is_new(value, region) else known
+                found.add(next((position for position, other in enumerate(known, 1) if other is value), 0))
         if len(found) == 1 and (position := found.pop()):
             result[place] = position
     return result
@@ -194,15 +207,26 @@ def _mentioned(earlier: dict[Place, tuple[Place, ...]]) -> Iterable[Place]:
     return dict.fromkeys(place for several in earlier.items() for place in (several[0], *several[1]))
 
 
-def _places(layout: Layout, values: Sequence[Any], place: Place) -> Iterator[tuple[Place, Sequence[Any]]]:
+def _places(
+    layout: Layout, values: Sequence[Any], place: Place, regions: Sequence[Region]
+) -> Iterator[tuple[Place, Sequence[Any]]]:
     """Yield the places in a result whose layout rebuilds a container, with the values of all regions there."""
     if _rebuilds_container(layout):
         yield place, values
-    if isinstance(layout, Parts):
-        structures = [_parts_of(value, len(layout.parts)) for value in values]
-        for number, part in enumerate(layout.parts):
-            inner = [NEVER if parts is None else parts[number] for parts in structures]
-            yield from _places(part, inner, Place(place.column, (*place.path, number)))
+    yield from _inner_places(layout, values, place, regions)
+
+
+def _inner_places(
+    layout: Layout, values: Sequence[Any], place: Place, regions: Sequence[Region]
+) -> Iterator[tuple[Place, Sequence[Any]]]:
+    inside = _inner_places if isinstance(layout, Arms) else _places  # the arms are values of the place itself
+    for number, part in enumerate(_parts(layout)):
+        inner = [_part(value, layout, number, region) for value, region in zip(values, regions, strict=True)]
+        yield from inside(part, inner, Place(place.column, (*place.path, number)), regions)
+
+
+def _parts(layout: Layout) -> Sequence[Layout]:
+    return layout.arms if isinstance(layout, Arms) else layout.parts if isinstance(layout, Parts) else ()
 
 
 def _rebuilds_container(layout: Layout) -> bool:
@@ -211,40 +235,58 @@ def _rebuilds_container(layout: Layout) -> bool:
     return isinstance(layout, Grown) or (isinstance(layout, Parts) and layout.kind in KINDS)
 
 
-def _parts_of(value: Any, count: int) -> list[Any] | None:
-    """Return the parts of a structure of so many parts; None for other values."""
-    if value is NEVER or type(value) is Variant or not is_structure(value):
-        return None
+def _part(value: Any, layout: Layout, number: int, region: Region | None) -> Any:
+    """Return an arm or a part of a value; NEVER where it has none.
+
+    The value is one of the region, whose arms may be others than those of the layout, or rebuilt.
+    """
+    if value is NEVER:
+        return NEVER
+    if isinstance(layout, Arms):
+        if region is None:
+            return value.values[number] if type(value) is Variant else NEVER
+        found = [part for part in _alternatives(value) if _arm_of(part, layout, region) == number]
+        return found[0] if len(found) == 1 else NEVER
+    if type(value) is Variant or not is_structure(value):
+        return NEVER
     parts = take_apart(value)[1]
-    return parts if len(parts) == count else None
+    return parts[number] if len(parts) == len(_parts(layout)) else NEVER
 
 
-def _at(place: Place, values: Sequence[Any]) -> Any:
-    """Return the value at a place of the results; NEVER where the result has no such part."""
-    value = values[place.column]
+def _arm_of(value: Any, layout: Arms, region: Region) -> int:
+    """Return the arm of a layout that holds a value of the region; -1 where the layout has another kind for it."""
+    known = Static(value)
+    try:
+        return layout.arms.index(known) if known in layout.arms else arm_index(layout, layout_of(value, region))
+    except StagingError:
+        return -1
+
+
+def _at(place: Place, values: Sequence[Any], layouts: Sequence[Layout], region: Region | None = None) -> Any:
+    """Return the value at a place of the results of a region, or of rebuilt ones; NEVER where there is none."""
+    value, layout = values[place.column], layouts[place.column]
     for number in place.path:
-        if value is NEVER or type(value) is Variant or not is_structure(value):
-            return NEVER
-        parts = take_apart(value)[1]
-        if number >= len(parts):
-            return NEVER
-        value = parts[number]
+        value, layout = _part(value, layout, number, region), _parts(layout)[number]
     return value
 
 
 def _replaced(value: Any, path: Sequence[int], part: Any) -> Any:
-    """Put another value at a path of a rebuilt structure: containers are changed, tuples made again."""
+    """Put another value at a path of a rebuilt value: containers are changed, tuples and variants made again."""
     if not path:
         return part
+    number, *rest = path
+    if type(value) is Variant:
+        arms = [_replaced(arm, rest, part) if n == number else arm for n, arm in enumerate(value.values)]
+        return Variant(value.tag, value.layouts, arms)
     keys, parts = take_apart(value)
-    new = _replaced(parts[path[0]], path[1:], part)
+    new = _replaced(parts[number], rest, part)
     if isinstance(value, tuple):
-        return tuple(new if number == path[0] else item for number, item in enumerate(value))
+        return tuple(new if n == number else item for n, item in enumerate(value))
     if isinstance(value, dict):
         assert keys is not None
-        dict.__setitem__(value, keys[path[0]], new)
+        dict.__setitem__(value, keys[number], new)
     else:
-        list.__setitem__(value, path[0], new)
+        list.__setitem__(value, number, new)
     return value
 
 
@@ -252,25 +294,16 @@ def _alternatives(value: Any) -> tuple[Any, ...]:
     return value.values if type(value) is Variant else (value,)
 
 
-def _alias_index(place: Place, earlier: Sequence[Place], values: Sequence[Any], region: Region) -> Any:
-    """Return the position, from 1, of the first earlier place that holds the place's container; 0 if none does."""
+def _alias_index(held: Sequence[Any], region: Region) -> Any:
+    """Return the position of the first value after `held[0]` that is the same container; 0 if none is."""
     index: Any = 0
-    for position, other in reversed([*enumerate(earlier, 1)]):
-        same = _is_same(_at(place, values), _at(other, values), region)
+    for position in range(len(held) - 1, 0, -1):
+        same = _is_same(held[0], held[position], region)
         if isinstance(same, bool):
             index = position if same else index
         else:
             index = dispatch.apply("select", same, position, index)
     return index
-
-
-def _static_index(place: Place, earlier: Sequence[Place], values: Sequence[Any], region: Region) -> int:
-    """Return the alias index of values that are no variants; 0 where a tensor decides."""
-    value = _at(place, values)
-    for position, other in enumerate(earlier, 1):
-        if type(value) is not Variant and value is _at(other, values) and _is_new(value, region):
-            return position
-    return 0
 
 
 def _is_same(one: Any, other: Any, region: Region) -> Any:

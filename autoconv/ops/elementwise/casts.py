@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import InvalidArgumentError
+from autoconv.errors import InvalidArgumentError, UnsupportedCastError
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint8
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
@@ -23,7 +23,7 @@ _COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j])
 
 def _cast_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:
     if x.dtype.is_string is not dtype.is_string:
-        raise TypeError(
+        raise UnsupportedCastError(
             f"cast from {x.dtype.name} to {dtype.name} is not supported; see strings.to_number and as_string"
         )
     return x.with_dtype(dtype)

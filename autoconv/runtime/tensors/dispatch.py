@@ -342,11 +342,8 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
         results = (
             native_eager.run(op, arrays, attributes) if op.traits.native_eagerly else op.kernel(*arrays, **attributes)
         )
-    except InvalidArgumentError as error:
-        if error.place is None:
-            error.place = current_place()
-            error.name_op(op.graphdef)
-        raise
+    except ValueError as error:
+        raise _located(error, op) from None
     weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
     if not weak and any(isinstance(v, EagerTensor) and v._weak for v in values):
         types = op.result_types([type_of_operand(v) for v in values], attributes)
@@ -357,6 +354,18 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     if isinstance(results, tuple):
         return tuple(_wrapped(result, is_weak, kind) for result, is_weak in zip(results, flags, strict=True))
     return _wrapped(results, flags[0], kind)
+
+
+def _located(error: ValueError, op: Op) -> ValueError:
+    """Return the error of a kernel as InvalidArgumentError, with the place in the program and the op's name."""
+    if not isinstance(error, InvalidArgumentError):
+        if isinstance(error, AutoconvError) or not op.graphdef:
+            return error
+        error = InvalidArgumentError(str(error)).in_place_of(error)
+    if error.place is None:
+        error.place = current_place()
+        error.name_op(op.graphdef)
+    return error
 
 
 def _wrapped(result: Any, is_weak: bool, kind: type[EagerTensor]) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from autoconv.errors import AutoconvError, DtypeError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.ops.record import Op
@@ -16,7 +16,7 @@ _ACCEPTED: set[tuple[Any, ...]] = set()  # names of ops with the dtypes of opera
 
 
 def check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attributes: dict[str, Any]) -> None:
-    """Raise the TypeError of the op's type rule, as in graphs: NumPy's kernels would take more dtypes.
+    """Raise DtypeError where the op's type rule raises TypeError: NumPy's kernels would take more dtypes.
 
     The rule runs once for each combination of dtypes. `arrays` are the operands `values` as NumPy's.
     """
@@ -28,8 +28,14 @@ def check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attribute
             value.type if hasattr(value, "type") else TensorType(as_dtype(one.dtype), np.shape(one), _is_weak(value))
             for value, one in zip(values, arrays, strict=True)
         ]
-        with contextlib.suppress(ValueError):  # the kernel's own errors about shapes and values are more precise
+        try:
             op.result_types(types, attributes)
+        except ValueError:  # the kernel's own errors about shapes and values are more precise
+            pass
+        except TypeError as error:
+            if isinstance(error, AutoconvError):
+                raise
+            raise DtypeError(str(error)) from None
     _ACCEPTED.add(dtypes)
 
 

@@ -129,7 +129,9 @@ def _converted(key: TensorKey, value: Any) -> Tensor | None:
 
 
 def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, Any]) -> None:
-    """Raise InvalidArgumentError where a tensor's dtype differs from the trace's."""
+    """Raise InvalidArgumentError where a tensor's dtype differs from the trace's and no argument is missing."""
+    if any(value is _REQUIRED for value in arguments.values()):
+        return
     position = 0
     for parameter in type_.parameters:
         value = arguments.get(parameter.name)

@@ -1,0 +1,67 @@
+"""Products of ragged matrices: batches of matrices of different sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.api.control.checks import assert_equal
+from autoconv.api.matrices.linalg import matmul
+from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
+from autoconv.api.tensors.constants import fill
+from autoconv.api.tensors.reductions import reduce_max
+from autoconv.graph.dtypes import int64
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+def ragged_matmul(a: RaggedLike, b: RaggedLike, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    """Return the products of the matrices in two batches, each transposed first if requested.
+
+    The matrices are padded with zeros. Raises ValueError for other ranks, InvalidArgumentError for inner sizes that
+    differ.
+    """
+    flips: dict[str, Any] = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    one, other = (x if isinstance(x, RaggedTensor) else convert_to_tensor(x) for x in (a, b))
+    if one.shape.rank == 2 == other.shape.rank:
+        return matmul(_one_matrix(one), _one_matrix(other), **flips)
+    if one.shape.rank != 3 or other.shape.rank != 3:
+        raise ValueError(f"matmul takes two batches of ragged matrices, found the shapes {one.shape}, {other.shape}")
+    (left, rows, inner), (right, inner_too, columns) = _padded(one), _padded(other)
+    if transpose_a:
+        rows, inner = inner, rows
+    if transpose_b:
+        inner_too, columns = columns, inner_too
+    assert_equal(inner, inner_too)
+    result = RaggedTensor.from_tensor(matmul(left, right, **flips), lengths=rows)
+    if not isinstance(other, RaggedTensor) or (other.ragged_rank == 1 and not transpose_b):  # of one number of columns
+        return result
+    lengths = apply("gather", columns, result.value_rowids(), axis=0)
+    return result.with_values(RaggedTensor.from_tensor(result.values, lengths=lengths))
+
+
+def _one_matrix(x: Any) -> Tensor:
+    """Return a matrix as a dense one; raise InvalidArgumentError for rows of several lengths."""
+    if not isinstance(x, RaggedTensor):
+        return x  # type: ignore[no-any-return]
+    lengths = x.row_lengths()
+    assert_equal(lengths, reduce_max(lengths))
+    return x.to_tensor()
+
+
+def _padded(x: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Return a batch of matrices padded to one size, and the number of rows and of columns of each matrix."""
+    dense = x.to_tensor() if isinstance(x, RaggedTensor) else x
+    count, height, width = (apply("cast", apply("shape", dense), dtype=int64)[axis] for axis in range(3))
+    if not isinstance(x, RaggedTensor):
+        return dense, fill([count], height), fill([count], width)
+    heights = apply("cast", x.row_lengths(), dtype=int64)
+    if x.ragged_rank == 1:
+        return dense, heights, fill([count], width)
+    lengths = x.row_lengths(axis=2)
+    widths = apply("cast", reduce_max(lengths.to_tensor(), 1), dtype=int64)
+    assert_equal(lengths.values, apply("gather", widths, lengths.value_rowids(), axis=0))
+    return dense, heights, widths
+
+
+__all__ = ["ragged_matmul"]

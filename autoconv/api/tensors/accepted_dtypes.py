@@ -1,0 +1,53 @@
+"""Dtypes that public functions take where their ops take more, for NumPy's functions or for Python's operators."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autoconv.errors import DtypeError
+from autoconv.graph.dtypes import (
+    DType,
+    as_dtype,
+    bfloat16,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+
+SINGLE_OR_DOUBLE = frozenset({float32, float64})
+FLOATING = SINGLE_OR_DOUBLE | {float16, bfloat16}
+COMPLEX = frozenset({complex64, complex128})
+LARGE_INTEGERS = frozenset({int32, int64})
+SIGNED = LARGE_INTEGERS | {int8, int16}
+INTEGERS = SIGNED | {uint8, uint16, uint32, uint64}
+REAL = FLOATING | INTEGERS
+NUMERIC = REAL | COMPLEX
+
+
+def check_dtype(function: str, accepted: frozenset[DType], *values: object) -> None:
+    """Raise DtypeError for a tensor or array of another dtype; numbers of Python take one that fits."""
+    for value in values:
+        dtype = getattr(value, "dtype", None)
+        if isinstance(dtype, np.dtype):
+            dtype = as_dtype(dtype)
+        if isinstance(dtype, DType) and dtype not in accepted and not getattr(value, "weak", False):
+            names = ", ".join(sorted(each.name for each in accepted))
+            raise DtypeError(
+                f"Value for attr 'T' of {dtype.name} is not in the list of allowed values: {names} [{function}]"
+            )
+
+
+__all__ = [
+    "COMPLEX", "FLOATING", "INTEGERS", "LARGE_INTEGERS", "NUMERIC", "REAL", "SIGNED",
+    "SINGLE_OR_DOUBLE", "check_dtype",
+]
