@@ -70,16 +70,16 @@ def _is_command() -> bool:
 
 def _module_option(arguments: list[str]) -> str:
     """Return the module after -m among the interpreter's own options (`-Bm autoconv`, `-X dev -mautoconv`)."""
-    waiting = iter(arguments)
-    for argument in waiting:
+    remaining = iter(arguments)
+    for argument in remaining:
         if argument.startswith("--"):
-            next(waiting, "")  # --check-hash-based-pycs, the only long option with a separate value
+            next(remaining, "")  # --check-hash-based-pycs, the only long option with a separate value
             continue
         for position, letter in enumerate(argument[1:], start=2):
             if letter == "m":
-                return argument[position:] or next(waiting, "")
+                return argument[position:] or next(remaining, "")
             if letter in "WX":
                 if not argument[position:]:
-                    next(waiting, "")
+                    next(remaining, "")
                 break
     return ""

@@ -51,16 +51,16 @@ class LoadedFunction:
 
     @do_not_convert
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        trace, tensors = self._chosen(args, kwargs)
+        trace, tensors = self._choose(args, kwargs)
         return trace.run(tensors)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the trace for these arguments: TensorSpecs, tensors and plain values."""
         if not args and not kwargs and len(self.traces) == 1:
             return _concrete(self.traces[0])
-        return _concrete(self._chosen(args, kwargs)[0])
+        return _concrete(self._choose(args, kwargs)[0])
 
-    def _chosen(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[LoadedTrace, list[Any]]:
+    def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[LoadedTrace, list[Any]]:
         """Return the first trace that takes the arguments, and the tensors for it: exact dtypes before conversions."""
         for converts in (False, True):
             for trace in self.traces:
@@ -88,7 +88,7 @@ class LoadedFunction:
     def _tensors(
         self, trace: LoadedTrace, args: tuple[Any, ...], kwargs: dict[str, Any], converts: bool
     ) -> list[Any] | None:
-        bound = self._bound(args, kwargs)
+        bound = self._bind(args, kwargs)
         if bound is None:
             return None
         expected = flatten((trace.args, trace.kwargs))[0]
@@ -104,7 +104,7 @@ class LoadedFunction:
                 tensors += parts
                 continue
             if not isinstance(spec, TensorSpec):
-                if value is _MISMATCH or not _equal(value, spec):
+                if value is _MISMATCH or not _is_equal(value, spec):
                     return None
                 continue
             tensor = _as_spec(value, spec, converts)
@@ -113,7 +113,7 @@ class LoadedFunction:
             tensors.append(tensor)
         return tensors
 
-    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the arguments as the trace has them: positional ones, and those by keyword."""
         if self._signature is None:
             return args, kwargs
@@ -147,13 +147,13 @@ def _leaves(arguments: Any, expected: Any) -> Iterator[Any]:
         if not isinstance(arguments, (list, tuple)) or len(arguments) != len(expected):
             yield _MISMATCH
             return
-        for one, other in zip(arguments, expected, strict=True):
-            yield from _leaves(one, other)
+        for argument, part in zip(arguments, expected, strict=True):
+            yield from _leaves(argument, part)
     else:
         yield arguments
 
 
-def _equal(value: Any, expected: Any) -> bool:
+def _is_equal(value: Any, expected: Any) -> bool:
     if is_tensor(value) or isinstance(value, np.ndarray):
         return False
     return type(value) is type(expected) and (value == expected or (value != value and expected != expected))

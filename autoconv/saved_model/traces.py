@@ -68,8 +68,8 @@ class TraceWriter:
         outputs = {id(value): i for i, value in reversed(list(enumerate(concrete.recorded.outputs)))}
 
         def output(value: Any) -> Any:
-            known = outputs.get(id(value.value_in_graph)) if isinstance(value, SymbolicTensor) else None
-            return None if known is None else {"output": known}
+            position = outputs.get(id(value.value_in_graph)) if isinstance(value, SymbolicTensor) else None
+            return None if position is None else {"output": position}
 
         try:
             structures = {
@@ -77,9 +77,9 @@ class TraceWriter:
                 "kwargs": encode(dict(kwargs)),
                 "result": encode(concrete.symbolic_outputs, output),
             }
-        except NotStorable as what:
+        except NotStorable as refusal:
             raise AutoconvError(
-                f"a trace of {name} cannot be saved: it takes or returns {what}",
+                f"a trace of {name} cannot be saved: it takes or returns {refusal}",
                 remedy="arguments and results of tensors, Python's numbers, texts, lists, tuples and dicts",
             ) from None
         self.graphs.append(to_text(concrete.recorded, True, replacing_arrays(self.arrays)))
@@ -136,8 +136,9 @@ class LoadedTrace:
         self.specs = [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
         types = [value.type for value in graph.parameters]
         expected = [spec._type for spec in self.specs]
-        mine = types[: len(expected)]
-        fits = all(isinstance(a, TensorType) and a.dtype is b.dtype for a, b in zip(mine, expected, strict=False))
+        parameter_types = types[: len(expected)]
+        pairs = zip(parameter_types, expected, strict=False)
+        fits = all(isinstance(a, TensorType) and a.dtype is b.dtype for a, b in pairs)
         if not fits or len(types) != len(expected) + len(captures):
             raise DataLossError(f"the graph of {self.name} does not fit its saved signature")
         self._concrete: ConcreteFunction | None = None
@@ -146,8 +147,8 @@ class LoadedTrace:
         """Return the structured result for the tensors, in the order of the specs."""
         if self._concrete is None:
             named = function(_with_name(self._record, self.name), autograph=False)
-            plain = [TensorSpec(spec.shape, spec.dtype, f"arg_{i}") for i, spec in enumerate(self.specs)]
-            self._concrete = named.get_concrete_function(*plain)
+            specs = [TensorSpec(spec.shape, spec.dtype, f"arg_{i}") for i, spec in enumerate(self.specs)]
+            self._concrete = named.get_concrete_function(*specs)
         return self._concrete(*tensors)
 
     def _record(self, *tensors: Any) -> Any:
@@ -157,8 +158,8 @@ class LoadedTrace:
         values = [region.lift(graph_value(region, value)) for value in (*tensors, *self._captures)]
         types = [value.type for value in self._graph.outputs]
         stateful = bool(self._graph.effects)
-        shown = "StatefulPartitionedCall" if stateful else "PartitionedCall"
-        node = region.record("call", values, {"name": self.name}, regions=[self._graph], types=types, shown=shown)
+        op_name = "StatefulPartitionedCall" if stateful else "PartitionedCall"
+        node = region.record("call", values, {"name": self.name}, regions=[self._graph], types=types, shown=op_name)
 
         def output(stored: Mapping[str, Any]) -> Any:
             return SymbolicTensor(node.results[stored["output"]])

@@ -47,23 +47,23 @@ class CheckpointManager:
             raise ValueError("`step_counter` should be passed if `checkpoint_interval` is not None.")
         self._checkpoint = checkpoint
         self._directory = os.fspath(directory)
-        self._most = max_to_keep
-        self._hours = keep_checkpoint_every_n_hours
+        self._max_to_keep = max_to_keep
+        self._hours_preserved = keep_checkpoint_every_n_hours
         self._name = checkpoint_name
-        self._steps = step_counter
+        self._step_counter = step_counter
         self._interval = checkpoint_interval
-        self._start = init_fn
-        self._saved_at: int | None = None
+        self._initialize = init_fn
+        self._step_of_last_save: int | None = None
         self._checkpoints: dict[str, float] = {}
         state = get_checkpoint_state(self._directory)
         self._latest = None
-        self._preserved = time.time() - (keep_checkpoint_every_n_hours or 0) * 3600
+        self._last_preserved_at = time.time() - (keep_checkpoint_every_n_hours or 0) * 3600
         if state is not None:
             times = state.all_model_checkpoint_timestamps or [time.time()] * len(state.all_model_checkpoint_paths)
             checkpoints = zip(state.all_model_checkpoint_paths, times, strict=False)
             self._checkpoints = {path: moment for path, moment in checkpoints if exists(path)}
             self._latest = state.model_checkpoint_path if exists(state.model_checkpoint_path) else None
-            self._preserved = state.last_preserved_timestamp or self._preserved
+            self._last_preserved_at = state.last_preserved_timestamp or self._last_preserved_at
 
     @property
     def directory(self) -> str:
@@ -84,7 +84,7 @@ class CheckpointManager:
 
     @property
     def checkpoints(self) -> list[str]:
-        """The prefixes of the checkpoints that are kept for now, oldest first."""
+        """The prefixes of the checkpoints that later saves may delete, oldest first."""
         return list(self._checkpoints)
 
     def save(
@@ -94,10 +94,10 @@ class CheckpointManager:
         options: CheckpointOptions | None = None,
     ) -> str | None:
         """Write a checkpoint and delete the oldest; return its prefix, or None if the interval has not passed."""
-        step = None if self._steps is None else int(self._steps.numpy())
-        if check_interval and self._interval is not None and self._saved_at is not None:
+        step = None if self._step_counter is None else int(self._step_counter.numpy())
+        if check_interval and self._interval is not None and self._step_of_last_save is not None:
             assert step is not None
-            if step - self._saved_at < self._interval:
+            if step - self._step_of_last_save < self._interval:
                 return None
         self._checkpoint.save_counter.assign_add(1)
         number = self._checkpoint.save_counter if checkpoint_number is None else checkpoint_number
@@ -107,12 +107,12 @@ class CheckpointManager:
         except BaseException:
             self._checkpoint.save_counter.assign_sub(1)
             raise
-        self._saved_at = step
+        self._step_of_last_save = step
         self._latest = path
         self._checkpoints.pop(path, None)
         self._checkpoints[path] = time.time()
-        dropped = self._surplus()
-        self._record()  # before files go, so that the state never names a checkpoint that is gone
+        dropped = self._drop_surplus()
+        self._write_state()  # before files are deleted, so that the state never names a deleted checkpoint
         for old in dropped:
             delete_checkpoint(old)
         return path
@@ -120,40 +120,40 @@ class CheckpointManager:
     def restore_or_initialize(self) -> str | None:
         """Restore the latest checkpoint and return its prefix; without one, call `init_fn` and return None."""
         if self._latest is not None:
-            self._restored().assert_existing_objects_matched()
-            if self._steps is not None:
-                self._saved_at = int(self._steps.numpy())
+            self._restore_latest().assert_existing_objects_matched()
+            if self._step_counter is not None:
+                self._step_of_last_save = int(self._step_counter.numpy())
             return self._latest
-        if self._start is not None:
-            self._start()
+        if self._initialize is not None:
+            self._initialize()
         return None
 
     def sync(self) -> None:
         """Wait for saving to end; it ends before `save` returns."""
 
-    def _restored(self) -> LoadStatus:
+    def _restore_latest(self) -> LoadStatus:
         return self._checkpoint.restore(self._latest)
 
-    def _surplus(self) -> list[str]:
-        """Take the oldest checkpoints off the list and return those whose files have to go."""
+    def _drop_surplus(self) -> list[str]:
+        """Remove the oldest checkpoints from the list; return those whose files are to be deleted."""
         dropped: list[str] = []
-        while self._most is not None and len(self._checkpoints) > self._most:
+        while self._max_to_keep is not None and len(self._checkpoints) > self._max_to_keep:
             path = next(iter(self._checkpoints))
             moment = self._checkpoints.pop(path)
-            if self._hours and moment - self._preserved >= self._hours * 3600:
-                self._preserved = moment
+            if self._hours_preserved and moment - self._last_preserved_at >= self._hours_preserved * 3600:
+                self._last_preserved_at = moment
             else:
                 dropped.append(path)
         return dropped
 
-    def _record(self) -> None:
+    def _write_state(self) -> None:
         assert self._latest is not None
         update_checkpoint_state(
             self._directory,
             self._latest,
             list(self._checkpoints),
             all_model_checkpoint_timestamps=list(self._checkpoints.values()),
-            last_preserved_timestamp=self._preserved,
+            last_preserved_timestamp=self._last_preserved_at,
         )
 
 

@@ -44,12 +44,12 @@ def depth_to_space(
     """
     image, block = convert_to_tensor(input), static_int(block_size, "block_size")
     batch, height, width, depth = _sizes(image, data_format)
-    left = depth // (block * block)
+    depth_of_pixel = depth // (block * block)
     if data_format == "NCHW":
-        parts = reshape(image, [batch, block, block, left, height, width])
-        return reshape(transpose(parts, [0, 3, 4, 1, 5, 2]), [batch, left, height * block, width * block])
-    parts = reshape(image, [batch, height, width, block, block, left])
-    return reshape(transpose(parts, [0, 1, 3, 2, 4, 5]), [batch, height * block, width * block, left])
+        parts = reshape(image, [batch, block, block, depth_of_pixel, height, width])
+        return reshape(transpose(parts, [0, 3, 4, 1, 5, 2]), [batch, depth_of_pixel, height * block, width * block])
+    parts = reshape(image, [batch, height, width, block, block, depth_of_pixel])
+    return reshape(transpose(parts, [0, 1, 3, 2, 4, 5]), [batch, height * block, width * block, depth_of_pixel])
 
 
 def _sizes(image: Tensor, data_format: str) -> tuple[Any, Any, Any, Any]:
@@ -86,6 +86,6 @@ def reverse_sequence(
     order = [batch, along, *(axis for axis in range(rank) if axis not in (batch, along))]
     rows = transpose(tensor, order)
     lengths = expand_dims(cast(convert_to_tensor(seq_lengths), "int32"), 1)
-    place = expand_dims(tensor_range(shape(rows)[1]), 0)
-    result = gather(rows, where(place < lengths, lengths - 1 - place, place), axis=1, batch_dims=1)
+    position = expand_dims(tensor_range(shape(rows)[1]), 0)
+    result = gather(rows, where(position < lengths, lengths - 1 - position, position), axis=1, batch_dims=1)
     return transpose(result, [order.index(axis) for axis in range(rank)])

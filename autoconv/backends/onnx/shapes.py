@@ -12,11 +12,11 @@ from autoconv.backends.portable.terms import ListTerm, Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, int64
 
-_FIRST = -(2**63) + 1  # an end before the first element, for slices that go backwards
+_BEFORE_FIRST = -(2**63) + 1  # an end before the first element, for slices that go backwards
 
 
 class ShapeWriter(ElementWriter):
-    """Writes what moves elements."""
+    """Write the operations that compute sizes and move elements."""
 
     def size(self, x: Term, axis: int) -> Any:
         if isinstance(x.shape[axis], int):
@@ -47,24 +47,24 @@ class ShapeWriter(ElementWriter):
         return parts[0] if len(parts) == 1 else self.emit("Concat", parts, int64, (len(parts),), axis=0)
 
     def broadcast(self, *operands: Term) -> list[Term]:
-        """Return the operands with one shape among them; ONNX's operations broadcast, so that sizes are computed."""
+        """Broadcast the operands to one shape; open sizes are computed by ONNX's own `Expand`."""
         shapes = {x.shape for x in operands}
         if len(shapes) == 1 and (len(operands) == 1 or None not in operands[0].shape):
             return list(operands)
         rank = max(x.rank for x in operands)
-        found: list[Any] = []
+        result_shape: list[Any] = []
         for axis in range(rank):
             sizes = [x.shape[axis - rank + x.rank] if axis - rank + x.rank >= 0 else 1 for x in operands]
-            wide = [size for size in sizes if size != 1]
-            static_sizes = [size for size in wide if isinstance(size, int)]
-            found.append(static_sizes[0] if static_sizes else 1 if not wide else wide[0])
-        shape = tuple(found)
+            not_one = [size for size in sizes if size != 1]
+            static_sizes = [size for size in not_one if isinstance(size, int)]
+            result_shape.append(static_sizes[0] if static_sizes else 1 if not not_one else not_one[0])
+        shape = tuple(result_shape)
         if static_shape(shape) is not None:
             return [self.expanded(x, shape) for x in operands]
         return [self._spread(x, shape, operands) for x in operands]
 
     def _spread(self, x: Term, shape: tuple[Any, ...], others: Sequence[Term]) -> Term:
-        """Expand to a shape with open sizes: each other operand brings its own."""
+        """Expand `x` to a shape with open sizes, which are taken from the other operands at run time."""
         for other in others:
             if other is not x and other.shape != ():
                 x = self.emit("Expand", [x, self.size_vector(other)], x.dtype, shape)
@@ -95,7 +95,7 @@ class ShapeWriter(ElementWriter):
 
     def reverse(self, x: Term, axes: Sequence[int]) -> Term:
         for axis in axes:
-            x = self._slice(x, axis, self.integers([-1]), self.integers([_FIRST]), -1, x.shape[axis])
+            x = self._slice(x, axis, self.integers([-1]), self.integers([_BEFORE_FIRST]), -1, x.shape[axis])
         return x
 
     def _slice(self, x: Term, axis: int, start: Term, stop: Term, step: int, size: Any) -> Term:
@@ -116,8 +116,8 @@ class ShapeWriter(ElementWriter):
         if not (step is None or (isinstance(step, int) and step > 0)):
             return None
         first = self.shape_vector([0 if start is None else start])
-        last = self.integers([2**63 - 1]) if stop is None else self.shape_vector([stop])
-        return self._slice(x, axis, first, last, 1 if step is None else step, None)
+        end = self.integers([2**63 - 1]) if stop is None else self.shape_vector([stop])
+        return self._slice(x, axis, first, end, 1 if step is None else step, None)
 
     def open_stack(self, list_term: ListTerm) -> Term:
         return self.open_slice(list_term.buffer, 0, None, self.cast(list_term.length, int64), None)  # type: ignore[return-value]
@@ -150,9 +150,9 @@ class ShapeWriter(ElementWriter):
         else:
             zero, one = self.constant(0, int64), self.constant(1, int64)
             row = self.cast(self.emit("Range", [zero, self.cast(count, int64), one], int64, (None,)), dtype)
-        own = [shape[a] if a == axis else 1 for a in range(len(shape))]
-        turned = self.reshape(row, own, [sizes[a] if a == axis else 1 for a in range(len(shape))])
-        return self.expanded(turned, shape, sizes)
+        row_shape = [shape[a] if a == axis else 1 for a in range(len(shape))]
+        along_axis = self.reshape(row, row_shape, [sizes[a] if a == axis else 1 for a in range(len(shape))])
+        return self.expanded(along_axis, shape, sizes)
 
 
 __all__ = ["ShapeWriter"]

@@ -44,9 +44,9 @@ def _polygamma_block(z: Any, order: int) -> Any:
             break
         total = np.where(small, total + _inverse_power(z, power), total)
         z = np.where(small, z + 1.0, z)
-    first = _inverse_power(z, power)
-    total = total + first * z / order + 0.5 * first
-    factor, inverse_square, scaled = float(power), 1.0 / (z * z), first / z
+    first_power = _inverse_power(z, power)
+    total = total + first_power * z / order + 0.5 * first_power
+    factor, inverse_square, scaled = float(power), 1.0 / (z * z), first_power / z
     for j, bernoulli in enumerate(BERNOULLI, 1):
         total = total + bernoulli / math.factorial(2 * j) * factor * scaled
         factor *= (power + 2 * j - 1) * (power + 2 * j)

@@ -29,17 +29,16 @@ from autoconv.optimise.unboxing.kind_inference import (
     root,
 )
 
-# Returns the replacements of a known node's results (see kinds.RULES): one each, but for an iterator as many values as
-# `Writer.types` gives.
+# Returns the replacements of the results of a node with inferred kinds: as many for each result as `Writer.types` has.
 Write = Callable[["Writer", Node], Sequence[Value]]
-_WRITES: dict[str, Write] = {}
-_ALIKE = frozenset({"object_defined", OF_OBJECTS})  # one rule serves lists of numbers and lists of lists
+_RULES: dict[str, Write] = {}
+_SERVING_BOTH = frozenset({"object_defined", OF_OBJECTS})  # one rule serves lists of numbers and lists of lists
 
 
 def write(*names: str) -> Callable[[Write], Write]:
     def register(function: Write) -> Write:
         for name in names:
-            _WRITES[name] = function
+            _RULES[name] = function
         return function
 
     return register
@@ -89,15 +88,15 @@ class _Copies:
             if node.op.traits.repeats:
                 state = node.inputs[: state_size(node)]
                 attributes = {**attributes, "state": sum(len(w.types(value)) for value in state)}
-        node_made = w.graph.add(
+        new_node = w.graph.add(
             node.op, inputs, attributes, regions=copied_regions(node, self._copies, self.graph), types=types,
             name=node.name, span=node.span, device=node.device,
         )  # fmt: skip
-        w.set(node, node_made.results)
+        w.set(node, new_node.results)
 
 
 class Writer:
-    """Writes one graph. `values`: the replacements of the old graph's values; `constants`: known numbers among them."""
+    """Write one graph. `values` maps the old graph's values to replacements, `constants` new values to numbers."""
 
     def __init__(self, graph: Graph, kinds: Kinds, how_floats: str = "number") -> None:
         """`how_floats` is the `how` attribute of a box for Python floats."""
@@ -106,7 +105,7 @@ class Writer:
         self.kinds = kinds
         self.values: dict[Value, tuple[Value, ...]] = {}
         self.constants: dict[Value, Any] = {}
-        self._outgoing_lists: dict[Value, Value] = {}  # returned Python lists, by their typed lists
+        self._outgoing_lists: dict[Value, Value] = {}  # Python lists that the graph returns, by typed list
         self.argument_lists: list[tuple[Value, Value]] = []  # typed lists with the arguments from which they were made
 
     def types(self, value: Value) -> list[Type]:
@@ -132,18 +131,18 @@ class Writer:
             self.values[value] = tuple(next(parts) for _ in self.types(value))
 
     def write(self, node: Node) -> None:
-        nested = node in self.kinds.nested and key_of(node) not in _ALIKE
+        nested = node in self.kinds.nested and key_of(node) not in _SERVING_BOTH
         is_row = nested and key_of(node) == "object_apply.getitem"
-        is_written = (
-            self._row(node) if is_row else self.copy_nested(node) if nested else _WRITES[key_of(node)](self, node)
+        replacements = (
+            self._row(node) if is_row else self.copy_nested(node) if nested else _RULES[key_of(node)](self, node)
         )
-        if not is_written:
+        if not replacements:
             return  # an unused None, or a constant slice
-        self.set(node, is_written)
+        self.set(node, replacements)
         for value in node.results:
             (*_, last) = self.values[value]
             if isinstance(value.type, ObjectType) and self.types(value) == [value.type] and is_number(last.type):
-                self.values[value] = (self._boxed(last, node, value.type),)
+                self.values[value] = (self._box(last, node, value.type),)
 
     def parts(self, value: Value) -> tuple[Value, ...]:
         return self.values[value]
@@ -159,28 +158,28 @@ class Writer:
             return values[0]
         kind = self.kinds.kind(value)
         if is_number(kind):
-            return self._boxed(values[0], node, value.type)
+            return self._box(values[0], node, value.type)
         if kind != LIST:
             return values[0]
         if node is not None:
             return self._python_list(value, node.span)
         if values[0] not in self._outgoing_lists:
-            self._outgoing_lists[values[0]] = self._outgoing(value)
+            self._outgoing_lists[values[0]] = self._make_outgoing(value)
         return self._outgoing_lists[values[0]]
 
-    def _outgoing(self, value: Value) -> Value:
+    def _make_outgoing(self, value: Value) -> Value:
         """Return the Python list for a result: the caller's own list if it came in as an argument."""
         (list_value,) = self.list(value)
         if list_value in dict(self.argument_lists):
             return dict(self.argument_lists)[list_value]
         item = self.kinds.item(value).kind
-        if not self.argument_lists or not is_number(item) or not self._may_be_given(value):
+        if not self.argument_lists or not is_number(item) or not self._may_be_argument(value):
             return self._python_list(value, _span_of(value))
         inputs = [list_value, *(one for pair in self.argument_lists for one in pair)]
         op = OPS["typed_list_or_given"]
         return self.graph.add(op, inputs, {"element": item}, types=[value.type], span=_span_of(value)).results[0]
 
-    def _may_be_given(self, value: Value) -> bool:
+    def _may_be_argument(self, value: Value) -> bool:
         return any(site.op.name == "object_numbers" for site in self.kinds.cell(value).sites)
 
     def _python_list(self, value: Value, span: Span | None) -> Value:
@@ -193,7 +192,7 @@ class Writer:
         attributes = {"element": item.kind}
         return self.graph.add(op, self.list(value), attributes, types=[value.type], span=span).results[0]
 
-    def _boxed(self, number: Value, node: Node | None, type_: Type) -> Value:
+    def _box(self, number: Value, node: Node | None, type_: Type) -> Value:
         span = _span_of(number) if node is None else node.span
         if number in self.constants:
             attributes = {"value": self.constants[number]}
@@ -231,8 +230,8 @@ class Writer:
         kinds = self.kinds
         inputs = [self.parts(v)[0] if kinds.number(v) == LIST else self.object(v, node) for v in node.inputs]
         types = [type_ for value in node.results for type_ in self.types(value)]
-        node_made = self.graph.add(node.op, inputs, node.attributes, types=types, name=node.name, span=node.span)
-        return [*node_made.results]
+        new_node = self.graph.add(node.op, inputs, node.attributes, types=types, name=node.name, span=node.span)
+        return [*new_node.results]
 
     def _row(self, node: Node) -> list[Value]:
         """Read an inner list from a list of lists."""

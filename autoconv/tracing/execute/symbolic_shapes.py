@@ -97,10 +97,10 @@ class ByShape:
         shapes = tuple(np.shape(arguments[i]) for i in self._open)
         run = self._runs.get(shapes)
         if run is None:
-            run = self._last = self._chosen(shapes)
+            run = self._last = self._choose(shapes)
         return run(arguments)
 
-    def _chosen(self, shapes: Shapes) -> CompiledGraph:
+    def _choose(self, shapes: Shapes) -> CompiledGraph:
         general = self._general_for(shapes)
         if general is not None and not general.lost:
             return general.run
@@ -161,7 +161,7 @@ class ByShape:
         if pattern in self._general or len(self._general) >= MOST_PATTERNS or pattern == shapes:
             return None
         try:
-            general = self._general[pattern] = self._made_general(pattern, shapes)
+            general = self._general[pattern] = self._make_general(pattern, shapes)
         except CannotSpecialise:  # an op refuses these shapes: it may take others
             self._undecided[pattern] += 1
             if self._undecided[pattern] == MOST_TRIES:
@@ -169,7 +169,7 @@ class ByShape:
             return None
         return general if general is not None and general.takes(shapes) else None
 
-    def _made_general(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
+    def _make_general(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
         """Return code for any size or None; raises CannotSpecialise where these shapes are inconclusive."""
         code = backend_named(self._backend).symbolic
         if code is None:
@@ -194,7 +194,7 @@ class ByShape:
                 if name in lost:
                     lost.remove(name)
         try:
-            run = self._compiled(graph)
+            run = self._compile(graph)
         except UnknownSize:  # there is no code for some combination of these ops: each shape has its own then
             return None
         if run.entry is not None and not lost:
@@ -214,7 +214,7 @@ class ByShape:
         except CannotSpecialise:
             run = self._for_any()
         else:
-            run = self._compiled(narrow)
+            run = self._compile(narrow)
             if run.entry is not None:
                 self._entries = (run.entry, *self._entries[: _ENTRIES - 1])
         self._runs[shapes] = run
@@ -228,7 +228,7 @@ class ByShape:
             types[i] = replace(type_, shape=shape)
         return types
 
-    def _compiled(self, graph: Graph) -> CompiledGraph:
+    def _compile(self, graph: Graph) -> CompiledGraph:
         self.compilations += 1
         return compile_graph(graph, self._form, self._pool, self._backend)
 
