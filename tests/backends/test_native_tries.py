@@ -257,7 +257,7 @@ def test_links_between_exceptions_are_those_of_python():
     compiled = autoconv.compile(linked)
     for n in (3, 6, 40, 3):
         assert _outcome(compiled, np.arange(4.0), n) == _outcome(linked, np.arange(4.0), n)
-    assert "asked for its __context__" in compiled.explain()
+    assert len(compiled.concrete_functions) == 1
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)

@@ -57,7 +57,7 @@ def dropped_growth(functions: int) -> int:
             autoconv.function(lambda x: step(x, number))(autoconv.constant([1.0, 2.0]))  # noqa: B023 - called at once
 
     make_and_drop()
-    return _growth(make_and_drop)
+    return min(_growth(make_and_drop) for _ in range(2))  # a table that serves all functions may grow in one of them
 
 
 def resident_growth(retraces: int, first: int) -> int:

@@ -145,8 +145,8 @@ def _present(error: BaseException) -> None:
 
 
 def _remove_marks(error: BaseException) -> None:
-    """Remove the package's own attributes from an error that reaches the program."""
-    for name in [name for name in error.__dict__ if name.startswith("_autoconv_")]:
+    """Remove the package's own attributes from an error that reaches the program; a fault keeps its place."""
+    for name in [name for name in error.__dict__ if name.startswith("_autoconv_") and name != "_autoconv_place"]:
         del error.__dict__[name]
 
 
