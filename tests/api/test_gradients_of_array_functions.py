@@ -73,6 +73,27 @@ def test_transformations_of_transformations():
     np.testing.assert_allclose(change, X @ W)
 
 
+@pytest.mark.parametrize(
+    "expression", ["((X * s) ** 2).mean()", "(s * X - 1).std()", "np.exp(-s * X).sum()", "smoothed(W, s)[1:] @ W[1:]"]
+)
+def test_by_a_number_of_a_function_of_arrays(expression):
+    def smooth(w, share):
+        result = np.zeros(len(w))
+        last = 0.0
+        for i in range(len(w)):
+            last = last + share * (w[i] - last)
+            result[i] = last
+        return result
+
+    def at(s, smoothed):
+        return eval(expression, {"np": np, "X": X, "W": W, "s": s, "smoothed": smoothed})
+
+    compiled = ac.compile(smooth)
+    found = ac.grad(lambda s: at(s, compiled))(0.3)
+    wanted = (at(0.3 + 1e-6, smooth) - at(0.3 - 1e-6, smooth)) / 2e-6
+    assert found == pytest.approx(wanted, rel=1e-6)
+
+
 def test_what_compile_runs_plain_is_differentiated():
     seen = []
 

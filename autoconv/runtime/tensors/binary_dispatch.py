@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.numpy_behaviour import is_numpy_behaviour_enabled
 from autoconv.runtime.tensors.remote_ops import NUMBERS
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.symbolic import set_size_function
-from autoconv.runtime.tensors.tensor import ArrayTensor, Tensor
+from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
 from autoconv.runtime.tensors.tensor_methods import EXPRESSIONS
 
 
@@ -38,6 +38,8 @@ def binary(op_name: str, x: object, y: object) -> Any:
     if op_name == "multiply" and _are_scalar_and_list(x, y):
         return NotImplemented  # the list repeats itself
     _note_arrays(x, y)
+    if _is_array_and_number(x, y):
+        x, y = (ArrayTensor(v) if isinstance(v, np.ndarray) else v for v in (x, y))
     if _are_arrays(x, y) and not _are_numbers(x, y):
         return _as_arrays(op_name, x, y)
     if op_name == "divide":
@@ -210,6 +212,14 @@ def _are_arrays(*operands: object) -> bool:
     if region is None:
         return is_numpy_behaviour_enabled() or any(type(x) is ArrayTensor for x in operands)
     return region.trace.arrays or (is_numpy_behaviour_enabled() and not region.contract.numpy_arrays)
+
+
+def _is_array_and_number(x: object, y: object) -> bool:
+    """Return whether an array of the program meets a Python number that is differentiated: an array results."""
+    return any(
+        isinstance(array, np.ndarray) and isinstance(number, EagerTensor) and number.weak
+        for array, number in ((x, y), (y, x))
+    )
 
 
 def _note_arrays(x: object, y: object) -> None:

@@ -29,7 +29,7 @@ from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.runtime.tensors.donation import give_away
 from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
-from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
 from autoconv.tracing.execute.argument_unpacking import unpacking
 from autoconv.tracing.execute.call_form import Arguments, Results, call_form, has_python_guards, with_spots
 from autoconv.tracing.execute.differentiable import Derivable
@@ -301,7 +301,7 @@ class ConcreteFunction:
         for leaf, key in zip(leaves, self.key.leaves, strict=True):
             if isinstance(key, ArrayKey):
                 tensor = tape_recorders.tensor_for(leaf)
-                inputs.append(EagerTensor(np.array(leaf)) if tensor is None else tensor)
+                inputs.append(ArrayTensor(np.array(leaf)) if tensor is None else tensor)
             elif isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey)):
                 plain = isinstance(key, ObjectKey)
                 inputs.append(leaf if plain else leaf.storage if isinstance(leaf, Variable) else taped_input(leaf))

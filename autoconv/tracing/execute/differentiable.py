@@ -15,7 +15,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.values.list_value import ListValue
 from autoconv.optimise import optimise
 from autoconv.runtime.recording import tape_recorders
-from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
 from autoconv.tracing.execute.placed_graphs import compiled
 
 _LASTING = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
@@ -44,7 +44,7 @@ class Derivable:
         """
         watched = tuple(i for i, flag in enumerate(tape_recorders.follows(inputs)) if flag)
         if not watched:
-            return self._results(self.run([array_of(value) for value in inputs]))
+            return self._results(self.run([array_of(value) for value in inputs]), inputs)
         try:
             chain = [self.parts(watched)]
         except StagingError as error:
@@ -54,7 +54,7 @@ class Derivable:
         for _ in range(self._orders() - 1):
             chain.append(chain[-1].forward.parts(watched))
         last = chain[-1].forward
-        results = last._results(last.run([array_of(value) for value in inputs]))
+        results = last._results(last.run([array_of(value) for value in inputs]), inputs)
         values_before = [value.value if hasattr(value, "__autoconv_resource__") else None for value in inputs]
 
         def pull(cotangents: Sequence[Any]) -> list[Any]:
@@ -78,7 +78,7 @@ class Derivable:
 
     def _call_without(self, inputs: Sequence[Any], error: StagingError) -> list[Any]:
         """Run a call without a gradient; requesting the gradient raises the error."""
-        results = self._results(self.run([array_of(value) for value in inputs]))
+        results = self._results(self.run([array_of(value) for value in inputs]), inputs)
 
         def refuse(cotangents: Sequence[Any]) -> list[Any]:
             raise error
@@ -116,13 +116,15 @@ class Derivable:
                 "one GradientTape for each derivative around the call, or a persistent one",
             )
         parts = self.parts(watched)
-        whole = parts.forward._results(parts.forward.run([array_of(value) for value in inputs]))
+        whole = parts.forward._results(parts.forward.run([array_of(value) for value in inputs]), inputs)
         return parts.pull(cotangents, whole[parts.split.outputs :], results, len(inputs))
 
-    def _results(self, arrays: Sequence[Any]) -> list[Any]:
-        """Wrap each result as a new object, by whose identity tapes follow it."""
+    def _results(self, arrays: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        """Wrap each result as a new object, by whose identity tapes follow it; arrays of arrays stand for such."""
+        of_arrays = self.contract == "compile" and any(type(value) is ArrayTensor for value in inputs)
+        kind = ArrayTensor if of_arrays else EagerTensor
         return [
-            EagerTensor(array, value.weak) if isinstance(value.type, TensorType)
+            kind(array, value.weak) if isinstance(value.type, TensorType)
             else array.alias() if isinstance(array, ListValue) else array
             for array, value in zip(arrays, self.graph.outputs, strict=True)
         ]  # fmt: skip

@@ -14,7 +14,7 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.tensors.conversion import to_array
 from autoconv.runtime.tensors.remote_tensor import RemoteTensor
-from autoconv.runtime.tensors.tensor import EagerTensor
+from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
 from autoconv.tracing.key.cache_key import TensorKey
 
 _LARGEST_GAPS = 16  # maximum ratio of a copy's memory to its elements' size
@@ -49,11 +49,13 @@ def _number(leaf: int) -> np.ndarray:
 
 
 def taped_input(value: Any) -> Any:
-    """Return tensors unchanged, as tapes identify them; arrays and numbers as for a run."""
+    """Return tensors unchanged, as tapes identify them; arrays and numbers as for a run, in tensors."""
     if isinstance(value, EagerTensor) or hasattr(type(value), "__autoconv_run_value__"):
         return value if isinstance(value, EagerTensor) else run_value(value)
     tensor = tape_recorders.tensor_for(value)
-    return EagerTensor(run_value(value)) if tensor is None else tensor
+    if tensor is not None:
+        return tensor
+    return (ArrayTensor if isinstance(value, np.ndarray) else EagerTensor)(run_value(value))
 
 
 def _copied(array: np.ndarray) -> np.ndarray:
