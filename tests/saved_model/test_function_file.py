@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("safetensors")
 
 import autoconv as ac
+from tests.saved_model.damage import ALLOWED, damaged
 
 BIG = np.arange(1000, dtype=np.float32)
 
@@ -98,13 +99,10 @@ def test_random_damage_is_found(path):
         whole = file.read()
     draw = random.Random(5)
     for _ in range(60):
-        damaged = bytearray(whole)
-        for _ in range(draw.choice([1, 1, 5])):
-            damaged[draw.randrange(len(damaged))] ^= 1 << draw.randrange(8)
         with open(path, "wb") as file:
-            file.write(damaged[: draw.randrange(len(damaged))] if draw.random() < 0.2 else damaged)
+            file.write(damaged(whole, draw)[1])
         try:
             loaded = ac.saved_model.load_function(path)
-        except (ac.errors.DataLossError, ValueError):
+        except ALLOWED:
             continue
         np.testing.assert_array_equal(loaded([1.0, 1.0])["total"], expected)
