@@ -187,6 +187,23 @@ def test_all_names_are_defined_here():
             assert not listed_imports(path), path
 
 
+# Public functions that have the names of the files in which they are defined.
+PUBLIC_FUNCTIONS = {"autoconv.clibrary.build", "autoconv.saved_model.load", "autoconv.saved_model.save"}
+
+
+def test_modules_are_not_hidden_by_functions():
+    """`import autoconv.a.b as b` is the module `b`: the package binds its name to nothing else."""
+    hidden = set()
+    for path in tables.FILES:
+        if path.name == "__init__.py":
+            package = ".".join(path.parent.relative_to(tables.ROOT).parts)
+            inner = {sub.stem for sub in path.parent.iterdir()}
+            imports = (node for node in tables.tree_of(path).body if isinstance(node, ast.ImportFrom))
+            bound = {alias.asname or alias.name for node in imports if node.module != package for alias in node.names}
+            hidden |= {f"{package}.{name}" for name in bound & inner}
+    assert hidden == PUBLIC_FUNCTIONS
+
+
 def listed_imports(path: Path) -> set[str]:
     listed: set[str] = set()
     imported: set[str] = set()

@@ -26,7 +26,7 @@ DEFAULT_DEVICE = f"{HOST}/device:CPU:0"
 class Task(Protocol):
     """A place elsewhere that runs graphs: a process of a cluster, or an accelerator."""
 
-    def compile(self, graph: object) -> Callable[[Sequence[object]], list[object]]:
+    def compile(self, graph: object) -> Callable[[Sequence[object]], list[Any]]:
         """Send a graph; return what runs it there on a list of arguments."""
 
 

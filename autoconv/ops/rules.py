@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from autoconv.graph.dtypes import DType, bool_
+from autoconv.graph.dtypes import bool_
 from autoconv.graph.types import Dimension, Shape, TensorType
 
 
@@ -26,15 +25,6 @@ def broadcast(*inputs: TensorType, **_: Any) -> TensorType:
 def broadcast_to_bool(*inputs: TensorType, **_: Any) -> TensorType:
     """Broadcast the inputs, with bool elements: comparisons."""
     return broadcast(*inputs).with_dtype(bool_, all(x.weak for x in inputs))
-
-
-def of_dtype(dtype: DType) -> Callable[..., TensorType]:
-    """Return a rule: the input's shape with the given dtype."""
-
-    def rule(x: TensorType, **_: Any) -> TensorType:
-        return x.with_dtype(dtype)
-
-    return rule
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 from autoconv.graph.graph import Graph
 from autoconv.graph.verify import verify
-from autoconv.optimise.common import common
-from autoconv.optimise.dead import dead
-from autoconv.optimise.fold import fold
+from autoconv.optimise.common import share_common
+from autoconv.optimise.dead import remove_dead
+from autoconv.optimise.fold import fold_constants
 from autoconv.optimise.forward_stores import forward
-from autoconv.optimise.hoist import hoist
-from autoconv.optimise.inline import inline
+from autoconv.optimise.hoist import hoist_invariants
+from autoconv.optimise.inline import inline_calls
 from autoconv.optimise.masked_elements import masked
 from autoconv.optimise.promote_arrays import promote
-from autoconv.optimise.simplify import simplify
-from autoconv.optimise.unbox import unbox
+from autoconv.optimise.simplify import simplify_nodes
+from autoconv.optimise.unbox import unbox_lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,16 +39,16 @@ class Optimisation:
 
 
 OPTIMISATIONS = (
-    Optimisation(name="inline", transform=inline),  # first: it exposes more to the other passes
-    Optimisation(name="unbox", transform=unbox),  # before the rest, which optimise numbers, not objects
+    Optimisation(name="inline", transform=inline_calls),  # first: it exposes more to the other passes
+    Optimisation(name="unbox", transform=unbox_lists),  # before the rest, which optimise numbers, not objects
     Optimisation(name="forward", transform=forward),  # before promote: fewer arrays are written
     Optimisation(name="promote", transform=promote),
-    Optimisation(name="fold", transform=fold),
-    Optimisation(name="simplify", transform=simplify),
-    Optimisation(name="common", transform=common),
+    Optimisation(name="fold", transform=fold_constants),
+    Optimisation(name="simplify", transform=simplify_nodes),
+    Optimisation(name="common", transform=share_common),
     Optimisation(name="masked", transform=masked),  # after common, which joins equal masks
-    Optimisation(name="hoist", transform=hoist),
-    Optimisation(name="dead", transform=dead),  # last: removes what the others leave unused
+    Optimisation(name="hoist", transform=hoist_invariants),
+    Optimisation(name="dead", transform=remove_dead),  # last: removes what the others leave unused
 )
 
 

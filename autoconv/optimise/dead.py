@@ -22,7 +22,7 @@ from autoconv.graph.types import TensorType, Type
 from autoconv.ops.analysis.computed_sizes import has_computed_sizes
 
 
-def dead(graph: Graph, contract: str = "function") -> Graph:
+def remove_dead(graph: Graph, contract: str = "function") -> Graph:
     """Remove unused nodes, in regions too.
 
     Nodes that write, print or draw stay; those that at most raise are removed under the "function" contract only.
@@ -38,7 +38,7 @@ def dead(graph: Graph, contract: str = "function") -> Graph:
 
 
 def unused_nodes(graph: Graph, contract: str) -> Iterator[Node]:
-    """Iterate over the nodes that `dead` would remove, in regions too."""
+    """Iterate over the nodes that `remove_dead` would remove, in regions too."""
     live = _Liveness(graph, contract)
     return (node for node in graph.walk() if node not in live.nodes)
 

@@ -37,7 +37,7 @@ _NOT_FOLDED = frozenset({"constant", "absent", "numpy_read_only"})
 LIMIT = 1 << 16  # most elements in the constant operands of a folded node, and in its results
 
 
-def fold(graph: Graph, contract: str = "function") -> Graph:
+def fold_constants(graph: Graph, contract: str = "function") -> Graph:
     """Replace nodes with constant operands by constants, and conds on constants by the arm taken.
 
     Pure nodes are folded. A node that may raise is folded unless its kernel raises; then it stays, and raises at run

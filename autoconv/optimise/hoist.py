@@ -51,7 +51,7 @@ from autoconv.ops.rules import element_count
 _FREE = frozenset({"constant", "absent", "broadcast_to"})
 
 
-def hoist(graph: Graph, contract: str = "function") -> Graph:
+def hoist_invariants(graph: Graph, contract: str = "function") -> Graph:
     """Move loop-invariant nodes before the loop, out of several loops where possible.
 
     Only nodes without side effects move: for a loop without an iteration the move costs their computation, nothing

@@ -35,7 +35,7 @@ from autoconv.graph.rewrite import can_replace
 LIMIT = 2000  # nodes of a called graph; larger ones stay calls
 
 
-def inline(graph: Graph, contract: str = "function") -> Graph:
+def inline_calls(graph: Graph, contract: str = "function") -> Graph:
     """Inline all calls, in regions too; graphs with recursive functions stay unchanged.
 
     Nodes keep their spans, with the span of the call as their caller.

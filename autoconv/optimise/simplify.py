@@ -32,7 +32,7 @@ from autoconv.ops.analysis.escape import escaping_arrays
 Rule = Callable[[Graph, Node, Sequence[Value]], Value | None]
 
 
-def simplify(graph: Graph, contract: str = "function") -> Graph:
+def simplify_nodes(graph: Graph, contract: str = "function") -> Graph:
     """Simplify nodes, in regions too. Under `compile`, arrays that leave the graph stay separate from the arguments.
 
     The caller may change one of them in place. Each rule is exact to the bit, nan and negative zero included: x + 0 is

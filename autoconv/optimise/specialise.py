@@ -34,7 +34,7 @@ from autoconv.graph.types import (
 )
 from autoconv.ops import OPS
 from autoconv.ops.analysis.reads import reads_only_shapes
-from autoconv.optimise.fold import fold
+from autoconv.optimise.fold import fold_constants
 from autoconv.optimise.list_elements import narrow_lists
 from autoconv.optimise.symbolic.driver import has_symbols, note_sizes, result_types, without_symbols
 from autoconv.optimise.symbolic.sizes import Sizes
@@ -72,7 +72,7 @@ def _in_rounds(graph: Graph, types: Sequence[Type], sizes: Sizes | None) -> tupl
     for _ in range(_ROUNDS):
         before = _unknown(graph)
         sizes = None if sizes is None else Sizes()
-        graph = fold(_specialised(graph, types, sizes))
+        graph = fold_constants(_specialised(graph, types, sizes))
         if narrow_lists(graph):
             continue
         if before == _unknown(graph):

@@ -30,7 +30,7 @@ from autoconv.optimise.unboxing.writer import rewritten
 _MAKING = frozenset({"object_build", "object_apply", argument_lists.NAME})
 
 
-def unbox(graph: Graph, contract: str = "function") -> Graph:
+def unbox_lists(graph: Graph, contract: str = "function") -> Graph:
     """Replace lists of numbers of one kind by typed lists (see ops/lists/typed_lists.py), and boxed numbers by scalars.
 
     The lists are made in the graph and don't escape from it, except as results. Only under `compile`, where a call with
@@ -53,4 +53,4 @@ def _asks_identity(node: Node) -> bool:
     return not any(value.node is not None and value.node.op.name == "object_constant" for value in node.inputs)
 
 
-__all__ = ["unbox"]
+__all__ = ["unbox_lists"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import autoconv
-from autoconv.backends.llvm.legalize.pipeline import LEGALISATIONS, Legalisation, legalize
+from autoconv.backends.llvm.legalize.pipeline import LEGALISATIONS, Legalisation, legalize_graph
 from autoconv.graph.text import to_text
 from autoconv.graph.text_parser import from_text
 from autoconv.graph.verify import verify
@@ -46,7 +46,7 @@ def test_every_pass_has_a_golden() -> None:
 def test_stages_are_dumped() -> None:
     source, _, _ = (FOLDER / "decompose" / "softmax.txt").read_text("utf-8").partition("\n=>\n")
     seen: list[str] = []
-    legalize(from_text(source, OPS), lambda name, graph: seen.append(name))
+    legalize_graph(from_text(source, OPS), lambda name, graph: seen.append(name))
     assert seen == [row.name for row in LEGALISATIONS]
 
 
@@ -63,6 +63,6 @@ def test_effects_are_exact_behind_promoted_cells() -> None:
         return k + i
 
     assert program(5) == 11
-    graph = legalize(program.get_concrete_function(5).optimised)
+    graph = legalize_graph(program.get_concrete_function(5).optimised)
     verify(graph)  # effects of nodes with regions among it
     assert any(node.op.name == "try" for node in graph.nodes)

@@ -10,7 +10,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends import llvm
-from autoconv.backends.llvm.legalize.pipeline import legalize
+from autoconv.backends.llvm.legalize.pipeline import legalize_graph
 from autoconv.backends.llvm.schedule import pipeline
 from autoconv.backends.llvm.schedule.pipeline import schedule
 from autoconv.backends.llvm.target import abi
@@ -24,7 +24,7 @@ def numbers(*shape: int, seed: int = 0, dtype: str = "float64") -> np.ndarray:
 
 def groups(build: Any, *arrays: np.ndarray) -> list[int]:
     """How many steps run side by side, each time."""
-    plan = schedule(legalize(graph_of(build, *arrays)))
+    plan = schedule(legalize_graph(graph_of(build, *arrays)))
     return [len(item.members) for item in plan.items if item.is_concurrent]
 
 

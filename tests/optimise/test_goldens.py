@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import autoconv.optimise
 from autoconv.backends.interpreter import compile_graph
 from autoconv.graph.graph import Graph
 from autoconv.graph.text import to_text
@@ -89,8 +88,7 @@ def bits(value: Any) -> bytes:
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in OPTIMISATIONS])
 def test_docstring_is_true(row: Optimisation) -> None:
     """The graphs that the file's docstring shows before and after."""
-    module = getattr(autoconv.optimise, row.name).__module__
-    shown = importlib.import_module(module).__doc__
+    shown = importlib.import_module(row.transform.__module__).__doc__
     assert shown is not None
     before, after = (textwrap.dedent(" " * 13 + part) for part in re.split("before   |after    ", shown)[1:])
     contract = "compile" if row.name == "unbox" else "function"

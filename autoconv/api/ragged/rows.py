@@ -8,7 +8,6 @@ import numpy as np
 
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
-from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as counted
 from autoconv.api.tensors.gather import gather
 from autoconv.api.tensors.shaping import reshape, shape
@@ -94,7 +93,3 @@ def of_one_splits_dtype(*values: RaggedLike) -> list[Any]:
 def as_ragged(value: TensorLike, ragged_rank: int = 1) -> RaggedTensor:
     """Return a tensor of at least two dimensions as rows."""
     return value if isinstance(value, RaggedTensor) else RaggedTensor.from_tensor(value, ragged_rank=ragged_rank)
-
-
-def index_dtype(rows: RaggedTensor, numbers: TensorLike) -> Tensor:
-    return cast(convert_to_tensor(numbers), rows.row_splits.dtype)

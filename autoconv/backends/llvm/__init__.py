@@ -32,7 +32,7 @@ from autoconv.backends.llvm.jit.engine import NOT_COMPILED, Code, make_ready, na
 from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.computed_sizes import gets_names
 from autoconv.backends.llvm.legalize.decompose import is_composite
-from autoconv.backends.llvm.legalize.pipeline import legalize
+from autoconv.backends.llvm.legalize.pipeline import legalize_graph
 from autoconv.backends.llvm.legalize.sink_transposes import take_turned_outputs
 from autoconv.backends.llvm.runtime.library import addresses, pending, resolved
 from autoconv.backends.llvm.runtime.references import declare_shared
@@ -49,7 +49,7 @@ class NativeGraph:
     """
 
     def __init__(self, graph: Graph, form: CallForm | None) -> None:
-        original, graph = graph, legalize(graph)
+        original, graph = graph, legalize_graph(graph)
         module = ModuleText()
         declare_shared(module)
         module.open = self.sizes = open_sizes(graph, original.needs)

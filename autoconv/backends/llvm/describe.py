@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from autoconv.backends.llvm.analysis.classify import BY_LIBRARY, lowering_class
 from autoconv.backends.llvm.analysis.list_stacks import stacks
 from autoconv.backends.llvm.legalize.complex.split import is_split
-from autoconv.backends.llvm.legalize.pipeline import legalize
+from autoconv.backends.llvm.legalize.pipeline import legalize_graph
 from autoconv.backends.llvm.schedule.pipeline import schedule
 from autoconv.backends.llvm.schedule.plan import Item
 from autoconv.graph.graph import Graph, Node, Value
@@ -33,7 +33,7 @@ def describe(graph: Graph) -> list[str]:
 
     Composite ops (a softmax, for example) are listed by the ops that they expand to.
     """
-    whole = legalize(graph)
+    whole = legalize_graph(graph)
     counts = _Counts(stacks(whole))
     lines = list(_lines(whole, counts))
     kernels = ", ".join(sorted(set(counts.kernels))) or "nothing"
@@ -47,7 +47,7 @@ def kernels(graph: Graph, library: bool = True) -> list[str]:
     Without `library`, two kinds are left out: ops whose kernels are library routines that native code would call as
     well, and ops that end the run.
     """
-    whole = legalize(graph)
+    whole = legalize_graph(graph)
     native_stacks = stacks(whole)
     idle = ("constant", "absent", "identity", *(() if library else ("raise",)))
     return [
@@ -71,7 +71,7 @@ def has_bounds_for_kernels(graph: Graph) -> bool:
     That is a subscript of an op that runs by its kernel, or of one that is decomposed in a way that needs numbers.
     """
     try:
-        indexed = [node for node in legalize(graph).walk() if "spec" in node.attributes]
+        indexed = [node for node in legalize_graph(graph).walk() if "spec" in node.attributes]
         brackets = [node for node in indexed if lowering_class(node) == "kernel"]
     except TypeError:
         return True

@@ -23,9 +23,6 @@ _STORES = frozenset({"append", "appendleft", "insert", "add", "setdefault", "upd
 # Operators and builtins that may return one of their items; the others return new objects.
 _PICKING = frozenset({"getitem", "min", "max", "next", "sum", "last"})
 _NEW = frozenset({"object_box", "object_build", "object_exception", "absent"})  # ops whose results are new objects
-_FOR_ALL_CLASSES = frozenset(
-    {"object_get_attribute", "object_set_attribute", "object_isinstance", "object_build", "object_make", "name"}
-)
 # Ops whose result may be an item of a container.
 _OF_ITEMS = frozenset({"object_current", "object_unpack", "object_method"})
 # Methods of containers that return one of the items; the others return numbers, None or new objects.

@@ -119,7 +119,7 @@ def _complex_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     return unbroadcast(b, b.real(ct), real), unbroadcast(b, b.imag(ct), imag)
 
 
-abs_ = _unary("abs", "Abs", np.abs, _abs_gradient, _X, _Z, _I, real=True)
+_unary("abs", "Abs", np.abs, _abs_gradient, _X, _Z, _I, real=True)
 sign = _unary("sign", "Sign", _sign, _sign_gradient, _X, _Z, _I, real=False)
 conjugate = _unary("conjugate", "Conj", np.conjugate, _conjugate_gradient, _X, _Z, real=False)
 real = _unary("real", "Real", np.real, _real_gradient, _X, _Z, real=True, may_alias=True)

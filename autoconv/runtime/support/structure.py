@@ -112,17 +112,8 @@ def name_of(form: Any) -> str:
     return str(form.value_type.__name__ if isinstance(form, TypeSpec) else form.__name__)
 
 
-def is_namedtuple(value: object) -> bool:
-    return isinstance(value, tuple) and hasattr(value, "_fields")
-
-
 _PLAIN = frozenset({list, tuple, dict})
 ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
-
-
-def is_mutable_dataclass(value: object) -> bool:
-    parameters = getattr(type(value), "__dataclass_params__", None)
-    return parameters is not None and not parameters.frozen
 
 
 def loses_on_rebuild(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -26,14 +26,14 @@ class RemoteTensor(EagerTensor):
 
     __slots__ = ("remote",)
 
-    def __init__(self, remote: Any, device: str = "") -> None:
+    def __init__(self, remote: RemoteArray, device: str = "") -> None:
         self.remote = remote
         self._weak = False
         self._device = device or eager_device()
 
     @property
     def _array(self) -> np.ndarray:  # type: ignore[override]
-        return self.remote.fetch()  # type: ignore[no-any-return]
+        return self.remote.fetch()
 
     @property
     def type(self) -> TensorType:

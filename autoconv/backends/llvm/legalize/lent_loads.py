@@ -19,7 +19,6 @@ from autoconv.ops.analysis.alias import DISJOINT, Overlaps
 from autoconv.ops.record import Op
 
 LOAD = "array_load"
-_VIEWS = frozenset({"view", "extent"})
 
 
 def mark_lent_loads(graph: Graph) -> Graph:

@@ -50,7 +50,7 @@ LEGALISATIONS = (
 )
 
 
-def legalize(graph: Graph, dump: Callable[[str, Graph], None] | None = None) -> Graph:
+def legalize_graph(graph: Graph, dump: Callable[[str, Graph], None] | None = None) -> Graph:
     """Return an equivalent graph of nodes that have lowerings; `graph` itself is unchanged.
 
     `dump` is called with the name and the graph after each pass. The type rules of ops do not cover symbolic sizes and

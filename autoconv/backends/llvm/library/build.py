@@ -16,7 +16,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.signature import Parameter, Signature
-from autoconv.backends.llvm.legalize.pipeline import legalize
+from autoconv.backends.llvm.legalize.pipeline import legalize_graph
 from autoconv.backends.llvm.library import assembly
 from autoconv.backends.llvm.library.entry import write_function, write_variant
 from autoconv.backends.llvm.library.failures import CAUGHT, ERRORS, NO_MEMORY, Failures
@@ -69,7 +69,7 @@ def _variant(
         called = next(node for node in graph.walk() if node.op.traits.control and "name" in node.attributes)
         name = called.attributes.get("name", "a function")
         return "", [(f"{name} (it calls itself, which has no native form here)", called)]
-    legal = legalize(graph)
+    legal = legalize_graph(graph)
     _remove_unread_objects(legal)
     module = LibraryModule()
     references.declare_shared(module)

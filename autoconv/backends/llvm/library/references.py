@@ -33,14 +33,6 @@ _MATHS = frozenset(
 )
 
 
-class NeedsPython(Exception):
-    """Raised for nodes that native code can only run by calling Python."""
-
-    def __init__(self, nodes: Sequence[tuple[str, Node | None]]) -> None:
-        super().__init__(", ".join(name for name, _ in nodes))
-        self.nodes = list(nodes)
-
-
 class LibraryModule(ModuleText):
     """A module without Python: functions of CPython that a node uses are noted with the node."""
 

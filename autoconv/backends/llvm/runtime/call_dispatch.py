@@ -34,7 +34,7 @@ FUNCTIONS = [
     "dispatch_busy", "dispatch_variable", "dispatch_default", "dispatch_has_actions", "dispatch_flagged",
     "taken_float_errors",
 ]  # fmt: skip
-_CELL, _GATE, _PLAIN, _ENTRIES = range(4)  # positions in the tuple
+_GATE, _PLAIN, _ENTRIES = range(1, 4)  # positions in the tuple
 _BEYOND_WARNINGS = 0o6766  # bits of actions: a warning is 1, more is 2 to 5; graphs do not warn of underflow
 
 

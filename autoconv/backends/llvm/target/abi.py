@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 # Offsets in bytes in PyObject and PyArrayObject on 64-bit machines, checked when the backend is first used.
-REFERENCE_COUNT, TYPE = 0, 8
+TYPE = 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
 ANY_NUMBER = -(2**63)  # wildcard among the expected sizes or strides of an array
 FLOAT_VALUE = CELL_CONTENTS = 16

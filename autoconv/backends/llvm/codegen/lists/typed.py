@@ -80,10 +80,6 @@ def list_of(region: LoweringContext, node: Node) -> TypedList:
     return TypedList(region.out, region.object(node.inputs[0]).ir, dtype_of(node))
 
 
-def _set_count(region: LoweringContext, node: Node, ir: str) -> None:
-    region.set(node.results[0], RegisterWriter(region).wrap(int64, ir))
-
-
 def new_list(region: LoweringContext, size: str) -> Object:
     """Make an uninitialised list of `size` bytes."""
     result = region.out.call_c("PyByteArray_FromStringAndSize", "ptr", "ptr, i64", "null", size)
