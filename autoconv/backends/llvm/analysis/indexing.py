@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.index_map import IndexMap, loaded, pick, variable, variables
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
-from autoconv.backends.llvm.ir.index_arith import Position, is_known
+from autoconv.backends.llvm.ir.index_arith import Position, broadcast_index, is_known
 from autoconv.graph.dimensions import plus, slice_length, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Shape, Symbol
@@ -227,9 +227,7 @@ def _item_map(node: Node) -> IndexMap:
             index.append(next(picked))
         elif isinstance(entry, Gather):
             own = sizes(operands[0].type)
-            own_index = array_index[len(array_index) - len(own) :]
-            where = tuple(0 if n == 1 else i for n, i in zip(own, own_index, strict=True))
-            index.append(loaded(operands[0], where, shape[axis]))
+            index.append(loaded(operands[0], broadcast_index(array_index, own), shape[axis]))
         elif isinstance(entry, Slice):
             start, step = first_of(entry, shape[axis])
             index.append(plus(times(next(rest), step), start))

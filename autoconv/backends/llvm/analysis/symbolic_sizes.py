@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_open, register_of
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, plus, product
+from autoconv.backends.llvm.ir.index_arith import Position, plus, product, smaller
 from autoconv.graph.dimensions import ComputedSize, Minimum, Quotient, Sum, is_computed, plain_symbols, value_of
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import ArrayType, Dimension, Symbol, Type
@@ -118,9 +118,8 @@ def _emit_polynomial(out: FunctionText, symbol: Symbol, position_of: Callable[[S
         # Floor: subtract 1 if the remainder is negative.
         return out.new(f"add i64 {towards_zero}, {out.new(f'ashr i64 {rest}, 63')}")
     if isinstance(symbol, Minimum):
-        low = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
         x, y = (write_position(out, size, position_of) for size in (symbol.first, symbol.second))
-        return out.new(f"call i64 {low}(i64 {x}, i64 {y})")
+        return smaller(out, x, y)
     if not isinstance(symbol, Sum):
         return position_of(symbol)
     total: Position = 0

@@ -132,10 +132,12 @@ class FunctionText(Builder):
         """Write a cold block, as `if_`."""
         return self.if_(condition, unlikely=True)
 
-    def either(self, condition: str, first: Callable[[], Any], second: Callable[[], Any]) -> Operand:
+    def either(
+        self, condition: str, first: Callable[[], Any], second: Callable[[], Any], unlikely: bool = False
+    ) -> Operand:
         """Write `first` where the i1 holds, else `second`; return the result of the one that ran, if they have one."""
         this, other, done = self.label("this"), self.label("other"), self.label("done")
-        self.branch_if(condition, this, other)
+        self.branch_if(condition, this, other, unlikely)
         ends = []
         for label, write in ((this, first), (other, second)):
             self.begin(label)

@@ -7,13 +7,14 @@ whole ranges of the counter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.protocol import UnknownSize
 
 Position = int | str  # a constant, or the name of an i64 register
 Index = tuple[Position, ...]
+_P = TypeVar("_P")
 
 
 class Size(str):
@@ -122,6 +123,40 @@ def byte_offset(out: FunctionText, index: Index, strides: Sequence[Position]) ->
     for position, stride in zip(index, strides, strict=True):
         result = plus(out, result, product(out, position, stride))
     return result
+
+
+def row_major_strides(out: FunctionText, shape: Sequence[Position], width: Position = 1) -> tuple[Position, ...]:
+    """Return the strides of a dense array whose elements have that width."""
+    strides = [width]
+    for size in reversed(shape[1:]):
+        strides.append(product(out, strides[-1], size))
+    return tuple(reversed(strides[: len(shape)]))
+
+
+def broadcast_index(index: Sequence[_P], shape: Sequence[Any]) -> tuple[_P | int, ...]:
+    """Return the index of the element that an operand of this shape has, broadcast to the loops of an index."""
+    missing = len(shape) - len(index)
+    aligned: tuple[_P | int, ...] = (*[0] * missing, *index[max(-missing, 0) :])
+    return tuple(0 if size == 1 else i for size, i in zip(shape, aligned, strict=True))
+
+
+def block_offset(out: FunctionText, index: Sequence[Position], shape: Sequence[Position], rank: int) -> Position:
+    """Return the offset of the block of `rank` dimensions at an index of a batch to which it is broadcast."""
+    batch = shape[: len(shape) - rank]
+    offset = linear(out, broadcast_index(index, batch), batch)
+    return product(out, offset, element_count(out, shape[len(shape) - rank :]))
+
+
+def smaller(out: FunctionText, x: Position, y: Position) -> Position:
+    if isinstance(x, int) and isinstance(y, int):
+        return min(x, y)
+    return x if x == y else out.call_c("llvm.smin.i64", "i64", "i64, i64", x, y)
+
+
+def larger(out: FunctionText, x: Position, y: Position) -> Position:
+    if isinstance(x, int) and isinstance(y, int):
+        return max(x, y)
+    return x if x == y else out.call_c("llvm.smax.i64", "i64", "i64, i64", x, y)
 
 
 def unravelled(out: FunctionText, offset: Position, shape: Sequence[Position]) -> Index:

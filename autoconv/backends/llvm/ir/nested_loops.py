@@ -1,12 +1,13 @@
-"""Nested counted loops over an index."""
+"""Nested counted loops over an index, and loops over consecutive parts of a range."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Index, Position
+from autoconv.backends.llvm.ir.index_arith import Index, Position, plus, smaller, times
 
 
 def loops(
@@ -23,3 +24,13 @@ def loops(
     first, last = outermost or ("0", str(counts[len(index)]))
     with out.loop(first, last) as i:
         loops(out, counts, write, None, (*index, i))
+
+
+@contextmanager
+def strips(out: FunctionText, first: Position, last: Position, size: int) -> Iterator[tuple[Position, Position]]:
+    """Write a loop over the parts of a range, each of `size` positions but the last; yield the bounds of a part."""
+    length = plus(out, last, -first if isinstance(first, int) else times(out, first, -1))
+    count = -(-length // size) if isinstance(length, int) else out.op("sdiv", plus(out, length, size - 1), size)
+    with out.loop("0", str(count)) as number:
+        start = plus(out, times(out, number, size), first)
+        yield start, smaller(out, plus(out, start, size), last)

@@ -9,6 +9,7 @@ from autoconv.backends.llvm.analysis.index_map import Loaded, Point, Span
 from autoconv.backends.llvm.analysis.index_maps import index_map
 from autoconv.backends.llvm.analysis.indexing import gather_map, updates
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
+from autoconv.backends.llvm.ir.index_arith import broadcast_index
 from autoconv.backends.llvm.schedule.plan import Plan
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Symbol
@@ -103,6 +104,4 @@ class _Reader:
     def operand(self, operand: Value, index: Point) -> None:
         """Visit an operand at the index of the result to which it is broadcast."""
         if not is_scalar(operand.type):
-            own = sizes(operand.type)
-            aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
-            self.visit(operand, tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True)))
+            self.visit(operand, broadcast_index(index, sizes(operand.type)))

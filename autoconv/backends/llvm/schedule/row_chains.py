@@ -11,7 +11,7 @@ import math
 from autoconv.backends.llvm.analysis.index_map import Point, variable
 from autoconv.backends.llvm.analysis.index_maps import index_map
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
-from autoconv.backends.llvm.ir.index_arith import is_known
+from autoconv.backends.llvm.ir.index_arith import broadcast_index, is_known
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import register_depth
 from autoconv.graph.graph import Node, Value
@@ -136,10 +136,7 @@ class _Chain:
         for value in operands:
             if is_scalar(value.type):
                 continue
-            shape = sizes(value.type)
-            aligned = index[len(index) - len(shape) :]
-            at = tuple(0 if size == 1 else i for size, i in zip(shape, aligned, strict=True))
-            if not self._is_at(value, at, places):
+            if not self._is_at(value, broadcast_index(index, sizes(value.type)), places):
                 return False
         return True
 

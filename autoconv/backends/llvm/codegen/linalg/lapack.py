@@ -22,7 +22,14 @@ from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_p
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, element_count, linear, plus, product, unravelled
+from autoconv.backends.llvm.ir.index_arith import (
+    Position,
+    block_offset,
+    element_count,
+    plus,
+    product,
+    unravelled,
+)
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.backends.llvm.schedule.partition import Split
@@ -176,11 +183,7 @@ class Batch:
 
     def _at(self, pointer: str, value: Value, rank: int, index: Sequence[Position]) -> str:
         """Return the address of the matrix (or vector, or number) of a value, broadcast to the batch, at an index."""
-        shape = sizes(value.type)
-        batch, one = shape[: len(shape) - rank], shape[len(shape) - rank :]
-        aligned = index[len(index) - len(batch) :]
-        place = tuple(0 if size == 1 else i for size, i in zip(batch, aligned, strict=True))
-        by = product(self.out, linear(self.out, place, batch), element_count(self.out, one))
+        by = block_offset(self.out, index, sizes(value.type), rank)
         if by == 0:
             return pointer
         kind = memory(value.dtype)

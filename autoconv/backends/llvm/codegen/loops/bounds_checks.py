@@ -141,11 +141,10 @@ def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
     base = node.op.traits.scatter.base
     if base is None:
         array = region.new_array(result.type)
-        region.body.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
         type_: Any = result.type
         region.set(result, array)
         count = product(region.out, element_count(region.out, sizes(type_)), type_.dtype.size)
-        region.out.line(f'call void @"llvm.memset.p0.i64"(ptr {region.data(result)}, i8 0, i64 {count}, i1 false)')
+        region.out.clear(region.data(result), count)
         return array
     x = node.inputs[base]
     return writable(region, x, region.is_last_reader(item, x))

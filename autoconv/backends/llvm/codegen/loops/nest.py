@@ -22,12 +22,15 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
     Index,
     Position,
+    broadcast_index,
     byte_offset,
     count,
     element_count,
+    larger,
     linear,
     plus,
     product,
+    smaller,
 )
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -286,9 +289,7 @@ class LoopNestWriter:
         for low, high in pieces:
             start, stop = str(low), str(high)
             if not whole:
-                kind = self.out.module.declare
-                start = out.new(f"call i64 {kind('llvm.smax.i64', 'i64', 'i64, i64')}(i64 {first}, i64 {low})")
-                stop = out.new(f"call i64 {kind('llvm.smin.i64', 'i64', 'i64, i64')}(i64 {last}, i64 {high})")
+                start, stop = str(larger(out, first, low)), str(smaller(out, last, high))
             elif high == low + 1:
                 write(low)
                 continue
@@ -391,6 +392,4 @@ class LoopNestWriter:
         """Return an operand at the index of the result to which it is broadcast."""
         if is_scalar(operand.type) or self._flat:
             return self.element(operand, index)
-        own = sizes(operand.type)
-        aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
-        return self.element(operand, tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True)))
+        return self.element(operand, broadcast_index(index, sizes(operand.type)))

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import ROLES
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native
-from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions
-from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, element_count, linear, plus, product, times
+from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions, pointers
+from autoconv.backends.llvm.ir.index_arith import (
+    Index,
+    Position,
+    byte_offset,
+    element_count,
+    linear,
+    plus,
+    row_major_strides,
+    times,
+)
+from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.graph.graph import Node
-
-
-def _strides(out: FunctionText, shape: Sequence[Position]) -> list[Position]:
-    return [element_count(out, shape[d + 1 :]) for d in range(len(shape))]
 
 
 def _is_static(node: Node) -> bool:
@@ -47,7 +51,7 @@ def write_copy(region: LoweringContext, node: Node) -> None:
 def write_tile(region: LoweringContext, node: Node) -> None:
     counts, shape = node.attributes["multiples"], sizes(node.inputs[0].type)
     routine = _copy_routine(region)
-    pairs = zip(counts, shape, _strides(routine.out, shape), strict=True)
+    pairs = zip(counts, shape, row_major_strides(routine.out, shape), strict=True)
     _copy(region, node, routine, [one for count, size, step in pairs for one in ((count, 0), (size, step))])
 
 
@@ -56,7 +60,7 @@ def write_repeat(region: LoweringContext, node: Node) -> None:
     shape = sizes(node.inputs[0].type)
     axis = node.attributes["axis"] % len(shape)
     routine = _copy_routine(region)
-    dimensions: list[tuple[Position, Position]] = list(zip(shape, _strides(routine.out, shape), strict=True))
+    dimensions: list[tuple[Position, Position]] = list(zip(shape, row_major_strides(routine.out, shape), strict=True))
     dimensions.insert(axis + 1, (node.attributes["repeats"], 0))
     _copy(region, node, routine, dimensions)
 
@@ -69,24 +73,24 @@ def _copy(
     region: LoweringContext, node: Node, routine: Routine, dimensions: Sequence[tuple[Position, Position]]
 ) -> None:
     """Write the result in order; `dimensions` are the counts of its loops and the source's stride in each."""
-    (x,), (result,) = node.inputs, node.results
     dimensions = _collapsed(dimensions)
+    counts, strides = [count for count, _ in dimensions], [stride for _, stride in dimensions]
     out, b = routine.out, routine.b
-    kind: Any = x.type
-    inner = [element_count(out, [count for count, _ in dimensions[d + 1 :]]) for d in range(len(dimensions))]
+    targets = row_major_strides(out, counts)
 
-    def loops(depth: int, source: Position, target: Position) -> None:
-        if depth == len(dimensions):
-            store(b, load(b, kind.dtype, "%x", source), "%result", target)
-            return
-        count, stride = dimensions[depth]
-        with out.loop("0", str(count)) as i:
-            places = plus(out, source, product(out, i, stride)), plus(out, target, product(out, i, inner[depth]))
-            loops(depth + 1, *places)
+    def copy(index: Index) -> None:
+        element = load(b, node.inputs[0].dtype, "%x", byte_offset(out, index, strides))
+        store(b, element, "%result", byte_offset(out, index, targets))
 
-    loops(0, 0, 0)
+    loops(out, counts, copy)
+    _call(region, node, routine)
+
+
+def _call(region: LoweringContext, node: Node, routine: Routine) -> None:
+    """Call a routine that writes the node's result."""
+    (x,), (result,) = node.inputs, node.results
     region.set(result, region.new_array(result.type))
-    call(region, routine.finish(), *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
+    call(region, routine.finish(), *open_dimensions(region), *pointers(region, x, result))
 
 
 def _collapsed(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Position, Position]]:
@@ -123,17 +127,16 @@ def _mirrored(routine: Routine, position: Position, size: Position, symmetric: b
 
 
 def _for_each_padded(
-    routine: Routine, shape: Sequence[Position], paddings: Any, symmetric: bool,
-    write: Callable[[Position, Position], None],
-) -> None:  # fmt: skip
+    routine: Routine, node: Node, shape: Sequence[Position], write: Callable[[Position, Position], None]
+) -> None:
     """Run `write(inner, outer)` for each element of the padded array: its offset in the source and in the padded array.
 
     The middle of the last dimension is a loop of its own, without mirroring.
     """
-    out = routine.out
+    out, paddings, symmetric = routine.out, node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC"
     whole = [plus(out, size, before + after) for size, (before, after) in zip(shape, paddings, strict=True)]
 
-    def loops(inner: tuple[Position, ...], outer: tuple[Position, ...]) -> None:
+    def write_from(inner: Index, outer: Index) -> None:
         depth = len(outer)
         if depth == len(shape):
             write(linear(out, inner, shape), linear(out, outer, whole))
@@ -149,24 +152,22 @@ def _for_each_padded(
                 continue
             with out.loop(str(start), str(stop)) as i:
                 position = plus(out, i, -before)
-                loops((*inner, _mirrored(routine, position, size, symmetric) if is_mirrored else position), (*outer, i))
+                place = _mirrored(routine, position, size, symmetric) if is_mirrored else position
+                write_from((*inner, place), (*outer, i))
 
     if 0 not in whole:
-        loops((), ())
+        write_from((), ())
 
 
 def write_mirrored_pad(region: LoweringContext, node: Node) -> None:
-    (x,), (result,) = node.inputs, node.results
     routine = _copy_routine(region)
-    b = routine.b
-    kind: Any = x.type
+    b, (x,) = routine.b, node.inputs
 
     def write(inner: Position, outer: Position) -> None:
-        store(b, load(b, kind.dtype, "%x", inner), "%result", outer)
+        store(b, load(b, x.dtype, "%x", inner), "%result", outer)
 
-    _for_each_padded(routine, sizes(kind), node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC", write)
-    region.set(result, region.new_array(result.type))
-    call(region, routine.finish(), *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
+    _for_each_padded(routine, node, sizes(x.type), write)
+    _call(region, node, routine)
 
 
 def _sums_mirrors(node: Node) -> bool:
@@ -176,20 +177,17 @@ def _sums_mirrors(node: Node) -> bool:
 @native("unpad", fits=_sums_mirrors, of_open=_sums_mirrors)
 def write_unpad(region: LoweringContext, node: Node) -> None:
     """Sum each element and its mirror images, in the order of the padded array."""
-    (x,), (result,) = node.inputs, node.results
     routine = _copy_routine(region)
-    out, b = routine.out, routine.b
-    kind: Any = x.type
+    out, b, dtype = routine.out, routine.b, node.inputs[0].dtype
 
     def write(inner: Position, outer: Position) -> None:
-        store(b, load(b, kind.dtype, "%result", inner) + load(b, kind.dtype, "%x", outer), "%result", inner)
+        store(b, load(b, dtype, "%result", inner) + load(b, dtype, "%x", outer), "%result", inner)
 
-    shape = sizes(result.type)
+    shape = sizes(node.results[0].type)
     with out.loop("0", str(element_count(out, shape))) as i:
-        store(b, b.constant(0, kind.dtype), "%result", i)
-    _for_each_padded(routine, shape, node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC", write)
-    region.set(result, region.new_array(result.type))
-    call(region, routine.finish(), *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {region.data(result)}")
+        store(b, b.constant(0, dtype), "%result", i)
+    _for_each_padded(routine, node, shape, write)
+    _call(region, node, routine)
 
 
 native("pad", fits=_mirrors, of_open=_mirrors)(write_mirrored_pad)

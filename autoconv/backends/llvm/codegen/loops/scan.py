@@ -14,11 +14,13 @@ from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dim
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
     Position,
+    broadcast_index,
     element_count,
     is_known,
     linear,
     plus,
     product,
+    smaller,
     times,
     unravelled,
 )
@@ -164,12 +166,11 @@ class _Scan:
         """
         out, space = self.out, self.space
         if not isinstance(space.outer, int):
-            least = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
             count, end = out.new("sub nsw i64 %last, %first"), out.new("sub nsw i64 %last, 1")
             blocks = out.new(f"sdiv i64 {plus(out, count, _LANES - 1)}, {_LANES}")
             with out.loop("0", blocks) as block:
                 start = plus(out, times(out, block, _LANES), "%first")
-                rows = [out.new(f"call i64 {least}(i64 {plus(out, start, i)}, i64 {end})") for i in range(_LANES)]
+                rows = [smaller(out, plus(out, start, i), end) for i in range(_LANES)]
                 self._scan_interleaved(rows, [0] * _LANES, space.size)
             return
         lanes = min(_LANES, space.outer)
@@ -237,9 +238,7 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
     def operand(name: str, value: Any, place: Position) -> Element:
         own = sizes(value.type)
         if own != shape:
-            index = unravelled(out, place, shape)
-            index = index[len(index) - len(own) :]
-            place = linear(out, tuple(0 if n == 1 else i for n, i in zip(own, index, strict=True)), own)
+            place = linear(out, broadcast_index(unravelled(out, place, shape), own), own)
         return load(b, dtype, name, place)
 
     def step_of(row: Position, step: Position, first: bool) -> None:

@@ -10,7 +10,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.element_rules import computed
-from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, linear, product
+from autoconv.backends.llvm.ir.index_arith import Index, Position, broadcast_index, element_count, linear, product
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.backends.llvm.target import abi
@@ -39,9 +39,8 @@ def _write_element(region: LoweringContext, node: Node, value: Value, pointer: s
         element = region.number(value)
     else:
         own = sizes(value.type)
-        aligned = (*[0] * (len(own) - len(index)), *index[max(len(index) - len(own), 0) :])
-        place = tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True))
-        element = load(b, value.dtype, region.data(value), linear(region.out, place, own))
+        place = linear(region.out, broadcast_index(index, own), own)
+        element = load(b, value.dtype, region.data(value), place)
     x = node.inputs[0]
     dtype = x.dtype
     target = item_map(node).write(b, index, region.checked_positions.get(node, []))
@@ -75,9 +74,7 @@ def writable(region: LoweringContext, value: Value, last: bool) -> Object:
     out.line(f"store ptr null, ptr {array.slot}")
     count = product(out, element_count(out, shape), value.dtype.size)
     address = out.new(f"getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}")
-    region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
-    target = out.new(f"load ptr, ptr {address}")
-    out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {region.data(value)}, i64 {count}, i1 false)')
+    out.copy(out.load("ptr", address), region.data(value), count)
     after = out.block
     out.branch(done)
     out.begin(done)

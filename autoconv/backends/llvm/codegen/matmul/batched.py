@@ -17,15 +17,20 @@ from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transposed
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine
-from autoconv.backends.llvm.ir import index_arith
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, linear, times, unravelled
+from autoconv.backends.llvm.ir.index_arith import (
+    block_offset,
+    element_count,
+    is_known,
+    times,
+    unravelled,
+)
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.matmul_tiling import Product, Sum, tiling
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import float64
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
 _SHARE = 300_000  # multiplications of a part
@@ -111,7 +116,7 @@ def _run(region: LoweringContext, node: Node, product: Product, pieces: int, wri
         index = unravelled(out, number, (*batch, pieces))
         places = []
         for name, value in zip(("%x", "%y", "%z"), (*node.inputs, node.results[0]), strict=True):
-            offset = _offset(out, value, index[:-1])
+            offset = block_offset(out, index[:-1], sizes(value.type), 2)
             places.append(out.gep(kind, name, offset))
         write(out, places, str(index[-1]))
     call_arguments = [*open_dimensions(region), *(f"ptr {pointer}" for pointer in pointers)]
@@ -131,14 +136,6 @@ def _run(region: LoweringContext, node: Node, product: Product, pieces: int, wri
         call(region, whole.finish(), *call_arguments)
     else:
         region.out.new(f"call i1 @{name}({', '.join(call_arguments)}, i64 0, i64 0, i64 {count})")
-
-
-def _offset(out: FunctionText, value: Value, index: tuple[Position, ...]) -> Position:
-    """Return the offset of the matrix that a value, broadcast to the batch, has at that index."""
-    *batch, rows, columns = sizes(value.type)
-    aligned = index[len(index) - len(batch) :]
-    place = tuple(0 if size == 1 else i for size, i in zip(batch, aligned, strict=True))
-    return index_arith.product(out, linear(out, place, batch), index_arith.product(out, rows, columns))
 
 
 def _transpose_matrices(region: LoweringContext, node: Node, product: Product, lanes: int) -> Any:

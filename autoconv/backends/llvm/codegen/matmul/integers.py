@@ -10,9 +10,9 @@ from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
 from autoconv.backends.llvm.ir import index_arith
-from autoconv.backends.llvm.ir.index_arith import Position, linear, plus, times, unravelled
+from autoconv.backends.llvm.ir.index_arith import Position, block_offset, plus, times, unravelled
 from autoconv.backends.llvm.ir.scalars import Element, load, store
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Node
 
 _STEPS = 4  # rows of y that are added to a row of the result at once
 _WORK = 8  # cost of a multiplication, in units of 0.05 ns
@@ -63,23 +63,14 @@ class _Row:
         self.columns = sizes(node.results[0].type)[-1]
         self.width_y = sizes(y.type)[-1]
         width_x = sizes(x.type)[-1]
-        start_x = self._matrix(x, batch)
+        start_x = block_offset(self.out, batch, sizes(x.type), 2)
         if node.attributes.get("transpose_a"):
             self.inner, self.step_x, self.x = sizes(x.type)[-2], width_x, plus(self.out, start_x, row)
         else:
             self.inner, self.step_x = width_x, 1
             self.x = plus(self.out, start_x, index_arith.product(self.out, row, width_x))
-        self.y = self._matrix(y, batch)
+        self.y = block_offset(self.out, batch, sizes(y.type), 2)
         self.z = index_arith.product(self.out, number, self.columns)
-
-    def _matrix(self, value: Value, index: list[Position]) -> Position:
-        """Return the offset of the matrix of a value, broadcast to the batch."""
-        *batch, rows, columns = sizes(value.type)
-        aligned = index[len(index) - len(batch) :]
-        place = tuple(0 if size == 1 else i for size, i in zip(batch, aligned, strict=True))
-        return index_arith.product(
-            self.out, linear(self.out, place, batch), index_arith.product(self.out, rows, columns)
-        )
 
     def _of_x(self, k: Position) -> Element:
         return load(self.b, self.dtype, "%x", plus(self.out, self.x, index_arith.product(self.out, k, self.step_x)))

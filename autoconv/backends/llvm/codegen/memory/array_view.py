@@ -14,8 +14,10 @@ from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.values import Cells, Memory, Object
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, Size, plus, product
+from autoconv.backends.llvm.ir.index_arith import Position, Size, plus, product, row_major_strides
+from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.target import abi
+from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 
@@ -79,6 +81,25 @@ def as_tensor_type(type_: Type) -> Type:
     return TensorType(type_.dtype, type_.shape)
 
 
+def new_memory(region: LoweringContext, dtype: DType, sizes: Sequence[Position]) -> Memory:
+    """Return a new C-contiguous array, whose elements are not initialised."""
+    out, rank = region.out, len(sizes)
+    dimensions = _stored(out, sizes) if sizes else "null"
+    descriptor = region.body.calls.object(dtype.numpy)(out)
+    array = out.new(f"call ptr @new_array(i32 {rank}, ptr {dimensions}, ptr {descriptor})")
+    region.body.check(out.is_null(array))
+    owner = region.body.own(array)
+    return Memory(owner, region.address(owner), tuple(sizes), row_major_strides(out, sizes, dtype.size), "true")
+
+
+def _stored(out: FunctionText, numbers: Sequence[Position]) -> str:
+    """Return the address of an array of the numbers."""
+    cell = out.alloca(f"[{max(len(numbers), 1)} x i64]")
+    for axis, number in enumerate(numbers):
+        out.store("i64", number, out.gep("i64", cell, axis))
+    return cell
+
+
 def new_cells(region: LoweringContext, type_: ArrayType) -> Cells:
     out = region.out
     open_ = [number for number in (*type_.shape, *type_.strides) if number is None]
@@ -136,31 +157,21 @@ def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Obj
         return region.body.own(memory.owner.ir)
     if memory.whole == "false":
         return region.body.own(_view(region, memory, type_))
-    whole, part, done = out.label("whole"), out.label("part"), out.label("boxed")
-    out.branch_if(memory.whole, whole, part)
-    out.begin(whole)
-    out.line(f"call void @retain(ptr {memory.owner.ir})")
-    out.branch(done)
-    out.begin(part)
-    view = _view(region, memory, type_)
-    after = out.block
-    out.branch(done)
-    out.begin(done)
-    return region.body.own(out.new(f"phi ptr [ {memory.owner.ir}, %{whole} ], [ {view}, %{after} ]"))
+
+    def itself() -> str:
+        out.line(f"call void @retain(ptr {memory.owner.ir})")
+        return Operand.of(memory.owner.ir, "ptr")
+
+    return region.body.own(out.either(memory.whole, itself, lambda: _view(region, memory, type_)))
 
 
 def _view(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
     out, rank = region.out, type_.rank
-    lists = []
-    for numbers in (memory.sizes, memory.strides):
-        cell = out.alloca(f"[{max(rank, 1)} x i64]")
-        for axis, number in enumerate(numbers):
-            out.line(f"store i64 {number}, ptr {out.new(f'getelementptr inbounds i64, ptr {cell}, i64 {axis}')}")
-        lists.append(cell)
+    sizes, strides = _stored(out, memory.sizes), _stored(out, memory.strides)
     kind, descriptor = (region.body.calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
     flags = abi.READ_ONLY_FLAGS if type_.read_only else abi.WRITABLE_FLAGS
     result = out.new(
-        f"call ptr @new_view(ptr {kind}, ptr {descriptor}, i32 {rank}, ptr {lists[0]}, ptr {lists[1]}, "
+        f"call ptr @new_view(ptr {kind}, ptr {descriptor}, i32 {rank}, ptr {sizes}, ptr {strides}, "
         f"ptr {memory.pointer}, ptr {memory.owner.ir}, i32 {flags})"
     )
     region.body.check(out.new(f"icmp eq ptr {result}, null"))

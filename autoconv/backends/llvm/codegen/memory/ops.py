@@ -20,11 +20,13 @@ from autoconv.backends.llvm.ir.index_arith import (
     Position,
     RunTimeSize,
     Size,
+    broadcast_index,
     byte_offset,
     element_count,
     linear,
     plus,
     product,
+    row_major_strides,
 )
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, load, store
@@ -72,12 +74,8 @@ def _as_memory(region: LoweringContext, value: Value) -> Memory:
     if representation.is_memory(value.type):
         return memory_of(region, value)
     shape = sizes(value.type)
-    stride: Position = value.dtype.size
-    strides: list[Position] = []
-    for count in reversed(shape):
-        strides.append(stride)
-        stride = product(region.out, stride, count)
-    return Memory(region.holder(value), region.data(value), shape, tuple(reversed(strides)), "true")
+    strides = row_major_strides(region.out, shape, value.dtype.size)
+    return Memory(region.holder(value), region.data(value), shape, strides, "true")
 
 
 def _bound(region: LoweringContext, value: Value) -> Position:
@@ -184,8 +182,7 @@ def copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
     b, shape = RegisterWriter(region), x.sizes
     if is_c_contiguous(x, dtype.size):
         count = product(region.out, element_count(region.out, shape), dtype.size)
-        region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
-        region.out.line(f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {x.pointer}, i64 {count}, i1 false)')
+        region.out.copy(target, x.pointer, count)
         return
 
     def write(index: Index) -> None:
@@ -245,9 +242,7 @@ def _write_fitting_store(region: LoweringContext, node: Node) -> None:
     pointer, own = region.data(value), sizes(value.type)
 
     def write(index: Index) -> None:
-        aligned = index[len(index) - len(own) :]
-        where = tuple(0 if size == 1 else i for size, i in zip(own, aligned, strict=True))
-        found = load(b, value.dtype, pointer, linear(out, where, own))
+        found = load(b, value.dtype, pointer, linear(out, broadcast_index(index, own), own))
         store(b, b.cast(found, dtype), place_of(region, x, index), 0)
 
     _nested_loops(region, x.sizes, write)
@@ -264,29 +259,21 @@ def _write_new(region: LoweringContext, node: Node) -> None:
     if not all(isinstance(size, int) for size in (*type_.shape, *node.attributes["shape"])):
         memory = _dynamic(region, node, type_, shape)
     else:
-        array = region.new_array(array_view.as_tensor_type(type_)) if type_.rank else _scalar(region, type_)
-        memory = Memory(array, region.address(array), type_.shape, type_.strides, "true")
+        if type_.rank:
+            array = region.new_array(array_view.as_tensor_type(type_))
+            memory = Memory(array, region.address(array), type_.shape, type_.strides, "true")
+        else:
+            memory = array_view.new_memory(region, type_.dtype, ())
     region.set(result, memory)
     fill = node.attributes.get("fill")
     if fill is None:
         return
     b = RegisterWriter(region)
     if not fill:
-        region.body.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
-        count: Position = type_.dtype.size
-        for size in memory.sizes:
-            count = product(out, count, size)
-        out.line(f'call void @"llvm.memset.p0.i64"(ptr {memory.pointer}, i8 0, i64 {count}, i1 false)')
+        out.clear(memory.pointer, product(out, type_.dtype.size, element_count(out, memory.sizes)))
         return
     element = b.constant(fill, type_.dtype)
     _nested_loops(region, memory.sizes, lambda index: store(b, element, place_of(region, memory, index), 0))
-
-
-def _scalar(region: LoweringContext, type_: ArrayType) -> Object:
-    descriptor = region.body.calls.object(type_.dtype.numpy)(region.out)
-    array = region.out.new(f"call ptr @new_array(i32 0, ptr null, ptr {descriptor})")
-    region.body.check(region.out.new(f"icmp eq ptr {array}, null"))
-    return region.body.own(array)
 
 
 def _dynamic(region: LoweringContext, node: Node, type_: ArrayType, elements: Sequence[Element]) -> Memory:
@@ -301,19 +288,7 @@ def _dynamic(region: LoweringContext, node: Node, type_: ArrayType, elements: Se
             continue
         region.refuse(node, out.new(f"icmp ugt i64 {number.ir}, {1 << 40}"))
         positions.append(number.ir)
-    dimensions = out.alloca(f"[{type_.rank} x i64]")
-    for axis, count in enumerate(positions):
-        out.line(f"store i64 {count}, ptr {out.new(f'getelementptr inbounds i64, ptr {dimensions}, i64 {axis}')}")
-    descriptor = region.body.calls.object(type_.dtype.numpy)(out)
-    array = out.new(f"call ptr @new_array(i32 {type_.rank}, ptr {dimensions}, ptr {descriptor})")
-    region.body.check(out.new(f"icmp eq ptr {array}, null"))
-    owner = region.body.own(array)
-    strides: list[Position] = []
-    stride: Position = type_.dtype.size
-    for count in reversed(positions):
-        strides.append(stride)
-        stride = product(out, stride, count)
-    return Memory(owner, region.address(owner), tuple(positions), tuple(reversed(strides)), "true")
+    return array_view.new_memory(region, type_.dtype, positions)
 
 
 @in_memory("array_of", fits=lambda node: not node.attributes.get("read_only"))
@@ -321,16 +296,14 @@ def _write_of(region: LoweringContext, node: Node) -> None:
     (value,), (result,) = node.inputs, node.results
     type_: Any = result.type
     if is_scalar(value.type):
-        array = _scalar(region, type_)
-        store(RegisterWriter(region), region.number(value), region.address(array), 0)
-    elif region.is_view(value) or region.object(value).memory:
+        memory = array_view.new_memory(region, type_.dtype, ())
+        store(RegisterWriter(region), region.number(value), memory.pointer, 0)
+        region.set(result, memory)
+        return
+    if region.is_view(value) or region.object(value).memory:
         array = region.new_array(value.type)
         count = product(region.out, element_count(region.out, sizes(value.type)), type_.dtype.size)
-        region.body.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
-        target = region.address(array)
-        region.out.line(
-            f'call void @"llvm.memcpy.p0.p0.i64"(ptr {target}, ptr {region.data(value)}, i64 {count}, i1 false)'
-        )
+        region.out.copy(region.address(array), region.data(value), count)
     else:
         array = writable(region, value, region.uses[value] == 1)
     region.set(result, array_view.ndarray_memory(region, array, type_))

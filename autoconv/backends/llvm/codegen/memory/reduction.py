@@ -10,12 +10,12 @@ from typing import Any
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.accumulator import Accumulator, neutral
-from autoconv.backends.llvm.codegen.memory.step_loops import Routine, StepLoops, any_of
+from autoconv.backends.llvm.codegen.memory.step_loops import Routine, StepLoops
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, plus, times
-from autoconv.backends.llvm.ir.nested_loops import loops
+from autoconv.backends.llvm.ir.nested_loops import loops, strips
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.legalize.array_reductions import KINDS
@@ -37,27 +37,18 @@ def write_total(region: LoweringContext, node: Node) -> None:
     kind, b = register(dtype), RegisterWriter(region)
     cell = out.alloca(kind)
     total = _Total(region, node)
-    wrong = total.refused()
-    if wrong is None:
-        total.run(cell)
-    else:
-        cold, fine, over = out.label("cold"), out.label("fine"), out.label("totalled")
-        out.branch_if(wrong, cold, fine, unlikely=True)
-        out.begin(cold)
-        (slow,) = region.call_kernel(node, rarely=True)
+
+    def keep(slow: object) -> None:
         assert isinstance(slow, Element)
-        out.line(f"store {kind} {slow.ir}, ptr {cell}")
-        out.branch(over)
-        out.begin(fine)
-        total.run(cell)
-        out.branch(over)
-        out.begin(over)
-    region.set(result, b.wrap(dtype, out.new(f"load {kind}, ptr {cell}")))
+        out.store(kind, slow.ir, cell)
+
+    total.run_where_fit(total.refusals(total.sizes), lambda: total.run(cell), keep)
+    region.set(result, b.wrap(dtype, out.load(kind, cell)))
 
 
 class _Total(StepLoops):
     def __init__(self, region: LoweringContext, node: Node) -> None:
-        super().__init__(region, node.inputs, node.attributes["steps"])
+        super().__init__(region, node, node.inputs)
         self.kind = KINDS[node.attributes["op"]]
         self.to: DType = node.results[0].dtype
         self.sizes = self._sizes()
@@ -74,13 +65,11 @@ class _Total(StepLoops):
             found.append((sure or [own for _, own in wide] or [1])[0])
         return tuple(found)
 
-    def refused(self) -> str | None:
-        out = self.region.out
-        tests = self.has_other_sizes(self.sizes), self.has_position_out_of_range()
-        wrong = [test for test in tests if test is not None]
+    def refusals(self, into: Sequence[Position]) -> list[str]:
+        wrong = super().refusals(into)
         if self.kind in _NEED_ELEMENTS:
-            wrong += [out.new(f"icmp eq i64 {size}, 0") for size in self.sizes if not isinstance(size, int)]
-        return any_of(out, wrong) if wrong else None
+            wrong += [self.region.out.icmp("eq", size, 0) for size in self.sizes if not isinstance(size, int)]
+        return wrong
 
     def run(self, cell: str) -> None:
         """Store the result in the cell."""
@@ -156,12 +145,8 @@ def _in_blocks(
             elements(index, "0", str(last))
             end_block()
             return
-        pieces = out.new(f"sdiv i64 {out.new(f'add nsw i64 {last}, {BLOCK - 1}')}, {BLOCK}")
-        with out.loop("0", pieces) as piece:
-            first = out.new(f"mul nsw i64 {piece}, {BLOCK}")
-            smallest = out.module.declare("llvm.smin.i64", "i64", "i64, i64")
-            stop = out.new(f"call i64 {smallest}(i64 {out.new(f'add nsw i64 {first}, {BLOCK}')}, i64 {last})")
-            elements(index, first, stop)
+        with strips(out, 0, last, BLOCK) as (first, stop):
+            elements(index, str(first), str(stop))
             end_block()
 
     loops(out, outer, rows)

@@ -7,11 +7,12 @@ overlap is unknown at compile time, it is tested at run time.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.memory.array_view import memory_of
+from autoconv.backends.llvm.codegen.memory.array_view import memory_of, new_memory
 from autoconv.backends.llvm.codegen.memory.overlap_test import may_overlap
 from autoconv.backends.llvm.codegen.memory.step_loops import (
     CommonCaseWriter,
@@ -22,7 +23,7 @@ from autoconv.backends.llvm.codegen.memory.step_loops import (
 )
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory
-from autoconv.backends.llvm.ir.index_arith import Index, Position, is_known, product
+from autoconv.backends.llvm.ir.index_arith import Index, is_known
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.legalize.array_statements import BASE
@@ -40,71 +41,32 @@ def write_statement(region: LoweringContext, node: Node) -> None:
 
     The kernel runs where open sizes do not fit.
     """
-    out = region.out
     statement = _Statement(region, node)
-    tests = statement.has_other_sizes(statement.target.sizes), statement.has_position_out_of_range()
-    needed = [test for test in tests if test is not None]
-    wrong = any_of(out, needed) if needed else None
-    if wrong is None:
-        _write_fitting(region, statement)
-        return
-    cold, fine, over = out.label("cold"), out.label("fine"), out.label("over")
-    out.branch_if(wrong, cold, fine, unlikely=True)
-    out.begin(cold)
-    region.call_kernel(node, rarely=True)
-    out.branch(over)
-    out.begin(fine)
-    _write_fitting(region, statement)
-    out.branch(over)
-    out.begin(over)
+    wrong = statement.refusals(statement.target.sizes)
+    statement.run_where_fit(wrong, lambda: _write_fitting(region, statement))
 
 
 def _write_fitting(region: LoweringContext, statement: _Statement) -> None:
-    out, how = region.out, statement.overlap()
+    how = statement.overlap()
     if how == DISJOINT:
         statement.run(statement.target)
-        return
-    if how == OVERLAP:
+    elif how == OVERLAP:
         _write_through_copy(region, statement)
-        return
-    aside, straight, done = out.label("aside"), out.label("straight"), out.label("assigned")
-    out.branch_if(how, aside, straight)
-    out.begin(straight)
-    statement.run(statement.target)
-    out.branch(done)
-    out.begin(aside)
-    _write_through_copy(region, statement)
-    out.branch(done)
-    out.begin(done)
+    else:
+        aside, straight = partial(_write_through_copy, region, statement), partial(statement.run, statement.target)
+        region.out.either(how, aside, straight)
 
 
 def _write_through_copy(region: LoweringContext, statement: _Statement) -> None:
-    out, target = region.out, statement.target
-    dtype = statement.dtype
-    descriptor = region.body.calls.object(dtype.numpy)(out)
-    count: Position = 1
-    for size in target.sizes:
-        count = product(out, count, size)
-    dimensions = out.alloca("[1 x i64]")
-    out.line(f"store i64 {count}, ptr {dimensions}")
-    array = out.new(f"call ptr @new_array(i32 1, ptr {dimensions}, ptr {descriptor})")
-    region.body.check(out.new(f"icmp eq ptr {array}, null"))
-    owner = region.body.own(array)
-    strides: list[Position] = []
-    stride: Position = dtype.size
-    for size in reversed(target.sizes):
-        strides.append(stride)
-        stride = product(out, stride, size)
-    aside = Memory(owner, region.address(owner), target.sizes, tuple(reversed(strides)), "false")
+    aside = new_memory(region, statement.dtype, statement.target.sizes)
     statement.run(aside)
     statement.copy_back(aside)
-    region.body.release(owner.slot or "")
+    region.body.release(aside.owner.slot or "")
 
 
 class _Statement(StepLoops):
     def __init__(self, region: LoweringContext, node: Node) -> None:
-        super().__init__(region, node.inputs[1:], node.attributes["steps"])
-        self.node = node
+        super().__init__(region, node, node.inputs[1:])
         self.target = memory_of(region, node.inputs[0])
         self.dtype: Any = node.inputs[0].dtype
 

@@ -15,7 +15,15 @@ from autoconv.backends.llvm.codegen.routine import Routine as NativeRoutine
 from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.ir.element_rules import computed
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Index, Position, byte_offset, plus, product
+from autoconv.backends.llvm.ir.index_arith import (
+    Index,
+    Position,
+    broadcast_index,
+    byte_offset,
+    plus,
+    product,
+    row_major_strides,
+)
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load
 from autoconv.backends.llvm.ir.signature import Signature
@@ -23,18 +31,19 @@ from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.legalize.array_statements import BASE, Step
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.graph.dtypes import int64
-from autoconv.graph.graph import Value
+from autoconv.graph.graph import Node, Value
 from autoconv.ops.elements.maths import is_elementary
 
 
 class StepLoops:
-    """The inputs of a list of steps, and the loops that compute elements from them."""
+    """The inputs of a node's steps, and the loops that compute elements from them."""
 
-    def __init__(self, region: LoweringContext, inputs: Sequence[Value], steps: Sequence[Step]) -> None:
+    def __init__(self, region: LoweringContext, node: Node, inputs: Sequence[Value]) -> None:
         self.region = region
-        self.steps = steps
+        self.node = node
+        self.steps: Sequence[Step] = node.attributes["steps"]
         # Later inputs only keep memory alive.
-        count = 1 + max(step.operands[0] for step in steps if step.op in ("", BASE))
+        count = 1 + max(step.operands[0] for step in self.steps if step.op in ("", BASE))
         self.operands: list[tuple[Value, Memory | Element]] = [(value, self._taken(value)) for value in inputs[:count]]
 
     def _taken(self, value: Value) -> Memory | Element:
@@ -43,16 +52,34 @@ class StepLoops:
             return region.number(value)
         if is_dense(value.type):
             shape, size = sizes(value.type), value.dtype.size
-            strides: list[Position] = [size]
-            for count in reversed(shape[1:]):
-                strides.append(product(region.out, strides[-1], count))
-            return Memory(Object("null"), region.data(value), shape, tuple(reversed(strides)), "false")
+            strides = row_major_strides(region.out, shape, size)
+            return Memory(Object("null"), region.data(value), shape, strides, "false")
         return memory_of(region, value)
 
     def sizes_of(self, step: Step, number: int) -> tuple[Position, ...]:
         """Return the sizes of an input; empty for a scalar."""
         operand = self.operands[step.operands[0]][1]
         return operand.sizes if isinstance(operand, Memory) else ()
+
+    def refusals(self, into: Sequence[Position]) -> list[str]:
+        """Return the conditions, each an i1, on which the kernel has to run; `into` are the sizes of the loops."""
+        tests = self.has_other_sizes(into), self.has_position_out_of_range()
+        return [test for test in tests if test is not None]
+
+    def run_where_fit(
+        self, refusals: Sequence[str], run: Callable[[], None], keep: Callable[[Any], None] = lambda _: None
+    ) -> None:
+        """Write `run`, and where one of the conditions holds the kernel instead, whose result is passed to `keep`."""
+
+        def by_kernel() -> None:
+            for result in self.region.call_kernel(self.node, rarely=True):
+                keep(result)
+
+        out = self.region.out
+        if refusals:
+            out.either(any_of(out, refusals), by_kernel, run, unlikely=True)
+        else:
+            run()
 
     def has_other_sizes(self, into: Sequence[Position]) -> str | None:
         """Return an i1 that is true if an open size differs from that of the loops: then the kernel has to run.
@@ -116,13 +143,8 @@ class StepLoops:
             return
         probe = ProbeWriter(out)
         loops(out, sizes, lambda index: self.value(probe, operands, index), bounds)
-        rare, fast, done = out.label("rare"), out.label("fast"), out.label("written")
-        out.branch_if(out.load("i1", probe.flag), rare, fast, unlikely=True)
-        for label, b in ((rare, ElementWriter(out)), (fast, CommonCaseWriter(out))):
-            out.begin(label)
-            write(b)
-            out.branch(done)
-        out.begin(done)
+        rare = out.load("i1", probe.flag)
+        out.either(rare, lambda: write(ElementWriter(out)), lambda: write(CommonCaseWriter(out)), unlikely=True)
 
     @property
     def is_rare(self) -> bool:
@@ -148,9 +170,8 @@ class StepLoops:
                 values.append(b.wrap(operand.dtype, operand.ir))
                 continue
             shape = step.type.shape or ()
-            aligned = index[len(index) - len(shape) :]
-            where = tuple(0 if size == 1 else i for size, i in zip(shape, aligned, strict=True))
-            values.append(load(b, step.type.dtype, element_address(b.out, operand, where), 0))
+            where = element_address(b.out, operand, broadcast_index(index, shape))
+            values.append(load(b, step.type.dtype, where, 0))
         return values[-1]
 
     def _gathered(

@@ -8,8 +8,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.array_view import memory_of, moved
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object
-from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, plus, product
+from autoconv.backends.llvm.ir.index_arith import larger, plus, product, smaller
 from autoconv.graph.graph import Node
 
 
@@ -50,22 +49,15 @@ def _write_diagonal(region: LoweringContext, node: Node) -> None:
     x, out = memory_of(region, node.inputs[0]), region.out
     right = node.attributes["offset"]
     (*outer, rows, columns), (*strides, down, across) = x.sizes, x.strides
-    length = _extreme_size(out, "slt", plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
+    length = smaller(out, plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
     if right:  # the diagonal may lie outside
-        length = _extreme_size(out, "sgt", length, 0)
+        length = larger(out, length, 0)
     pointer = moved(region, x.pointer, product(out, abs(right), across if right > 0 else down))
     view = replace(
         x, owner=Object(x.owner.ir), whole="false", pointer=pointer, sizes=(*outer, length),
         strides=(*strides, plus(out, down, across)),
     )  # fmt: skip
     region.set(node.results[0], view)
-
-
-def _extreme_size(out: FunctionText, how: str, x: Position, y: Position) -> Position:
-    """Return the smaller ("slt") or the larger ("sgt") of two sizes."""
-    if isinstance(x, int) and isinstance(y, int):
-        return min(x, y) if how == "slt" else max(x, y)
-    return x if x == y else out.new(f"select i1 {out.new(f'icmp {how} i64 {x}, {y}')}, i64 {x}, i64 {y}")
 
 
 @in_memory("array_part")
