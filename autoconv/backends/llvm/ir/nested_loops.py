@@ -21,6 +21,9 @@ def loops(
     if len(index) == len(counts):
         write(index)
         return
+    if counts[len(index)] == 1 and outermost is None:
+        loops(out, counts, write, None, (*index, 0))
+        return
     first, last = outermost or ("0", str(counts[len(index)]))
     with out.loop(first, last) as i:
         loops(out, counts, write, None, (*index, i))

@@ -15,7 +15,12 @@ from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, 
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.loops.bounds_checks import guarded_views
 from autoconv.backends.llvm.codegen.loops.loop_writer import LoopWriter
-from autoconv.backends.llvm.codegen.loops.reductions import MemoryReduction, Reduction, RegisterReduction, with_blocks
+from autoconv.backends.llvm.codegen.loops.reductions import (
+    MemoryReduction,
+    Reduction,
+    RegisterReduction,
+    loop_in_strips,
+)
 from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_parts, run_split
 from autoconv.backends.llvm.ir.element_rules import apply_rule, computed
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -90,7 +95,8 @@ class LoopNestWriter:
         sums = self._reductions()
         self._start(sums)
         self._loops(sums)
-        self._finish(sums)
+        for one in sums:
+            one.end()
         return self._end("kernel")
 
     def _parameters(self) -> list[str]:
@@ -127,7 +133,8 @@ class LoopNestWriter:
             return body, has_rare
         self._begin(parameters, careful, quick=len(partial) == len(sums))
         cells = [self.out.alloca(f"[{split.parts} x {one.total_kind}]") for one in partial]
-        self._start([one for one in sums if one not in partial])
+        others = [one for one in sums if one not in partial]
+        self._start(others)
         leading = [*parameters, *(f"ptr {cell}" for cell in cells)]
         parts: Position = split.parts
         if split.step is None:
@@ -138,7 +145,8 @@ class LoopNestWriter:
             flag = run_split(split, self._module, self.out, body, leading, has_rare)
         for one, cell in zip(partial, cells, strict=True):
             one.combine_parts(cell, parts)
-        self._finish([one for one in sums if one not in partial])
+        for other in others:
+            other.end()
         self.out.line(f"ret i1 {flag}")
         return self.out.finish("kernel"), has_rare
 
@@ -154,70 +162,49 @@ class LoopNestWriter:
         return self.out.finish(stem), flag is not None
 
     def _reductions(self) -> list[Reduction]:
-        shape = self._item.shape or ()
+        flat, shape = self._is_flat(), self._item.shape or ()
         result: list[Reduction] = []
         for node in self._item.nodes:
             if self._plan.classes[node] == "reduce":
-                depth = 0 if self._is_flat() else register_depth(node, shape)
-                result.append(
-                    MemoryReduction(self, node)
-                    if depth is None
-                    else RegisterReduction(self, node, depth, self._is_flat())
-                )
+                depth = 0 if flat else register_depth(node, shape)
+                if depth is None:
+                    result.append(MemoryReduction(self, node))
+                else:
+                    result.append(RegisterReduction(self, node, depth, flat))
         return result
 
     def _start(self, sums: Sequence[Reduction]) -> None:
         """Write the code before all loops."""
         for one in sums:
-            if isinstance(one, MemoryReduction):
-                one.start()
+            one.begin()
         for node in self._item.nodes:
             if self._plan.classes[node] == "place":
                 self._fill_padding(node)
 
-    def _finish(self, sums: Sequence[Reduction]) -> None:
-        """Write the code after all loops."""
-        for one in sums:
-            if isinstance(one, MemoryReduction):
-                one.finish()
-            elif isinstance(one, RegisterReduction) and one.whole:
-                one.finish(())
-
     def _loops(self, sums: Sequence[Reduction]) -> None:
-        registers = [one for one in sums if isinstance(one, RegisterReduction)]
-        for one in registers:
-            one.enter()
+        for one in sums:
+            one.allocate()
         if self._is_flat():
-            self._flat_loop(registers)
+            self._flat_loop(sums)
         else:
-            self._dimension((), self._item.shape or (), registers, sums)
+            self._dimension((), self._item.shape or (), sums)
 
     def _is_flat(self) -> bool:
         return is_flat(self._plan, self._item)
 
-    def _flat_loop(self, sums: Sequence[RegisterReduction]) -> None:
+    def _flat_loop(self, sums: Sequence[Reduction]) -> None:
         out, shape = self.out, self._item.shape or ()
         turns = math.prod(size for size in shape if isinstance(size, int))  # a divisor of the trip count
-        if self._split is None:
-            first, last = "0", str(element_count(out, shape))
-        else:
-            first, last, turns = "%first", "%last", math.gcd(turns, self._split.step or 1)
-        if any(one.blocks for one in sums):
-            length = out.new(f"sub nsw i64 {last}, {first}")
-            blocks = out.new(f"sdiv i64 {out.new(f'add nsw i64 {length}, {BLOCK - 1}')}, {BLOCK}")
-            with out.loop("0", blocks) as block:
-                start = out.new(f"add nsw i64 {first}, {out.new(f'mul nsw i64 {block}, {BLOCK}')}")
-                end = out.new(f"add nsw i64 {start}, {BLOCK}")
-                inside = out.new(f"icmp slt i64 {end}, {last}")
-                end = out.new(f"select i1 {inside}, i64 {end}, i64 {last}")
-                length = out.new(f"sub nsw i64 {end}, {start}")
-                with out.loop_in_vectors("0", length, math.gcd(turns, BLOCK)) as offset:
-                    self._body((out.new(f"add nsw i64 {start}, {offset}"),), flat=True, sums=sums)
-                for one in sums:
-                    one.end_block()
-        else:
-            with out.loop_in_vectors(first, last, turns) as index:
+        bounds = ("0", str(element_count(out, shape)))
+        if self._split is not None:
+            bounds, turns = ("%first", "%last"), math.gcd(turns, self._split.step or 1)
+
+        def write(first: Position, last: Position) -> None:
+            divisor = turns if (first, last) == bounds else math.gcd(turns, BLOCK)
+            with out.loop_in_vectors(str(first), str(last), divisor) as index:
                 self._body((index,), flat=True, sums=sums)
+
+        loop_in_strips(out, sums, (), bounds, None, write)
 
     def _fill_padding(self, node: Node) -> None:
         """Fill the padding around the elements that the loops store: before and after, outer dimensions first."""
@@ -244,32 +231,30 @@ class LoopNestWriter:
 
         around(0, 0)
 
-    def _dimension(self, index: Index, shape: Sequence[int], registers: Any, sums: Any) -> None:
-        depth = len(index)
-        inner = [one for one in registers if one.depth == depth and not one.whole]
-        for one in inner:
-            one.start()
+    def _dimension(self, index: Index, shape: Sequence[int], sums: Sequence[Reduction]) -> None:
+        depth, part = len(index), self._split.dimension if self._split is not None else None
+        for one in sums:
+            one.enter(index)
         if depth == len(shape):
             self._body(index, flat=False, sums=sums)
         elif shape[depth] == 1:
-            self._dimension((*index, 0), shape, registers, sums)
+            self._dimension((*index, 0), shape, sums)
         else:
-            split = self._split is not None and self._split.dimension == depth
-            first, last = ("%first", "%last") if split else ("0", str(shape[depth]))
+            bounds = ("%first", "%last") if part == depth and self._split is not None else ("0", str(shape[depth]))
 
             def write(i: Position) -> None:
-                self._dimension((*index, i), shape, registers, sums)
+                self._dimension((*index, i), shape, sums)
+
+            def loop(first: Position, last: Position) -> None:
+                with self.out.loop(str(first), str(last)) as i:
+                    write(i)
 
             if all(size == 1 for size in shape[depth + 1 :]):
-                self._innermost(index, shape[depth], first, last, write)
+                self._innermost(index, shape[depth], *bounds, write)
             else:
-                parted = self._split.dimension if self._split is not None else None
-                with_blocks(self.out, sums, index, (first, last), parted, write)
-        for one in inner:
-            one.finish(index)
-        for one in registers:
-            if one.block_depth == depth:
-                one.end_block()
+                loop_in_strips(self.out, sums, index, bounds, part, loop)
+        for one in sums:
+            one.leave(index, part)
 
     def _innermost(
         self, index: Index, size: int, first: str, last: str, write: Callable[[Position], None]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
 from autoconv.backends.llvm.codegen.loops.reductions import RegisterReduction
 from autoconv.backends.llvm.ir.index_arith import Index, is_known, linear
+from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.graph import Node, Value
@@ -75,17 +77,18 @@ class RowChainWriter(LoopNestWriter):
     def _is_kept_in(self, value: Value) -> bool:
         return value in self._places
 
-    def _dimension(self, index: Index, shape: Sequence[int], registers: Any, sums: Any) -> None:
+    def _dimension(self, index: Index, shape: Sequence[int], sums: Sequence[Any]) -> None:
         if len(index) < self._item.depth:
-            super()._dimension(index, shape, registers, sums)
+            super()._dimension(index, shape, sums)
             return
         self._row.clear()
         for phase, nodes in enumerate(self._item.phases):
             self._phase = phase
-            reductions: list[RegisterReduction] = [one for one in registers if one.node in nodes]
+            reductions: list[RegisterReduction] = [one for one in sums if one.node in nodes]
             for one in reductions:
                 one.start()
-            self._inner(index, shape, nodes, reductions)
+            body = partial(self._body, flat=False, sums=reductions, nodes=nodes)
+            loops(self.out, shape, body, None, index)
             for one in reductions:
                 self._row[one.node.results[0]] = one.finish(index)
         self._memo.clear()
@@ -96,15 +99,6 @@ class RowChainWriter(LoopNestWriter):
                 place = index if len(sizes(value.type)) == len(index) else (*index, *[0] * (len(shape) - len(index)))
                 place = tuple(0 if size == 1 else i for size, i in zip(sizes(value.type), place, strict=True))
                 self._store(self.element(value, place), self.stores[value], sizes(value.type), place)
-
-    def _inner(self, index: Index, shape: Sequence[int], nodes: Sequence[Node], sums: Any) -> None:
-        if len(index) == len(shape):
-            self._body(index, flat=False, sums=sums, nodes=nodes)
-        elif shape[len(index)] == 1:
-            self._inner((*index, 0), shape, nodes, sums)
-        else:
-            with self.out.loop("0", str(shape[len(index)])) as i:
-                self._inner((*index, i), shape, nodes, sums)
 
     def _body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
         super()._body(index, flat, sums, nodes)
