@@ -7,14 +7,18 @@ from collections.abc import Callable, Iterable, Sequence
 from autoconv.autodiff.cotangents import carries
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size
-from autoconv.graph.types import ObjectType
+from autoconv.graph.types import ArrayType, ObjectType
 
 
 class Heap:
-    """One abstract heap for all objects of a running graph: once a varied value is stored, any object may hold it."""
+    """One abstract heap for all objects of a running graph: once a varied value is stored, any object may hold it.
+
+    `has_arrays`: a varied value was stored in an array in memory, through which no gradient flows here.
+    """
 
     def __init__(self) -> None:
         self.varied = False
+        self.has_arrays = False
 
 
 def varied_values(
@@ -43,6 +47,8 @@ def _varied_values(
         if objects and not node.regions:
             heap.varied = True
             varied.update(objects)
+        if not node.regions and any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results)):
+            heap.has_arrays = True
         flags = _varied_results(node, [value in varied for value in node.inputs], heap, (*enclosing, graph))
         varied.update(r for r, flag in zip(node.results, flags, strict=True) if flag and carries(r.type))
     return varied

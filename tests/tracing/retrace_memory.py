@@ -60,23 +60,27 @@ def dropped_growth(functions: int) -> int:
     return min(_growth(make_and_drop) for _ in range(2))  # a table that serves all functions may grow in one of them
 
 
-def resident_growth(retraces: int, first: int) -> int:
+def resident_growth(retraces: int, first: int, rounds: int = 1) -> int:
     """Bytes by which this process grows, machine code included, when a live function that was traced `first` times
-    is traced that many times more."""
+    is traced that many times more. Of several rounds the least: the allocator's pages come in steps."""
     function, x = autoconv.function(step), autoconv.constant([1.0, 2.0])
     for number in range(1, first + 1):
         function(x, -number)
-    gc.collect()
-    before = _resident()
-    for number in range(retraces):
-        function(x, number)
-    gc.collect()
-    return _resident() - before
+    growths = []
+    for begin in range(0, rounds * retraces, retraces):
+        gc.collect()
+        before = _resident()
+        for number in range(begin, begin + retraces):
+            function(x, number)
+        gc.collect()
+        growths.append(_resident() - before)
+    return min(growths)
 
 
-def resident_growth_apart(retraces: int, first: int = 5) -> int:
+def resident_growth_apart(retraces: int, first: int = 5, rounds: int = 1) -> int:
     """The same in a process of its own, in which nothing was compiled before and nothing is found on disk."""
-    command = [sys.executable, __file__, "--resident", "--retraces", str(retraces), "--first", str(first)]
+    options = {"--retraces": retraces, "--first": first, "--rounds": rounds}
+    command = [sys.executable, __file__, "--resident", *(str(part) for option in options.items() for part in option)]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -117,13 +121,14 @@ def main() -> int:
     parser.add_argument("--retraces", type=int, default=1000)
     parser.add_argument("--resident", action="store_true", help="print the bytes by which this process grows")
     parser.add_argument("--first", type=int, default=5, help="traces before that, for --resident")
+    parser.add_argument("--rounds", type=int, default=1, help="rounds of which the least counts, for --resident")
     options = parser.parse_args()
     retraces = options.retraces
     logging.getLogger("autoconv").setLevel(logging.ERROR)  # it warns of what is done here on purpose
     if options.resident:
         with tempfile.TemporaryDirectory() as folder:
             os.environ["AUTOCONV_CACHE"] = folder
-            print(resident_growth(retraces, options.first))
+            print(resident_growth(retraces, options.first, options.rounds))
         return 0
     if sys.platform == "linux":
         grown = resident_growth_apart(retraces)

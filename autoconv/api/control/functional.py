@@ -14,6 +14,7 @@ from autoconv.operators.calls.call import call
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten, map_structure, pack
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
@@ -195,6 +196,7 @@ def _loop(
     length = leading_dimension(rows[0])
     arrays = [TensorArray(t.dtype, length, element_shape=t.shape, clear_after_read=False) for t in types]
 
+    @kind_preserving
     def body(position: int, written: list[TensorArray], carried: Any) -> tuple[Any, ...]:
         index = length - 1 - position if reverse else position
         result, carried = step(index, carried)
@@ -205,7 +207,11 @@ def _loop(
             raise _ResultTypesKnown(result_template, kinds)
         return position + 1, [a.write(index, t) for a, t in zip(written, tensors, strict=True)], carried
 
-    _, arrays, state = while_loop(lambda i, *_: i < length, body, (_counter(0), arrays, state))
+    @kind_preserving
+    def goes_on(position: int, *_: Any) -> Any:
+        return position < length
+
+    _, arrays, state = while_loop(goes_on, body, (_counter(0), arrays, state))
     return pack(template, [array.stack() for array in arrays]), state
 
 

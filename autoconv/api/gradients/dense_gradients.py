@@ -11,6 +11,7 @@ from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -38,6 +39,7 @@ def rows_of(target: Tensor, gradients: Any) -> list[Any]:
     if not connected:
         return [None] * len(probe)
 
+    @kind_preserving
     def row(number: TensorLike) -> Any:
         hot = apply("cast", apply("equal", _positions(flat), number), dtype=target.type.dtype)
         result = gradients(apply("reshape_like", hot, target))

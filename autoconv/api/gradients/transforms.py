@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,23 +14,27 @@ from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
 from autoconv.graph.dtypes import as_dtype
 from autoconv.operators.calls.call import call
 from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.arrays.symbolic_arrays import fresh
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
-from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.support.structure import flatten, map_structure, pack
-from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor, python_number
+from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor, python_number, weak_constant
 from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
 
 Function = Callable[..., Any]
 
 
+@kind_preserving
 def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
     """Return the function that computes the value of `f`, a scalar, and its gradient by the argument `argnums`.
 
     For several positions the gradients are a tuple. Arguments are tensors, arrays and floats, or structures of them,
-    and so are their gradients: tensors, and floats for floats. `f` is any function of tensors, also one under
-    `function` or `compile`. The gradient with respect to an argument that `f` does not depend on is zero. Raises
+    and each gradient is of the kind of its argument. `f` is any function of them, also one under `function` or
+    `compile`. The gradient with respect to an argument that `f` does not depend on is zero. Raises
     TypeError for an argument that is not floating, a value that is not a scalar, or one that was computed outside of
     autoconv.
 
@@ -56,6 +60,7 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
     return with_gradient
 
 
+@kind_preserving
 def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
     """Return the function that computes the gradient of `f`; see `value_and_grad`.
 
@@ -71,6 +76,7 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int 
     return gradient
 
 
+@kind_preserving
 def jacobian(f: Function, argnums: int = 0) -> Function:
     """Return the function that computes the derivative of each element of the result by each of the argument.
 
@@ -90,11 +96,12 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
             value = call(f)(*all_arguments, **kwargs)
         result = value if isinstance(value, Tensor) else convert_to_tensor(value)
         found = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
-        return map_structure(lambda g, x: _of_kind(g, x if not result.type.rank else None), found, argument)
+        return map_structure(lambda g, x: _of_kind(g, x, *_arrays([result])), found, argument)
 
     return derivatives
 
 
+@kind_preserving
 def hessian(f: Function, argnums: int = 0) -> Function:
     """Return the function that computes the second derivatives of `f`, a scalar, by the argument, a tensor.
 
@@ -126,6 +133,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
     return second
 
 
+@kind_preserving
 def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     """Return the value of f(*primals), and its vjp: it maps cotangents of the value to a tuple of those of the primals.
 
@@ -139,6 +147,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         chosen = map_structure(lambda x: _watched(tape, x), chosen)
         value = call(f)(*all_arguments)
 
+    @kind_preserving
     def back(cotangents: Any) -> tuple[Any, ...]:
         like = flatten(value)[1]
         flat = [cotangents] if like is None else flatten(cotangents)[0]
@@ -148,9 +157,10 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         filled = [_of_kind(_or_zeros(g, x), x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
         return tuple(pack(flatten(chosen)[1], filled))
 
-    return value, back
+    return map_structure(lambda leaf: _of_kind(leaf, leaf), value), back
 
 
+@kind_preserving
 def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """Return the value of f(*primals), and its directional derivative along the tangents.
 
@@ -166,18 +176,27 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
         value = call(f)(*all_arguments)
     leaves, template = flatten(value)
     primals, directions = flatten(chosen)[0], flatten(directions)[0]
-    return value, pack(template, [product(tape, leaf, primals, directions, zero=True) for leaf in leaves])
+    changes = [_of_kind(product(tape, leaf, primals, directions, zero=True), leaf) for leaf in leaves]
+    return map_structure(lambda leaf: _of_kind(leaf, leaf), value), pack(template, changes)
 
 
 def _wraps(f: Function) -> Callable[[Function], Function]:
-    """functools.wraps with a check that `f` is callable."""
+    """functools.wraps for a transform of `f`, which is not converted itself. Raises TypeError if `f` is no function."""
     _check_callable(f)
-    return functools.wraps(f)
+
+    def wrap(transformed: Function) -> Function:
+        return kind_preserving(functools.wraps(f)(transformed))
+
+    return wrap
 
 
 def _check_callable(f: Callable[..., Any]) -> None:
     if not callable(f):
         raise TypeError(f"derivatives are taken of a function, found {f!r}")
+
+
+def _arrays(tensors: Iterable[Any]) -> list[ArrayTensor]:
+    return [tensor for tensor in tensors if type(tensor) is ArrayTensor]
 
 
 def _arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
@@ -194,11 +213,12 @@ def _arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int])
 
 def _differentiable_leaf(f: Function, value: Any) -> Any:
     """Convert to a new tensor, which outer tapes do not confuse with another."""
+    region = current_region()
     if isinstance(value, float) and not isinstance(value, np.generic):
-        return python_number(value) if current_region() is None else convert_to_tensor(value)
+        return python_number(value) if region is None else _number_in_graph(region, value)
     if not is_tensor(value) and not isinstance(value, (np.ndarray, np.generic)):
         raise TypeError(f"{_name(f)} is differentiated by a tensor, an array or a float, found {value!r}")
-    compiled = getattr(f, "_contract", Contract).numpy_arrays and current_region() is None
+    compiled = getattr(f, "_contract", Contract).numpy_arrays and region is None
     if compiled and type(value) is ArrayTensor and not any(tape_recorders.follows([value])):
         value = value._array
     if compiled and isinstance(value, np.ndarray) and value.dtype.kind in "fc":
@@ -206,10 +226,17 @@ def _differentiable_leaf(f: Function, value: Any) -> Any:
     if is_tensor(value):
         tensor = value
     else:
-        tensor = convert_to_tensor(value) if current_region() is not None else ArrayTensor(np.array(value))
-    if not tensor.dtype.is_differentiable:
-        raise TypeError(f"{_name(f)} is differentiated by a floating tensor, found one of {tensor.dtype.name}")
+        tensor = convert_to_tensor(value) if region is not None else ArrayTensor(np.array(value))
+    if not as_dtype(tensor.dtype).is_differentiable:
+        found = as_dtype(tensor.dtype).name
+        raise TypeError(f"{_name(f)} is differentiated by a floating tensor, found one of {found}")
+    if region is not None and region.contract.numpy_arrays:
+        return apply("identity", tensor)  # the value of an array as it is now
     return tensor
+
+
+def _number_in_graph(region: Region, value: float) -> Any:
+    return weak_constant(region, value) if region.contract.python_numbers else convert_to_tensor(value)
 
 
 def _watched(tape: GradientTape, value: TensorLike) -> Any:
@@ -248,14 +275,26 @@ def _or_zeros(gradient: Any, like: Any) -> Any:
     return dense(gradient)
 
 
-def _of_kind(value: TensorLike, like: object) -> Any:
-    """Convert to a float where the argument was a Python float, to an ArrayTensor where it was an array."""
-    if type(like) is ArrayTensor and type(value) is EagerTensor:
-        copy = apply("identity", value)  # which outer tapes follow as they do the value
-        copy.__class__ = ArrayTensor
-        return copy
-    if isinstance(value, EagerTensor) and isinstance(like, EagerTensor) and like.weak and not value.type.rank:
-        return value._array.item() if not any(tape_recorders.follows([value])) else value
+def _of_kind(value: TensorLike, *likes: object) -> Any:
+    """Convert to the kind of the arguments: an array of NumPy's, a float, or a tensor.
+
+    What an outer tape follows stays a tensor, which stands for an array or a float.
+    """
+    is_number = any(isinstance(like, Tensor) and like.weak for like in likes)
+    if isinstance(value, SymbolicTensor):
+        casts = is_number and not value.weak and value.type.shape == ()
+        return apply("python_cast", value, dtype=value.type.dtype, weak=True) if casts else fresh(value)
+    if not isinstance(value, EagerTensor):
+        return value
+    is_array = any(type(like) is ArrayTensor for like in likes)
+    is_number = is_number and not is_array and not value.type.rank
+    if not (is_array or is_number):
+        return value
+    if not any(tape_recorders.follows([value])):
+        return value._array.item() if is_number else value.numpy()
+    if is_array and type(value) is EagerTensor:
+        value = apply("identity", value)  # which outer tapes follow as they do the value
+        value.__class__ = ArrayTensor
     return value
 
 

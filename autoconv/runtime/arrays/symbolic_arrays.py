@@ -40,6 +40,7 @@ from autoconv.runtime.arrays.complex_parts import note_complex
 from autoconv.runtime.arrays.indices import copies
 from autoconv.runtime.arrays.read_only import is_read_only
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
+from autoconv.runtime.recording.differentiated_values import is_differentiated
 from autoconv.runtime.recording.regions import Region, current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
@@ -379,22 +380,21 @@ def _refuse_foreign(operands: Sequence[Any]) -> NoReturn:
 def fresh(value: Any, scalars: bool = False) -> Any:
     """Wrap computed tensors with dimensions as new arrays, inside tuples and lists too.
 
-    Results without dimensions stay NumPy scalars, unless `scalars`: then they become 0-d arrays.
+    Results without dimensions stay NumPy scalars, unless `scalars`. What is being differentiated stays a tensor.
     """
     if type(value) in (tuple, list):
         return type(value)(fresh(item, scalars) for item in value)
-    if isinstance(value, tuple) and hasattr(value, "_make"):  # named tuples, such as the factors of a decomposition
+    if isinstance(value, tuple) and hasattr(value, "_make"):  # such as the factors of a decomposition
         return value._make(fresh(item, scalars) for item in value)
     if not isinstance(value, Tensor) or value.type.weak or (value.type.shape == () and not scalars):
         return value
     region = current_region()
-    if region is None or not region.trace.memory:
+    if region is None or not region.trace.memory or is_differentiated(value_of(value), region):
         return value
     if value.type.shape is None:
         raise StagingError("how many dimensions an array has is known only at run time", current_place())
-    value_in_graph = value_of(value)
-    access = {"read_only": True} if is_read_only(value_in_graph, region.trace) else {}
-    return SymbolicArray(record_array_op("array_of", [value_in_graph], **access).results[0])
+    access = {"read_only": True} if is_read_only(value_of(value), region.trace) else {}
+    return SymbolicArray(record_array_op("array_of", [value_of(value)], **access).results[0])
 
 
 __all__ = ["SymbolicArray", "as_array", "fresh", "is_array"]

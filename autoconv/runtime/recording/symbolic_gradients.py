@@ -8,9 +8,10 @@ from autoconv.autodiff.cotangents import accumulate, conformed
 from autoconv.autodiff.dependence import Heap, varied_values
 from autoconv.autodiff.forward_backward import Root
 from autoconv.autodiff.reverse import backprop
+from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.runtime.recording.regions import Region
-from autoconv.runtime.support.spans import current_span
+from autoconv.runtime.support.spans import current_place, current_span
 
 Within = Callable[[Graph], list[Node] | None]
 
@@ -45,8 +46,18 @@ def symbolic_gradients(
 
 
 def connected(region: Region, sources: Sequence[Value], within: Within) -> set[Value]:
-    """Return the values that depend on one of the sources, sources included."""
-    return set().union(*_varied_values(_outwards(region), sources, within, Heap()).values())
+    """Return the values that depend on one of the sources, sources included.
+
+    Raises StagingError if one of them is stored in an array in memory.
+    """
+    heap = Heap()
+    found = set().union(*_varied_values(_outwards(region), sources, within, heap).values())
+    if heap.has_arrays:
+        raise StagingError(
+            "a value that is differentiated is written into an array", current_place(),
+            "a new array of the parts, by np.array, np.stack or np.concatenate",
+        )  # fmt: skip
+    return found
 
 
 def _outwards(region: Region) -> list[Region]:

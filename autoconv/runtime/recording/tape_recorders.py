@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from autoconv.autodiff.cotangents import carries, refused
-from autoconv.graph.graph import Node
+from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ListType, ResourceType
 from autoconv.hooks import Hook
 from autoconv.ops.record import NoGradient, Op
@@ -58,6 +58,8 @@ class Recorder:
         self._dependent: dict[int, Any] = {}
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
         self._unread_stand_ins: set[int] = set()  # stand-in tensors that no recorded op has read yet
+        self._watched_in_graph: list[Value] = []
+        self.graph_values: dict[Value, bool] = {}  # whether values of graphs being recorded depend on watched ones
 
     def stand_in(self, array: TensorLike, tensor: TensorLike) -> None:
         """Follow `tensor` in place of `array`, for a function called with the array."""
@@ -78,6 +80,10 @@ class Recorder:
 
     def watch(self, value: object) -> None:
         self._dependent[id(value)] = value
+        in_graph = getattr(value, "value_in_graph", None)
+        if in_graph is not None:
+            self._watched_in_graph.append(in_graph)
+            self.graph_values = dict.fromkeys(self._watched_in_graph, True)
 
     def watch_variable(self, variable: Any) -> None:
         if variable.dtype.is_differentiable and id(variable.storage) not in self.variables:

@@ -14,6 +14,7 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 from autoconv.runtime.annotations import DTypeLike, ShapeLike
+from autoconv.runtime.recording.differentiated_values import is_differentiated
 from autoconv.runtime.recording.program_reads import is_read_as_array, refuse_tensor_attribute
 from autoconv.runtime.recording.regions import current_contract, current_region, is_in_scope
 from autoconv.runtime.recording.value_names import defined_at, out_of_scope
@@ -123,7 +124,7 @@ class SymbolicTensor(Tensor):
         """Handle `x += y`: under `compile` an array changes in place, for all references; else a name is rebound."""
         region = current_region()
         is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
-        if region is not None and region.trace.arrays and not is_number:
+        if region is not None and region.trace.arrays and not is_number and not is_differentiated(self._value, region):
             region.contract.before_write(self, "an array is changed in place")
         return NotImplemented
 

@@ -116,6 +116,8 @@ def allows_call(trace: Trace, function: Any) -> None:
     module = getattr(function, "__module__", None) or ""
     is_own = module.partition(".")[0] == "autoconv"
     trace.uses_tensors |= is_own
+    if getattr(function, "__autoconv_keeps_kinds__", False):
+        return
     if trace.arrays and is_own:
         raise RunPlain("autoconv's own functions make tensors of NumPy arrays")
     name = getattr(function, "__qualname__", None) or repr(function)

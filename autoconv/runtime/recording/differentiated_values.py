@@ -1,0 +1,55 @@
+"""Values of a graph being recorded that depend on what the active tapes watch.
+
+Such a value stands for an immutable tensor, also where arrays of the program are memory: gradients flow through values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autoconv.autodiff.cotangents import carries
+from autoconv.graph.graph import Value
+from autoconv.runtime.recording import tape_recorders
+from autoconv.runtime.recording.regions import Region
+
+
+def is_differentiated(value: Value, region: Region) -> bool:
+    """Return whether a value of `region`, or of one around it, depends on a tensor that an active tape watches.
+
+    Conservative for the state of a loop: any number or tensor there may depend on one.
+    """
+    return any(_depends(value, region, recorder.graph_values) for recorder in tape_recorders.active())
+
+
+def _depends(value: Value, region: Region, known: dict[Value, bool]) -> bool:
+    """Visit what the value is computed from, inputs first. `known` has the watched values, and keeps the answers."""
+    if not known:
+        return False
+    waiting = [value]
+    while waiting:
+        current = waiting[-1]
+        sources = () if current in known or not carries(current.type) else _sources(current, region)
+        if sources is not None:
+            unknown = [source for source in sources if source not in known]
+            if unknown:
+                waiting += unknown
+                continue
+        if current not in known:
+            known[current] = sources is None or any(known[source] for source in sources)
+        waiting.pop()
+    return known[value]
+
+
+def _sources(value: Value, region: Region | None) -> Iterable[Value] | None:
+    """Return the values that a value is computed from; None for the state of a loop."""
+    if value.node is not None:
+        return value.node.inputs
+    while region is not None and region.graph is not value.graph:
+        region = region.parent
+    if region is None or region.parent is None:
+        return ()
+    outer = next((outer for outer, inner in region.captures.items() if inner is value), None)
+    return None if outer is None else (outer,)
+
+
+__all__ = ["is_differentiated"]
