@@ -14,6 +14,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
 from autoconv.graph.text import to_text
 from autoconv.graph.types import TensorType
+from autoconv.ops.values.remote_array import RemoteArray
 from autoconv.runtime.objects.storage import RemoteStorage
 from autoconv.runtime.support.spans import current_place
 
@@ -125,7 +126,7 @@ class RayTask:
             return argument.reference
         if isinstance(argument, RemoteStorage) and argument.task is self:
             return CellKey(argument.number, argument.name)
-        return argument.fetch() if hasattr(argument, "fetch") else argument
+        return argument.fetch() if isinstance(argument, RemoteArray) else argument
 
     def value_of(self, reference: Any, place: Place | None) -> Any:
         """Return what a reference refers to. Raises the error of its computation, with the user's line."""
@@ -154,7 +155,7 @@ def to_text_of(node: Any) -> str:
     return to_text(whole)
 
 
-class RayArray:
+class RayArray(RemoteArray):
     """An array in a worker's memory: a reference, the type, and the user's line that made it."""
 
     def __init__(self, task: RayTask, reference: Any, type_: TensorType, place: Place | None) -> None:

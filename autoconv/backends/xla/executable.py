@@ -22,6 +22,7 @@ from autoconv.backends.llvm.target.cpu import instructions
 from autoconv.backends.xla.client import Place
 from autoconv.code_cache import XLA
 from autoconv.graph.types import TensorType
+from autoconv.ops.values.remote_array import RemoteArray
 
 _ALIGNMENT = 64  # bytes: memory that XLA reads in place
 _SMALL = 1 << 16  # bytes: smaller arrays are copied, which takes less time than sharing their memory
@@ -85,7 +86,7 @@ class Executable:
         return (arrays if keeps else [one.fetch() for one in arrays]), int(np.asarray(word))
 
 
-class DeviceArray:
+class DeviceArray(RemoteArray):
     """An array in the memory of an accelerator, or without a `place` here; `array` is its copy in this process."""
 
     def __init__(self, buffer: Any, type_: Any, place: Place | None, array: np.ndarray | None = None) -> None:

@@ -41,6 +41,7 @@ from autoconv.runtime.objects.containers import TracedList, heap_of
 from autoconv.runtime.objects.symbolic_objects import box
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, current_region, recording
+from autoconv.runtime.support.attributes import dict_of
 from autoconv.runtime.support.spans import current_place
 
 
@@ -242,7 +243,7 @@ def _length(layout: Layout) -> int:
 def _objects_in(values: Sequence[Any]) -> list[Any]:
     """Return the objects in variants of the state whose truth a user-defined method decides."""
     arms = [arm for value in values if type(value) is Variant for arm in value.values]
-    return [arm for arm in arms if has_code(arm) and hasattr(arm, "__dict__")]
+    return [arm for arm in arms if has_code(arm) and dict_of(arm) is not None]
 
 
 def _are_same(now: dict[str, Any], before: dict[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from autoconv.runtime.objects.containers import PLAIN, heap_of, is_optional
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object, record_object
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.support.attributes import HEAP, held_by
+from autoconv.runtime.support.attributes import HEAP, dict_of, held_by
 from autoconv.runtime.support.spans import current_place
 
 
@@ -69,7 +69,7 @@ def may_be_missing(value: object) -> bool:
 
 def maybe_missing(owner: object, name: str) -> Any:
     """Return the value an object holds under a name if a tensor decides whether it is present; None otherwise."""
-    attributes = getattr(owner, "__dict__", None)
+    attributes = dict_of(owner)
     value = dict.get(attributes, name) if isinstance(attributes, dict) and isinstance(name, str) else None
     return value if may_be_missing(value) else None
 
@@ -80,7 +80,7 @@ def expect_missing(region: Region, owner: object, name: str) -> None:
     class_attribute = vars(cls).get(name, MISSING)
     if isinstance(class_attribute, MaybeMissing):
         return
-    if not hasattr(owner, "__dict__"):
+    if dict_of(owner) is None:
         raise StagingError(
             f"whether a {cls.__name__}, which has slots, has the attribute {name!r} depends on a tensor",
             current_place(),

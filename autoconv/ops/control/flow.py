@@ -103,7 +103,7 @@ def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: 
 
 def _argument(entry: Any, data: Sequence[Any]) -> Any:
     if isinstance(entry, int):
-        return data[entry].item() if getattr(data[entry], "ndim", 1) == 0 else data[entry]
+        return data[entry].item() if _is_scalar(data[entry]) else data[entry]
     if entry and entry[0] is None:
         return entry[1]
     if entry and isinstance(entry[0], int):
@@ -149,8 +149,12 @@ def _chained(new: BaseException, like: BaseException | None) -> BaseException:
 
 def format_data(value: Any) -> str:
     """Format a scalar as Python's str formats its number."""
-    array = getattr(value, "item", None)
-    return str(array()) if array is not None and getattr(value, "ndim", 1) == 0 else str(value)
+    return str(value.item()) if _is_scalar(value) else str(value)
+
+
+def _is_scalar(value: object) -> bool:
+    """Return whether the value is a number of the graph; objects of the program may have attributes of any name."""
+    return isinstance(value, (np.ndarray, np.generic)) and value.ndim == 0
 
 
 define(

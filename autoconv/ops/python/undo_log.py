@@ -211,7 +211,7 @@ def note_apply(function: str, operands: tuple[Any, ...]) -> None:
 def note_made(found: Any) -> None:
     """Register an iterator that an operator or builtin returned as made by the run."""
     log = ACTIVE.log
-    if log is not None and hasattr(found, "__next__"):
+    if log is not None and hasattr(type(found), "__next__"):
         log.iterators[id(found)] = found
         if len(log.iterators) > _MOST:
             log.lose()
@@ -219,7 +219,7 @@ def note_made(found: Any) -> None:
 
 def _is_used_up(log: Log, items: Any) -> bool:
     """Return whether iteration would advance an iterator from before the run."""
-    return hasattr(items, "__next__") and id(items) not in log.iterators
+    return hasattr(type(items), "__next__") and id(items) not in log.iterators
 
 
 def note_iteration(items: Any) -> None:
@@ -255,14 +255,16 @@ def note_attribute(owner: Any, name: str) -> None:
     if key in log.noted:
         return
     kind = type(owner)
-    described = getattr(kind, name, None)
+    described: Any = getattr(kind, name, None)
     slot = isinstance(described, (types.MemberDescriptorType, types.GetSetDescriptorType))
     own = kind.__setattr__ not in _SETTING or kind.__delattr__ not in _DELETING
     if own or (hasattr(described, "__set__") and not slot):
         log.lose()
         return
     try:
-        before = getattr(owner, name) if slot else getattr(owner, "__dict__", {}).get(name, _MISSING)
+        # A `__getattr__` of the program's does not run.
+        held = described.__get__(owner, kind) if slot else object.__getattribute__(owner, "__dict__")
+        before = held if slot else held.get(name, _MISSING)
     except (AttributeError, ValueError):  # an empty slot or cell
         before = _MISSING
 

@@ -27,7 +27,7 @@ from autoconv.runtime.objects.symbol_search import (
     is_symbolic_slice,
 )
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.support.attributes import HEAP, GraphAttributes
+from autoconv.runtime.support.attributes import HEAP, GraphAttributes, dict_of
 from autoconv.runtime.support.caller_instruction import compares_by, is_in_place, merges_mapping, names_unpacked
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.identity import compares_identity
@@ -40,7 +40,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 def graph_object(value: object) -> SymbolicObject | None:
     """Return the graph's object for an object of the user's, or None."""
-    attributes = getattr(value, "__dict__", None)
+    attributes = dict_of(value)
     return dict.get(attributes, HEAP) if type(attributes) is GraphAttributes else None
 
 

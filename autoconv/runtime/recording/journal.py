@@ -14,7 +14,7 @@ from inspect import getattr_static
 from types import FunctionType
 from typing import Any
 
-from autoconv.runtime.support.attributes import GraphAttributes, held_by
+from autoconv.runtime.support.attributes import GraphAttributes, dict_of, held_by
 
 
 class Missing:
@@ -106,7 +106,7 @@ class Journal:
 
 
 def _is_inherited(spot: Location) -> bool:
-    attributes, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
+    attributes, name = dict_of(spot.owner), spot.key[-1]
     if spot.kind != "attribute" or attributes is None or name in attributes:
         return False
     # The descriptor of a slot has __set__.
@@ -144,7 +144,7 @@ def _past_methods(owner: object, method: str) -> Callable[..., Any]:
 
 
 def _reader(spot: Location) -> Callable[[], Any]:
-    attributes, name = getattr(spot.owner, "__dict__", None), spot.key[-1]
+    attributes, name = dict_of(spot.owner), spot.key[-1]
     if (
         spot.kind != "attribute"
         or type(attributes) is not dict

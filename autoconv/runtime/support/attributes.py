@@ -23,14 +23,25 @@ class GraphAttributes(dict[str, Any]):
     __slots__ = ()
 
 
+def dict_of(value: object) -> Any:
+    """Return the `__dict__` of an object, or None; a `__getattr__` of the program's does not run."""
+    kind = type(value)
+    if hasattr(kind, "__getattr__") and not kind.__dictoffset__:
+        try:
+            return object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return None
+    return getattr(value, "__dict__", None)
+
+
 def is_in_graph(value: object) -> bool:
     """Return whether the value is a user's object that is part of the graph, for which the Python object is a proxy."""
-    return type(getattr(value, "__dict__", None)) is GraphAttributes
+    return type(dict_of(value)) is GraphAttributes
 
 
 def held_by(value: object) -> dict[str, Any]:
     """Return the instance attributes, without those of the class, as a new dict."""
-    attributes = getattr(value, "__dict__", None)
+    attributes = dict_of(value)
     return dict(dict.items(attributes)) if isinstance(attributes, dict) else {}
 
 
@@ -44,7 +55,7 @@ def attributes_of(value: object) -> dict[str, Any]:
 
 
 def has_attributes(value: object) -> bool:
-    return hasattr(value, "__dict__") or bool(slots_of(type(value)))
+    return dict_of(value) is not None or bool(slots_of(type(value)))
 
 
 def give_attributes(value: object, attributes: dict[str, Any]) -> None:
@@ -52,7 +63,7 @@ def give_attributes(value: object, attributes: dict[str, Any]) -> None:
     slots = dict(slots_of(type(value)))
     for name in slots.keys() & attributes.keys():
         slots[name].__set__(value, attributes[name])
-    if hasattr(value, "__dict__"):
+    if dict_of(value) is not None:
         object.__setattr__(value, "__dict__", {name: part for name, part in attributes.items() if name not in slots})
 
 

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from autoconv.config.placement import eager_device
 from autoconv.graph.dtypes import DType
 from autoconv.graph.types import TensorType
+from autoconv.ops.values.remote_array import RemoteArray
 from autoconv.runtime.tensors.tensor import EagerTensor
-
-
-class RemoteArray(Protocol):
-    """An array in the memory of another process."""
-
-    type: TensorType
-
-    def fetch(self) -> np.ndarray:
-        """Return the array, kept from then on; raise the error of its computation."""
 
 
 class RemoteTensor(EagerTensor):

@@ -16,6 +16,7 @@ from autoconv.graph.graph import Graph, Span, Value
 from autoconv.graph.types import ArrayType, ObjectType
 from autoconv.operators.regions.layout import leaf_types
 from autoconv.operators.regions.marshalling import rebuild
+from autoconv.ops.values.remote_array import RemoteArray
 from autoconv.optimise import optimise
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.objects.variable import Variable
@@ -328,7 +329,7 @@ class ConcreteFunction:
         return capture._array if isinstance(capture, EagerTensor) else capture
 
     def _result(self, value: Any, type_: Any) -> Any:
-        if hasattr(value, "fetch"):
+        if isinstance(value, RemoteArray):
             return self._result(value.fetch(), type_) if self.contract.python_exceptions else RemoteTensor(value)
         if isinstance(type_, ObjectType) or (isinstance(type_, ArrayType) and not isinstance(value, EagerTensor)):
             return value

@@ -16,6 +16,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.graph import Graph, Node, Span, Value, has_recursion
 from autoconv.graph.region_flow import result_sources
 from autoconv.graph.types import ResourceType, TensorType
+from autoconv.ops.values.remote_array import RemoteArray
 from autoconv.optimise import optimise
 from autoconv.optimise.partition import Part, is_constant, partition, places
 from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
@@ -148,7 +149,7 @@ def _argument_for(value: Any, part: Part) -> Any:
 
 
 def _fetched(value: Any) -> Any:
-    return value.fetch() if hasattr(value, "fetch") else value
+    return value.fetch() if isinstance(value, RemoteArray) else value
 
 
 class _Job:

@@ -19,7 +19,7 @@ import numpy as np
 
 from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.recording.journal import MISSING
-from autoconv.runtime.support.attributes import attributes_of, held_by, slots_of
+from autoconv.runtime.support.attributes import attributes_of, dict_of, held_by, slots_of
 from autoconv.tracing.guards.fingerprints import (
     Fingerprints,
     Unguardable,
@@ -180,7 +180,7 @@ class _Looks:
     def _look_at_attributes(self, value: Any, place: str) -> None:
         """Compare the attributes of an object and of its class."""
         read = self._reads.of(type(value)) if self._reads is not None else None
-        if hasattr(value, "__dict__"):
+        if dict_of(value) is not None:
             attributes = self.writer.variable(f"{place}.__dict__")
             attributes_now = held_by(value)
             if read is None:

@@ -13,6 +13,8 @@ import time
 import weakref
 from typing import Any, Generic, TypeVar
 
+from autoconv.runtime.support.attributes import dict_of
+
 Value = TypeVar("Value")
 
 
@@ -60,7 +62,7 @@ class Ephemerons(Generic[Value]):
 
 
 def _attributes(owner: object) -> dict[str, Any] | None:
-    found = getattr(owner, "__dict__", None)
+    found = dict_of(owner)
     return found if type(found) is dict else None
 
 

@@ -1,0 +1,112 @@
+"""Objects with a `__getattr__`, or with attributes that the package's own classes have: only the program asks them."""
+
+import pytest
+
+import autoconv
+
+asked: list[str] = []
+
+
+def answer(self, name):
+    asked.append(name)
+    return len(asked)
+
+
+class Open:
+    __getattr__ = answer
+
+    def __init__(self, n):
+        self.n = n
+
+    def fetch(self):
+        asked.append("fetch")
+
+    def item(self):
+        return "an item"
+
+    ndim = 0
+
+
+class Slotted:
+    __slots__ = ("empty", "n")
+    __getattr__ = answer
+
+    def __init__(self, n):
+        self.n = n
+
+
+box: list = []
+
+
+def taken(o, k):
+    return next(iter(box)), k + 1, o is box[0]
+
+
+def taken_in_handler(o, k):
+    try:
+        if k > 1:
+            raise ValueError(o)
+    except ValueError as error:
+        return next(iter(box)).n, error.args
+    return o.missing
+
+
+def stored(o, k):
+    box[0] = o
+    box.append(k)
+    return box[0]
+
+
+def chosen(o, k):
+    best = None
+    for one in box:
+        if best is None or one.n > best.n * k:
+            best = one
+    return best, [o for _ in range(k)]
+
+
+def written(o, k):
+    o.n = o.n + k
+    if k > 1:
+        o.empty = k
+    return o
+
+
+def made(o, k):
+    new = type(o)(k)
+    if k > 1:
+        new.n = k * 2
+    return new, new.n, f"{k}"
+
+
+def told(o, k):
+    if k > 1:
+        raise ValueError(o, f"{k}")
+    return isinstance(o, Open), callable(o), {k: o}
+
+
+@pytest.mark.parametrize("kind", [Open, Slotted])
+@pytest.mark.parametrize("program", [taken, taken_in_handler, stored, chosen, written, made, told])
+def test_only_the_program_reads_attributes(program, kind, monkeypatch):
+    monkeypatch.setattr(autoconv.config.SETTINGS, "tiers", "native")
+    found = []
+    for function in (program, autoconv.compile(program)):
+        asked.clear()
+        box[:] = [kind(7), kind(5)]
+        results = []
+        for k in (1, 2, 3, 0):
+            try:
+                result = function(kind(k), k)
+            except ValueError as error:
+                result = error.args
+            results.append(shown(result))
+        found.append((results, [*asked]))
+    assert found[0] == found[1]
+
+
+def shown(value):
+    if isinstance(value, (list, tuple)):
+        return [shown(one) for one in value]
+    if isinstance(value, dict):
+        return [(key, shown(one)) for key, one in value.items()]
+    return (type(value).__name__, value.n) if isinstance(value, (Open, Slotted)) else value
