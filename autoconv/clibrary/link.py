@@ -22,7 +22,7 @@ def linked(object_: Path, path: Path) -> Path:
         )
     suffix = ".dylib" if sys.platform == "darwin" else ".so"
     shared = path.with_name(f"lib{path.name}{suffix}")
-    options = ["-nostartfiles", "-Wl,-z,noexecstack"] if sys.platform == "linux" else []
+    options = ["-nostartfiles", "-Wl,-z,noexecstack", "-Wl,-z,defs"] if sys.platform == "linux" else []
     with replacing(os.fspath(shared)) as temporary:
         command = [*compiler.split(), "-shared", *options, "-o", temporary, os.fspath(object_), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

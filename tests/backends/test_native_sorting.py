@@ -102,6 +102,14 @@ def test_searches(dtype: str, side: str) -> None:
     alike(op("searchsorted", side=side, dtype=ac.int32), rows[:, :0], numbers(dtype, 6).reshape(3, 2))
 
 
+@pytest.mark.parametrize("order", [{"axis": -1}, {"axis": -1, "descending": False}, {"axis": 0, "descending": True}])
+def test_searches_in_what_was_sorted(order: dict[str, Any]) -> None:
+    def build(b: Any, x: Any, values: Any) -> Any:
+        return b.searchsorted(b.sort(x, **order), values, dtype=ac.int64)
+
+    alike(build, numbers("float64", 40), numbers("float64", 9, seed=1))
+
+
 def test_k_beyond_the_row_is_refused() -> None:
     def build(b: Any, x: Any, k: Any) -> Any:
         return b.top_k(x, k, k=None)

@@ -79,3 +79,14 @@ def test_line_030_the_warning_about_retracing(caplog):
         ):  # fmt: skip
             assert fact in message
     assert {record.levelname for record in caplog.records} == {"WARNING"}
+
+
+def test_traces_without_calls_warn_of_nothing(caplog):
+    @tf.function
+    def traced(x):
+        return x + 1
+
+    with caplog.at_level(logging.WARNING, "autoconv"):
+        for number in range(10):
+            traced.get_concrete_function(number)
+    assert not caplog.records

@@ -101,6 +101,23 @@ def test_needs_libc_and_libm_alone(library):
     assert defined == {"shrunk", "shrunk_message", "shrunk_free"}
 
 
+def test_gradients_of_loops_keep_their_values_in_lists(tmp_path):
+    @autoconv.function
+    def grown(x, turns):
+        with autoconv.GradientTape() as tape:
+            tape.watch(x)
+            y, i = x, 0
+            while i < turns:
+                y = autoconv.sin(y) + x
+                i += 1
+        return tape.gradient(y, x)
+
+    call = Caller(autoconv.clibrary.build(grown, "float64[] int32[]", to=tmp_path / "grown"))
+    for turns in (0, 3, 3000):
+        expected = grown(autoconv.constant(0.3, autoconv.float64), autoconv.constant(turns))
+        np.testing.assert_allclose(call(0.3, turns)["value"], expected, rtol=1e-12)
+
+
 PROGRAM = """
 #include "shrunk.h"
 #include <stdio.h>

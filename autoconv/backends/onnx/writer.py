@@ -130,6 +130,18 @@ class Writer(ShapeWriter):
         self.nodes.append(Record("TopK", (x.name, count.name), (values.name, places.name), attributes))
         return values, places
 
+    def distinct(self, x: Term) -> list[Term]:
+        if x.dtype.is_floating:
+            self.fail(self.is_nan(x))  # the runtime has no order for nan
+        if x.dtype in (*WIDE, bool_, int32):
+            values, *numbers = self.distinct(self.cast(x, int64))
+            return [self.cast(values, x.dtype), *numbers]
+        values, first, place, count = (self.new_term(dtype, (None,)) for dtype in (x.dtype, int64, int64, int64))
+        place.shape = x.shape
+        names = tuple(term.name for term in (values, first, place, count))
+        self.nodes.append(Record("Unique", (x.name,), names, {"sorted": 0}))
+        return [values, place, count]
+
     def dot(
         self, x: Term, y: Term, x_batch: Sequence[int], y_batch: Sequence[int], x_axes: Sequence[int],
         y_axes: Sequence[int],

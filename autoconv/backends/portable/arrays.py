@@ -137,6 +137,13 @@ class Arrays:
         """Sort stably, nan last; return the sorted elements and their positions in `x`."""
         raise NotImplementedError
 
+    def distinct(self, x: Term) -> list[Term] | None:
+        """Return the distinct elements of a vector in order of occurrence, the place of each element's own, and counts.
+
+        None if the runtime has no arrays of open size.
+        """
+        return None
+
     def dot(
         self, x: Term, y: Term, x_batch: Sequence[int], y_batch: Sequence[int], x_axes: Sequence[int],
         y_axes: Sequence[int],

@@ -22,18 +22,16 @@ from autoconv.operators.regions.layout import Layout
 from autoconv.optimise.known_parameters import with_known_parameters
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
-from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.api.stages import parse_types
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
-from autoconv.tracing.key.cache_key import ArrayKey, Literal, TensorKey
+from autoconv.tracing.key.cache_key import ArrayKey, Key, Literal, Reference, TensorKey
 from autoconv.tracing.outputs.joined_variants import with_joined_variants
 from autoconv.tracing.specialise.compile_contract import CompileContract
 from autoconv.tracing.specialise.function_contract import FunctionContract
 
 _CONTRACTS = {kind.name: kind for kind in (FunctionContract, CompileContract)}
 _NUMBERS = (bool, int, float, complex, np.generic)
-_LEAVES = (*_NUMBERS, np.ndarray, EagerTensor)  # what a graph has parameters for
 _EXAMPLES = ((5, 11, 23, 43), (7, 13, 29, 47), (6, 17, 31, 53))  # sizes of three calls, after which sizes are open
 
 
@@ -116,7 +114,7 @@ def traced(function: Callable[..., Any], specs: Sequence[Any], contract: str) ->
         examples = [_example(one, sizes_by_symbol) for one in arguments]
         concrete = wrapped.get_concrete_function(*examples)
     _check_declared(wrapped, concrete, arguments)
-    numbers = _given_numbers(arguments, wrapped.leaves_for(concrete, examples, {}))
+    numbers = _given_numbers(arguments, concrete.key, wrapped.leaves_for(concrete, examples, {}))
     graph = with_known_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
     joined = with_joined_variants(graph, concrete.layout)
     return Trace(concrete, *joined, list(arguments), name, _source(wrapped))
@@ -124,13 +122,9 @@ def traced(function: Callable[..., Any], specs: Sequence[Any], contract: str) ->
 
 def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, arguments: Sequence[Any]) -> None:
     """Raise UnsupportedError if the trace is for the values or the sizes of examples that stand for any."""
-    declared = [
-        one if isinstance(one, OpenArgument) else None
-        for one in arguments
-        for _ in ([one] if isinstance(one, OpenArgument) else flatten(one)[0])
-    ]
+    declared = _declared_leaves(arguments, concrete.key)
     closed: dict[Symbol, None] = {}
-    for position, (one, key) in enumerate(zip(declared, concrete.key.leaves, strict=False)):
+    for position, (one, key) in enumerate(zip(declared, concrete.key.leaves, strict=True)):
         if one is None:
             continue
         if isinstance(key, Literal):
@@ -150,16 +144,24 @@ def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, ar
         )
 
 
-def _given_numbers(arguments: Sequence[Any], leaves: Sequence[Any]) -> dict[int, Any]:
-    """Return the numbers among the leaves, by position, but those that stand for declared tensors."""
-    declared = [
-        isinstance(one, OpenArgument)
-        for one in arguments
-        for part in ([one] if isinstance(one, OpenArgument) else flatten(one)[0])
-        if isinstance(part, (OpenArgument, *_LEAVES))
-    ]
-    declared += [False] * (len(leaves) - len(declared))  # of defaults
-    return {i: leaf for i, leaf in enumerate(leaves) if isinstance(leaf, _NUMBERS) and not declared[i]}
+def _declared_leaves(arguments: Sequence[Any], key: Key) -> list[OpenArgument | None]:
+    """Return for each leaf of a call the declared tensor that it stands for; None for others."""
+    templates = [template for _, template in key.templates]
+    if len(templates) < len(arguments):  # some are the items of `*args`
+        templates = [None if isinstance(one, OpenArgument) else flatten(one)[1] for one in arguments]
+    result: list[OpenArgument | None] = []
+    for one, template in zip(arguments, templates, strict=False):
+        result += [one if isinstance(one, OpenArgument) else None] * (1 if template is None else template.leaf_count)
+    return result + [None] * (len(key.leaves) - len(result))  # of defaults, and of what objects hold
+
+
+def _given_numbers(arguments: Sequence[Any], key: Key, leaves: Sequence[Any]) -> dict[int, Any]:
+    """Return the numbers among a trace's parameters, by position, but those that stand for declared tensors."""
+    rows = zip(key.leaves, leaves, _declared_leaves(arguments, key), strict=True)
+    parameters = [(leaf, declared) for kind, leaf, declared in rows if not isinstance(kind, (Literal, Reference))]
+    return {
+        i: leaf for i, (leaf, declared) in enumerate(parameters) if isinstance(leaf, _NUMBERS) and declared is None
+    }
 
 
 def _source(function: Function) -> str:

@@ -57,7 +57,12 @@ class Retracing:
         self.cell.value = count
 
     def note_trace(self, function: Callable[..., Any], is_compiled: bool = False) -> None:
-        """Note that the call which `calls` counted last has traced, under `compile` or `function`."""
+        """Note that the call which `calls` counted last has traced, under `compile` or `function`.
+
+        Several traces without a call between them, as of `get_concrete_function`, count as one.
+        """
+        if self._traced and self._traced[-1] == self.calls:
+            return
         self._traced.append(self.calls)
         while self.calls - self._traced[0] >= _HISTORY:
             self._traced.popleft()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autoconv.backends.portable.rules import (  # noqa: F401  each fills the registry
     constants,
+    counted,
     factors,
     gathers,
     linear,

@@ -192,19 +192,6 @@ def shift(w: Rules, node: Node, x: Term) -> Term | None:
     return w.concatenate([edge, w.part(x, axis, 0, size - 1)], axis)
 
 
-@lowers("tile")
-def tile(w: Rules, node: Node, x: Term, *multiples: Term) -> Term | None:
-    counts = node.attributes["multiples"]
-    if multiples or not all(isinstance(count, int) for count in counts):
-        return None
-    for axis, count in enumerate(counts):
-        if count == 0:
-            x = w.part(x, axis, 0, 0)
-        elif count > 1:
-            x = w.concatenate([x] * count, axis)
-    return x
-
-
 @lowers("sum_tiles")
 def sum_tiles(w: Rules, node: Node, x: Term, like: Term) -> Term | None:
     shape: list[Any] = []
@@ -213,16 +200,6 @@ def sum_tiles(w: Rules, node: Node, x: Term, like: Term) -> Term | None:
             return None
         shape += [size // own, own]
     return w.reduce(w.reshape(x, shape), tuple(range(0, 2 * x.rank, 2)), "add", 0)
-
-
-@lowers("repeat")
-def repeat(w: Rules, node: Node, x: Term, *repeats: Term) -> Term | None:
-    count, axis = node.attributes["repeats"], whole(node.attributes["axis"], x.rank)
-    if repeats or not isinstance(count, int) or not all(isinstance(size, int) for size in x.shape):
-        return None
-    shape = (*x.shape[: axis + 1], count, *x.shape[axis + 1 :])
-    wide = w.expanded(expanded_at(w, x, axis + 1), shape)
-    return w.reshape(wide, (*x.shape[:axis], x.shape[axis] * count, *x.shape[axis + 1 :]))
 
 
 @lowers("pad")
@@ -320,17 +297,3 @@ def matrix_band_part(w: Rules, node: Node, x: Term, *bounds: Term) -> Term | Non
     i, j = np.arange(rows)[:, None], np.arange(columns)
     mask = ((lower < 0) | (i - j <= lower)) & ((upper < 0) | (j - i <= upper))
     return w.select(w.expanded(w.array(mask, bool_), x.shape, w.sizes(x)), x, 0)
-
-
-@lowers("one_hot")
-def one_hot(w: Rules, node: Node, indices: Term, on: Term, off: Term, *depth: Term) -> Term | None:
-    count = node.attributes["depth"]
-    if depth or not isinstance(count, int):
-        return None
-    axis = whole(node.attributes.get("axis", -1), indices.rank + 1)
-    wide = expanded_at(w, indices, axis)
-    shape = [count if a == axis else 1 for a in range(indices.rank + 1)]
-    positions = w.reshape(w.iota((count,), 0, indices.dtype), shape)
-    hot = w.compare("eq", wide, positions)
-    return w.chosen(*w.broadcast(hot, w.cast(on, node.results[0].dtype), w.cast(off, node.results[0].dtype)))
-

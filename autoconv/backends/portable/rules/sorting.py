@@ -6,7 +6,6 @@ from autoconv.backends.portable.rules.movement import expanded_at
 from autoconv.backends.portable.rules.registry import lowers, whole
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
-from autoconv.graph.dtypes import int32
 from autoconv.graph.graph import Node
 
 
@@ -24,16 +23,6 @@ def argsort(w: Rules, node: Node, x: Term) -> Term | None:
         return None
     axis = whole(node.attributes.get("axis", -1), x.rank)
     return w.cast(w.sort(x, axis, bool(node.attributes.get("descending")))[1], node.results[0].dtype)
-
-
-@lowers("top_k")
-def top_k(w: Rules, node: Node, x: Term, *count: Term) -> list[Term] | None:
-    k = node.attributes.get("k")
-    if count or not isinstance(k, int):
-        return None
-    axis = x.rank - 1
-    values, positions = w.sort(x, axis, True)
-    return [w.part(values, axis, 0, k), w.cast(w.part(positions, axis, 0, k), int32)]
 
 
 @lowers("searchsorted")

@@ -22,15 +22,17 @@ from autoconv.ops.values.list_value import ListValue
 
 @lowering("list_empty")
 def write_list_empty(region: LoweringContext, node: Node) -> None:
-    """Make a stack, with the capacity that earlier stacks of its type came to need."""
+    """Make a stack, with the capacity that earlier stacks of its type came to need. A library keeps no such number."""
     out, size = region.out, _element_size(region, node.results[0])
     first, most = (_quotient(out, bytes_, size) for bytes_ in (stacks.FIRST_BYTES, stacks.MOST_KNOWN))
     least = _initial_capacity(out, first)
-    usual = out.load("i64", _usual_capacity(region, node.results[0]))
-    few = out.icmp("slt", usual, least)
-    fits = out.icmp("sle", usual, most)
-    room = out.select(fits, usual, least)
-    room = out.select(few, least, room)
+    room: Any = least
+    if region.body.calls.has_python:
+        usual = out.load("i64", _usual_capacity(region, node.results[0]))
+        few = out.icmp("slt", usual, least)
+        fits = out.icmp("sle", usual, most)
+        room = out.select(fits, usual, least)
+        room = out.select(few, least, room)
     needed = out.op("add", out.op("mul nuw nsw", room, size), stacks.HEADER)
     made = _new_bytes(region, needed)
     data = _data_of(region, made.ir)
@@ -66,7 +68,8 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
         small = out.icmp("slt", length, max(few, 8) if isinstance(few, int) else few)
         half = out.op("add", out.op("lshr", length, 1), 1)
         larger = out.op("add", length, out.select(small, half, more))
-        out.store("i64", larger, _usual_capacity(region, list_))
+        if region.body.calls.has_python:
+            out.store("i64", larger, _usual_capacity(region, list_))
         needed = out.op("add", out.op("mul nuw nsw", larger, size), stacks.HEADER)
 
         def copied() -> None:

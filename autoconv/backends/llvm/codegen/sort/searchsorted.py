@@ -65,7 +65,7 @@ def write_searchsorted(region: LoweringContext, node: Node) -> None:
 def _is_sorted(node: Node) -> bool:
     """Return whether the searched sequence is the result of a sort."""
     source = node.inputs[0].node
-    return source is not None and source.op.name == "sort" and not source.attributes["descending"]
+    return source is not None and source.op.name == "sort" and not source.attributes.get("descending")
 
 
 def _for_any_order(region: LoweringContext, arguments: list[str], node: Node, interleaved: str) -> str:
