@@ -91,6 +91,9 @@ class Interpreter:
 
     def dispatching(self, dispatch: Dispatch) -> None: ...
 
+    def mark_method_descriptor(self, kind: type) -> bool:
+        return False
+
     def taken_float_errors(self) -> int:
         return 0
 

@@ -81,6 +81,7 @@ class Dispatch:
     """The data for native dispatch between the entries of an object, see `llvm/runtime/call_dispatch.py`.
 
     `slot` is the offset in instances of `owner` of a tuple: a call counter, a gate, a plain function, and the entries.
+    `methods` is that of a mapping from instances to their methods.
     `slow` takes the calls that no entry takes, and `failed` an entry's exceptions. Calls stop while `detour` is not 0;
     `busy` is the number of graphs being recorded, and `variable` NumPy's error state with its `default`. `has_actions`
     is true if states are capsules of the actions. `flagged` gives the result of a call that raised flags of
@@ -89,6 +90,7 @@ class Dispatch:
 
     owner: type
     slot: int
+    methods: int
     slow: Callable[..., Any]
     failed: Callable[..., Any]
     flagged: Callable[..., Any]
@@ -135,6 +137,12 @@ class Backend(Protocol):
 
     def dispatching(self, dispatch: Dispatch) -> Any:
         """Return a native `__call__` for the owner; None without native dispatch."""
+
+    def mark_method_descriptor(self, kind: type) -> bool:
+        """Let calls of methods call objects of a subclass of the owner with the instance, without binding them first.
+
+        Return whether that is possible.
+        """
 
     def taken_float_errors(self) -> int:
         """Return the processor's flags of floating-point errors in this thread, and clear them; 0 if there are none."""

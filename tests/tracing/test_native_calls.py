@@ -203,3 +203,71 @@ def test_methods_copies_and_pickles() -> None:
     again = pickle.loads(pickle.dumps(function))
     assert warm(again, ac.constant(1.0)).numpy() == 3.0
     assert warm(copy.copy(function), ac.constant(1.0)).numpy() == 3.0
+
+
+def test_methods_that_python_calls_with_the_instance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where calls are timed, native code finds the method of an instance; no class of a method is bound first."""
+    monkeypatch.setattr(SETTINGS, "tiers", "measured")
+
+    class Scale:
+        def __init__(self, factor: Any) -> None:
+            self.factor = factor
+
+        @ac.compile
+        def of(self, x: Any, plus: Any = 0.0) -> Any:
+            return self.factor * x + plus
+
+        @ac.compile
+        def norm(self) -> Any:
+            return np.sqrt((self.factor * self.factor).sum())
+
+    class Shifted(Scale):
+        @ac.compile
+        def of(self, x: Any, plus: Any = 0.0) -> Any:
+            return super().of(x, plus) + 1
+
+    class Slotted:
+        __slots__ = ("factor",)
+
+        @ac.compile
+        def of(self, x: Any) -> Any:
+            return self.factor * x
+
+    two, three, slotted = Scale(2.0), Shifted(3.0), Slotted()
+    for i in range(60):
+        slotted.factor = i
+        assert two.of(i) == Scale.of(two, i) == 2.0 * i
+        assert two.of(i, plus=1.0) == 2.0 * i + 1
+        assert three.of(i, 1.0) == 3.0 * i + 2 and Scale.of(three, i) == 3.0 * i
+        assert Scale(float(i)).of(2) == slotted.of(2) == 2 * i
+        many = Scale(np.arange(i + 2.0))
+        np.testing.assert_allclose(many.norm(), np.linalg.norm(many.factor))
+        if i % 20 == 10:
+            gc.collect()
+    assert type(Scale.of).takes_instances and vars(two) == {"factor": 2.0}
+    for wrong in ((), (1, 2, 3)):
+        with pytest.raises(TypeError, match="positional argument"):
+            two.of(*wrong)
+    with pytest.raises(TypeError, match="self"):
+        Scale.of()
+    two.of = lambda x: -x  # type: ignore[method-assign, assignment, misc]
+    assert two.of(3) == -3
+    del two.of
+    assert two.of(3) == 6.0 and two.of.explain().startswith("of: ")
+
+
+def test_calls_with_names_run_plain_as_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SETTINGS, "tiers", "measured")
+    seen: list[Any] = []
+
+    @ac.compile
+    def note(x: Any, *rest: Any, plus: Any = 0, **names: Any) -> Any:
+        seen.append(x)
+        return x + plus, rest, names
+
+    for i in range(60):
+        assert note(i, plus=1) == (i + 1, (), {}) and note(i, 7, other=i) == (i, (7,), {"other": i})
+        assert note(x=i) == (i, (), {})
+    assert seen == [i for i in range(60) for _ in range(3)]
+    with pytest.raises(TypeError, match="multiple values"):
+        note(1, x=2)

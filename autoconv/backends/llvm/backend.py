@@ -16,6 +16,7 @@ from autoconv.backends.llvm.runtime.call_dispatch import (
     dispatching_method,
     is_dispatchable,
     is_readable,
+    mark_method_descriptor,
     taken_float_errors,
 )
 from autoconv.backends.llvm.runtime.library import make_ready_ahead, shared_address, using_pool
@@ -68,6 +69,9 @@ class NativeBackend:
             return dispatching_method(shared_address, dispatch)
         except (*NOT_COMPILED, UnknownLayout, ImportError):
             return None  # Python's own method remains
+
+    def mark_method_descriptor(self, kind: type) -> bool:
+        return mark_method_descriptor(kind)
 
     def taken_float_errors(self) -> int:
         try:

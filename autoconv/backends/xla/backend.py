@@ -192,6 +192,9 @@ class XlaBackend:
     def dispatching(self, dispatch: Dispatch) -> Any:
         return self._native.dispatching(dispatch)
 
+    def mark_method_descriptor(self, kind: type) -> bool:
+        return self._native.mark_method_descriptor(kind)
+
     def taken_float_errors(self) -> int:
         return self._native.taken_float_errors()
 

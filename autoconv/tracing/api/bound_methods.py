@@ -5,19 +5,24 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from autoconv.runtime.recording.activity import BUSY
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.ephemerons import Ephemerons
 from autoconv.tracing.specialise.bailout import Bailout
-from autoconv.tracing.specialise.tiers import Tiers
+from autoconv.tracing.specialise.tiers import PLAIN, Tiers
 from autoconv.tracing.specialise.trace_cache import MOST_KEYS
 
 
 class Bindable:
     """The part of a Function that makes the methods of instances."""
 
+    takes_instances: bool | None = False
+    """Whether Python calls objects of the class with the instance, without `__get__`; None: not asked for yet."""
+    _attribute = ""  # its name in a class
     python_function: Any
     _bailout: Bailout
     _tiers: Tiers
+    _methods: dict[int, Any]  # a slot of the class, read by native code
 
     @property
     def options(self) -> tuple[Any, ...]:
@@ -26,6 +31,25 @@ class Bindable:
     def _begin_binding(self, name: str) -> None:
         self._bound: Ephemerons[Any] = Ephemerons(name)
         self._bound_slotted: Bounded[int, Any] = Bounded(MOST_KEYS)  # methods of instances without attributes
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._attribute = name
+
+    def method_of_call(self, args: tuple[Any, ...]) -> Any:
+        """Return the method that a call of this object by Python itself means; None if it is another call.
+
+        Native code finds the methods that are known. Those of instances without one run as a TransientMethod does.
+        """
+        instance = args[0]
+        if not any(vars(base).get(self._attribute) is self for base in type(instance).__mro__):
+            return None
+        self._methods = self._bound.entries
+        return self.known_bound(instance) or (None if self.prefers_plain else self.bind_to(instance))
+
+    @property
+    def prefers_plain(self) -> bool:
+        """Return whether the latest examined calls of the methods ran as plain Python."""
+        return self._tiers.latest == PLAIN and not BUSY.value
 
     def known_bound(self, instance: Any) -> Any:
         """Return the method of an instance; None if it has none of its own yet."""

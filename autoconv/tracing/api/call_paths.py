@@ -54,6 +54,8 @@ class Dispatched(Generic[P, R]):
     _cache: TraceCache
     _bailout: Bailout
     _straight: tuple[Any, ...]  # a slot of the class, read by native code
+    _attribute: str
+    takes_instances: bool | None
 
     def _begin_dispatch(self, counter: ctypes.c_int64, is_timed: bool, asks_state: bool) -> None:
         self._counter = counter
@@ -70,6 +72,10 @@ class Dispatched(Generic[P, R]):
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
+            if self._attribute and args and self.takes_instances:
+                method = self.method_of_call(args)
+                if method is not None:
+                    return method(*args[1:], **kwargs)  # type: ignore[no-any-return]
             if self._is_timed and not BUSY.value and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
                 if not self._gate.passes():
                     return self._look(args, kwargs)
@@ -153,6 +159,9 @@ class Dispatched(Generic[P, R]):
             raise
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def method_of_call(self, args: tuple[Any, ...]) -> Any:
         raise NotImplementedError
 
     def _beyond(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overloa
 from autoconv.config import SETTINGS
 from autoconv.runtime.recording.tracebacks import presented
 from autoconv.tracing.api.disabled import switched_off
-from autoconv.tracing.api.function import Function
+from autoconv.tracing.api.function import CompiledFunction, Function
 from autoconv.tracing.execute.donation import Donate
 from autoconv.tracing.specialise.compile_contract import CompileContract
 from autoconv.tracing.specialise.function_contract import FunctionContract
@@ -140,6 +140,6 @@ def compile(
 
     def decorate(inner: Callable[..., Any]) -> Any:
         given = CompileContract, None, True, False, None, False, donate, backend
-        return switched_off(inner, *given) if SETTINGS.disabled else Function(inner, *given)
+        return switched_off(inner, *given) if SETTINGS.disabled else CompiledFunction(inner, *given)
 
     return presented(decorate) if func is None else decorate(func)

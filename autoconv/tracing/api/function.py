@@ -15,7 +15,6 @@ from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError
 from autoconv.operators.calls.call import converted
 from autoconv.operators.support.call_graph import reaches
-from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import at_definition, place_in, present, presented
 from autoconv.runtime.support.logs import log
@@ -41,7 +40,6 @@ from autoconv.tracing.specialise.bailout import BY_VALUE, Bailout
 from autoconv.tracing.specialise.call_profile import CallProfile
 from autoconv.tracing.specialise.function_contract import FunctionContract
 from autoconv.tracing.specialise.retracing import retracing_of
-from autoconv.tracing.specialise.tiers import PLAIN
 from autoconv.tracing.specialise.trace import Traceable, trace_function
 from autoconv.tracing.specialise.trace_cache import MOST_KEYS, TraceCache
 from autoconv.tracing.specialise.tracing_contract import TracingContract
@@ -79,12 +77,12 @@ class _SignatureOf:
         return None if instance is None else inspect.signature(instance.python_function)
 
 
-class Function(Dispatched[P, R], TraceMaker, Bindable, FunctionIntrospection, Pickled):
+class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pickled):
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 
     __autoconv_function__ = True
     __signature__ = _SignatureOf()
-    __slots__ = ("_straight",)  # read by native code; all other attributes are in the instance dictionary
+    __slots__ = ("_methods", "_straight")  # read by native code; other attributes are in the instance dictionary
     def __init__(
         self,
         python_function: Callable[P, R],
@@ -373,8 +371,8 @@ class Function(Dispatched[P, R], TraceMaker, Bindable, FunctionIntrospection, Pi
         """Return the method of an instance, with a cache of its own that is freed with the instance."""
         if instance is None:
             return self
-        is_plain = self._tiers.latest == PLAIN and not BUSY.value
-        return self.known_bound(instance) or (TransientMethod(self, instance) if is_plain else self.bind_to(instance))
+        known = self.known_bound(instance)
+        return known or (TransientMethod(self, instance) if self.prefers_plain else self.bind_to(instance))
 
     def _repr_html_(self) -> str:
         return self._explanation.html(f"{self._signature.name}{self._signature.shown()}")
@@ -383,10 +381,17 @@ class Function(Dispatched[P, R], TraceMaker, Bindable, FunctionIntrospection, Pi
         return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"
 
 
+class CompiledFunction(Function[P, R]):
+    """A Function under Python's contract. Python calls it with the instance where it is the method of a class."""
+
+    __slots__ = ()
+    takes_instances = None
+
+
 def _refuse_variables(variable: Any) -> None:
     place = current_place()
     where = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
     raise ValueError(_SINGLETON + where + _REMEDIES)
 
 
-__all__ = ["Function"]
+__all__ = ["CompiledFunction", "Function"]

@@ -22,17 +22,20 @@ _INSTALLED: list[bool] = []
 
 
 def straight(
-    owner: Any, cell: ctypes.c_int64, gate: Any, plain: Callable[..., Any], entries: Sequence[Callable[..., Any]]
+    kind: Any, cell: ctypes.c_int64, gate: Any, plain: Callable[..., Any], entries: Sequence[Callable[..., Any]]
 ) -> tuple[Any, ...]:
-    """Return the contents of an object's slot `_straight`: the call counter, the gate, the plain function, the entries.
+    """Return the contents of the slot `_straight` of an object: call counter, gate, plain function, entries.
 
-    It is empty where one of these does not have the memory layout that native code expects.
+    It is empty where one of these does not have the memory layout that native code expects. `kind` is the object's
+    class; one that binds early makes it an attribute whether its calls take instances now.
     """
     if not backend_named().can_dispatch((cell, gate), entries):
         return ()
     with _LOCK:
         if not _INSTALLED:
-            _INSTALLED.append(_install(owner))
+            _INSTALLED.append(_install(next(base for base in kind.__mro__ if "_straight" in vars(base))))
+        if _INSTALLED[0] and kind.takes_instances is None:
+            kind.takes_instances = backend_named().mark_method_descriptor(kind)
     return (cell, gate, plain, *entries) if _INSTALLED[0] else ()
 
 
@@ -42,13 +45,13 @@ def native_entries(slot: tuple[Any, ...]) -> tuple[Callable[..., Any], ...]:
 
 
 def _install(owner: Any) -> bool:
-    slot = _offset(owner)
-    if slot is None:
+    slot, methods = (_offset(owner, name) for name in ("_straight", "_methods"))
+    if slot is None or methods is None:
         return False
     call = backend_named().dispatching(
         Dispatch(
-            owner=owner, slot=slot, slow=owner.__call__, failed=owner._failed, flagged=owner._flagged, detour=DETOUR,
-            busy=BUSY, variable=VARIABLE, default=DEFAULT, has_actions=has_actions(),
+            owner=owner, slot=slot, methods=methods, slow=owner.__call__, failed=owner._failed, flagged=owner._flagged,
+            detour=DETOUR, busy=BUSY, variable=VARIABLE, default=DEFAULT, has_actions=has_actions(),
         )
     )  # fmt: skip
     if call is not None:
@@ -56,10 +59,11 @@ def _install(owner: Any) -> bool:
     return call is not None
 
 
-def _offset(owner: type) -> int | None:
-    """Return the offset in bytes of the slot in an object; None where it cannot be found."""
+def _offset(owner: type, name: str) -> int | None:
+    """Return the offset in bytes of the slot of that name in an object; None where it cannot be found."""
     instance: Any = object.__new__(owner)
-    mark = instance._straight = ("mark",)
+    mark = ("mark",)
+    setattr(instance, name, mark)
     words = (ctypes.c_void_p * (owner.__basicsize__ // 8)).from_address(id(instance))
     offsets = [8 * i for i, word in enumerate(words) if word == id(mark)]
     return offsets[0] if len(offsets) == 1 else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import _thread
 import gc
 import time
+import types
 import weakref
 from typing import Any, Generic, TypeVar
 
@@ -23,42 +24,51 @@ class Ephemerons(Generic[Value]):
 
     def __init__(self, name: str) -> None:
         self._name = f"__autoconv_{name}_{id(self)}"  # of the attribute during a collection
-        self._entries: dict[int, tuple[weakref.ref[Any], Value]] = {}
+        self.entries: dict[int, tuple[weakref.ref[Any], Value]] = {}
         self._lent: dict[int, weakref.ref[Any]] = {}
         _MAPPINGS.add(self)
 
     def get(self, owner: object) -> Value | None:
         """Return the value of an object; None if it has none."""
-        entry = self._entries.get(id(owner))
+        entry = self.entries.get(id(owner))
         return entry[1] if entry is not None and entry[0]() is owner else None
 
     def put(self, owner: object, value: Value) -> bool:
         """Give an object its value; return False, and keep nothing, if it has no attributes or no weak references."""
-        if _attributes(owner) is None or not type(owner).__weakrefoffset__:
+        if not _has_attributes(owner) or not type(owner).__weakrefoffset__:
             return False
-        self._entries[id(owner)] = weakref.ref(owner), value
+        self.entries[id(owner)] = weakref.ref(owner), value
         return True
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self.entries)
 
     def lend(self) -> None:
         """Make each value an attribute of its object."""
-        for key, (reference, value) in list(self._entries.items()):
+        for key, (reference, value) in list(self.entries.items()):
             held = _attributes(reference())
             if held is not None:
                 held[self._name] = value
                 self._lent[key] = reference
-            del self._entries[key]
+            del self.entries[key]
 
     def take_back(self) -> None:
         """Take the values from the objects that are left."""
         for key, reference in list(self._lent.items()):
             held = _attributes(reference())
             if held is not None and self._name in held:
-                self._entries.setdefault(key, (reference, held[self._name]))
+                self.entries.setdefault(key, (reference, held[self._name]))
                 del held[self._name]
             del self._lent[key]
+
+
+def _has_attributes(owner: object) -> bool:
+    """Return whether an object has a dictionary, and make none: attributes beside one are slower to read."""
+    kind = type(owner)
+    if kind.__getattribute__ is not object.__getattribute__:
+        return _attributes(owner) is not None
+    found = next((vars(base)["__dict__"] for base in kind.__mro__ if "__dict__" in vars(base)), None)
+    return type(found) is types.GetSetDescriptorType
 
 
 def _attributes(owner: object) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@
 @dispatch_failed = global ptr null
 @dispatch_missing = global ptr null
 @dispatch_slot = global i64 0
+@dispatch_methods = global i64 0
 @dispatch_detour = global ptr null
 @dispatch_busy = global ptr null
 @dispatch_variable = global ptr null
@@ -22,6 +23,8 @@ declare ptr @PyErr_NoMemory()
 declare i32 @PyContextVar_Get(ptr, ptr, ptr)
 declare void @PyErr_Clear()
 declare ptr @PyLong_FromLongLong(i64)
+declare ptr @PyLong_FromVoidPtr(ptr)
+declare ptr @PyDict_GetItemWithError(ptr, ptr)
 
 define internal void @let_go(ptr %object) nounwind {
   %slot = alloca ptr
@@ -42,6 +45,46 @@ entry:
   %error_at = alloca ptr
   %trace_at = alloca ptr
   %value_at = alloca ptr
+  %methods_offset = load i64, ptr @dispatch_methods
+  %methods_at = getelementptr i8, ptr %self, i64 %methods_offset
+  %methods = load ptr, ptr %methods_at
+  %binds = icmp ne ptr %methods, null
+  %has_first = icmp sgt i64 %count, 0
+  %may_be_bound = and i1 %binds, %has_first
+  br i1 %may_be_bound, label %find_method, label %own
+find_method:
+  %instance = load ptr, ptr %arguments
+  %key = call ptr @PyLong_FromVoidPtr(ptr %instance)
+  %has_key = icmp ne ptr %key, null
+  br i1 %has_key, label %find_entry, label %no_key
+no_key:
+  call void @PyErr_Clear()
+  br label %own
+find_entry:
+  %pair = call ptr @PyDict_GetItemWithError(ptr %methods, ptr %key)
+  %is_known = icmp ne ptr %pair, null
+  br i1 %is_known, label %compare_instance, label %unknown_instance
+compare_instance:
+  %reference_at = getelementptr i8, ptr %pair, i64 24
+  %reference = load ptr, ptr %reference_at
+  %referent_at = getelementptr i8, ptr %reference, i64 $REFERENT
+  %referent = load ptr, ptr %referent_at
+  %is_same = icmp eq ptr %referent, %instance
+  br i1 %is_same, label %call_method, label %unknown_instance
+unknown_instance:
+  call void @let_go(ptr %key)
+  br label %own
+call_method:
+  %method_at = getelementptr i8, ptr %pair, i64 32
+  %method = load ptr, ptr %method_at
+  call void @retain(ptr %method)
+  call void @let_go(ptr %key)
+  %further = getelementptr ptr, ptr %arguments, i64 1
+  %fewer = sub i64 %count, 1
+  %of_method = call ptr @dispatch(ptr %method, ptr %further, i64 %fewer, ptr %names)
+  call void @let_go(ptr %method)
+  ret ptr %of_method
+own:
   %offset = load i64, ptr @dispatch_slot
   %place = getelementptr i8, ptr %self, i64 %offset
   %entries = load ptr, ptr %place
@@ -50,8 +93,7 @@ entry:
   %detour_at = load ptr, ptr @dispatch_detour
   %detour = load atomic i64, ptr %detour_at monotonic, align 8
   %usual = icmp eq i64 %detour, 0
-  %both = and i1 %there, %unnamed
-  %all = and i1 %both, %usual
+  %all = and i1 %there, %usual
   br i1 %all, label %try, label %slow
 try:
   call void @retain(ptr %entries)
@@ -68,13 +110,16 @@ gated:
   %state = load ptr, ptr %state_at
   %left = load i64, ptr %state
   %passes = icmp sgt i64 %left, 0
-  br i1 %passes, label %pass_gate, label %none
-pass_gate:
-  %lower = sub i64 %left, 1
-  store i64 %lower, ptr %state
   %form_at = getelementptr i64, ptr %state, i64 1
   %form = load i64, ptr %form_at
   %graphs = icmp eq i64 %form, 0
+  %is_plain_form = xor i1 %graphs, true
+  %takes_names = or i1 %unnamed, %is_plain_form
+  %goes_on = and i1 %passes, %takes_names
+  br i1 %goes_on, label %pass_gate, label %none
+pass_gate:
+  %lower = sub i64 %left, 1
+  store i64 %lower, ptr %state
   br i1 %graphs, label %graph, label %plainly
 graph:
   %asks_at = getelementptr i64, ptr %state, i64 2
@@ -116,7 +161,7 @@ plainly:
 call_plain:
   %plain_at = getelementptr ptr, ptr %items, i64 $PLAIN
   %plain = load ptr, ptr %plain_at
-  %result = call ptr @"PyObject_Vectorcall"(ptr %plain, ptr %arguments, i64 %count, ptr null)
+  %result = call ptr @"PyObject_Vectorcall"(ptr %plain, ptr %arguments, i64 %count, ptr %names)
   call void @let_go(ptr %entries)
   ret ptr %result
 look:

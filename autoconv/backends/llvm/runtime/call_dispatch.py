@@ -7,10 +7,15 @@ engine.native_entry). Entries are called in turn until one does not return NotIm
 2. nonzero if these call the plain function instead, unless graphs are being recorded;
 3. nonzero if calls stop while a context variable has a value by which floating-point errors do more than warn.
 
-`slow(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, that have keyword arguments, or
-that run while `detour` is not 0. An exception of an entry goes to `failed(self, entry, error, *args)`. Where the third
-number is not 0 and flags of floating-point errors are up after an entry, they are cleared, and the call's result is
-that of `flagged(self, entry, found, flags, *args)`. Flags of errors that NumPy is set to ignore do not count.
+A second slot, if it is filled, holds a mapping from identities of instances to pairs of a weak reference and an object
+of the same class: the method of that instance. A call whose first argument is such an instance is a call of its method
+with the other arguments.
+
+`slow(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, that have keyword arguments and
+do not go to the plain function, or that run while `detour` is not 0. An exception of an entry goes to `failed(self,
+entry, error, *args)`. Where the third number is not 0 and flags of floating-point errors are up after an entry, they
+are cleared, and the call's result is that of `flagged(self, entry, found, flags, *args)`. Flags of errors that NumPy is
+set to ignore do not count.
 
 NumPy's state is a capsule of a number that has an action for each kind of error, in three bits each (`has_actions`).
 Where a NumPy has another layout, calls stop while the variable has another value than its default.
@@ -20,6 +25,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -28,11 +34,13 @@ from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.protocol import Dispatch
 
 _DEFINITION, _OWNER, _BUFFER = 16, 24, 16  # offsets in bytes in a builtin function object (two) and a ctypes object
+_REFERENT, _FLAGS = 16, 168  # the same in a weak reference, and in a class
+_METHOD_DESCRIPTOR = 1 << 17  # Py_TPFLAGS_METHOD_DESCRIPTOR
 _MOST_ON_STACK = 1024  # arguments that are copied to the stack; more go to the heap
 FUNCTIONS = [
-    "dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_detour",
-    "dispatch_busy", "dispatch_variable", "dispatch_default", "dispatch_has_actions", "dispatch_flagged",
-    "taken_float_errors",
+    "dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_methods",
+    "dispatch_detour", "dispatch_busy", "dispatch_variable", "dispatch_default", "dispatch_has_actions",
+    "dispatch_flagged", "taken_float_errors",
 ]  # fmt: skip
 _GATE, _PLAIN, _ENTRIES = range(1, 4)  # positions in the tuple
 _BEYOND_WARNINGS = 0o6766  # bits of actions: a warning is 1, more is 2 to 5; graphs do not warn of underflow
@@ -41,8 +49,8 @@ _BEYOND_WARNINGS = 0o6766  # bits of actions: a warning is 1, more is 2 to 5; gr
 @functools.cache
 def text() -> str:
     dispatch = read(
-        "call_dispatch", DEFINITION=_DEFINITION, OWNER=_OWNER, BUFFER=_BUFFER, MOST_ON_STACK=_MOST_ON_STACK,
-        GATE=_GATE, PLAIN=_PLAIN, ENTRIES=_ENTRIES, BEYOND_WARNINGS=_BEYOND_WARNINGS,
+        "call_dispatch", DEFINITION=_DEFINITION, OWNER=_OWNER, BUFFER=_BUFFER, REFERENT=_REFERENT,
+        MOST_ON_STACK=_MOST_ON_STACK, GATE=_GATE, PLAIN=_PLAIN, ENTRIES=_ENTRIES, BEYOND_WARNINGS=_BEYOND_WARNINGS,
     )  # fmt: skip
     return f"{dispatch}\n{float_flags.text()}"
 
@@ -66,7 +74,7 @@ def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any
     _KEPT.extend((definition, dispatch))
     for name, value in (
         ("slow", id(dispatch.slow)), ("failed", id(dispatch.failed)), ("missing", id(NotImplemented)),
-        ("slot", dispatch.slot),
+        ("slot", dispatch.slot), ("methods", dispatch.methods),
         ("detour", ctypes.addressof(dispatch.detour)), ("busy", ctypes.addressof(dispatch.busy)),
         ("variable", id(dispatch.variable)), ("default", id(dispatch.default)), ("flagged", id(dispatch.flagged)),
         ("has_actions", dispatch.has_actions),
@@ -90,6 +98,19 @@ def is_dispatchable(entry: Any) -> bool:
     if type(entry) is not type(len) or not isinstance(own, tuple):
         return False
     return _word(at + _OWNER) == id(own) and _word(at + _DEFINITION) == ctypes.addressof(own[0])
+
+
+def mark_method_descriptor(kind: type) -> bool:
+    """Make Python call objects of a class with the instance, instead of binding them first, in calls of methods.
+
+    Return False, and change nothing, where classes or weak references do not have the expected layout.
+    """
+    flags, reference = ctypes.c_ulong.from_address(id(kind) + _FLAGS), weakref.ref(kind)
+    if flags.value != kind.__flags__ or _word(id(reference) + _REFERENT) != id(kind):
+        return False
+    flags.value |= _METHOD_DESCRIPTOR
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
+    return True
 
 
 def is_readable(cell: Any) -> bool:
