@@ -184,12 +184,6 @@ class IsNotConverted(Protocol):
     __autoconv_do_not_convert__: bool
 
 
-class KeepsKinds(Protocol):
-    """A function of this package that gives arrays for arrays, not tensors."""
-
-    __autoconv_keeps_kinds__: bool
-
-
 class IsReplay(Protocol):
     """A function that only runs a saved graph: its traces are counted apart from those of other such functions."""
 

@@ -192,3 +192,36 @@ def test_a_value_that_is_written_into_an_array_is_never_lost_silently(others):
             assert "through which no gradient flows" in str(error_)
         else:
             assert others == "w[0]" and found[0] == 2 * W[0]
+
+
+def test_transforms_of_compiled_functions_are_compiled_and_see_changes():
+    factors = [1.0]
+
+    @ac.compile
+    def scaled(w):
+        return factors[0] * (w**3).sum()
+
+    slope, curvature = ac.grad(scaled), ac.hessian(scaled)
+    for factors[0] in (1.0, 2.0):
+        for w in (W, W + 1.0):
+            np.testing.assert_allclose(slope(w), factors[0] * 3 * w**2, rtol=1e-12)
+            np.testing.assert_allclose(curvature(w), np.diag(factors[0] * 6 * w), rtol=1e-12)
+    assert "plain" not in slope.explain() + curvature.explain()
+    assert ac.grad(ac.grad(ac.compile(lambda a: a**3)))(2.0) == 12.0
+    assert isinstance(ac.grad(ac.compile(ac.reduce_sum))(ac.constant(W)), ac.Tensor)
+
+
+def test_writes_of_compiled_functions_are_differentiated():
+    @ac.compile
+    def smooth(w):
+        out = np.zeros(len(w))
+        out[0] = w[0]
+        for i in range(1, len(w)):
+            out[i] = 0.5 * out[i - 1] + w[i] ** 2
+        return out.sum()
+
+    steps = 1e-6 * np.eye(5)
+    wanted = [(smooth(W + h) - smooth(W - h)) / 2e-6 for h in steps]
+    slope = ac.grad(smooth)
+    for _ in range(2):
+        np.testing.assert_allclose(slope(W), wanted, rtol=1e-6)

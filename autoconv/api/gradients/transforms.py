@@ -11,6 +11,7 @@ import numpy as np
 from autoconv.api.gradients.accumulator import product
 from autoconv.api.gradients.dense_gradients import dense
 from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
+from autoconv.config import SETTINGS
 from autoconv.graph.dtypes import as_dtype
 from autoconv.operators.calls.call import call
 from autoconv.runtime.annotations import TensorLike
@@ -24,8 +25,10 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor, py
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
+from autoconv.tracing.api.function import Function as Compiled
 
 Function = Callable[..., Any]
+_SHOWN = ("__name__", "__qualname__", "__doc__")  # of a function in those that are made of it
 
 
 @kind_preserving
@@ -33,15 +36,35 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
     """Return the function that computes the value of `f`, a scalar, and its gradient by the argument `argnums`.
 
     For several positions the gradients are a tuple. Arguments are tensors, arrays and floats, or structures of them,
-    and each gradient is of the kind of its argument. `f` is any function of them, also one under `function` or
-    `compile`. The gradient with respect to an argument that `f` does not depend on is zero. Raises
-    TypeError for an argument that is not floating, a value that is not a scalar, or one that was computed outside of
-    autoconv.
+    and each gradient is of the kind of its argument. `f` is any function of them, also one under `function`; of
+    one under `compile` the result is under `compile`, too. The gradient with respect to an argument that `f` does not
+    depend on is zero. Raises TypeError for an argument that is not floating, a value that is not a scalar, or one that
+    was computed outside of autoconv.
 
     >>> autoconv.value_and_grad(lambda x: x**3)(2.0)
     (8.0, 12.0)
     """
 
+    return _compiled_as(f, _with_gradient(f, argnums, recompute_every))
+
+
+@kind_preserving
+def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
+    """Return the function that computes the gradient of `f`; see `value_and_grad`.
+
+    >>> autoconv.grad(lambda x: x**3)(2.0)
+    12.0
+    """
+    both = _with_gradient(f, argnums, recompute_every)
+
+    @_wraps(f)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        return both(*args, **kwargs)[1]
+
+    return _compiled_as(f, gradient)
+
+
+def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: int | None) -> Function:
     @_wraps(f)
     def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         all_arguments, wrt_arguments = _arguments(f, args, argnums)
@@ -58,22 +81,6 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
         return _of_kind(result, result), packed[0] if isinstance(argnums, int) else tuple(packed)
 
     return with_gradient
-
-
-@kind_preserving
-def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int | None = None) -> Function:
-    """Return the function that computes the gradient of `f`; see `value_and_grad`.
-
-    >>> autoconv.grad(lambda x: x**3)(2.0)
-    12.0
-    """
-    both = value_and_grad(f, argnums, recompute_every=recompute_every)
-
-    @_wraps(f)
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        return both(*args, **kwargs)[1]
-
-    return gradient
 
 
 @kind_preserving
@@ -98,7 +105,7 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
         found = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
         return map_structure(lambda g, x: _of_kind(g, x, *_arrays([result])), found, argument)
 
-    return derivatives
+    return _compiled_as(f, derivatives)
 
 
 @kind_preserving
@@ -130,7 +137,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
         found = outer.jacobian(slope, argument, unconnected_gradients=UnconnectedGradients.ZERO)
         return _of_kind(found, argument)
 
-    return second
+    return _compiled_as(f, second)
 
 
 @kind_preserving
@@ -185,7 +192,7 @@ def _wraps(f: Function) -> Callable[[Function], Function]:
     _check_callable(f)
 
     def wrap(transformed: Function) -> Function:
-        return kind_preserving(functools.wraps(f)(transformed))
+        return kind_preserving(functools.wraps(f, _SHOWN, ())(transformed))
 
     return wrap
 
@@ -193,6 +200,13 @@ def _wraps(f: Function) -> Callable[[Function], Function]:
 def _check_callable(f: Callable[..., Any]) -> None:
     if not callable(f):
         raise TypeError(f"derivatives are taken of a function, found {f!r}")
+
+
+def _compiled_as(f: Function, transform: Function) -> Function:
+    """Return the transform under `compile`, as one graph, where `f` is under it."""
+    if not isinstance(f, Compiled) or not f._contract.runs_plain or SETTINGS.disabled:
+        return transform
+    return Compiled(transform, f._contract, backend=f.backend)
 
 
 def _arrays(tensors: Iterable[Any]) -> list[ArrayTensor]:

@@ -1,18 +1,24 @@
-"""The mark of this package's functions whose results are of the kind of their arguments: arrays of arrays."""
+"""This package's functions whose results are of the kind of their arguments: arrays of arrays."""
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 _Marked = TypeVar("_Marked", bound=Callable[..., Any])
+_CODES: set[types.CodeType] = set()
 
 
 def kind_preserving(function: _Marked) -> _Marked:
-    """Mark a function that gives arrays for arrays, so that a trace of arrays may call it; it is not converted."""
-    function.__autoconv_keeps_kinds__ = True  # type: ignore[attr-defined]
-    function.__autoconv_do_not_convert__ = True  # type: ignore[attr-defined]
+    """Mark a function that gives arrays for arrays, so that a trace of arrays may call it."""
+    _CODES.add(function.__code__)
     return function
 
 
-__all__ = ["kind_preserving"]
+def is_kind_preserving(function: object) -> bool:
+    """Return whether a function, or the one that it wraps, is marked."""
+    return any(getattr(one, "__code__", None) in _CODES for one in (function, getattr(function, "__wrapped__", None)))
+
+
+__all__ = ["is_kind_preserving", "kind_preserving"]

@@ -34,6 +34,7 @@ from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.contracts import ITERATION, NODE
 from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
+from autoconv.runtime.support.kind_preserving import is_kind_preserving
 from autoconv.runtime.support.structure import is_structure, plain_kind, structure_parts
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -116,7 +117,7 @@ def allows_call(trace: Trace, function: Any) -> None:
     module = getattr(function, "__module__", None) or ""
     is_own = module.partition(".")[0] == "autoconv"
     trace.uses_tensors |= is_own
-    if getattr(function, "__autoconv_keeps_kinds__", False):
+    if is_kind_preserving(function):
         return
     if trace.arrays and is_own:
         raise RunPlain("autoconv's own functions make tensors of NumPy arrays")
