@@ -76,9 +76,11 @@ class _Lists:
             self._join(inputs[0], node.results[0])
             self._lengths.append((inputs[0], None))
             self._pushed += [(inputs[0], value.type) for value in inputs[1:]]
-        elif name == "list_set" and not node.attributes.get("resize"):
+        elif name == "list_set":
             self._join(inputs[0], node.results[0])
             self._pushed.append((inputs[0], inputs[2].type))
+            if node.attributes.get("resize"):
+                self._lengths.append((inputs[0], None))
         elif name == "list_stack" and _is_static(node.attributes.get("shape")):
             self._root(inputs[0])
             self._stacks.append(node)

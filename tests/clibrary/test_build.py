@@ -118,6 +118,22 @@ def test_gradients_of_loops_keep_their_values_in_lists(tmp_path):
         np.testing.assert_allclose(call(0.3, turns)["value"], expected, rtol=1e-12)
 
 
+def test_computed_sizes_and_positions_in_views(tmp_path):
+    def counted(x, i):
+        kinds, counts = np.unique(i, return_counts=True)
+        chosen = np.take_along_axis(x.reshape(3, 2), i, 1)
+        return {"kinds": kinds, "counts": counts, "chosen": chosen, "large": x[x > 2]}
+
+    x, i = np.arange(6.0).reshape(2, 3), np.array([[1], [0], [1]])
+    made = autoconv.clibrary.build(counted, "float64[2,3] int64[3,1]", to=tmp_path / "counted", contract="compile")
+    call = Caller(made)
+    for given in (x, -x):
+        for name, found in call(given, i).items():
+            np.testing.assert_array_equal(found, counted(given, i)[name])
+    with pytest.raises(Failed, match=r"test_build\.py:\d+: IndexError"):
+        call(x, i + 1)
+
+
 PROGRAM = """
 #include "shrunk.h"
 #include <stdio.h>

@@ -48,3 +48,10 @@ def test_a_reserved_list_without_a_shape_of_elements_has_a_form():
     (found,), word = portable.executed(module.text, [X], module.types)
     assert not word
     np.testing.assert_array_equal(found, filled(ac.constant(X)))
+
+
+def test_a_growing_list_without_a_shape_of_elements_has_a_form():
+    pytest.importorskip("onnxruntime")
+    model = ac.onnx.load(ac.onnx.export(ac.function(appended), ac.TensorSpec([None, 2])))
+    for rows in (1, 5):
+        np.testing.assert_array_equal(model(X[:rows]), X[:rows])

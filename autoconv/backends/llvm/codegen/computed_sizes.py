@@ -16,6 +16,7 @@ from autoconv.backends.llvm.codegen.memory.slice_bounds import resolved
 from autoconv.backends.llvm.codegen.registry import lowering
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, Position
+from autoconv.backends.llvm.target import abi
 from autoconv.graph.dimensions import ComputedSize, times
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
@@ -43,11 +44,18 @@ def _number(region: LoweringContext, value: Value) -> str:
 
 @lowering("sizes_of")
 def _write_sizes_of(region: LoweringContext, node: Node) -> None:
-    """Load the sizes of an array; one that is not C-contiguous is copied."""
+    """Load the sizes of an array; one that is not C-contiguous is copied. A library makes no such arrays."""
     out, body, (x,), (result,) = region.out, region.body, node.inputs, node.results
     last = region.uses[x] == 1
     own = body.own(region.take(x, last))
     shape: Any = result.shape
+    if not body.calls.has_python:
+        region.set(result, own)
+        dimensions = out.load("ptr", out.gep("i8", own.ir, abi.DIMENSIONS))
+        for axis, size in enumerate(shape):
+            if size in node.attributes["defines"]:
+                _define(region, size, out.load("i64", out.gep("i64", dimensions, axis)))
+        return
     place = out.alloca(f"[{len(shape)} x i64]")
     kind, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, result.dtype.numpy))
 

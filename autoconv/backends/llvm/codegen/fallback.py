@@ -72,8 +72,15 @@ class KernelCalls:
         return self.call_function(node, self.body.calls.kernel(node, self.call_sites, rarely, self._values.get))
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *more: Element) -> list[Native]:
-        """Call a Python function that takes the node's inputs, then `more` numbers, and returns the node's results."""
+        """Call a Python function that takes the node's inputs, then `more` numbers, and returns the node's results.
+
+        In a library it is an error code, and takes nothing.
+        """
         out, body = self.out, self.body
+        if not body.calls.has_python:
+            failed = out.call("call_python", function(out), "null", 0)
+            body.check(out.is_null(failed))
+            return [self._held(value, body.own(failed)) for value in node.results]
         count = len(node.inputs) + len(more)
         arguments = out.alloca(f"[{max(count, 1)} x ptr]")
         boxes: list[str] = []
@@ -189,7 +196,7 @@ class KernelCalls:
     def _held(self, value: Value, object_: Object) -> Native:
         if is_memory(value.type):
             return ndarray_memory(self, object_, value.type)  # type: ignore[arg-type]
-        if is_open(value.type):
+        if is_open(value.type) and self.body.calls.has_python:
             self._check_sizes(value, object_)
         if not is_scalar(value.type):
             return object_
