@@ -20,11 +20,16 @@ _SIMPLE = frozenset({"abs", "bool", "chr", "float", "hash", "id", "int", "len", 
 
 
 def may_have_parts(node: Any, numbers: Container[str] = ()) -> bool:
-    """Return whether an expression may be a tuple, list or object.
+    """Return whether an expression may be a tuple, list, object or complex number.
 
-    False for constants, strings, most arithmetic and the names in `numbers`.
+    False for other constants, strings, most arithmetic and the names in `numbers`.
     """
     return _may_be(_has_parts, node, numbers)
+
+
+def has_complex_constant(node: Any) -> bool:
+    """Return whether an expression holds a complex constant."""
+    return any(isinstance(part, gast.Constant) and type(part.value) is complex for part in walk(node))
 
 
 def _has_parts(node: Any, numbers: Container[str]) -> bool:
@@ -32,7 +37,9 @@ def _has_parts(node: Any, numbers: Container[str]) -> bool:
         if not isinstance(node.op, (gast.Add, gast.Mult)):
             return False
         return may_have_parts(node.left, numbers) and may_have_parts(node.right, numbers)
-    return not isinstance(node, (gast.Constant, gast.UnaryOp, gast.JoinedStr, gast.Compare))
+    if isinstance(node, gast.Constant):
+        return type(node.value) is complex
+    return not isinstance(node, (gast.UnaryOp, gast.JoinedStr, gast.Compare))
 
 
 def _may_be(kind: Callable[[Any, Container[str]], bool], node: Any, others: Container[str]) -> bool:

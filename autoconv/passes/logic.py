@@ -16,7 +16,7 @@ from typing import Any
 import gast
 
 from autoconv.analysis.immovable import cannot_be_deferred
-from autoconv.analysis.numbers import may_have_parts, number_names
+from autoconv.analysis.numbers import has_complex_constant, may_have_parts, number_names
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 
@@ -31,7 +31,10 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 def comparison(node: Any, numbers: Container[str] = ()) -> str | None:
     """Return the operator for a comparison, None if it stays; `numbers` are names that hold no containers."""
     result = _COMPARE.get(type(node.ops[0]))
-    if result is None and all(may_have_parts(side, numbers) for side in (node.left, *node.comparators)):
+    # The class of `1j == x` depends on the order of the operands, which methods of tensors do not see.
+    if result is None and (
+        has_complex_constant(node) or all(may_have_parts(side, numbers) for side in (node.left, *node.comparators))
+    ):
         result = _COMPARE_PARTS[type(node.ops[0])]
     return result
 

@@ -80,3 +80,17 @@ def test_the_larger_one_is_pythons_choice_where_there_are_nans():
         for k in (1.5, math.nan, -0.0):
             found, expected = (function(np.array(x), k) for function in (compiled, f))
             assert list(map(repr, map(float, found))) == list(map(repr, map(float, expected)))
+
+
+def test_a_complex_number_of_pythons_left_of_a_float64_gives_pythons_results():
+    def f(x, y, z):
+        a, b, c = np.clip(x, 0, 2), np.clip(y, 0, 2), x + 0
+        first = 1j == a, 1j != a, (1 + 0j) == c, 1j * a, 1j + a, 1j / a, 1j**a, z - a, z == a, 1j == b  # noqa: SIM300
+        return first, (a == 1j, a * 1j, 1j == x, 1j * x, 1j * np.float32(a), z * np.float64(2.0))  # noqa: SIM300
+
+    compiled = autoconv.compile(f)
+    for x, y in ((np.array(1.0), np.array(2)), (np.array(5.0), np.array(1))):
+        for z in (1j, 1 + 0j):
+            found, expected = compiled(x, y, z), f(x, y, z)
+            assert [described(list(part)) for part in found] == [described(list(part)) for part in expected]
+    assert "plain Python" not in compiled.explain(), compiled.explain()

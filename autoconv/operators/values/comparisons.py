@@ -35,7 +35,7 @@ from autoconv.runtime.objects.object_conversions import truth_of
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_methods import refuse_as_python
@@ -48,6 +48,8 @@ def eq(x: object, y: object) -> Any:
         return x == y
     if type(x).__eq__ is object.__eq__:
         check_identity(x, y)
+    if type(x) is complex and isinstance(y, Tensor):
+        return binary_dispatch.binary("equal", x, y)  # the method of `y` would not see which operand is the first
     answer = _of_parts("eq", x, y)
     return x == y if answer is NotImplemented else answer
 
@@ -57,6 +59,8 @@ def ne(x: object, y: object) -> Any:
         return x != y
     if type(x).__eq__ is object.__eq__:
         check_identity(x, y)
+    if type(x) is complex and isinstance(y, Tensor):
+        return binary_dispatch.binary("not_equal", x, y)  # the method of `y` would not see which operand is the first
     answer = _of_parts("ne", x, y)
     return x != y if answer is NotImplemented else answer
 

@@ -83,7 +83,7 @@ class SymbolicArray(TensorMethods):
     def __autoconv_fresh__(self, op: str, operands: Sequence[Any]) -> Any:
         """Apply a binary operator; the result is a new array."""
         check_broadcast(op, operands)
-        result = binary_dispatch.binary(op, *operands)
+        result = binary_dispatch.elementwise(op, *operands)
         if result is not NotImplemented:
             return fresh(result)
         if op in _REFLECTED and not any(hasattr(type(operand), _REFLECTED[op]) for operand in _others(operands)):

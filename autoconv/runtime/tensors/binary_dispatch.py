@@ -33,6 +33,11 @@ def binary(op_name: str, x: object, y: object) -> Any:
     if fresh is not None:  # a result computed from a mutable array is a new array
         operands = [as_tensor(v) if hasattr(type(v), "__autoconv_fresh__") else v for v in (x, y)]
         return fresh(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
+    return elementwise(op_name, x, _beside_python_complex(op_name, x, y))
+
+
+def elementwise(op_name: str, x: object, y: object) -> Any:
+    """Apply an operator to values of which none is an array in memory, as `binary` does."""
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         return NotImplemented
     if op_name == "multiply" and _are_scalar_and_list(x, y):
@@ -49,6 +54,25 @@ def binary(op_name: str, x: object, y: object) -> Any:
     elif op_name.startswith("bitwise") and _is_bool(x) and _is_bool(y):
         op_name = op_name.replace("bitwise", "logical")
     return apply(op_name, x, y)
+
+
+def _beside_python_complex(op_name: str, x: object, y: object) -> Any:
+    """Return `y`, or a Python float for a float64 of NumPy's to the right of a Python complex number.
+
+    `complex` computes with floats, and float64 is a subclass: the result is Python's, also of `==`.
+    """
+    if op_name not in _OF_COMPLEX or not _are_arrays(x, y):
+        return y
+    is_complex = type(x) is complex or (isinstance(x, Tensor) and x.weak and x.type.dtype.is_complex)
+    if not is_complex:
+        return y
+    if type(y) is np.float64:
+        return float(y)
+    is_number = isinstance(y, Tensor) and not y.weak and y.type.shape == () and y.type.dtype == float64
+    return apply("python_float", y) if is_number else y
+
+
+_OF_COMPLEX = frozenset({"add", "subtract", "multiply", "divide", "power", "equal", "not_equal"})
 
 
 def with_none(op_name: str, x: object) -> bool:
