@@ -12,7 +12,6 @@ def f(x):
 from __future__ import annotations
 
 import builtins
-import copy
 from typing import Any
 
 import gast
@@ -20,6 +19,7 @@ import gast
 from autoconv.analysis.immovable import cannot_be_deferred
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
+from autoconv.syntax.tree import copied
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -34,13 +34,13 @@ class Assertions(FunctionPass, statements_only=True):
         if node.msg is None:
             node.test = build.placed(build.operate("assertion", node.test), node.test)
         elif not cannot_be_deferred(node.msg):
-            message = self.context.mark(build.thunk(copy.deepcopy(node.msg)))
+            message = self.context.mark(build.thunk(copied(node.msg)))
             node.test = build.placed(build.operate("assertion", node.test, message), node.test)
         return node
 
     def visit_Raise(self, node: Any) -> Any:
         self.generic(node)
-        error, cause = node.exc, copy.deepcopy(node.cause)
+        error, cause = node.exc, copied(node.cause)
         if node.cause is not None and not isinstance(node.cause, gast.Constant):
             node.cause = build.wrapped("as_cause", node.cause)
         if _may_be_chosen(error):

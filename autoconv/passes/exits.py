@@ -27,7 +27,6 @@ tail moves into the other arm instead.
 
 from __future__ import annotations
 
-import copy
 import itertools
 from typing import Any
 
@@ -39,7 +38,7 @@ from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.exit_codes import ExitCode, Place, Remover, holds_exits, is_lowered, is_none, returns_of
 from autoconv.syntax import build
-from autoconv.syntax.tree import body_start, walk_statements
+from autoconv.syntax.tree import body_start, copied, walk_statements
 
 # Largest depth to which tails are moved into arms, and largest number of statements in a tail that is moved; others
 # are guarded. Each move indents the tail once more, so the text of a long function would grow faster than the function.
@@ -344,7 +343,7 @@ class FunctionExits:
         self.context.staged_tries[id(around)] = around
         instead = build.assign(place.code.name, build.name(code.name))
         place.code.writes.append(instead)
-        passed_on = self.context.mark(gast.If(copy.deepcopy(goes_on), [gast.Pass()], [instead]))
+        passed_on = self.context.mark(gast.If(copied(goes_on), [gast.Pass()], [instead]))
         return [build.placed(part, node) for part in (self._set(code, "NORMAL"), around, passed_on)], pending
 
     def _as_region(self, node: Any) -> Any:

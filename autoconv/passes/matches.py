@@ -27,7 +27,6 @@ def f(point):
 
 from __future__ import annotations
 
-import copy
 import functools
 from typing import Any
 
@@ -35,6 +34,7 @@ import gast
 
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
+from autoconv.syntax.tree import copied
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -91,7 +91,7 @@ class _Pattern:
         return _and(self.tests)
 
     def read(self, pattern: Any, subject: Any) -> None:
-        subject = copy.deepcopy(subject)
+        subject = copied(subject)
         kind = type(pattern).__name__.removeprefix("Match").lower()
         getattr(self, f"_{kind}")(pattern, subject)
 
@@ -105,7 +105,7 @@ class _Pattern:
         if pattern.pattern is not None:
             self.read(pattern.pattern, subject)
         if pattern.name is not None:
-            self.captures.append((_text(pattern.name), copy.deepcopy(subject)))
+            self.captures.append((_text(pattern.name), copied(subject)))
 
     def _or(self, pattern: Any, subject: Any) -> None:
         """Add the test of an or-pattern; with captures, its tests are repeated to select the captured values."""
@@ -120,7 +120,7 @@ class _Pattern:
             value = dict(parts[-1].captures)[name]
             for part in reversed(parts[:-1]):
                 condition = part.test() if part.tests else build.constant(True)
-                value = gast.IfExp(copy.deepcopy(condition), dict(part.captures)[name], value)
+                value = gast.IfExp(copied(condition), dict(part.captures)[name], value)
             self.captures.append((name, value))
 
     def _sequence(self, pattern: Any, subject: Any) -> None:
@@ -129,7 +129,7 @@ class _Pattern:
         count = build.constant(len(items) if star is None else len(items) - 1)
         extra = [] if star is None else [build.constant(True)]
         self.tests.append(build.operate("is_sequence", subject, count, *extra))
-        subject_again = functools.partial(copy.deepcopy, subject)
+        subject_again = functools.partial(copied, subject)
         for position, item in enumerate(items):
             if star is not None and position == star:
                 if item.name is not None:
@@ -144,11 +144,11 @@ class _Pattern:
 
     def _mapping(self, pattern: Any, subject: Any) -> None:
         keys = gast.Tuple(list(pattern.keys), gast.Load())
-        self.tests.append(build.operate("is_mapping", subject, copy.deepcopy(keys)))
+        self.tests.append(build.operate("is_mapping", subject, copied(keys)))
         for key, value in zip(pattern.keys, pattern.patterns, strict=True):
             self.read(value, gast.Subscript(subject, key, gast.Load()))
         if pattern.rest is not None:
-            rest = build.operate("rest_of", copy.deepcopy(subject), copy.deepcopy(keys))
+            rest = build.operate("rest_of", copied(subject), copied(keys))
             self.captures.append((_text(pattern.rest), rest))
 
     def _class(self, pattern: Any, subject: Any) -> None:
@@ -159,7 +159,7 @@ class _Pattern:
             extra.append(build.constant(len(pattern.patterns)))
         self.tests.append(build.operate("is_instance", subject, pattern.cls, *extra))
         for position, item in enumerate(pattern.patterns):
-            cls = copy.deepcopy(pattern.cls)
+            cls = copied(pattern.cls)
             self.read(item, build.operate("match_argument", subject, cls, build.constant(position)))
         for name, item in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
             self.read(item, gast.Attribute(subject, _text(name), gast.Load()))

@@ -12,7 +12,6 @@ zero-argument super, loop targets that are not names.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Container
 from typing import Any
 
@@ -25,7 +24,7 @@ from autoconv.passes.base import Context, FunctionPass, mangled
 from autoconv.passes.effects import as_index
 from autoconv.passes.linearise import Lineariser
 from autoconv.syntax import build
-from autoconv.syntax.tree import contains, walk, walk_scope
+from autoconv.syntax.tree import contains, copied, walk, walk_scope
 
 INPLACE = {
     gast.Add: "iadd", gast.Sub: "isub", gast.Mult: "imul", gast.MatMult: "imatmul", gast.Div: "itruediv",
@@ -203,7 +202,7 @@ class Normalise(FunctionPass):
         place = self._place_once(item, before, changing)
         before.append(build.assign(target, place))
         before.append(build.assign(changed, build.name(target)))
-        again = copy.deepcopy(place)
+        again = copied(place)
         again.ctx = gast.Store()
         behind.append(build.assign(again, build.operate("replaced", build.name(target), build.name(changed))))
         return lambda: build.name(changed)

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import gast
@@ -21,7 +20,16 @@ from autoconv.passes.base import Context
 from autoconv.passes.effects import as_index
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
-from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, Rewritten, Transformer, contains, walk, walk_scope
+from autoconv.syntax.tree import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    Rewritten,
+    Transformer,
+    contains,
+    copied,
+    walk,
+    walk_scope,
+)
 
 # Expressions that may be evaluated only once.
 _ONCE = (gast.Call, gast.Await, gast.Yield, gast.YieldFrom, gast.NamedExpr, *FUNCTIONS, *COMPREHENSIONS)
@@ -48,7 +56,7 @@ class PlainWrites(Transformer, statements_only=True):
         if len(node.targets) > 1 or (isinstance(target, gast.Subscript) and not simple):
             value = self._assign_fresh("value_", value, statements)
         for target in node.targets:
-            statements += self._store_target(target, copy.deepcopy(value))
+            statements += self._store_target(target, copied(value))
         return [build.placed(statement, node) for statement in statements]
 
     def visit_AnnAssign(self, node: Any) -> Any:
@@ -60,7 +68,7 @@ class PlainWrites(Transformer, statements_only=True):
         if not isinstance(node.target, gast.Subscript) or self._is_container(node.target):
             return node
         if _is_repeatable(node.target) and _is_repeatable(node.value):
-            return build.placed(self._attempt(node, copy.deepcopy(node)), node)
+            return build.placed(self._attempt(node, copied(node)), node)
         statements: list[Any] = []
         holder, target = self._evaluate_item(node.target, statements)
         item = self._assign_fresh("value_", gast.Subscript(holder.value, holder.slice, gast.Load()), statements)
@@ -105,11 +113,11 @@ class PlainWrites(Transformer, statements_only=True):
             now.ctx = base.ctx = gast.Load()
         elif isinstance(base, gast.Attribute) and not isinstance(base.value, gast.Name):
             base.value = self._assign_fresh("owner_", base.value, statements)
-        holder = self._assign_fresh("target_", copy.deepcopy(now), statements)
+        holder = self._assign_fresh("target_", copied(now), statements)
         index = target.slice
         if not isinstance(index, gast.Constant):
             index = self._assign_fresh("index_", as_index(index), statements)
-        return gast.Subscript(holder, index, gast.Store()), gast.Subscript(base, copy.deepcopy(index), gast.Store())
+        return gast.Subscript(holder, index, gast.Store()), gast.Subscript(base, copied(index), gast.Store())
 
     def _assign_fresh(self, stem: str, value: Any, statements: list[Any]) -> Any:
         """Assign the value to a fresh name, and return that."""
@@ -118,7 +126,7 @@ class PlainWrites(Transformer, statements_only=True):
         return build.name(name)
 
     def _write_item(self, plain: Any, again: Any, value: Any) -> Any:
-        statements = [gast.Assign([copy.deepcopy(target)], copy.deepcopy(value), None) for target in (plain, again)]
+        statements = [gast.Assign([copied(target)], copied(value), None) for target in (plain, again)]
         return self._attempt(*statements)
 
     def _attempt(self, plain: Any, again: Any) -> Any:

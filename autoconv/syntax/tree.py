@@ -146,7 +146,9 @@ def contains(node: gast.AST, kinds: type | tuple[type, ...]) -> bool:
 
 
 def copied(node: Any) -> Any:
-    """Return a deep copy of a tree, or of a list of trees."""
+    """Return a deep copy of a tree, of a list of trees, or of None."""
+    if node is None:
+        return None
     if node.__class__ is list:
         return [copied(item) if item.__class__ is list or isinstance(item, gast.AST) else item for item in node]
     new = node.__class__.__new__(node.__class__)
