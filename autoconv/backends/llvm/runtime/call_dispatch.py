@@ -11,8 +11,8 @@ A second slot, if it is filled, holds a mapping from identities of instances to 
 of the same class: the method of that instance. A call whose first argument is such an instance is a call of its method
 with the other arguments.
 
-`slow(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, that have keyword arguments and
-do not go to the plain function, or that run while `detour` is not 0. An exception of an entry goes to `failed(self,
+`slow(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, or that run while `detour` is not
+0. It also handles calls with keyword arguments that do not go to the plain function. An exception of an entry goes to `failed(self,
 entry, error, *args)`. Where the third number is not 0 and flags of floating-point errors are up after an entry, they
 are cleared, and the call's result is that of `flagged(self, entry, found, flags, *args)`. Flags of errors that NumPy is
 set to ignore do not count.
