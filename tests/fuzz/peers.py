@@ -6,8 +6,9 @@ Two kinds of programs: "arrays" compute with whole arrays, "loops" go over their
 has arrays of up to 10^3, 10^5 and 10^6 numbers, where plain Python takes at most a second a call; some arrays are in
 Fortran order, transposed or `[::2]`. Every call is timed on its own, on equal arguments, NumPy's and ours in turns;
 the best of each counts, on one thread. Results and arguments are compared. What is behind by more than 5 % is timed
-twice more, and the median counts. Every fourth program of whole arrays is run by JAX as well, where it is installed
-and takes it.
+twice more, and the median counts. Every fourth program is run by JAX (whole arrays), Numba and clang (loops over
+float64 and int64) as well, every twentieth by torch.compile, where they are installed and take it: see
+measured/peers.py.
 
 A ratio is NumPy's time over ours: below 1 we are slower. The graph is measured, however slow it is; `--tiers auto`
 measures what a user gets, after the calls that choose between the graph and plain Python. Results are kept in a file,
@@ -121,10 +122,7 @@ def report(found: list[dict[str, Any]], options: argparse.Namespace) -> None:
                 f"{name:12}{len(ones):9}{mean:8.2f}{shares[0]:9.1%}{shares[1]:7.1%}"
                 + "".join(f"{c:8.2f}" for c in cuts)
             )
-    beside = [one["jax"] for one in measured if one.get("jax")]
-    if beside:
-        mean = math.exp(statistics.fmean(map(math.log, beside)))
-        print(f"JAX: {len(beside)} programs, its time over ours {mean:.2f}, behind {sum(r < EVEN for r in beside)}")
+    report_peers(measured)
     for one in measured[: options.worst]:
         if one["ratio"] < EVEN:
             worker = Worker(options)
@@ -132,6 +130,21 @@ def report(found: list[dict[str, Any]], options: argparse.Namespace) -> None:
             worker.close()
             print(f"--- program {one['number']}: {one['ratio']:.2f}, {one['way']}, {one['dtype']} {one['shapes']}")
             print(small.get("source", one["source"]), flush=True)
+
+
+def report_peers(measured: list[dict[str, Any]]) -> None:
+    """Print how each peer's time compares with ours, and the best of NumPy and the peers."""
+    for peer in sorted({peer for one in measured for peer in one.get("peers", ())}):
+        print_beside(peer, [one["peers"][peer] for one in measured if peer in one.get("peers", ())])
+    best = [min(one["ratio"], *one["peers"].values()) for one in measured if one.get("peers")]
+    if best:
+        print_beside("the best", best)
+
+
+def print_beside(name: str, ratios: list[float]) -> None:
+    mean = math.exp(statistics.fmean(map(math.log, ratios)))
+    behind, far = (sum(ratio < limit for ratio in ratios) for limit in (EVEN, 0.8))
+    print(f"{name}: {len(ratios)} programs, its time over ours {mean:.2f}, behind {behind}, below 0.8 {far}")
 
 
 _CLASSES = (10**3, 10**5, 10**6)

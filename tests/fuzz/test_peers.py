@@ -1,10 +1,12 @@
 """The fuzzer of performance measures, keeps and reports; its figures are for runs on a quiet machine."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 _HERE = Path(__file__).parent
@@ -35,3 +37,24 @@ def test_programs_agree_and_results_are_kept(kind, tmp_path):
     assert kept["status"] == "measured" and kept["ratio"] > 0
     (tmp_path / "results").write_text(json.dumps(kept | {"ratio": 123.0}) + "\n")
     assert "123.00" in run(kind, tmp_path / "results").stdout
+
+
+@pytest.mark.skipif(shutil.which("clang") is None, reason="needs clang")
+def test_programs_in_c_compute_what_numpy_does():
+    sys.path.insert(0, str(_HERE))
+    from measured import c_loops, cases
+
+    compared = 0
+    for number in (0, 3, 9, 10, 13, 16):
+        case = cases.drawn_case(number, "loops")
+        case.sizes = (30, 20)
+        arguments = case.arguments()
+        with np.errstate(all="ignore"):
+            expected = cases.made(case.source, f"<in C {number}>")(*arguments), arguments[:3]
+        measured = c_loops.measured(case.source, case.dtype, case.arguments(), 2)
+        if measured is not None:
+            (s, t, *arrays), written = measured[1]
+            found = ((np.float64(s), t, *arrays), written)
+            assert cases.alike(((np.float64(expected[0][0]), *expected[0][1:]), expected[1]), found)
+            compared += 1
+    assert compared

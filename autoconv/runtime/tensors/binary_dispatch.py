@@ -37,7 +37,7 @@ def binary(op_name: str, x: object, y: object) -> Any:
 
 
 def elementwise(op_name: str, x: object, y: object) -> Any:
-    """Apply an operator to values of which none is an array in memory, as `binary` does."""
+    """Do what `binary` does, for values among which there is no array in memory."""
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         return NotImplemented
     if op_name == "multiply" and _are_scalar_and_list(x, y):

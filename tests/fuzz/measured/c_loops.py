@@ -1,0 +1,226 @@
+"""Programs of the kind "loops" as C, compiled by clang: the time that a C compiler reaches for the same loops."""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+DTYPES = {"float64": "double", "int64": "I"}  # of the arrays: NumPy computes others in types that C has not
+_OPERATORS: dict[type, str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<",
+    ast.RShift: ">>", ast.Gt: ">", ast.Lt: "<", ast.Eq: "==", ast.GtE: ">=", ast.LtE: "<=", ast.NotEq: "!=",
+}  # fmt: skip
+_HEAD = """\
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+typedef long long I;
+static inline I floor_mod(I a, I b) { I r = a % b; return r && (r < 0) != (b < 0) ? r + b : r; }
+static inline I floor_div(I a, I b) { return (a - floor_mod(a, b)) / b; }
+static inline double max_double(double a, double b) { return a > b ? a : b; }
+static inline double min_double(double a, double b) { return a < b ? a : b; }
+static inline I max_I(I a, I b) { return a > b ? a : b; }
+static inline I min_I(I a, I b) { return a < b ? a : b; }
+"""
+_MEASURE = """
+double measure(I rounds, I n, I m, const T *x0, const T *y0, const T *A0, T *x, T *y, T *A, const I *places,
+               const I *bits, I k, double *s, I *t, T *out, double *B, I *counts) {
+    double best = 1e300;
+    for (I round = 0; round < rounds; round++) {
+        memcpy(x, x0, n * sizeof(T)); memcpy(y, y0, n * sizeof(T)); memcpy(A, A0, n * m * sizeof(T));
+        struct timespec start, end;
+        T *made; double *matrix; I *numbers;
+        clock_gettime(CLOCK_MONOTONIC, &start);
+        program(n, m, x, y, A, places, bits, k, s, t, &made, &matrix, &numbers);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        double seconds = (end.tv_sec - start.tv_sec) + 1e-9 * (end.tv_nsec - start.tv_nsec);
+        if (seconds < best) best = seconds;
+        memcpy(out, made, n * sizeof(T)); memcpy(B, matrix, n * m * sizeof(double));
+        memcpy(counts, numbers, n * sizeof(I));
+        free(made); free(matrix); free(numbers);
+    }
+    return best;
+}
+"""
+
+
+class Writer:
+    """Writes one program in C. `types` are those of its names: "double", "I", or an array's with a star."""
+
+    def __init__(self, dtype: str) -> None:
+        self._element = DTYPES[dtype]
+        arrays = dict.fromkeys(("x", "y", "A", "out"), "T*") | dict.fromkeys(("places", "bits", "counts"), "I*")
+        self.types = arrays | {"B": "double*", "n": "I", "m": "I", "k": "I"}
+        self._declared: list[str] = []
+        self._freed: list[str] = []
+
+    def text(self, source: str) -> str:
+        """Return the program and the function that measures it."""
+        (function,) = ast.parse(source).body
+        assert isinstance(function, ast.FunctionDef)
+        body = [line for statement in function.body for line in self.statement(statement)]
+        head = (
+            "static __attribute__((noinline)) void program(I n, I m, T *x, T *y, T *A, const I *places, const I *bits, "
+            "I k, double *s_result, I *t_result, T **out_result, double **B_result, I **counts_result) {"
+        )
+        return "\n".join([_HEAD, f"typedef {self._element} T;", head, *self._declared, *body, "}", _MEASURE])
+
+    # ---- statements
+
+    def statement(self, node: ast.stmt) -> list[str]:
+        writer = getattr(self, f"_{type(node).__name__.lower()}")
+        lines: list[str] = writer(node)
+        return lines
+
+    def _block(self, statements: Sequence[ast.stmt]) -> list[str]:
+        return ["{", *(line for statement in statements for line in self.statement(statement)), "}"]
+
+    def _assign(self, node: ast.Assign) -> list[str]:
+        (target,) = node.targets
+        if isinstance(target, ast.Tuple):
+            if isinstance(node.value, ast.Attribute):  # n, m = A.shape
+                return []
+            assert isinstance(node.value, ast.Tuple)
+            first, second = (self.expression(part)[0] for part in node.value.elts)
+            to_first, to_second = (self.expression(part)[0] for part in target.elts)
+            return [f"{{ T first = {first}, second = {second}; {to_first} = first; {to_second} = second; }}"]
+        if isinstance(target, ast.Name) and isinstance(node.value, ast.Call) and "zeros" in ast.unparse(node.value):
+            count = "n * m" if target.id == "B" else "n"
+            kind = self.types.setdefault(target.id, "I*")
+            if target.id not in ("out", "B", "counts"):
+                self._freed.append(target.id)
+            return [f"{kind} {target.id} = calloc({count} + 1, sizeof(*{target.id}));"]
+        value, kind = self.expression(node.value)
+        if isinstance(target, ast.Name) and target.id not in self.types:
+            self.types[target.id] = kind
+            self._declared.append(f"{kind} {target.id};")
+        return [f"{self.expression(target)[0]} = {value};"]
+
+    def _augassign(self, node: ast.AugAssign) -> list[str]:
+        return [f"{self.expression(node.target)[0]} {_OPERATORS[type(node.op)]}= {self.expression(node.value)[0]};"]
+
+    def _for(self, node: ast.For) -> list[str]:
+        assert isinstance(node.iter, ast.Call) and isinstance(node.target, ast.Name)
+        bounds = [self.expression(bound)[0] for bound in node.iter.args]
+        begin, end = ("0", bounds[0]) if len(bounds) == 1 else bounds[:2]
+        step = bounds[2] if len(bounds) == 3 else "1"
+        name, sign = node.target.id, ">" if step.strip("()").startswith("-") else "<"
+        self.types[name] = "I"
+        return [f"for (I {name} = {begin}; {name} {sign} {end}; {name} += {step})", *self._block(node.body)]
+
+    def _while(self, node: ast.While) -> list[str]:
+        return [f"while ({self.expression(node.test)[0]})", *self._block(node.body)]
+
+    def _if(self, node: ast.If) -> list[str]:
+        lines = [f"if ({self.expression(node.test)[0]})", *self._block(node.body)]
+        return [*lines, "else", *self._block(node.orelse)] if node.orelse else lines
+
+    def _break(self, node: ast.Break) -> list[str]:
+        return ["break;"]
+
+    def _continue(self, node: ast.Continue) -> list[str]:
+        return ["continue;"]
+
+    def _return(self, node: ast.Return) -> list[str]:
+        results = [f"*{name}_result = {name};" for name in ("s", "t", "out", "B", "counts")]
+        return [*results, *(f"free({name});" for name in self._freed)]
+
+    # ---- expressions: their text and type
+
+    def expression(self, node: ast.expr) -> tuple[str, str]:
+        writer = getattr(self, f"_{type(node).__name__.lower()}")
+        found: tuple[str, str] = writer(node)
+        return found
+
+    def _name(self, node: ast.Name) -> tuple[str, str]:
+        return node.id, self.types[node.id].replace("T", self._element)
+
+    def _constant(self, node: ast.Constant) -> tuple[str, str]:
+        return (f"{node.value}LL", "I") if isinstance(node.value, int) else (repr(node.value), "double")
+
+    def _subscript(self, node: ast.Subscript) -> tuple[str, str]:
+        name, kind = self.expression(node.value)
+        if isinstance(node.slice, ast.Tuple):
+            row, column = (self.expression(index)[0] for index in node.slice.elts)
+            return f"{name}[({row}) * m + ({column})]", kind[:-1]
+        return f"{name}[{self.expression(node.slice)[0]}]", kind[:-1]
+
+    def _unaryop(self, node: ast.UnaryOp) -> tuple[str, str]:
+        text, kind = self.expression(node.operand)
+        return f"(-{text})", kind
+
+    def _binop(self, node: ast.BinOp) -> tuple[str, str]:
+        (left, one), (right, other) = self.expression(node.left), self.expression(node.right)
+        if isinstance(node.op, ast.Div):
+            return f"((double)({left}) / ({right}))", "double"
+        if isinstance(node.op, (ast.FloorDiv, ast.Mod)):
+            return f"floor_{'mod' if isinstance(node.op, ast.Mod) else 'div'}({left}, {right})", "I"
+        return f"({left} {_OPERATORS[type(node.op)]} {right})", _joined(one, other)
+
+    def _compare(self, node: ast.Compare) -> tuple[str, str]:
+        left, right = self.expression(node.left)[0], self.expression(node.comparators[0])[0]
+        return f"({left} {_OPERATORS[type(node.ops[0])]} {right})", "I"
+
+    def _boolop(self, node: ast.BoolOp) -> tuple[str, str]:
+        joint = " && " if isinstance(node.op, ast.And) else " || "
+        return f"({joint.join(self.expression(value)[0] for value in node.values)})", "I"
+
+    def _ifexp(self, node: ast.IfExp) -> tuple[str, str]:
+        test, (one, kind), (other, kind_of_other) = (
+            self.expression(node.test)[0], self.expression(node.body), self.expression(node.orelse),
+        )  # fmt: skip
+        return f"({test} ? {one} : {other})", _joined(kind, kind_of_other)
+
+    def _call(self, node: ast.Call) -> tuple[str, str]:
+        name = ast.unparse(node.func).removeprefix("np.")
+        parts = [self.expression(argument) for argument in node.args]
+        kind = _joined(*(kind for _, kind in parts))
+        texts = ", ".join(text for text, _ in parts)
+        if name == "abs":
+            return f"{'fabs' if kind == 'double' else 'llabs'}({texts})", kind
+        if name == "int":
+            return f"((I)({texts}))", "I"
+        if name in ("max", "min", "maximum"):
+            return f"{name[:3]}_{kind}({texts})", kind
+        return f"{name}({texts})", "double"
+
+
+def _joined(*kinds: str) -> str:
+    return "double" if "double" in kinds else "I"
+
+
+def measured(source: str, dtype: str, arguments: Sequence[Any], rounds: int) -> tuple[float, Any] | None:
+    """Return the best seconds of a call in C, and its results as Python has them; None where C has no such program.
+
+    `arguments` are those of the program, its arrays contiguous in C's order.
+    """
+    clang = shutil.which("clang")
+    x, y, A, places, bits, k = arguments
+    arrays = [x, y, A]
+    if clang is None or dtype not in DTYPES or not all(array.flags.c_contiguous for array in arrays):
+        return None
+    n, m = A.shape
+    with tempfile.TemporaryDirectory() as folder:
+        text, library = Path(folder, "program.c"), Path(folder, "program.so")
+        text.write_text(Writer(dtype).text(source))
+        flags = ["-O3", "-march=native", "-fwrapv", "-shared", "-fPIC", "-w"]
+        subprocess.run([clang, *flags, "-o", library, text, "-lm"], check=True, capture_output=True)
+        measure = ctypes.CDLL(str(library)).measure
+    measure.restype = ctypes.c_double
+    s, t = ctypes.c_double(), ctypes.c_longlong()
+    copies = [array.copy() for array in arrays]
+    results = [np.empty(n, x.dtype), np.empty((n, m)), np.empty(n, np.int64)]
+    given = [ctypes.c_void_p(array.ctypes.data) for array in (*arrays, *copies, places, bits)]
+    sizes = [ctypes.c_longlong(number) for number in (rounds, n, m)]
+    ends = [ctypes.c_void_p(array.ctypes.data) for array in results]
+    seconds = measure(*sizes, *given, ctypes.c_longlong(k), ctypes.byref(s), ctypes.byref(t), *ends)
+    return seconds, ((s.value, t.value, *results), copies)
