@@ -21,7 +21,6 @@ from autoconv.operators.regions.layout import (
     Variant,
     home_of,
     layout_of,
-    leaf_types,
 )
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.marshalling import emit, rebuild
@@ -63,7 +62,7 @@ def load_handler_value(
     frame: Any, position: int, layouts: Sequence[Layout], name: str, before: object, contract: Contract
 ) -> Any:
     """Return the last value stored, which has one of `layouts`; `before` if there was none."""
-    layouts = [arm for layout in layouts for arm in (layout.arms if isinstance(layout, Arms) else (layout,))]
+    layouts = [arm for layout in layouts for arm in layout.alternatives]
     assigned = [layout for layout in layouts if not _is_undefined(layout)]
     joined: Layout = NEVER
     for layout in assigned or layouts:
@@ -75,13 +74,13 @@ def load_handler_value(
         if isinstance(layout, Static) and region is not None and is_owned(layout.value, region):
             box(layout.value)  # refuses objects that were not stored
     stored = record_object("object_method", [frame, position, _boxable(before, name)], name="get")
-    is_number = isinstance(joined, Leaf) and joined.wrap is None and isinstance(joined.type, TensorType)
+    number = _number_type(joined)
     if len(assigned) == len(layouts):
-        return unboxed(stored, joined.type) if is_number else stored  # type: ignore[union-attr,arg-type]
+        return stored if number is None else unboxed(stored, number)
     absent = record_object("object_isinstance", [stored], kinds=NotAssigned)
     tag = record_object("object_index", [absent])
-    if is_number:
-        arms = [lambda: (NEVER,), lambda: (unboxed(stored, joined.type),)]  # type: ignore[union-attr,arg-type]
+    if number is not None:
+        arms = [lambda: (NEVER,), lambda: (unboxed(stored, number),)]
         (stored,) = stage_arms(absent, arms, [], (name,))
     elif isinstance(joined, Static):
         stored = joined.value
@@ -128,8 +127,8 @@ def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, 
     number = unboxed(apply_object("getitem", result, 0), TensorType(int64, (), True))
 
     def read(layout: Layout) -> tuple[Any]:
-        items = [apply_object("getitem", result, n + 1) for n, _ in enumerate(leaf_types(layout))]
-        types = leaf_types(layout)
+        items = [apply_object("getitem", result, n + 1) for n, _ in enumerate(layout.types())]
+        types = layout.types()
         values = [unboxed(x, t) if isinstance(t, TensorType) else x for x, t in zip(items, types, strict=True)]
         return (rebuild(layout, iter([value.value_in_graph for value in values])),)
 
@@ -175,13 +174,20 @@ def refuse_changed(contents_before: Sequence[tuple[Any, Any]], name: str) -> Non
             )
 
 
+def _number_type(layout: Layout) -> TensorType | None:
+    """Return the type of a number or tensor in the graph; None of another layout."""
+    if isinstance(layout, Leaf) and layout.wrap is None and isinstance(layout.type, TensorType):
+        return layout.type
+    return None
+
+
 def _is_by_value(layout: Layout) -> bool:
     """Return whether a layout is immutable: numbers, tensors, static values, and tuples of such."""
     if isinstance(layout, Leaf):
-        return layout.wrap is None and isinstance(layout.type, TensorType)
+        return _number_type(layout) is not None
     if isinstance(layout, Parts):
         return layout.kind not in (list, dict, set) and all(map(_is_by_value, layout.parts))
-    return isinstance(layout, Static) or (isinstance(layout, Arms) and all(map(_is_by_value, layout.arms)))
+    return isinstance(layout, (Static, Arms)) and all(map(_is_by_value, layout.children))
 
 
 def kept_layout(value: object, region: Region) -> Layout:

@@ -20,7 +20,7 @@ from autoconv.operators.regions.container_promotion import (
     refuse_changed_copies,
     unnoted_changes,
 )
-from autoconv.operators.regions.layout import NEVER, Layout, Never, leaf_types
+from autoconv.operators.regions.layout import NEVER, Layout, Never
 from autoconv.operators.regions.layout_join import join_layouts, joined_objects
 from autoconv.operators.regions.marshalling import absent, emit, rebuild
 from autoconv.operators.regions.raised_errors import record_raise
@@ -139,7 +139,7 @@ class Recursion(Call):
             self.wanted_kept[position] = join_layouts(self.wanted_kept[position], now, spot.name, region.contract)
         if self.wanted != self.assumed or self.wanted_kept != self.kept:  # the next round records the call
             layouts = [self.result, *self.kept]
-            leaves = iter([absent(leaf, region) for layout in layouts for leaf in leaf_types(layout)])
+            leaves = iter([absent(leaf, region) for layout in layouts for leaf in layout.types()])
             return self._received(leaves, region)
         return self._record_call(values, region)
 
@@ -227,7 +227,7 @@ class Recursion(Call):
         self.graph, self.suspends = inner.graph, False
         values = []
         for layout in (*self.assumed, *self.kept):
-            leaves = [inner.graph.add_parameter(leaf, "argument") for leaf in leaf_types(layout)]
+            leaves = [inner.graph.add_parameter(leaf, "argument") for leaf in layout.types()]
             values.append(rebuild(layout, iter(leaves)))
         for outer in self.captures:
             inner.lift(outer)
@@ -281,7 +281,7 @@ class Recursion(Call):
             inputs,
             {"name": self.name, "recursive": True},
             regions=[self.graph],
-            types=[leaf for layout in layouts for leaf in leaf_types(layout)],
+            types=[leaf for layout in layouts for leaf in layout.types()],
             shown="StatefulPartitionedCall",
         )
         for stores in region.trace.stores:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -29,8 +29,36 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 
+class Layout:
+    """Base of the kinds of layouts; `field` names the field of its children, if it has some."""
+
+    __slots__ = ()
+
+    field: ClassVar[str] = ""
+
+    @property
+    def children(self) -> tuple[Layout, ...]:
+        """The layouts of the parts of a value, or of its alternatives."""
+        return getattr(self, self.field) if self.field else ()
+
+    @property
+    def alternatives(self) -> tuple[Layout, ...]:
+        """The arms of a variant; any other layout by itself."""
+        return (self,)
+
+    def types(self) -> Iterator[Type]:
+        """Yield the types of the graph values, in order."""
+        for child in self.children:
+            yield from child.types()
+
+    def with_children(self, change: Callable[[Layout], Layout]) -> Layout:
+        """Return the layout with each child changed."""
+        whole: Any = self
+        return dataclasses.replace(whole, **{self.field: tuple(map(change, self.children))}) if self.field else self
+
+
 @dataclass(frozen=True, slots=True)
-class Static:
+class Static(Layout):
     """The same Python object on all paths."""
 
     value: Any
@@ -43,7 +71,7 @@ class Static:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Layout):
     """One graph value; `wrap` builds the Python object around it (None: a tensor).
 
     A wrap is a hashable callable. Where two paths have different ones, `wrap.joined(other)` is the wrap that holds
@@ -53,10 +81,15 @@ class Leaf:
     type: Type
     wrap: Any = None
 
+    def types(self) -> Iterator[Type]:
+        yield self.type
+
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Layout):
     """A structure, taken apart one level; the kind of a composite tensor is its type spec."""
+
+    field: ClassVar[str] = "parts"
 
     kind: Any
     keys: tuple[Any, ...] | None
@@ -64,8 +97,10 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Layout):
     """An object that traced code created, by its attributes. `shared`: it may have aliases."""
+
+    field: ClassVar[str] = "parts"
 
     kind: type
     keys: tuple[str, ...]
@@ -74,7 +109,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
+class Grown(Layout):
     """A list of run-time length: one tensor list for each graph value of an element.
 
     An element without graph values is represented by the length alone.
@@ -82,20 +117,33 @@ class Grown:
 
     element: Layout
 
+    def types(self) -> Iterator[Type]:
+        inner = list(self.element.types())
+        yield from map(ListType, inner) if inner else [weak_type(0)]
+
 
 @dataclass(frozen=True, slots=True)
-class Arms:
+class Arms(Layout):
     """A variant: a tag, and the payloads of all arms."""
+
+    field: ClassVar[str] = "arms"
 
     arms: tuple[Layout, ...]
 
+    @property
+    def alternatives(self) -> tuple[Layout, ...]:
+        return self.arms
+
+    def types(self) -> Iterator[Type]:
+        yield weak_type(0)
+        for arm in self.arms:
+            yield from arm.types()
+
 
 @dataclass(frozen=True, slots=True)
-class Never:
+class Never(Layout):
     """The result of an arm that always raises: the bottom of the lattice."""
 
-
-Layout = Static | Leaf | Parts | Instance | Grown | Arms | Never
 
 NEVER = Never()
 
@@ -268,22 +316,6 @@ def is_array_layout(layout: Layout) -> bool:
 
 def is_object_layout(layout: Layout) -> bool:
     return isinstance(layout, Leaf) and isinstance(layout.type, ObjectType)
-
-
-def leaf_types(layout: Layout) -> Iterator[Type]:
-    """Yield the types of a layout's graph values, in order."""
-    if isinstance(layout, Leaf):
-        yield layout.type
-    elif isinstance(layout, (Parts, Instance)):
-        for part in layout.parts:
-            yield from leaf_types(part)
-    elif isinstance(layout, Grown):
-        inner = list(leaf_types(layout.element))
-        yield from map(ListType, inner) if inner else [weak_type(0)]
-    elif isinstance(layout, Arms):
-        yield weak_type(0)
-        for arm in layout.arms:
-            yield from leaf_types(arm)
 
 
 def as_value(value: object, region: Region) -> Value:

@@ -292,8 +292,8 @@ _MOST_ARMS = 6
 
 
 def _join_arms(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
-    arms = list(first.arms if isinstance(first, Arms) else (first,))
-    for layout in second.arms if isinstance(second, Arms) else (second,):
+    arms = list(first.alternatives)
+    for layout in second.alternatives:
         for index, arm in enumerate(arms):
             is_same_number = not contract.python_numbers or number_kind(arm) == number_kind(layout)
             if is_same_arm(arm, layout) and is_same_number:

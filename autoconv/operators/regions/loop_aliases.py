@@ -66,7 +66,7 @@ def _identity_layout(layout: Layout, later: Layout, values: Sequence[Any], name:
     """Return a layout in which containers from before the loop keep their identity."""
     if region.contract.keeps_identity:
         return Leaf(ObjectType(), as_object)
-    arms = [arm for each in (layout, later) for arm in (each.arms if isinstance(each, Arms) else (each,))]
+    arms = [arm for each in (layout, later) for arm in each.alternatives]
     containers = dict.fromkeys(filter(is_container, arms))
     if not containers:
         raise StagingError(
@@ -78,7 +78,7 @@ def _identity_layout(layout: Layout, later: Layout, values: Sequence[Any], name:
         if not is_container(arm):
             rest = join_layouts(rest, arm, name, region.contract)
     rest = _settled_layout(rest, name, region)
-    others = rest.arms if isinstance(rest, Arms) else () if rest is NEVER else (rest,)
+    others = () if rest is NEVER else rest.alternatives
     return Arms((*containers, *others))
 
 
@@ -93,7 +93,7 @@ def _several_times(values: Sequence[Any], region: Region) -> Iterator[Any]:
 
 def _containers(value: object, layout: Layout, region: Region | None = None) -> Iterator[Any]:
     """Yield the containers in a value that the layout rebuilds as new ones."""
-    arms = layout.arms if isinstance(layout, Arms) else (layout,)
+    arms = layout.alternatives
     for part in value.values if type(value) is Variant else (value,):
         if type(part) is TracedList and items_of(part) is not None and Static(part) not in arms:
             yield part

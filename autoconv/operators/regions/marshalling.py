@@ -28,7 +28,6 @@ from autoconv.operators.regions.layout import (
     holds_made_here,
     is_container,
     layout_of,
-    leaf_types,
     made_here,
     opened,
     take_apart,
@@ -54,7 +53,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 def emit(value: object, layout: Layout, region: Region) -> list[Value]:
     """Return the graph values that represent `value` in `layout`; record the conversions in `region`."""
     if isinstance(value, Never):
-        return [absent(leaf, region) for leaf in leaf_types(layout)]
+        return [absent(leaf, region) for leaf in layout.types()]
     if isinstance(layout, (Static, Never)):
         return []
     if isinstance(layout, Leaf):
@@ -76,6 +75,7 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
             )
         by_name = zip(layout.keys, layout.parts, strict=True)
         return [v for key, part in by_name for v in emit(attributes[key], part, region)]
+    assert isinstance(layout, Arms)
     return _emit_arms(value, layout, region)
 
 
@@ -94,7 +94,7 @@ def _emit_list(value: Any, layout: Grown, region: Region) -> list[Value]:
 def empty_lists(layout: Grown, region: Region) -> list[Value]:
     """Return the graph values of an empty list."""
     lists = []
-    for type_ in leaf_types(layout.element):
+    for type_ in layout.element.types():
         if not isinstance(type_, TensorType):
             raise StagingError(
                 "a list inside of a list has a length known only at run time", current_place(),
@@ -169,7 +169,7 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
         if index in values:
             result += emit(values[index], arm, region)
         else:
-            result += [absent(leaf, region) for leaf in leaf_types(arm)]
+            result += [absent(leaf, region) for leaf in arm.types()]
     return result
 
 
@@ -244,8 +244,7 @@ def _kinds(layout: Layout) -> str:
         return f"the {type(layout.value).__name__}"
     if isinstance(layout, Leaf):
         return str(layout.type)
-    inner = layout.arms if isinstance(layout, Arms) else getattr(layout, "parts", ())
-    return f"{type(layout).__name__}({', '.join(map(_kinds, inner))})"
+    return f"{type(layout).__name__}({', '.join(map(_kinds, layout.children))})"
 
 
 def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
@@ -312,12 +311,12 @@ def _rebuilt_instance(layout: Instance, values: Iterator[Any]) -> Any:
 
 
 def _rebuilt_list(layout: Grown, values: Iterator[Any]) -> Any:
-    lists = [next(values) for _ in leaf_types(layout)]
+    lists = [next(values) for _ in layout.types()]
     if current_region() is not None:
         result = TracedList()
         result._items = Items(layout.element, lists)
         return result
-    types = list(leaf_types(layout.element))
+    types = list(layout.element.types())
     count = lists[0].length if types else int(lists[0])
     rows = [[EagerTensor(list_.get(i)) for list_ in lists] for i in range(count)] if types else [[]] * count
     return [rebuild(layout.element, iter(row)) for row in rows]

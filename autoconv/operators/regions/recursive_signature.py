@@ -41,11 +41,7 @@ def is_plain(layout: Layout) -> bool:
     """Return whether a layout holds only numbers, text and the like: no user-defined functions or objects."""
     if isinstance(layout, Static):
         return _is_plain_value(layout.value)
-    if isinstance(layout, Arms):
-        return all(map(is_plain, layout.arms))
-    if isinstance(layout, Parts):
-        return all(map(is_plain, layout.parts))
-    return not isinstance(layout, Instance)
+    return not isinstance(layout, Instance) and all(map(is_plain, layout.children))
 
 
 def _is_plain_value(value: object) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
-from autoconv.operators.regions.layout import NEVER, Arms, Instance, Layout, Parts, Variant, home_of
+from autoconv.operators.regions.layout import NEVER, Instance, Layout, Variant, home_of
 from autoconv.runtime.objects.rebuilt_arguments import refuse_identity
 from autoconv.runtime.objects.symbolic_objects import graph_object
 from autoconv.runtime.recording.regions import Region, current_region
@@ -151,8 +151,5 @@ def _objects_made_here(value: object, region: Region, around: tuple[Any, ...] = 
 
 
 def _frozen(layout: Layout) -> Layout:
-    if isinstance(layout, Instance):
-        return replace(layout, parts=tuple(map(_frozen, layout.parts)), shared=True)
-    if isinstance(layout, Parts):
-        return replace(layout, parts=tuple(map(_frozen, layout.parts)))
-    return Arms(tuple(map(_frozen, layout.arms))) if isinstance(layout, Arms) else layout
+    layout = layout.with_children(_frozen)
+    return replace(layout, shared=True) if isinstance(layout, Instance) else layout

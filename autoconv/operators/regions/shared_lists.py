@@ -27,7 +27,6 @@ from autoconv.operators.regions.layout import (
     Variant,
     is_container,
     layout_of,
-    leaf_types,
     take_apart,
     weak_type,
 )
@@ -72,7 +71,7 @@ class SharedLists:
     def types(self, layouts: Sequence[Layout]) -> list[Type]:
         """Return the types of a region's outputs in these layouts: those of its results, then the alias indices."""
         indices = [_INDEX.type for place in self.earlier if place not in self.constant]
-        return [*(leaf for layout in layouts for leaf in leaf_types(layout)), *indices]
+        return [*(leaf for layout in layouts for leaf in layout.types()), *indices]
 
     def emit(self, values: Sequence[Any], layouts: Sequence[Layout], region: Region) -> list[Value]:
         """Return the outputs of the region, which is being recorded, for its results in these layouts."""

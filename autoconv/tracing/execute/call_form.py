@@ -200,9 +200,8 @@ def _result_form(
         if not isinstance(layout.type, (TensorType, ArrayType, ObjectType)):
             return None
         return OutputResult(next(positions), _result_kind(layout.type, contract, arrays_out))
-    inner = layout.arms if isinstance(layout, Arms) else layout.parts if isinstance(layout, Parts) else ()
     tag = next(positions) if isinstance(layout, Arms) else 0
-    forms = [_result_form(part, positions, contract, arrays_out) for part in inner]
+    forms = [_result_form(part, positions, contract, arrays_out) for part in layout.children]
     parts = tuple(part for part in forms if part is not None)
     if len(parts) < len(forms):
         return None

@@ -14,7 +14,6 @@ from autoconv.config.placement import eager_device, other_device_request
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.graph import Graph, Span, Value
 from autoconv.graph.types import ArrayType, ObjectType
-from autoconv.operators.regions.layout import leaf_types
 from autoconv.operators.regions.marshalling import rebuild
 from autoconv.ops.values.remote_array import RemoteArray
 from autoconv.optimise import optimise
@@ -260,7 +259,7 @@ class ConcreteFunction:
             ]
         if self._first_of:
             results = [results[position] for position in self._first_of]
-        return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
+        return rebuild(self.layout, map(self._result, results, self.layout.types()))
 
     def _on(self, device: str) -> Callable[[Sequence[Any]], list[Any]]:
         placed = self._elsewhere.get(device) or self._placed(device)
@@ -293,7 +292,7 @@ class ConcreteFunction:
         if self.contract.python_exceptions and (reason := self._derivable.refusal(inputs)):
             raise NotDifferentiable(reason)
         results = self._derivable.call(inputs)
-        return rebuild(self.layout, map(self._result, results, leaf_types(self.layout)))
+        return rebuild(self.layout, map(self._result, results, self.layout.types()))
 
     def _call_memory_taped(self, leaves: Sequence[Any]) -> Any:
         """Run a call that tapes record and that writes arrays: they are values in the graph, stored at its end."""
@@ -321,7 +320,7 @@ class ConcreteFunction:
         places = [i for i, value in enumerate(self.optimised.parameters) if isinstance(value.type, ArrayType)]
         for position, result in zip(self._written_positions, results[count:], strict=True):
             arrays[places.index(position)][...] = result._array
-        return rebuild(self.layout, map(self._result, results[:count], leaf_types(self.layout)))
+        return rebuild(self.layout, map(self._result, results[:count], self.layout.types()))
 
     def _captured(self, capture: Any) -> Any:
         if isinstance(capture, np.ndarray) and self._gives_out_captures:

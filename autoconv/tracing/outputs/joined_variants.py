@@ -19,7 +19,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import TensorType
-from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, Static, leaf_types
+from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, Static
 from autoconv.ops import OPS
 
 _WIDER = ("int64", "float64", "complex128")  # Python's numbers, each in the next
@@ -37,14 +37,14 @@ def with_joined_variants(graph: Graph, layout: Layout) -> tuple[Graph, Layout]:
 
 
 def _has_arms(layout: Layout) -> bool:
-    return isinstance(layout, Arms) or (isinstance(layout, (Parts, Instance)) and any(map(_has_arms, layout.parts)))
+    return isinstance(layout, Arms) or any(map(_has_arms, layout.children))
 
 
 def _join_layout(graph: Graph, layout: Layout, given: Iterator[Value], outputs: list[Value]) -> Layout:
     """Take the values of a layout from `given`, and add those of the new one to `outputs`."""
     if isinstance(layout, (Parts, Instance)):
         return replace(layout, parts=tuple(_join_layout(graph, part, given, outputs) for part in layout.parts))
-    values = [next(given) for _ in leaf_types(layout)]
+    values = [next(given) for _ in layout.types()]
     type_ = _common_type(layout.arms) if isinstance(layout, Arms) else None
     if type_ is None or not isinstance(layout, Arms):
         outputs += values
