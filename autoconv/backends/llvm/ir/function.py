@@ -128,6 +128,15 @@ class FunctionText(Builder):
         self.branch(done)
         self.begin(done)
 
+    @contextmanager
+    def leaving(self, condition: str, unlikely: bool = False) -> Iterator[None]:
+        """Write the statements of the `with` block, which run where the i1 holds, and end with a branch or a return."""
+        then, go_on = self.label("leave"), self.label("stay")
+        self.branch_if(condition, then, go_on, unlikely)
+        self.begin(then)
+        yield
+        self.begin(go_on)
+
     def unlikely(self, condition: str) -> AbstractContextManager[None]:
         """Write a cold block, as `if_`."""
         return self.if_(condition, unlikely=True)

@@ -37,7 +37,6 @@ def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
     sources = [region.data(value) for value in state]
     cell = out.alloca("i64")
     limit = max(1, _CALL // (loops.size * sum(map(cost, body.nodes))))
-    head, again, done = out.label("rounds"), out.label("round"), out.label("after")
 
     def call(begin: Sequence[str], left: str) -> str:
         now = out.intrinsic("smin", left, limit)
@@ -45,15 +44,9 @@ def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
         return out.op("sub", left, now)
 
     out.store("i64", call(sources, turns), cell)
-    out.branch(head)
-    out.begin(head)
-    left = out.load("i64", cell)
-    out.branch_if(out.icmp("sgt", left, 0), again, done)
-    out.begin(again)
-    region.body.check(out.call("pause"))  # each call took about a millisecond
-    out.store("i64", call(targets, left), cell)
-    out.branch(head)
-    out.begin(done)
+    with out.while_(lambda: out.icmp("sgt", out.load("i64", cell), 0)):
+        region.body.check(out.call("pause"))  # each call took about a millisecond
+        out.store("i64", call(targets, out.load("i64", cell)), cell)
     region.set(node.results[0], ElementWriter(out).wrap(int64, turns))
     for value, array in zip(node.results[1:], results, strict=True):
         region.set(value, array)

@@ -204,12 +204,9 @@ def _check_depth(body: Body) -> None:
     with out.unlikely(out.icmp("sgt", "%depth", out.load("i64", place))):
         exact = _int_from_python(body, _frames_left)
         out.store("i64", exact, place)
-        refused, counted = out.label("refused"), out.label("counted")
-        out.branch_if(out.icmp("sgt", "%depth", exact), refused, counted)
-        out.begin(refused)
-        out.call("call_python", body.calls.object(_refuse)(out), "null", 0)
-        out.branch(body.failed)
-        out.begin(counted)
+        with out.leaving(out.icmp("sgt", "%depth", exact)):
+            out.call("call_python", body.calls.object(_refuse)(out), "null", 0)
+            out.branch(body.failed)
 
 
 def _state_of(body: Body) -> tuple[str, str]:

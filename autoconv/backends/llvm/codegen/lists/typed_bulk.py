@@ -8,6 +8,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.lists.typed import TypedList, dtype_of, get, list_of, new_list, put
 from autoconv.backends.llvm.codegen.registry import counted
 from autoconv.backends.llvm.codegen.routine import Routine
+from autoconv.backends.llvm.codegen.sort.radix import sift
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.operand import TRUE
 from autoconv.backends.llvm.ir.scalars import Element
@@ -25,12 +26,8 @@ def _write_change(region: LoweringContext, node: Node) -> None:
         out.call(_reversed(region, x.dtype), x.start(), x.length())
         return
     others = out.call(_sorted(region, x.dtype), x.start(), x.length())
-    slow, done = out.label("slow"), out.label("sorted")
-    out.branch_if(others, slow, done, unlikely=True)
-    out.begin(slow)
-    region.call_kernel(node, rarely=True)
-    out.branch(done)
-    out.begin(done)
+    with out.unlikely(others):
+        region.call_kernel(node, rarely=True)
 
 
 def _sorted(region: LoweringContext, dtype: DType) -> str:
@@ -40,40 +37,23 @@ def _sorted(region: LoweringContext, dtype: DType) -> str:
     """
     routine = Routine(region, ["ptr %items", "i64 %count"], "i1")
     out, b = routine.out, routine.b
-    few, no, go_on = out.label("few"), out.label("no"), out.label("numbers")
-    out.branch_if(out.icmp("ugt", "%count", _FEW), no, few)
-    out.begin(no)
-    out.ret(TRUE)
-    out.begin(few)
+    with out.leaving(out.icmp("ugt", "%count", _FEW)):
+        out.ret(TRUE)
     if dtype.is_floating:
         wrong = out.alloca("i1", "false")
         with out.loop("0", "%count") as i:
             nan = b.is_nan(get(out, "%items", i, dtype))
             before = out.load("i1", wrong)
             out.store("i1", out.or_(nan.ir, before), wrong)
-        out.branch_if(out.load("i1", wrong), no, go_on, unlikely=True)
-    else:
-        out.branch(go_on)
-    out.begin(go_on)
-    place = out.alloca("i64")
+        with out.leaving(out.load("i1", wrong), unlikely=True):
+            out.ret(TRUE)
     with out.loop("1", "%count") as i:
         item = get(out, "%items", i, dtype)
-        out.store("i64", i, place)
-        head, look, move, done = (out.label(stem) for stem in ("head", "look", "move", "placed"))
-        out.branch(head)
-        out.begin(head)
-        at = out.load("i64", place)
-        out.branch_if(out.icmp("eq", at, 0), done, look)
-        out.begin(look)
-        before = out.op("sub", at, 1)
-        other = get(out, "%items", before, dtype)
-        out.branch_if(b.compare("lt", item, other).ir, move, done)
-        out.begin(move)
-        put(out, "%items", at, other)
-        out.store("i64", before, place)
-        out.branch(head)
-        out.begin(done)
-        put(out, "%items", out.load("i64", place), item)
+        place = sift(
+            out, i, lambda last: b.compare("lt", item, get(out, "%items", last, dtype)).ir,
+            lambda last, place: put(out, "%items", place, get(out, "%items", last, dtype)),
+        )  # fmt: skip
+        put(out, "%items", place, item)
     return routine.finish("ret i1 false")
 
 
@@ -166,11 +146,9 @@ def _searched(region: LoweringContext, dtype: DType) -> str:
     routine = Routine(region, ["ptr readonly %items", "i64 %count", f"{register(dtype)} %item"], "i64")
     out, b = routine.out, routine.b
     with out.loop("0", "%count") as i:
-        yes, no = out.label("found"), out.label("other")
-        out.branch_if(_is_equal(b.wrap(dtype, "%item"), get(out, "%items", i, dtype)), yes, no)
-        out.begin(yes)
-        out.ret(i)
-        out.begin(no)
+        is_found = _is_equal(b.wrap(dtype, "%item"), get(out, "%items", i, dtype))
+        with out.leaving(is_found):
+            out.ret(i)
     return routine.finish("ret i64 %count")
 
 

@@ -98,15 +98,8 @@ def _each_element(routine: Routine, write: Callable[[str, str], None]) -> None:
     """Run `write(i, place)` for each element up to the last true one; `place` is that of the next true element."""
     out, b = routine.out, routine.b
     place, position = out.alloca("i64", "0"), out.alloca("i64", "0")
-    head, body, done = out.label("look"), out.label("take"), out.label("all")
-    out.branch(head)
-    out.begin(head)
-    next_place = load(b, int64, place, 0)
-    out.branch_if(b.compare("lt", next_place, b.wrap(int64, "%count")).ir, body, done)
-    out.begin(body)
-    i = load(b, int64, position, 0)
-    write(i.ir, next_place.ir)
-    store(b, next_place + b.cast(load(b, bool_, "%condition", i.ir), int64), place, 0)
-    store(b, i + 1, position, 0)
-    out.branch(head)
-    out.begin(done)
+    with out.while_(lambda: b.compare("lt", load(b, int64, place, 0), b.wrap(int64, "%count")).ir):
+        next_place, i = load(b, int64, place, 0), load(b, int64, position, 0)
+        write(i.ir, next_place.ir)
+        store(b, next_place + b.cast(load(b, bool_, "%condition", i.ir), int64), place, 0)
+        store(b, i + 1, position, 0)

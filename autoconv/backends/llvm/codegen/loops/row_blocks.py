@@ -14,6 +14,7 @@ from autoconv.backends.llvm.codegen.loops.row_chain import RowChainWriter
 from autoconv.backends.llvm.codegen.matmul.ops import tile_rows
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.index_arith import smaller
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import Split, work_of
 from autoconv.backends.llvm.schedule.plan import Item, Plan
@@ -99,17 +100,13 @@ def _dispatch_to_runs(region: LoweringContext, runs: Sequence[_Run], arguments: 
     out, names = _begin_part(region, arguments)
     before = 0
     for run in runs:
-        split, then, otherwise = run.split, out.label("this"), out.label("next")
-        here = out.new(f"sub nsw i64 %first, {before}")
-        out.branch_if(out.new(f"icmp slt i64 {here}, {split.parts}"), then, otherwise)
-        out.begin(then)
-        first = out.new(f"mul nsw i64 {here}, {split.step}")
-        end = out.new(f"add nsw i64 {first}, {split.step}")
-        last = out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {split.size}')}, i64 {end}, i64 {split.size}")
-        passed = [*(names[argument] for argument in run.arguments), f"i64 {here}", f"i64 {first}", f"i64 {last}"]
-        flag = out.new(f"call i1 @{run.name}({', '.join(passed)})")
-        out.line(f"ret i1 {flag}")
-        out.begin(otherwise)
+        split, here = run.split, out.sub("%first", before)
+        with out.leaving(out.icmp("slt", here, split.parts)):
+            first = out.mul(here, split.step)
+            last = smaller(out, out.add(first, split.step), split.size)
+            passed = [*(names[argument] for argument in run.arguments), f"i64 {here}", f"i64 {first}", f"i64 {last}"]
+            flag = out.new(f"call i1 @{run.name}({', '.join(passed)})")
+            out.line(f"ret i1 {flag}")
         before += split.parts
     out.line("ret i1 false")
     return out.finish("parts")
@@ -143,7 +140,7 @@ def _write_block(
     out, names = _begin_part(region, given)
     first = out.new(f"mul nsw i64 %first, {height}")
     end_row = out.new(f"mul nsw i64 %last, {height}")
-    last = out.new(f"select i1 {out.new(f'icmp slt i64 {end_row}, {rows}')}, i64 {end_row}, i64 {rows}")
+    last = smaller(out, end_row, rows)
     for name, arguments, width in steps:
         if width < 0:
             start, end = (out.new(f"mul nsw i64 {count}, {height // -width}") for count in ("%first", "%last"))

@@ -67,12 +67,9 @@ class Operation:
 
     def check(self, failed: str) -> None:
         """Locate the raised error and leave the function, if the i1 `failed` is true."""
-        raised, fine = self.out.label("raised"), self.out.label("fine")
-        self.out.branch_if(failed, raised, fine, unlikely=True)
-        self.out.begin(raised)
-        self.call("object_locate", self.body.calls.locator(self.node, self.region.call_sites)(self.out))
-        self.out.branch(self.body.failed)
-        self.out.begin(fine)
+        with self.out.leaving(failed, unlikely=True):
+            self.call("object_locate", self.body.calls.locator(self.node, self.region.call_sites)(self.out))
+            self.out.branch(self.body.failed)
 
     def by_kernel_if(self, other: str, fast: Callable[[], list[str]], after: Callable[[], None] | None = None) -> None:
         """Set the results to those of the kernel if the i1 `other` is true, else to the new references of `fast`."""
