@@ -25,8 +25,7 @@ def test_files_are_short():
 
 # Programs and tables of cases, whose parts belong together.
 _LONG_TESTS = {
-    "allocations.py", "effects.py", "numpy_calls.py", "packages.py", "programs.py", "structures.py", "test_tiers.py",
-    "textbook.py",
+    "allocations.py", "effects.py", "numpy_calls.py", "packages.py", "programs.py", "structures.py", "textbook.py",
 }  # fmt: skip
 
 
@@ -40,7 +39,7 @@ def test_test_files_are_short():
 BUDGETS = {
     "functions over 60 lines": 0,
     "functions of a complexity over 25": 0,
-    "functions of more than 8 parameters": 5,
+    "functions of more than 8 parameters": 3,  # signatures of TensorFlow's
     "lines of LLVM text outside of ir": 184,
     "types of LLVM in text outside of ir": 519,
     "tables by op outside of rules": 33,

@@ -75,9 +75,7 @@ class Captures:
                     captured[outer] = inner.graph.add_parameter(outer.type, outer.name)
             inner.graph.parameters = [*own, *(captured[outer] for outer in union)]
         graphs = [inner.graph for inner in regions]
-        return self._outer.graph.add(
-            OPS[op], [*leading, *union], attributes, regions=graphs, types=types, name=node.name, span=node.span
-        )
+        return self._outer.graph.add_for(node, OPS[op], [*leading, *union], attributes, graphs, types)
 
 
 class _Lifting(WrittenRegion):

@@ -160,7 +160,6 @@ class Graph:
         types: Sequence[Type] | None = None,
         name: str | None = None,
         span: Span | None = None,
-        device: str = "",
     ) -> Node:
         """Append a node. Result types come from the op's type rule unless `types` is given.
 
@@ -169,10 +168,19 @@ class Graph:
         attributes = attributes or _NO_ATTRIBUTES
         if types is None:
             types = op.result_types([value.type for value in inputs], attributes, regions)
-        node = Node(op, inputs, attributes, regions, self.unique_name(name or op.name), span, device or self.device)
+        node = Node(op, inputs, attributes, regions, self.unique_name(name or op.name), span, self.device)
         node.results = tuple(Value(self, type_, node.name, node, i) for i, type_ in enumerate(types))
         self.nodes.append(node)
         return node
+
+    def add_for(
+        self, node: Node, op: Op, inputs: Sequence[Value], attributes: Mapping[str, Any] | None = None,
+        regions: Sequence[Graph] = (), types: Sequence[Type] | None = None,
+    ) -> Node:  # fmt: skip
+        """Append a node that stands for another one: with its name, span and device."""
+        made = self.add(op, inputs, attributes, regions=regions, types=types, name=node.name, span=node.span)
+        made.device = node.device or self.device
+        return made
 
     def unique_name(self, name: str) -> str:
         """Return `name`, or `name_1`, `name_2` … if the graph has it already, and reserve it."""

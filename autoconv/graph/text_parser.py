@@ -116,9 +116,10 @@ def _node(
         while not scanner.take("}"):
             regions.append(_graph(scanner, ops, written))
     try:
-        node = graph.add(op, inputs, attributes, regions=regions, types=types, name=name, span=span, device=device)
+        node = graph.add(op, inputs, attributes, regions=regions, types=types, name=name, span=span)
     except (TypeError, ValueError, LookupError, AttributeError) as error:
         scanner.fail(f"{op_name} does not take these inputs and attributes: {error!r}", start)
+    node.device = device
     values.update({(name, value.index): value for value in node.results})
 
 

@@ -198,8 +198,7 @@ def _rebuild_control(
     else:
         regions = [_rebuilt(region, live, results, parameters, copies) for region in node.regions]
     types: list[Type] = [node.results[position].type for position in results]
-    copied = copy.add(
-        node.op, [values[value] for value in inputs], attributes,
-        regions=regions, types=types, name=node.name, span=node.span,
+    copied = copy.add_for(
+        node, node.op, [values[value] for value in inputs], attributes, regions, types,
     )  # fmt: skip
     values.update(zip((node.results[position] for position in results), copied.results, strict=True))

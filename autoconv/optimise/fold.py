@@ -162,7 +162,7 @@ def _as_type(result: Any, type_: Type) -> np.ndarray | None:
 def _constant(copy: Graph, node: Node, value: Value, array: np.ndarray) -> Value:
     assert isinstance(value.type, TensorType)
     attributes: dict[str, Any] = {"value": array, **({"weak": True} if value.weak else {})}
-    return copy.add(OPS["constant"], (), attributes, name=node.name, span=node.span).results[0]
+    return copy.add_for(node, OPS["constant"], (), attributes).results[0]
 
 
 def _taken_arm(

@@ -131,7 +131,7 @@ class _OnWholeArrays(Rewriter[None]):
                 self._whole[value] = self.values[node.inputs[0]]
             else:
                 operands = [self.whole(each) for each in node.inputs]
-                total = self.copy.add(node.op, operands, node.attributes, name=node.name, span=node.span)
+                total = self.copy.add_for(node, node.op, operands, node.attributes)
                 self._whole[value] = total.results[0]
         return self._whole[value]
 

@@ -83,9 +83,9 @@ class _Promotion(Rewriter[ReadOnly]):
         if name == "array_new":
             shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
             value = copy.add(OPS["constant"], (), {"value": np.array(fill, dtype.numpy), "weak": False}, span=node.span)
-            return copy.add(OPS["fill"], value.results, {"shape": shape}, name=node.name, span=node.span).results[0]
+            return copy.add_for(node, OPS["fill"], value.results, {"shape": shape}).results[0]
         op = OPS[node.op.traits.on_values]
-        access = copy.add(op, [self.values[node.inputs[0]]], node.attributes, name=node.name, span=node.span)
+        access = copy.add_for(node, op, [self.values[node.inputs[0]]], node.attributes)
         return access.results[0]
 
     def _copied(self, copy: Graph, node: Node) -> Sequence[Value]:
@@ -95,10 +95,7 @@ class _Promotion(Rewriter[ReadOnly]):
         values = [value for value in node.results if value in self.shared.wanted]
         # The loop test is evaluated before the loop, which may write to the test's operands.
         going = _written(copy, regions[0], inputs) if any(map(self._is_given, values)) else None
-        loop_copy = copy.add(
-            node.op, inputs, node.attributes, regions=regions, types=types, name=node.name, span=node.span,
-            device=node.device,
-        )  # fmt: skip
+        loop_copy = copy.add_for(node, node.op, inputs, node.attributes, regions, types)
         self.values.update(zip(node.results, loop_copy.results, strict=True))
         for value in values:
             self._arrays[value] = self._array_of(copy, value, going)

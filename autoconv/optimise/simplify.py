@@ -87,7 +87,7 @@ def _add(copy: Graph, node: Node, name: str, *inputs: Value, **attributes: Any) 
         return None
     if type_ != node.results[0].type:
         return None
-    return copy.add(OPS[name], inputs, attributes, name=node.name, span=node.span, device=node.device).results[0]
+    return copy.add_for(node, OPS[name], inputs, attributes).results[0]
 
 
 def _is_float(value: Value) -> bool:

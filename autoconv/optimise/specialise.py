@@ -144,7 +144,7 @@ def _node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> 
         return _with_regions(copy, node, inputs, sizes)
     array = _from_shapes(node, inputs)
     if array is not None:
-        return copy.add(OPS["constant"], (), {"value": array}, name=node.name, span=node.span).results
+        return copy.add_for(node, OPS["constant"], (), {"value": array}).results
     inputs, attributes = _known_dimensions(node, inputs)
     if sizes is not None:
         inputs, attributes = _by_symbols(node, inputs, attributes, sizes)
@@ -152,16 +152,7 @@ def _node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> 
     said = None if sizes is None else result_types(sizes, node, inputs, attributes)
     if said is not None:
         types = [_narrowed(new, old) for new, old in zip(said, types, strict=True)]
-    return _add(copy, node, inputs, attributes, (), types)
-
-
-def _add(
-    copy: Graph, node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph], types: Sequence[Type]
-) -> Sequence[Value]:
-    node_made = copy.add(
-        node.op, inputs, attributes, regions=regions, types=types, name=node.name, span=node.span, device=node.device
-    )
-    return node_made.results
+    return copy.add_for(node, node.op, inputs, attributes, (), types).results
 
 
 def _types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
@@ -273,7 +264,8 @@ def _with_regions(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | N
         regions = [_specialised(region, types, sizes, inputs) for region in node.regions]
     else:
         return copy_node(copy, node, inputs).results
-    return _add(copy, node, inputs, node.attributes, regions, _types(node, inputs, node.attributes, regions))
+    types = _types(node, inputs, node.attributes, regions)
+    return copy.add_for(node, node.op, inputs, node.attributes, regions, types).results
 
 
 def _loop(node: Node, types: Sequence[Type], inputs: Sequence[Value], sizes: Sizes | None) -> list[Graph]:

@@ -97,7 +97,7 @@ def _write_numbers(w: Writer, node: Node) -> list[Value]:
     type_ = NUMBERS if flat else ObjectType("list")
     op = OPS["typed_list_of" if flat else "typed_list_of_rows"]
     attributes = {"element": node.attributes["element"]} | ({} if flat else {"depth": node.attributes["depth"]})
-    list_node = w.graph.add(op, [w.object(value, node)], attributes, types=[type_], name=node.name, span=node.span)
+    list_node = w.graph.add_for(node, op, [w.object(value, node)], attributes, types=[type_])
     w.argument_lists.append((list_node.results[0], w.object(value, node)))
     return [*list_node.results]
 

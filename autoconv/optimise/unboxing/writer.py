@@ -88,9 +88,8 @@ class _Copies:
             if node.op.traits.repeats:
                 state = node.inputs[: state_size(node)]
                 attributes = {**attributes, "state": sum(len(w.types(value)) for value in state)}
-        new_node = w.graph.add(
-            node.op, inputs, attributes, regions=copied_regions(node, self._copies, self.graph), types=types,
-            name=node.name, span=node.span, device=node.device,
+        new_node = w.graph.add_for(
+            node, node.op, inputs, attributes, regions=copied_regions(node, self._copies, self.graph), types=types,
         )  # fmt: skip
         w.set(node, new_node.results)
 
@@ -202,7 +201,7 @@ class Writer:
 
     def add(self, name: str, node: Node, *inputs: Value, **attributes: Any) -> Value:
         """Add an op that replaces the node; return its result."""
-        return self.graph.add(OPS[name], inputs, attributes, name=node.name, span=node.span).results[0]
+        return self.graph.add_for(node, OPS[name], inputs, attributes).results[0]
 
     def on_list(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> Value:
         """Add an op on the typed list that replaces the value; return its result."""
@@ -212,13 +211,13 @@ class Writer:
         """Add an op without results on the value's typed list; None replaces the node's result."""
         inputs = (*self.list(value), *operands)
         attributes |= self.element(value)
-        self.graph.add(OPS[f"typed_list_{name}"], inputs, attributes, name=node.name, span=node.span)
+        self.graph.add_for(node, OPS[f"typed_list_{name}"], inputs, attributes)
         used = [value for value in node.results if value in self.kinds.used]
         return [self.add("object_constant", node, value=None) for _ in used]
 
     def run(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> None:
         """Add an op that changes the typed list `value`."""
-        self.graph.add(OPS[f"typed_list_{name}"], (value, *operands), attributes, name=node.name, span=node.span)
+        self.graph.add_for(node, OPS[f"typed_list_{name}"], (value, *operands), attributes)
 
     def copy(self, node: Node) -> list[Value]:
         """Copy the node itself, on boxed operands."""
@@ -230,7 +229,7 @@ class Writer:
         kinds = self.kinds
         inputs = [self.parts(v)[0] if kinds.number(v) == LIST else self.object(v, node) for v in node.inputs]
         types = [type_ for value in node.results for type_ in self.types(value)]
-        new_node = self.graph.add(node.op, inputs, node.attributes, types=types, name=node.name, span=node.span)
+        new_node = self.graph.add_for(node, node.op, inputs, node.attributes, types=types)
         return [*new_node.results]
 
     def _row(self, node: Node) -> list[Value]:
@@ -238,7 +237,7 @@ class Writer:
         index = self.converted(self.number(node.inputs[1]), INT, node)
         (type_,) = self.types(node.results[0])
         inputs = [*self.list(node.inputs[0]), index]
-        row = self.graph.add(OPS["typed_list_row"], inputs, {}, types=[type_], name=node.name, span=node.span)
+        row = self.graph.add_for(node, OPS["typed_list_row"], inputs, {}, types=[type_])
         return [*row.results]
 
     def list(self, value: Value) -> tuple[Value, ...]:

@@ -255,8 +255,9 @@ class Region:
         if own_span is not None and contract.python_exceptions:
             span = as_plain(own_span)
         shown = options.pop("shown", None) or display_name(name)
-        options.setdefault("device", self.trace.device)
+        device = options.pop("device", self.trace.device)
         node = self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)
+        node.device = device
         if node.effects & Effects.RAISE and name != "raise" and sys.exc_info()[1] is not self.trace.around:
             self.trace.raises_in_handlers = True
         graph, names = self.trace.controls

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overloa
 from autoconv.config import SETTINGS
 from autoconv.runtime.recording.tracebacks import presented
 from autoconv.tracing.api.disabled import switched_off
-from autoconv.tracing.api.function import CompiledFunction, Function
+from autoconv.tracing.api.function import CompiledFunction, Function, FunctionOptions
 from autoconv.tracing.execute.donation import Donate
 from autoconv.tracing.specialise.compile_contract import CompileContract
 from autoconv.tracing.specialise.function_contract import FunctionContract
@@ -101,9 +101,9 @@ def function(
     def decorate(inner: Callable[..., Any]) -> Any:
         relaxes = bool(reduce_retracing or experimental_relax_shapes)
         hints = bool(experimental_follow_type_hints)
-        given = input_signature, autograph, relaxes, None, hints, donate, backend
+        given = FunctionOptions(input_signature, autograph, relaxes, None, hints, donate, backend)
         made = switched_off if SETTINGS.disabled else Function
-        return made(inner, FunctionContract, *given)
+        return made(inner, FunctionContract, given)
 
     return presented(decorate) if func is None else decorate(func)
 
@@ -139,7 +139,7 @@ def compile(
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
-        given = CompileContract, None, True, False, None, False, donate, backend
-        return switched_off(inner, *given) if SETTINGS.disabled else CompiledFunction(inner, *given)
+        made = switched_off if SETTINGS.disabled else CompiledFunction
+        return made(inner, CompileContract, FunctionOptions(donate=donate, backend=backend))
 
     return presented(decorate) if func is None else decorate(func)

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, ParamSpec, overload
+from typing import Any, Concatenate, NamedTuple, ParamSpec, overload
 
 from autoconv.backends import checked_name
 from autoconv.config import SETTINGS
@@ -77,6 +77,21 @@ class _SignatureOf:
         return None if instance is None else inspect.signature(instance.python_function)
 
 
+class FunctionOptions(NamedTuple):
+    """Options of the decorators; see there."""
+
+    input_signature: Sequence[Any] | None = None
+    autograph: bool = True
+    reduce_retracing: bool = False
+    name: str | None = None
+    follow_type_hints: bool = False
+    donate: Donate = ()
+    backend: str | None = None
+
+
+_DEFAULTS = FunctionOptions()
+
+
 class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pickled):
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 
@@ -87,13 +102,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self,
         python_function: Callable[P, R],
         contract: type[TracingContract] = FunctionContract,
-        input_signature: Sequence[Any] | None = None,
-        autograph: bool = True,
-        reduce_retracing: bool = False,
-        name: str | None = None,
-        follow_type_hints: bool = False,
-        donate: Donate = (),
-        backend: str | None = None,
+        options: FunctionOptions = _DEFAULTS,
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
@@ -102,14 +111,15 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self.python_function = python_function
         self.contract = contract.name
         self._contract = contract
-        self._autograph = autograph
-        self._reduce_retracing = reduce_retracing
-        self._follow_type_hints = follow_type_hints
-        self.backend = checked_name(backend)
-        name = name or str(getattr(python_function, "__name__", "function"))
-        self._signature = Signature(python_function, contract, input_signature, name, follow_type_hints)
+        self._options = options
+        self._reduce_retracing = options.reduce_retracing
+        self.backend = checked_name(options.backend)
+        name = options.name or str(getattr(python_function, "__name__", "function"))
+        given = options.input_signature
+        self._signature = Signature(python_function, contract, given, name, options.follow_type_hints)
         self._input_signature = self._signature.specs
-        self.donate = donated_names(donate, self._signature.python.parameters, self._signature.name) if donate else ()
+        parameters = self._signature.python.parameters
+        self.donate = donated_names(options.donate, parameters, self._signature.name) if options.donate else ()
         self._retracing = retracing_of(python_function)
         self._bailout = Bailout()
         self._begin_binding(name)
@@ -117,7 +127,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
         self._explanation = Explanation(self._signature.name)
         self._profile = CallProfile(self._signature, self._explanation)
-        is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and backend is None
+        is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and self.backend is None
         if is_timed:
             self._bailout.storm.most = BY_VALUE
         self._begin_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
@@ -129,11 +139,8 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         """Put a decorator around the Python function, which no trace may have run yet."""
         if self._traces:
             raise ValueError("Functions cannot be decorated after they have been traced.")
-        Function.__init__(
-            self, decorator(self.python_function), self._contract, self._input_signature, self._autograph,
-            self._reduce_retracing, self._signature.name, self._follow_type_hints, tuple(self.donate),
-            self.backend,
-        )  # fmt: skip
+        options = self._options._replace(name=self._signature.name)
+        Function.__init__(self, decorator(self.python_function), self._contract, options)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call by the trace for its key, which is made if necessary, or as plain Python.
@@ -181,7 +188,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
 
     def _inlined(self, region: Region, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record the call's own nodes in the region, without a trace for it."""
-        function = converted(self.python_function, region) if self._autograph else self.python_function
+        function = converted(self.python_function, region) if self._options.autograph else self.python_function
         return function(*args, **kwargs)
 
     def _run_unexamined(self, reason: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -246,7 +253,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
     def _is_part_of(self, region: Region) -> bool:
         """Return whether a function called in a region leads back to one being traced: its own trace would not end."""
         running = _TRACING.functions
-        return bool(running) and self._autograph and region.parent is not None and reaches(self, running)
+        return bool(running) and self._options.autograph and region.parent is not None and reaches(self, running)
 
     def _run(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         failure: Exception | None = None
@@ -304,7 +311,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         before = _TRACING.functions
         _TRACING.functions = (*before, self)
         try:
-            what = Traceable(self.python_function, self._signature, self._contract, self, self._autograph)
+            what = Traceable(self.python_function, self._signature, self._contract, self, self._options.autograph)
             return trace_function(what, call, on_create)
         finally:
             _TRACING.functions = before
@@ -356,8 +363,8 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
     @property
     def options(self) -> tuple[Any, ...]:
         """The further arguments of its class with which the function was made, for making another one."""
-        options = (self._input_signature, self._autograph, self._reduce_retracing)
-        return (self._contract, *options, None, self._follow_type_hints, tuple(sorted(self.donate)), self.backend)
+        donate = tuple(sorted(self.donate))
+        return self._contract, self._options._replace(input_signature=self._input_signature, name=None, donate=donate)
 
     @overload
     def __get__(self, instance: None, owner: type[Any] | None = None) -> Function[P, R]: ...

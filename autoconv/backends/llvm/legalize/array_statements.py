@@ -81,7 +81,7 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             continue
         if node in statements.parts:
             operands = [values[value] for value in node.inputs]
-            part = copy.add(PART, operands, node.attributes, name=node.name, span=node.span)
+            part = copy.add_for(node, PART, operands, node.attributes)
             parts[node.results[0]] = part.results[0]
             if statements.is_part_only(node):
                 continue
@@ -91,18 +91,18 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             types = [value.type for value in node.results]
             operands = [parts.get(v) or values[v] for v in inputs]
             operands += _kept_alive(inputs, parts, values)
-            made = copy.add(TOTAL, operands, attributes, types=types, name=node.name, span=node.span)
+            made = copy.add_for(node, TOTAL, operands, attributes, types=types)
             values[node.results[0]] = made.results[0]
             continue
         if node in statements.matches:
             operands = [parts.get(v) or values[_memory_of(v)] for v in node.inputs]
-            copy.add(node.op, operands, node.attributes, name=node.name, span=node.span)
+            copy.add_for(node, node.op, operands, node.attributes)
             continue
         statement = statements.of.get(node)
         if node in statements.checks and node.inputs[1].node in statements.absorbed:
             for leaf in statements.leaves(node.inputs[1]):
                 operands = [values[node.inputs[0]], values[leaf]]
-                copy.add(node.op, operands, node.attributes, name=node.name, span=node.span)
+                copy.add_for(node, node.op, operands, node.attributes)
             continue
         if statement is None:
             regions = copied_regions(node, copies, lambda region: _rebuilt(region, overlaps, copies))
@@ -116,7 +116,7 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
         else:
             target = values[node.inputs[0]]
         operands += _kept_alive(inputs, parts, values)
-        copy.add(ASSIGN, [target, *operands], {"steps": steps}, types=(), name=node.name, span=node.span)
+        copy.add_for(node, ASSIGN, [target, *operands], {"steps": steps}, types=())
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
 
@@ -145,7 +145,7 @@ def _allocate_target(copy: Graph, node: Node, inputs: Sequence[Value], steps: Se
         sizes.append(copy.add(OPS["common_size"], found, span=node.span).results[0] if len(found) > 1 else found[0])
         shape.append(INPUT)
     attributes = {"shape": tuple(shape), "dtype": type_.dtype, "fill": None}
-    return copy.add(OPS["array_new"], sizes, attributes, name=node.name, span=node.span).results[0]
+    return copy.add_for(node, OPS["array_new"], sizes, attributes).results[0]
 
 
 def _memory_of(value: Value) -> Value:

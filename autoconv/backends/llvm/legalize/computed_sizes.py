@@ -181,7 +181,7 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
         assert isinstance(result.type, TensorType)
         types = [result.type.with_shape(tuple(to))]
         attributes = {**node.attributes, **attributes}
-        node_made = self.copy.add(node.op, inputs, attributes, types=types, name=node.name, span=node.span)
+        node_made = self.copy.add_for(node, node.op, inputs, attributes, types=types)
         return node_made.results[0]
 
     def named(self, value: Value) -> Value:

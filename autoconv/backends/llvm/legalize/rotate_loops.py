@@ -56,10 +56,9 @@ def _rotated_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Valu
     head.outputs = head.parameters[:1]
     state = _inlined_outputs(turned, body, turned.parameters[1:])
     turned.outputs = [*_inlined_outputs(turned, test, [*state, *turned.parameters[1 + count :]]), *state]
-    loop = copy.add(
-        node.op, [going, *inputs], {**node.attributes, "state": count + 1}, regions=(head, turned),
-        types=[going.type, *(value.type for value in node.results)], name=node.name, span=node.span,
-        device=node.device,
+    loop = copy.add_for(
+        node, node.op, [going, *inputs], {**node.attributes, "state": count + 1}, regions=(head, turned),
+        types=[going.type, *(value.type for value in node.results)],
     )  # fmt: skip
     return loop.results[1:]
 

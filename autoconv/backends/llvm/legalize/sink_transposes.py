@@ -69,7 +69,7 @@ def _sunk(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | Non
     if replacement is None:
         return None
     operands, attributes, after = replacement
-    (inner,) = copy.add(node.op, operands, attributes, name=node.name, span=node.span, device=node.device).results
+    (inner,) = copy.add_for(node, node.op, operands, attributes).results
     return [_transposed(copy, node, inner, after)]
 
 
@@ -135,7 +135,7 @@ def _transposed(copy: Graph, node: Node, x: Value, perm: Perm) -> Value:
     if perm == tuple(range(len(perm))):
         return x
     stated = None if perm == _reversed(len(perm)) else perm
-    return copy.add(OPS["transpose"], [x], {"perm": stated}, span=node.span, device=node.device).results[0]
+    return copy.add(OPS["transpose"], [x], {"perm": stated}, span=node.span).results[0]
 
 
 def _merged(copy: Graph, node: Node, x: Value, before: Perm) -> list[Value] | None:
