@@ -26,6 +26,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
 from autoconv.tracing.api.function import Function as Compiled
+from autoconv.tracing.api.function_options import FunctionOptions
 
 Function = Callable[..., Any]
 _SHOWN = ("__name__", "__qualname__", "__doc__")  # of a function in those that are made of it
@@ -206,7 +207,7 @@ def _compiled_as(f: Function, transform: Function) -> Function:
     """Return the transform under `compile`, as one graph, where `f` is under it."""
     if not isinstance(f, Compiled) or not f._contract.runs_plain or SETTINGS.disabled:
         return transform
-    return Compiled(transform, f._contract, backend=f.backend)
+    return Compiled(transform, f._contract, FunctionOptions(backend=f.backend))
 
 
 def _arrays(tensors: Iterable[Any]) -> list[ArrayTensor]:

@@ -8,7 +8,8 @@ from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overloa
 from autoconv.config import SETTINGS
 from autoconv.runtime.recording.tracebacks import presented
 from autoconv.tracing.api.disabled import switched_off
-from autoconv.tracing.api.function import CompiledFunction, Function, FunctionOptions
+from autoconv.tracing.api.function import CompiledFunction, Function
+from autoconv.tracing.api.function_options import FunctionOptions
 from autoconv.tracing.execute.donation import Donate
 from autoconv.tracing.specialise.compile_contract import CompileContract
 from autoconv.tracing.specialise.function_contract import FunctionContract

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, NamedTuple, ParamSpec, overload
+from typing import Any, Concatenate, ParamSpec, overload
 
 from autoconv.backends import checked_name
 from autoconv.config import SETTINGS
@@ -22,12 +22,13 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.numpy_behaviour import call_with_followed
 from autoconv.tracing.api.bound_methods import Bindable, TransientMethod
 from autoconv.tracing.api.call_paths import Dispatched, P, R
+from autoconv.tracing.api.function_options import DEFAULTS, FunctionOptions
 from autoconv.tracing.api.introspection import FunctionIntrospection
 from autoconv.tracing.api.pickling import Pickled
 from autoconv.tracing.api.trace_maker import TraceMaker
 from autoconv.tracing.execute.binding import concrete_leaves
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDifferentiable
-from autoconv.tracing.execute.donation import Donate, donated_names
+from autoconv.tracing.execute.donation import donated_names
 from autoconv.tracing.execute.internal_errors import is_of_program, meets_fault
 from autoconv.tracing.execute.plain_rerun import TAKEN_BACK, found_by, is_for_python, rerun_plain
 from autoconv.tracing.guards.hooked_objects import hook_among
@@ -77,32 +78,20 @@ class _SignatureOf:
         return None if instance is None else inspect.signature(instance.python_function)
 
 
-class FunctionOptions(NamedTuple):
-    """Options of the decorators; see there."""
-
-    input_signature: Sequence[Any] | None = None
-    autograph: bool = True
-    reduce_retracing: bool = False
-    name: str | None = None
-    follow_type_hints: bool = False
-    donate: Donate = ()
-    backend: str | None = None
-
-
-_DEFAULTS = FunctionOptions()
-
-
 class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pickled):
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 
     __autoconv_function__ = True
     __signature__ = _SignatureOf()
     __slots__ = ("_methods", "_straight")  # read by native code; other attributes are in the instance dictionary
+
+    python_function: Callable[P, R]
+
     def __init__(
         self,
         python_function: Callable[P, R],
         contract: type[TracingContract] = FunctionContract,
-        options: FunctionOptions = _DEFAULTS,
+        options: FunctionOptions = DEFAULTS,
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
