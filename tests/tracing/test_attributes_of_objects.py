@@ -58,3 +58,30 @@ def test_raised_exceptions(program) -> None:
             error = caught.value
             found.append((type(error), str(error), vars(error), error.__context__, error.__cause__))
         assert found[0] == found[1]
+
+
+class Partial:
+    def __init__(self, x, parts):
+        self.x = x
+        if parts & 1:
+            self.one = x + 1
+        if parts & 2:
+            self.items = [x, x + 1]
+        self.last = 3
+        if parts & 4:
+            del self.last
+
+
+def test_an_attribute_of_one_branch_is_absent_in_results_of_the_other():
+    def build(x, parts):
+        made = Partial(x, parts)
+        return made, [{"key": Partial(x, parts)}], hasattr(made, "one"), getattr(made, "items", None)
+
+    def shown(found):
+        made, [others], *rest = found
+        return vars(made), vars(others["key"]), hasattr(made, "one"), rest
+
+    compiled = autoconv.compile(build)
+    for parts in (7, 0, 1, 2, 4, 5, 0):
+        assert shown(compiled(2.0, parts)) == shown(build(2.0, parts))
+    assert compiled.explain().startswith("build: 1 trace")

@@ -298,7 +298,7 @@ def _rebuilt_instance(layout: Instance, values: Iterator[Any]) -> Any:
     if layout.keys == (HEAP,) and region is None:
         return parts[0]
     result: Any = object.__new__(layout.kind)
-    attributes = dict(zip(layout.keys, parts, strict=True))
+    attributes = {key: part for key, part in zip(layout.keys, parts, strict=True) if part is not MISSING}
     if layout.keys == (HEAP,):
         object.__setattr__(result, "__dict__", GraphAttributes(attributes))
     else:
