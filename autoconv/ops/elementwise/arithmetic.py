@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -33,14 +34,19 @@ def _binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any,
 def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Return the kernel without NumPy's warnings about overflow, division by zero and invalid values.
 
+    An error that NumPy would warn of leaves a flag of the processor up. Native code leaves one as well.
+
     Shapes that do not broadcast at run time raise InvalidArgumentError. The kernel itself is `__wrapped__`.
     """
 
     @functools.wraps(kernel, assigned=(), updated=())
     def run(*inputs: Any, **attributes: Any) -> Any:
         try:
-            with np.errstate(all="ignore"):
-                return kernel(*inputs, **attributes)
+            with np.errstate(all="call", under="ignore", call=_note_error):
+                result = kernel(*inputs, **attributes)
+            if _THREADS_WITH_ERRORS and get_ident() in _THREADS_WITH_ERRORS:
+                _raise_flag()
+            return result
         except ValueError as error:
             if "broadcast" not in str(error):
                 raise
@@ -49,6 +55,20 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     run.__name__ = getattr(kernel, "__name__", "kernel")
     return run
+
+
+_THREADS_WITH_ERRORS: set[int] = set()
+
+
+def _note_error(*_: object) -> None:
+    _THREADS_WITH_ERRORS.add(get_ident())
+
+
+def _raise_flag() -> None:
+    """Leave the processor's flag of a division by zero up: NumPy clears flags as a function begins."""
+    _THREADS_WITH_ERRORS.discard(get_ident())
+    with np.errstate(all="ignore"):
+        np.divide(1.0, 0.0)
 
 
 def _quotient_type(x: TensorType, y: TensorType, **_: Any) -> TensorType:

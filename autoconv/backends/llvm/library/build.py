@@ -147,7 +147,7 @@ def _shared(chosen: Processor) -> list[str]:
     )  # fmt: skip
     module = ModuleText()
     write_products(module)
-    return [host, references.text(has_stack_floor=False), module.whole()]
+    return [host, references.text(has_stack_floor=False, has_float_flags=False), module.whole()]
 
 
 def _compiled(texts: Sequence[str], public: Sequence[str], chosen: Processor) -> bytes:

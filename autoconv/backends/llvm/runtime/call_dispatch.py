@@ -12,10 +12,10 @@ of the same class: the method of that instance. A call whose first argument is s
 with the other arguments.
 
 `slow(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, or that run while `detour` is not
-0. It also handles calls with keyword arguments that do not go to the plain function. An exception of an entry goes to `failed(self,
-entry, error, *args)`. Where the third number is not 0 and flags of floating-point errors are up after an entry, they
-are cleared, and the call's result is that of `flagged(self, entry, found, flags, *args)`. Flags of errors that NumPy is
-set to ignore do not count.
+0. It also handles calls with keyword arguments that do not go to the plain function. An exception of an entry goes to
+`failed(self, entry, error, *args)`. Where the third number is not 0 and flags of floating-point errors are up after an
+entry, they are cleared, and the call's result is that of `flagged(self, entry, found, flags, *args)`. Flags of errors
+that NumPy is set to ignore do not count.
 
 NumPy's state is a capsule of a number that has an action for each kind of error, in three bits each (`has_actions`).
 Where a NumPy has another layout, calls stop while the variable has another value than its default.

@@ -554,7 +554,16 @@ deep:
   call void @PyErr_SetString(ptr @recursion_error, ptr @too_deep)
   ret ptr null
 call:
+  %errors = call i64 @float_errors()
   %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
+  %left = call i64 @float_errors()
+  %all = or i64 %errors, %left
+  %kept = icmp eq i64 %all, %left
+  br i1 %kept, label %done, label %cleared
+cleared:
+  call void @set_float_errors(i64 %all)
+  br label %done
+done:
   ret ptr %found
 }
 

@@ -10,6 +10,7 @@ import sys
 
 from autoconv.backends.call_form import READ_BY_STRIDES
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.runtime import float_flags
 from autoconv.backends.llvm.runtime.array_pool import LARGEST, SMALLEST
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
@@ -53,8 +54,12 @@ def _is_alone() -> str:
 
 
 @functools.cache
-def text(has_stack_floor: bool = sys.platform == "linux") -> str:
-    """Return the functions; without a stack floor, calls into Python are as deep as the caller's stack allows."""
+def text(has_stack_floor: bool = sys.platform == "linux", has_float_flags: bool = True) -> str:
+    """Return the functions.
+
+    Without a stack floor, calls into Python are as deep as the caller's stack allows. NumPy's functions clear the flags
+    of floating-point errors, which calls into Python keep.
+    """
     functions = read(
         "references", WRITABLE=abi.WRITABLE_FLAGS, ANY_NUMBER=abi.ANY_NUMBER, FLAGS=abi.FLAGS, OWNED=abi.OWNED_FLAGS,
         PLAIN=abi.PLAIN_FLAGS, ORDERS=abi.ORDER_FLAGS, BY_COLUMNS=abi.COLUMN_FLAGS, DATA=abi.DATA,
@@ -63,4 +68,5 @@ def text(has_stack_floor: bool = sys.platform == "linux") -> str:
         EITHER=abi.ORDER_FLAGS & abi.WRITABLE_FLAGS ^ abi.ORDER_FLAGS, READ_BY_STRIDES=READ_BY_STRIDES,
     )  # fmt: skip
     stack = read("stack_floor" if has_stack_floor else "no_stack_floor")
-    return f"{_is_alone()}\n{functions}\n{stack}\n"
+    flags = float_flags.text() if has_float_flags else float_flags.text("")
+    return f"{_is_alone()}\n{functions}\n{stack}\n{flags}\n"
