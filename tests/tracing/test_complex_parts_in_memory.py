@@ -41,7 +41,24 @@ def of_an_argument(z: Any) -> Any:
     return z.imag.T, real
 
 
-@pytest.mark.parametrize("program", [low_pass, seen_later, written_parts, of_an_argument])
+def taken_before(signal: Any) -> Any:
+    z = signal + 1j * signal
+    real = z.real
+    z[0] = 9 + 2j
+    real[1] = 4
+    return real, z.imag, real.sum()
+
+
+def beside_written_numbers(signal: Any) -> Any:
+    z = np.fft.fft(signal)
+    filled = np.zeros(7)
+    filled[:] = z.real[:7]
+    return z.real, z.imag[::2], filled
+
+
+@pytest.mark.parametrize(
+    "program", [low_pass, seen_later, written_parts, of_an_argument, taken_before, beside_written_numbers]
+)
 def test_as_numpy(program: Callable[..., Any]) -> None:
     compiled = autoconv.compile(program)
     for size in (8, 20, 8):

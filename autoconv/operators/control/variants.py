@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.errors import AutoconvError, StagingError
-from autoconv.graph.dtypes import DType
+from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import TensorType, weak_rank
 from autoconv.operators.control.staging import stage_arms
@@ -107,6 +107,19 @@ def one_number(variant: Variant, dtype: DType) -> Any:
         number = element_of(value, dtype)
         result = number if result is None else dispatch.apply("select", known.tag == index, number, result)
     return result
+
+
+def one_index(variant: Variant) -> Any:
+    """Return a variant of integers, Python's and NumPy's, as one int64 for subscripts; None if an arm is no integer."""
+    values = [value for value in variant.values if not isinstance(value, Undefined)]
+    return one_number(variant, int64) if all(map(_is_integer, values)) else None
+
+
+def _is_integer(value: object) -> bool:
+    if isinstance(value, SymbolicTensor):
+        dtype = value.type.dtype
+        return value.type.shape == () and dtype.is_integer and not (dtype.is_unsigned and dtype.size == int64.size)
+    return type(value) is int and -(2**63) <= value < 2**63
 
 
 def _is_number(value: object) -> bool:

@@ -15,7 +15,7 @@ from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.control.conditionals import if_exp, note_cells
-from autoconv.operators.control.variants import distribute, is_absent, one_number, payload, raise_if
+from autoconv.operators.control.variants import distribute, is_absent, one_index, one_number, payload, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.attributes import set_attr
 from autoconv.operators.values.builtins import called
@@ -51,8 +51,8 @@ def get_item(x: Any, index: Any) -> Any:
     if isinstance(x, type) and isinstance(getattr(x, "__class_getitem__", None), types.MethodType):
         return called(x.__class_getitem__)(index)  # type: ignore[attr-defined]
     if type(x) is Variant or type(index) is Variant:
-        return distribute(lambda x, index: get_item(x, index), x, index)
-    if isinstance(x, Tensor) or hasattr(type(x), "__autoconv_tensor__"):
+        return _item_of_variants(x, index)
+    if _is_array(x):
         return x[_index_number(index)]
     if isinstance(x, dict) and _is_compiled() and holds_symbols((index,)) and picks_an_arm(x):
         return picked_value(x, index)
@@ -77,8 +77,20 @@ def get_item(x: Any, index: Any) -> Any:
 _OF_PYTHON = frozenset({tuple, str, bytes, range, list, dict, *PLAIN})
 
 
+def _item_of_variants(x: Any, index: Any) -> Any:
+    number = one_index(index) if type(index) is Variant and _is_array(x) else None
+    return distribute(get_item, x, index) if number is None else x[number]
+
+
+def _is_array(x: object) -> bool:
+    return isinstance(x, Tensor) or hasattr(type(x), "__autoconv_tensor__")
+
+
 def _index_number(index: object, role: str = "item") -> Any:
-    """Convert graph objects in an index to the integers that they must be."""
+    """Convert graph objects in an index to the integers that they must be, and variants of integers to one integer."""
+    if type(index) is Variant:
+        number = one_index(index)
+        return index if number is None else number
     index = index_array(index)
     if type(index) is SymbolicObject:
         return unboxed(index, _INTEGER, index=role)
@@ -191,7 +203,11 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
                 distribute(lambda v: set_item(x, path, v), value)
                 return x
             value = number
-        x[_index_number(index)] = value
+        index = _index_number(index)
+        if type(index) is Variant:
+            distribute(lambda each: set_item(x, (each,), value), index)
+        else:
+            x[index] = value
         return x
     if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_python_effect(index, value)):
         _refuse_in_place(x, "an item of an array or tensor is assigned")

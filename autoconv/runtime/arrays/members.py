@@ -133,7 +133,7 @@ def _refuse_attribute(array: SymbolicArray, name: str) -> Any:
         if array.type.dtype.is_complex:
             if array.ndim == 0:  # a value would count as a scalar, which `+=` does not change
                 raise StagingError("parts of an array without dimensions are taken, which are views", current_place())
-            if complex_parts.are_written():
+            if complex_parts.are_views():
                 node = symbolic_arrays.record_array_op("array_part", [array.value_in_graph], which=name)
                 return SymbolicArray(node.results[0])
             complex_parts.note_complex("taken")

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from autoconv.config import SETTINGS
-from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType
 from autoconv.operators.regions.raised_errors import is_about_program
 from autoconv.ops.python.objects import may_change_array
+from autoconv.runtime.arrays.complex_parts import PARTS_ARE_VIEWS
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.staged_exceptions import StagedException
@@ -80,6 +80,7 @@ class CompileContract(TracingContract):
         if key.memory:
             trace.memory = "shared" if key.overlaps else "apart"
         trace.stages_handlers = _STAGES_HANDLERS in call.learned
+        trace.complexes = {"written"} if PARTS_ARE_VIEWS in call.learned else set()
         trace.holders = {name for how, name in call.learned if how == "holder"}
         trace.eagerly_created = frozenset(name for how, name in call.learned if how == "class")
         call.work = call.work or Work(SETTINGS.tiers == "measured")
@@ -234,7 +235,7 @@ class CompileContract(TracingContract):
                 raise RestartTrace(arguments=outside.arrays)  # with arrays as objects, the result is the same array
             raise RunPlain(_GIVEN_OUT)
         if trace.memory and "taken" in trace.complexes and parts_leave(graph):
-            raise StagingError("parts of a complex array are returned, which are views of it")
+            raise RestartTrace(learned=[PARTS_ARE_VIEWS])
         if outside.may_be_memory and not trace.memory and share_memory(graph):
             raise RestartTrace(memory=True)
 
