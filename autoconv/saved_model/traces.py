@@ -132,10 +132,10 @@ class LoadedTrace:
         self.args: tuple[Any, ...] = decode(stored["args"])
         self.kwargs: dict[str, Any] = decode(stored["kwargs"])
         self._result = stored["result"]
-        leaves, _ = expand_specs(*flatten((self.args, self.kwargs)))
-        self.specs = [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
+        self.specs = _tensor_specs((self.args, self.kwargs))
+        self._parameter_order = _parameter_order(self.args, self.kwargs)
         types = [value.type for value in graph.parameters]
-        expected = [spec._type for spec in self.specs]
+        expected = [self.specs[place]._type for place in self._parameter_order]
         parameter_types = types[: len(expected)]
         pairs = zip(parameter_types, expected, strict=False)
         fits = all(isinstance(a, TensorType) and a.dtype is b.dtype for a, b in pairs)
@@ -155,7 +155,8 @@ class LoadedTrace:
         """Record the graph as a call; the arguments are those of a function being traced."""
         region = current_region()
         assert region is not None
-        values = [region.lift(graph_value(region, value)) for value in (*tensors, *self._captures)]
+        ordered = (tensors[place] for place in self._parameter_order)
+        values = [region.lift(graph_value(region, value)) for value in (*ordered, *self._captures)]
         types = [value.type for value in self._graph.outputs]
         stateful = bool(self._graph.effects)
         op_name = "StatefulPartitionedCall" if stateful else "PartitionedCall"
@@ -165,6 +166,26 @@ class LoadedTrace:
             return SymbolicTensor(node.results[stored["output"]])
 
         return decode(self._result, output)
+
+
+def _tensor_specs(structure: object) -> list[TensorSpec]:
+    """Return the specs of the tensors in a structure, the keys of dicts sorted."""
+    leaves, _ = expand_specs(*flatten(structure))
+    return [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
+
+
+def _parameter_order(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[int]:
+    """Return, for each parameter of the graph, the place of its tensor among those of the sorted structure.
+
+    A graph has its parameters in the order in which the keywords were given, which the text keeps.
+    """
+    place = len(_tensor_specs(args))
+    places = {}
+    for key in sorted(kwargs):
+        count = len(_tensor_specs(kwargs[key]))
+        places[key] = range(place, place + count)
+        place += count
+    return [*range(len(_tensor_specs(args))), *(one for key in kwargs for one in places[key])]
 
 
 def _with_name(call: Callable[..., Any], name: str) -> Callable[..., Any]:

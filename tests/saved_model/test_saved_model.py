@@ -88,13 +88,14 @@ def test_signatures_take_tensors_by_name_and_return_a_dict(folder):
         signature()
 
 
-def test_a_signature_of_two_tensors_takes_them_by_name_only(folder):
-    module = ac.Module()
-    module.f = ac.function(lambda x, y: x - y)
-    spec = ac.TensorSpec([], ac.float32)
-    loaded = restored(module, folder, signatures=module.f.get_concrete_function(spec, spec))
+@pytest.mark.parametrize("dtype", [ac.float32, ac.int32])
+def test_a_signature_of_two_tensors_takes_them_by_name_only(folder, dtype):
+    module = ac.Module()  # the names are not in the order of the alphabet
+    module.f = ac.function(lambda x, k: x - ac.cast(k, ac.float32))
+    concrete = module.f.get_concrete_function(ac.TensorSpec([], ac.float32), ac.TensorSpec([], dtype))
+    loaded = restored(module, folder, signatures=concrete)
     signature = loaded.signatures["serving_default"]
-    assert signature(y=ac.constant(1.0), x=ac.constant(3.0))["output_0"].numpy() == 2.0
+    assert signature(k=ac.constant(1, dtype), x=ac.constant(3.0))["output_0"].numpy() == 2.0
     with pytest.raises(TypeError, match="too many positional arguments"):
         signature(ac.constant(3.0), ac.constant(1.0))
 
