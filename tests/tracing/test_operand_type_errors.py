@@ -35,6 +35,7 @@ def outcomes(tmp_path, texts):
 @pytest.mark.parametrize("symbol", COMPARISONS)
 def test_comparisons(tmp_path, symbol):
     texts = [f"    return n + 1 {symbol} other", f"    return other {symbol} n", f"    return [n {symbol} other]"]
+    texts += [f"    m = [None][0]\n    return m {symbol} other, n"]
     for text, other, plain, compiled in outcomes(tmp_path, texts):
         assert plain == compiled, (text, other)
 
@@ -45,6 +46,7 @@ def test_operators_and_assignments(tmp_path, symbol):
         f"    n += 1\n    n {symbol}= other\n    return n",
         f"    other {symbol}= n\n    return other",
         f"    return (n + 1) {symbol} other",
+        f"    found = 0\n    if n > 1:\n        found = None\n        found {symbol}= other\n    return found",
     ]
     for text, other, plain, compiled in outcomes(tmp_path, texts):
         if not (symbol == "%" and isinstance(other, str)):

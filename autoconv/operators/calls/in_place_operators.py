@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.python_operators import BINARY, Operator
+from autoconv.operators.control.conditionals import user_defined_method
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.builtins import is_compiled
@@ -40,7 +41,8 @@ def _augmenting(one: Operator) -> Callable[[Any, Any], Any]:
         if type(x) is list and change is operator.iadd and type(value) is TracedList:
             x.extend(value)  # `+=` would create a new list out of both
             return x
-        if type(x) is SymbolicTensor and x.weak and is_object(value):
+        is_number = type(x) is SymbolicTensor and x.weak
+        if (is_number or _is_plain_constant(x, change)) and is_object(value):
             return apply_object(change.__name__, x, value)
         try:
             if isinstance(x, frozenset) and change in _OF_FROZENSETS:
@@ -61,6 +63,15 @@ def _augmenting(one: Operator) -> Callable[[Any, Any], Any]:
 iadd, isub, imul, itruediv, ifloordiv, imod, ipow, imatmul, ilshift, irshift, iand, ior, ixor = map(
     _augmenting, BINARY
 )
+
+
+def _is_plain_constant(x: object, change: Any) -> bool:
+    """Return whether `x` is None or of a simple type, and no method of the program computes `x += value`."""
+    methods = f"__{change.__name__}__", f"__{change.__name__[1:]}__"
+    return (x is None or isinstance(x, _CONSTANTS)) and not any(user_defined_method(x, name) for name in methods)
+
+
+_CONSTANTS = (bool, int, float, complex, str, bytes, tuple, frozenset)
 
 
 def _is_typed(x: object) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.graph.graph import Graph, Node
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import edges
 from autoconv.graph.types import ObjectType
 from autoconv.operators.control.staging import give
 from autoconv.operators.regions.container_promotion import (
@@ -27,6 +28,7 @@ from autoconv.runtime.objects.containers import PLAIN, UnmovedError, materialise
 from autoconv.runtime.objects.symbolic_objects import as_object, box, record_object
 from autoconv.runtime.recording.journal import MISSING, Journal, Location
 from autoconv.runtime.recording.regions import recording, subregion
+from autoconv.runtime.support.spans import current_span
 
 
 def join(trial: Any, start: Node | None, written: Journal) -> bool:
@@ -54,6 +56,8 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
             box(unmoved.container)
             return False
         types = shared.types(layouts)
+        if parent.contract.python_exceptions:
+            _show_where_given_out(trial)
         if trial.handlers:
             _join_handlers(trial, types)
         trial.handler.journal = None
@@ -170,6 +174,40 @@ def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
             shown="cond",
         )  # fmt: skip
     handler.graph.outputs = list(node.results)
+
+
+def _show_where_given_out(trial: Any) -> None:
+    """Begin the handlers that give the exception out by giving it its traceback; others never show it."""
+    for end in trial.ends:
+        region = end.region
+        value = region.captures.get(trial.error.value_in_graph, trial.error.value_in_graph)
+        if is_given_out(region.graph, value):
+            with recording(region):
+                span = current_span()
+                callers = -1
+                while span is not None:
+                    span, callers = span.caller, callers + 1
+                region.record("object_caught", [value], {"callers": max(callers, 0)})
+            region.graph.nodes.insert(0, region.graph.nodes.pop())
+
+
+def is_given_out(graph: Graph, value: Value) -> bool:
+    """Return whether more is done with an exception than to match, read, print and raise it."""
+    if any(value is output for output in graph.outputs):
+        return True
+    return any(_gives_out(graph, node, value) for node in graph.nodes if any(value is one for one in node.inputs))
+
+
+def _gives_out(graph: Graph, node: Node, value: Value) -> bool:
+    if not node.regions:
+        is_reading = node.op.name == "object_get_attribute" and node.attributes["name"] != "__traceback__"
+        is_text = node.op.name == "object_apply" and node.attributes["function"] in _TEXTS
+        return not (is_reading or is_text or node.op.name in ("object_match", "object_raise"))
+    targets = [target for source, target in edges(node) if source is value]
+    return any(target.node is not None or is_given_out(target.graph, target) for target in targets)
+
+
+_TEXTS = frozenset({"str", "repr", "format", "type", "isinstance"})
 
 
 def _join_column(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:

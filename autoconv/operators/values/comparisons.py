@@ -100,6 +100,8 @@ def _ordering(name: str) -> Callable[[Any, Any], Any]:
                 return apply_object(name, x, y)  # native code would call the object's mirrored operator
             return native(x, y)
         result = _of_parts(name, x, y)
+        if result is NotImplemented and type(y) is SymbolicObject and user_defined_method(x, f"__{name}__") is None:
+            return apply_object(name, x, y)  # a method of `y` would tell of the mirrored operator
         return native(x, y) if result is NotImplemented else result
 
     compare.__name__ = name

@@ -8,6 +8,7 @@ import numpy as np
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType
+from autoconv.hooks import Hook
 from autoconv.ops.control.flow import copy_exception
 from autoconv.ops.python.objects import CHANGES, NO_GRADIENT, count_type, no_results
 from autoconv.ops.record import define
@@ -39,6 +40,21 @@ def _raise(x: Any, *rest: Any, linked: str = "") -> tuple[()]:
 define(
     name="object_raise", graphdef="ObjectRaise", result=no_results, kernel=_raise, gradient=NO_GRADIENT,
     effects=Effects.RAISE | Effects.OUTPUT | Effects.READ,
+)  # fmt: skip
+
+
+SHOW = Hook("autoconv.runtime.recording.tracebacks")  # gives an exception the traceback of its places in the program
+
+
+def _caught(x: Any, *, callers: int) -> tuple[()]:
+    """Give a caught exception its traceback; the function of the `try` has that many callers in the graph."""
+    SHOW(x, callers)
+    return ()
+
+
+define(
+    name="object_caught", graphdef="ObjectCaught", result=no_results, kernel=_caught, gradient=NO_GRADIENT,
+    effects=Effects.READ | Effects.WRITE,
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 _LOGGED = frozenset(
     {
         "object_apply", "object_method", "object_set_attribute", "object_delete_attribute", "object_build",
-        "object_iterate", "object_advance", "object_unpack", "object_exception",
+        "object_iterate", "object_advance", "object_unpack", "object_exception", "object_caught",
         "object_make", "numpy_tolist", "generator_make",
         "array_new", "array_of",
     }

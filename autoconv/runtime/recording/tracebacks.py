@@ -7,12 +7,13 @@ import functools
 import inspect
 import linecache
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, TypeVar
 
 from autoconv.errors import AutoconvError, Place
 from autoconv.graph.graph import Span
+from autoconv.ops.python.exceptions import SHOW
 from autoconv.runtime.recording.api_dispatch import handler_of
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import is_own_file, is_region, place_of, span_of, user_frames
@@ -26,15 +27,8 @@ def present(error: BaseException) -> None:
     An error raised by a graph gets entries for the traced lines. An error of this package without a place gets the
     innermost line. A bare `raise` after this call adds no entry for the calling function.
     """
-    waiting: list[BaseException | None] = [error]
-    seen: set[int] = set()
-    while waiting:
-        each = waiting.pop()
-        if each is not None and id(each) not in seen:
-            seen.add(id(each))
-            _present(each)
-            waiting += [each.__cause__, each.__context__]
-            waiting += each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+    for each in linked(error):
+        _present(each)
 
 
 def hide(error: BaseException) -> None:
@@ -66,6 +60,35 @@ def presented(function: Callable[..., Any]) -> Any:
 
     run.__autoconv_presented__ = True  # type: ignore[attr-defined]
     return run
+
+
+def show_caught(error: BaseException, callers: int) -> None:
+    """Turn the places that a backend attached to an exception into its traceback, as a handler begins.
+
+    It starts with the function of the `try`, as in Python: that function's callers in the graph, of which there are so
+    many, are left out. The same holds for causes and contexts.
+    """
+    for each in linked(error):
+        spans = _recorded_at(each)
+        if spans:
+            entries = [entry for span in reversed(spans) for entry in _entries_of(span)][callers:]
+            each.__traceback__ = _chained([*entries, *_users(each.__traceback__)])
+
+
+SHOW.set(show_caught)
+
+
+def linked(error: BaseException) -> Iterator[BaseException]:
+    """Iterate over the error, its causes, its contexts, and the errors of groups."""
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        each = waiting.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            waiting += [each.__cause__, each.__context__]
+            waiting += each.exceptions if isinstance(each, BaseExceptionGroup) else ()
 
 
 _PRESENTED: dict[Callable[..., Any], Any] = {}
