@@ -224,23 +224,24 @@ def extract(condition: TensorLike, arr: TensorLike) -> Tensor:
 # ---- order
 
 
-def _check_kind(kind: Any) -> None:
-    """Check the name of a sorting algorithm by NumPy; every one gives the result of the stable sort."""
+def _operand_of_sort(
+    a: TensorLike, axis: AxisLike, kind: Any, order: str | None, stable: Any
+) -> tuple[Tensor, AxisLike]:
+    """Check the options of a sort; return the operand and its axis."""
+    refuse_options(order=order)
     if kind is not None:
-        np.sort(np.zeros(0), kind=kind)
+        np.sort(np.zeros(0), kind=kind)  # NumPy checks the name; every algorithm gives the stable sort's result
+    if kind is not None and stable is not None:
+        refuse("is given a kind and stable")
+    x = tensor(a)
+    return (apply("reshape", x, shape=(-1,)), -1) if axis is None else (x, axis)
 
 
 @computes("sort")
 def sort(
     a: TensorLike, axis: AxisLike = -1, kind: object = None, order: str | None = None, *, stable: Any = None
 ) -> Tensor:
-    refuse_options(order=order)
-    _check_kind(kind)
-    if kind is not None and stable is not None:
-        refuse("is given a kind and stable")
-    x = tensor(a)
-    if axis is None:
-        x, axis = apply("reshape", x, shape=(-1,)), -1
+    x, axis = _operand_of_sort(a, axis, kind, order, stable)
     at = axis_of(axis, rank_of(x))
     if x.dtype.is_bool:
         return cast(apply("sort", cast(x, np.uint8), axis=at), bool)
@@ -252,17 +253,9 @@ def argsort(
     a: TensorLike, axis: AxisLike = -1, kind: object = None, order: str | None = None, *, stable: Any = None
 ) -> Tensor:
     """Sort stably if requested; otherwise the order of equal elements is that of NumPy's routine on this processor."""
-    refuse_options(order=order)
-    _check_kind(kind)
-    if kind is not None and stable is not None:
-        refuse("is given a kind and stable")
-    x = tensor(a)
-    if axis is None:
-        x, axis = apply("reshape", x, shape=(-1,)), -1
+    x, axis = _operand_of_sort(a, axis, kind, order, stable)
     if not rank_of(x):
         return whole_call("argsort", False, x, axis)
-    if kind is not None and stable is not None:
-        refuse("is given a kind and whether it is stable")
     if not stable and str(kind)[:1].lower() not in ("s", "m"):
         return whole_call("argsort", False, x, axis_of(axis, rank_of(x)), kind)
     at = axis_of(axis, rank_of(x))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.onnx.elements import ElementWriter
-from autoconv.backends.portable.terms import ListTerm, Term, static_shape
+from autoconv.backends.portable.terms import ListTerm, Term, padded_shape, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, int64
 
@@ -136,10 +136,7 @@ class ShapeWriter(ElementWriter):
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
         if not (any(low) or any(high)):
             return x
-        shape = [
-            size + a + b if isinstance(size, int) else size if a == b == 0 else None
-            for size, a, b in zip(x.shape, low, high, strict=True)
-        ]
+        shape = padded_shape(x.shape, low, high)
         return self.emit("Pad", [x, self.integers([*low, *high]), value], x.dtype, shape, mode="constant")
 
     def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term:

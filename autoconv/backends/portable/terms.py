@@ -6,6 +6,7 @@ every runtime: a writer gives the few operations of `arrays.Arrays`, and `elemen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -136,8 +137,16 @@ def static_shape(shape: Shape) -> tuple[int, ...] | None:
     return tuple(size for size in shape if isinstance(size, int))
 
 
+def padded_shape(shape: Sequence[int | None], low: Sequence[int], high: Sequence[int]) -> list[int | None]:
+    """Return the shape of an array after padding; a size that is not known stays unknown."""
+    return [
+        size + a + b if isinstance(size, int) else size if a == b == 0 else None
+        for size, a, b in zip(shape, low, high, strict=True)
+    ]
+
+
 def as_array(value: Any, dtype: DType) -> np.ndarray:
     return np.asarray(value, dtype=bool if dtype is bool_ else dtype.numpy)
 
 
-__all__ = ["ListTerm", "Progression", "Term", "as_array", "static_shape"]
+__all__ = ["ListTerm", "Progression", "Term", "as_array", "padded_shape", "static_shape"]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autoconv.backends.portable.control import Control
-from autoconv.backends.portable.terms import Term, as_array
+from autoconv.backends.portable.terms import Term, as_array, padded_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.backends.stablehlo.types import literal, tensor_type
 from autoconv.graph.dtypes import DType, bool_, complex64, complex128, int32, int64
@@ -314,10 +314,7 @@ class ArrayWriter(Control):
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
         if not (any(low) or any(high)):
             return x
-        shape = [
-            size + a + b if isinstance(size, int) else size if a == b == 0 else None
-            for size, a, b in zip(x.shape, low, high, strict=True)
-        ]
+        shape = padded_shape(x.shape, low, high)
         none = [0] * x.rank
         properties = (
             f"edge_padding_low = array<i64{listed(low)}>, edge_padding_high = array<i64{listed(high)}>, "

@@ -123,15 +123,18 @@ def float_modulo(b: Elements, x: Any, y: Any) -> Any:
 
 
 def _float_floor_divide(b: Elements, x: Any, y: Any) -> Any:
-    """Divide (x - remainder) by y and round to the nearest integer, as NumPy and Python do."""
+    return b.select(y.same(0.0), x / y, floor_quotient(b, x, y))
+
+
+def floor_quotient(b: Elements, x: Any, y: Any) -> Any:
+    """Divide (x - remainder) by y, which is not 0, and round to the nearest integer, as NumPy and Python do."""
     rest = b.remainder(x, y)
     quotient = (x - rest) / y
     other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", rest, 0.0)
     quotient = b.select(rest.differs(0.0) & other_sign, quotient - 1.0, quotient)
     down = b.intrinsic("floor", quotient)
     down = b.select(b.compare("gt", quotient - down, 0.5), down + 1.0, down)
-    choice = b.select(quotient.differs(0.0), down, b.intrinsic("copysign", b.constant(0.0, x.dtype), x / y))
-    return b.select(y.same(0.0), x / y, choice)
+    return b.select(quotient.differs(0.0), down, b.intrinsic("copysign", b.constant(0.0, x.dtype), x / y))
 
 
 for _name, _test in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.graph.dtypes import DType, bool_, float64, int64, uint64
-from autoconv.ops.elements.arithmetic import nonzero_divisor
+from autoconv.ops.elements.arithmetic import floor_quotient, nonzero_divisor
 from autoconv.ops.elements.registry import Elements, element
 
 _EXACT = 2**53  # up to here float64 represents every integer
@@ -82,24 +82,13 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
         return None
     x, y = _to_common_kind(b, x, y)
     if x.dtype.is_floating:
-        return _float_quotient(b, x, y)
+        b.fail(y.same(0.0))
+        return floor_quotient(b, x, y)
     b.fail(y.same(0) | (y.same(-1) & x.same(-(2**63))))
     divisor, _ = nonzero_divisor(b, x, y)
     quotient = b.divide(x, divisor)
     rest = x - quotient * divisor
     return b.select(rest.differs(0) & (rest ^ divisor).__lt__(0), quotient - 1, quotient)
-
-
-def _float_quotient(b: Elements, x: Any, y: Any) -> Any:
-    """Floor division as in CPython's float_divmod."""
-    b.fail(y.same(0.0))
-    rest = b.remainder(x, y)
-    quotient = (x - rest) / y
-    other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", rest, 0.0)
-    quotient = b.select(rest.differs(0.0) & other_sign, quotient - 1.0, quotient)
-    down = b.intrinsic("floor", quotient)
-    down = b.select(b.compare("gt", quotient - down, 0.5), down + 1.0, down)
-    return b.select(quotient.differs(0.0), down, b.intrinsic("copysign", b.constant(0.0, x.dtype), x / y))
 
 
 @element("python_modulo")

@@ -16,6 +16,7 @@ from autoconv.backends.llvm.codegen.values import Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, product
 from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.operand import FALSE, TRUE
 from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.backends.llvm.runtime.array_pool import LARGEST, SMALLEST
 from autoconv.backends.llvm.runtime.library import HANDLER
@@ -220,6 +221,16 @@ class Body:
     def is_below(self, number: Element, size: Position) -> bool:
         """Return whether an integer is known to be less than a size held in a register."""
         return self.upper_bounds.get(number.ir, {}).get(str(size), 0) < 0
+
+    def finish_with_flag(self) -> None:
+        """Finish a function that returns whether it succeeded, and releases what its slots hold where it failed."""
+        out = self.out
+        out.ret(TRUE)
+        out.begin(self.failed)
+        if out.slots:
+            out.call("release_all", "%slots", out.slots)
+        out.ret(FALSE)
+        out.finish()
 
     def poll_after(self, iterations: str) -> None:
         """Count `iterations` short iterations that are about to run, and poll if that is due."""

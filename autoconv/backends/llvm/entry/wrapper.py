@@ -25,7 +25,6 @@ from autoconv.backends.llvm.entry.list_stacks import write_borrowed, write_given
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
-from autoconv.backends.llvm.ir.operand import FALSE, TRUE
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
@@ -81,12 +80,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
             store(b, native, place, 0)
         else:
             out.store("ptr", native.ir, place)
-    out.ret(TRUE)
-    out.begin(body.failed)
-    if out.slots:
-        out.call("release_all", "%slots", out.slots)
-    out.ret(FALSE)
-    out.finish()
+    body.finish_with_flag()
 
 
 def _kind(value: Value) -> str:

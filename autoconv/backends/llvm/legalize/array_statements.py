@@ -158,6 +158,40 @@ def _memory_of(value: Value) -> Value:
     return node.inputs[0]
 
 
+@dataclass
+class _Fusion:
+    """The inputs and steps of a statement or a total that ends at the node `last`, from the nodes of `tree`."""
+
+    last: Node
+    tree: set[Node]
+    inputs: list[Value] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    numbers: dict[Value, int] = field(default_factory=dict)  # the steps of values
+    parts: list[Node] = field(default_factory=list)  # parts of tensors that are read in place
+
+    def add(self, value: Value, step: Step) -> int:
+        """Add the step of a value and return its index."""
+        self.steps.append(step)
+        self.numbers[value] = len(self.steps) - 1
+        return self.numbers[value]
+
+    def input(self, operand: Value) -> int:
+        """Return the index of an input, added if it is a new one."""
+        if operand not in self.inputs:
+            self.inputs.append(operand)
+        return self.inputs.index(operand)
+
+    def leaf(self, operand: Value, value: Value) -> int | None:
+        """Add an input: a tensor, read as a whole, or an array in memory, read element by element."""
+        type_ = value.type
+        assert isinstance(type_, TensorType)
+        if operand is value and type_.shape and None in type_.shape:
+            if value.node is None or not is_part(value.node):
+                return None  # a kernel's result: not known to be contiguous
+            self.parts.append(value.node)
+        return self.add(value, Step(type_, "", (self.input(operand),)))
+
+
 class _Statements:
     """Choose the stores of one graph that become statements, and the reductions that become totals.
 
@@ -182,7 +216,6 @@ class _Statements:
         self.totals: dict[Node, tuple[list[Value], tuple[Step, ...], Total]] = {}
         self.absorbed: set[Node] = set()
         self.parts: set[Node] = set()  # parts of tensors that are read in place
-        self._pending: list[Node] = []
         for node in graph.nodes:
             if node.op.name in ("array_store", "array_of") and not node.attributes.get("read_only"):
                 self._visit(node)
@@ -200,12 +233,10 @@ class _Statements:
         kind = store.inputs[0].type if store.op.name == "array_store" else store.results[0].type
         if not isinstance(kind, ArrayType) or not is_native(kind.dtype) or not kind.rank or value.shape == ():
             return
-        self._pending = []
-        tree = self._tree([value], {store}, store)
-        inputs: list[Value] = []
-        steps: list[Step] = []
-        if self._step(value, store, tree, inputs, steps, {}) is None or len(steps) > _MOST_STEPS:
+        fusion = _Fusion(store, self._tree([value], {store}, store))
+        if self._step(value, fusion) is None or len(fusion.steps) > _MOST_STEPS:
             return
+        tree, inputs, steps = fusion.tree, fusion.inputs, fusion.steps
         reads_memory = any(isinstance(value.type, ArrayType) for value in inputs)
         if not tree and not reads_memory:
             return
@@ -214,19 +245,16 @@ class _Statements:
         if store.op.name == "array_of" and not reads_memory and is_sure(kind, steps):
             return  # loops over tensors read their slices in place, and the array takes their result as it is
         self.of[store] = inputs, tuple(steps)
-        self.parts |= set(self._pending)
+        self.parts |= set(fusion.parts)
         self.absorbed |= tree
 
     def _visit_total(self, node: Node, total: Total) -> None:
         users = {node, *total.between}
         if not all(self._is_used_by(between, users) for between in total.between):
             return
-        self._pending = []
-        tree = self._tree(total.values, users, node)
-        inputs: list[Value] = []
-        steps: list[Step] = []
-        numbers: dict[Value, int] = {}
-        found = [self._step(value, node, tree, inputs, steps, numbers) for value in total.values]
+        fusion = _Fusion(node, self._tree(total.values, users, node))
+        found = [self._step(value, fusion) for value in total.values]
+        steps = fusion.steps
         operands = tuple(number for number in found if number is not None)
         if len(operands) < len(found) or len(steps) >= _MOST_STEPS:
             return
@@ -234,9 +262,9 @@ class _Statements:
             return  # loops over known sizes are better optimised elsewhere
         if total.between:
             steps.append(Step(steps[operands[0]].type, "multiply", operands))
-        self.totals[node] = inputs, tuple(steps), total
-        self.parts |= set(self._pending)
-        self.absorbed |= tree | set(total.between)
+        self.totals[node] = fusion.inputs, tuple(steps), total
+        self.parts |= set(fusion.parts)
+        self.absorbed |= fusion.tree | set(total.between)
 
     def is_part_only(self, node: Node) -> bool:
         """Return whether only fused nodes read the view that `node` takes of a tensor."""
@@ -277,74 +305,38 @@ class _Statements:
                 nodes |= {value.node for value in node.inputs}
         return result
 
-    def _step(
-        self,
-        value: Value,
-        store: Node,
-        tree: set[Node],
-        inputs: list[Value],
-        steps: list[Step],
-        numbers: dict[Value, int],
-    ) -> int | None:
+    def _step(self, value: Value, fusion: _Fusion) -> int | None:
         """Return the index of the step that computes the value; None if the value prevents the fusion."""
-        if value in numbers:
-            return numbers[value]
+        if value in fusion.numbers:
+            return fusion.numbers[value]
         type_, node = value.type, value.node
         if not isinstance(type_, TensorType) or not is_native(type_.dtype) or type_.shape is None:
             return None
-        if node is not None and node.op.name == "array_load" and type_.shape and self._is_as_good(node, store):
-            return self._leaf(node.inputs[0], value, inputs, steps, numbers)
-        if node not in tree:
-            return self._leaf(value, value, inputs, steps, numbers)
+        if node is not None and node.op.name == "array_load" and type_.shape and self._is_as_good(node, fusion.last):
+            return fusion.leaf(node.inputs[0], value)
+        if node not in fusion.tree:
+            return fusion.leaf(value, value)
         assert node is not None
         if is_gather(node):
-            return self._gathered(node, store, tree, inputs, steps, numbers)
-        operands = [self._step(operand, store, tree, inputs, steps, numbers) for operand in node.inputs]
+            return self._gathered(node, fusion)
+        operands = [self._step(operand, fusion) for operand in node.inputs]
         if any(number is None for number in operands):
             return None
-        steps.append(Step(type_, node.op.name, tuple(n for n in operands if n is not None), node.attributes))
-        numbers[value] = len(steps) - 1
-        return numbers[value]
+        known = tuple(number for number in operands if number is not None)
+        return fusion.add(value, Step(type_, node.op.name, known, node.attributes))
 
-    def _gathered(
-        self,
-        node: Node,
-        store: Node,
-        tree: set[Node],
-        inputs: list[Value],
-        steps: list[Step],
-        numbers: dict[Value, int],
-    ) -> int | None:
+    def _gathered(self, node: Node, fusion: _Fusion) -> int | None:
         """Add a gather: a load of the array at positions that are a leaf of their own."""
         base, positions = node.inputs
-        number = self._step(positions, store, tree, inputs, steps, numbers)
-        if number is None or steps[number].op:
+        number = self._step(positions, fusion)
+        if number is None or fusion.steps[number].op:
             return None
-        load = base.node
-        in_memory = load is not None and load.op.name == "array_load" and self._is_as_good(load, store)
+        load, (result,) = base.node, node.results
+        in_memory = load is not None and load.op.name == "array_load" and self._is_as_good(load, fusion.last)
         operand = load.inputs[0] if in_memory and load is not None else base
-        if operand not in inputs:
-            inputs.append(operand)
-        steps.append(Step(base.type, BASE, (inputs.index(operand),)))  # type: ignore[arg-type]
-        steps.append(Step(node.results[0].type, "get_item", (len(steps) - 1, number), node.attributes))  # type: ignore[arg-type]
-        numbers[node.results[0]] = len(steps) - 1
-        return len(steps) - 1
-
-    def _leaf(
-        self, operand: Value, value: Value, inputs: list[Value], steps: list[Step], numbers: dict[Value, int]
-    ) -> int | None:
-        """Add an input: a tensor, read as a whole, or an array in memory, read element by element."""
-        type_ = value.type
-        assert isinstance(type_, TensorType)
-        if operand is value and type_.shape and None in type_.shape:
-            if value.node is None or not is_part(value.node):
-                return None  # a kernel's result: not known to be contiguous
-            self._pending.append(value.node)
-        if operand not in inputs:
-            inputs.append(operand)
-        steps.append(Step(type_, "", (inputs.index(operand),)))
-        numbers[value] = len(steps) - 1
-        return numbers[value]
+        assert isinstance(base.type, TensorType) and isinstance(result.type, TensorType)
+        fusion.steps.append(Step(base.type, BASE, (fusion.input(operand),)))
+        return fusion.add(result, Step(result.type, "get_item", (len(fusion.steps) - 1, number), node.attributes))
 
     def _is_undisturbed(self, node: Node, last: Node) -> bool:
         """Return whether nothing is written between the two, so that the first may as well raise at the second."""

@@ -25,7 +25,7 @@ from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.objects.write_barrier import FIRST_SITE, SITES
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.operand import FALSE, TRUE, Operand
+from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import memory, register
@@ -186,12 +186,7 @@ def _function_of(region: LoweringContext, graph: Graph) -> str:
             out.store("ptr", "null", native.slot)
             body.release(reference.slot)
         out.store("ptr", native.ir, place)
-    out.ret(TRUE)
-    out.begin(body.failed)
-    if out.slots:
-        out.call("release_all", "%slots", out.slots)
-    out.ret(FALSE)
-    out.finish()
+    body.finish_with_flag()
     return name
 
 

@@ -219,6 +219,14 @@ def _root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[Eleme
     return load(b, dtype.real_dtype, "%w", k), load(b, dtype.real_dtype, "%w", plus(b.out, k, size))
 
 
+def _even_and_odd(b: ElementWriter, dtype: DType, x: str, before: Position, size: int, k: str) -> tuple[Any, Any]:
+    """Return the sum and the difference of the number at `k` and the conjugate of the one at `size - k`."""
+    out = b.out
+    one = _number(b, dtype, x, plus(out, before, k))
+    other = _number(b, dtype, x, plus(out, plus(out, before, size), times(out, k, -1)))
+    return (one[0] + other[0], one[1] - other[1]), (one[0] - other[0], one[1] + other[1])
+
+
 def _split_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
     """X[k] = (Z[k] + Z*[n - k]) / 2 - i/2 · w^k · (Z[k] - Z*[n - k]) for the n numbers Z."""
     out = b.out
@@ -228,10 +236,7 @@ def _split_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float
     store(b, b.pair((real + imag) * scale, zero), y, after)
     store(b, b.pair((real - imag) * scale, zero), y, plus(out, after, size))
     with out.loop("1", str(size), unrolled=False) as k:
-        one = _number(b, dtype, x, plus(out, before, k))
-        other = _number(b, dtype, x, plus(out, plus(out, before, size), times(out, k, -1)))
-        even = one[0] + other[0], one[1] - other[1]
-        odd = one[0] - other[0], one[1] + other[1]
+        even, odd = _even_and_odd(b, dtype, x, before, size, k)
         root = _root(b, dtype, k, size)
         first_pair = (
             even[0] + b.fma(odd[0], root[1], odd[1] * root[0]),
@@ -247,10 +252,7 @@ def _merge_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float
     first, last = (_number(b, dtype, x, plus(out, before, k))[0] for k in (0, size))
     store(b, b.pair((first + last) * scale, (first - last) * scale), y, after)
     with out.loop("1", str(size), unrolled=False) as k:
-        one = _number(b, dtype, x, plus(out, before, k))
-        other = _number(b, dtype, x, plus(out, plus(out, before, size), times(out, k, -1)))
-        even = one[0] + other[0], one[1] - other[1]
-        odd = one[0] - other[0], one[1] + other[1]
+        even, odd = _even_and_odd(b, dtype, x, before, size, k)
         root = _root(b, dtype, k, size)
         second_pair = (
             even[0] - b.fma(odd[0], root[1], odd[1] * root[0]),
