@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from autoconv.graph.dtypes import as_dtype, float32, int64
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.objects.variable_updates import IndexedSlices
 from autoconv.runtime.support.shape import TensorShape
+from autoconv.runtime.support.type_spec import TypeSpec
 from autoconv.runtime.tensors.tensor_array import TensorArray
 
 
@@ -79,15 +79,33 @@ class TensorArraySpec:
         return hash(repr(self))
 
 
-@dataclass(frozen=True)
-class NoneTensorSpec:
-    """The type of None.
+class NoneTensorSpec(TypeSpec):
+    """The type of None: in an element of a dataset, a component that consists of no tensors.
 
-    >>> autoconv.NoneTensorSpec() == autoconv.NoneTensorSpec()
-    True
+    >>> autoconv.data.Dataset.from_tensors((1, None)).element_spec[1]
+    NoneTensorSpec()
     """
 
     value_type = type(None)
+    _component_specs = ()
 
-    def is_compatible_with(self, other: object) -> bool:
-        return other is None or isinstance(other, NoneTensorSpec)
+    def _serialize(self) -> tuple[Any, ...]:
+        return ()
+
+    def _to_components(self, value: object) -> tuple[()]:
+        return ()
+
+    def _from_components(self, components: object) -> None:
+        return None
+
+    def _batch(self, batch_size: int | None) -> NoneTensorSpec:
+        return self
+
+    def _unbatch(self) -> NoneTensorSpec:
+        return self
+
+    def _stacked(self, values: object) -> None:
+        return None
+
+    def is_compatible_with(self, spec_or_value: object) -> bool:
+        return spec_or_value is None or isinstance(spec_or_value, NoneTensorSpec)

@@ -171,7 +171,7 @@ class Unbatch(Node):
     name = "unbatch"
 
     def __init__(self, source: Node) -> None:
-        for leaf in flatten(source.spec)[0]:
+        for leaf in _specs_of_tensors(source.spec):
             if leaf.shape.rank == 0:
                 raise ValueError(f"unbatch takes elements that have rows, found {leaf}")
         super().__init__(map_specs(row_spec, source.spec), [source])
@@ -190,9 +190,13 @@ class Unbatch(Node):
                 yield [np.asarray(leaf)[position : position + 1].reshape(np.shape(leaf)[1:]) for leaf in element]
 
     def count(self, bindings: Bindings) -> int:
-        known, rows = self.inputs[0].count(bindings), {leaf.shape[0] for leaf in flatten(self.inputs[0].spec)[0]}
+        known, rows = self.inputs[0].count(bindings), {leaf.shape[0] for leaf in _specs_of_tensors(self.inputs[0].spec)}
         row_count = rows.pop() if len(rows) == 1 else None
         return INFINITE if known == INFINITE else known * row_count if known >= 0 and row_count else UNKNOWN
+
+
+def _specs_of_tensors(spec: object) -> list[Any]:
+    return [leaf for leaf, count in groups(spec) if count]
 
 
 def _stacked(component: int, column: Sequence[Any], place: Place | None) -> np.ndarray:

@@ -12,8 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.value_specs import NoneTensorSpec
 from autoconv.graph.types import TupleType, Type, join_shapes
-from autoconv.runtime.support.composite_structures import expand_specs, spec_parts, without_composites
+from autoconv.runtime.support.composite_structures import (
+    expand_specs,
+    replace_leaves,
+    spec_parts,
+    without_composites,
+)
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten, is_structure, pack
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
@@ -24,8 +30,20 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 def components(structure: Any) -> tuple[list[Any], Template | None]:
     """Return the tensors and datasets of a structure, and its template; raises TypeError for other leaves."""
-    leaves, template = flatten(_delisted(structure))
+    leaves, template = _flatten_element(_delisted(structure))
     return [_component(leaf) for leaf in leaves], template
+
+
+def _flatten_element(element: object) -> tuple[list[Any], Template | None]:
+    """Return the leaves and the template of an element: a None among tensors is a component without leaves."""
+    leaves, template = flatten(element)
+    if all(leaf is None for leaf in leaves):
+        return leaves, template
+    without_none = replace_leaves(template, iter([_NONE if leaf is None else None for leaf in leaves]))
+    return [leaf for leaf in leaves if leaf is not None], without_none
+
+
+_NONE = Template(NoneTensorSpec(), None, ())
 
 
 def state(structure: Any) -> Any:
@@ -63,8 +81,8 @@ def groups(spec: object) -> list[tuple[Any, int]]:
 
 
 def leaves_of(value: object) -> list[Any]:
-    """Return the arrays of a composite."""
-    return [np.asarray(leaf) for leaf in flatten(value)[0]]
+    """Return the arrays of a composite; None has none."""
+    return [] if value is None else [np.asarray(leaf) for leaf in flatten(value)[0]]
 
 
 def element_type(spec: Any) -> TupleType:
@@ -138,7 +156,7 @@ def _component(leaf: Any) -> Any:
     if hasattr(type(leaf), "__autoconv_spec__"):
         return leaf
     if leaf is None:
-        raise TypeError("an element of a dataset is made of tensors; found None")
+        raise TypeError("an element of a dataset has at least one tensor; found None")
     if isinstance(leaf, np.ndarray) and not is_mapped(leaf):
         leaf = leaf.copy()  # later changes of the array must not affect the dataset
     if not is_tensor(leaf) and type(leaf).__module__ not in ("builtins", "numpy"):

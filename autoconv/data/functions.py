@@ -19,7 +19,7 @@ from autoconv.optimise import optimise
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region, current_region, new_trace, recording, subregion
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.structure import flatten, is_structure
 from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.tracing.specialise.trace import LOCK
 
@@ -100,8 +100,11 @@ def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str
 
 
 def _result(result: Any, function: Any, name: str) -> tuple[list[Any], Any]:
-    for leaf in flatten(result)[0]:
-        if leaf is None or type(leaf) is Variant:
+    if isinstance(result, list) and is_structure(result):  # several results, as of `numpy_function`; no rows of one
+        result = tuple(result)
+    parts = flatten(result)[0]
+    for leaf in parts:
+        if type(leaf) is Variant or all(part is None for part in parts):
             kind = "None" if leaf is None else "values of more than one kind, depending on a tensor"
             raise TypeError(
                 f"the function of `{name}` has to give tensors on every path; {_name(function)} gives {kind}. "

@@ -44,8 +44,7 @@ class Slices(Node):
         if not self.leaves:
             raise ValueError("from_tensor_slices takes tensors, or a structure of them; found an empty structure")
         _check_rows(self.leaves)
-        specs = [_row_spec(leaf) for leaf in self.leaves]
-        super().__init__(pack(template, specs), values=self.leaves)
+        super().__init__(map_specs(row_spec, spec_of_leaves(template, self.leaves)), values=self.leaves)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         arrays = [bindings.of(leaf) for leaf in self.leaves]
@@ -71,7 +70,7 @@ class CompositeSlices(Node):
         super().__init__(map_specs(row_spec, self.whole), values=self.leaves)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        columns = [list(column) for column in row_columns(self.whole, [bindings.of(leaf) for leaf in self.leaves])]
+        columns = row_columns(self.whole, [bindings.of(leaf) for leaf in self.leaves])
         if len({len(column) for column in columns}) > 1:
             lengths = [*map(len, columns)]
             raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {lengths} rows")
@@ -90,15 +89,20 @@ def row_spec(spec: Any) -> Any:
     return TensorSpec(None if shape is None else shape[1:], spec.dtype)
 
 
-def row_columns(spec: object, leaves: Sequence[Any]) -> Iterator[list[list[Any]]]:
-    """Iterate over the components of an element; of each return its rows, each a list of leaves."""
+def row_columns(spec: object, leaves: Sequence[Any]) -> list[list[list[Any]]]:
+    """Return the components of an element; of each its rows, each a list of leaves."""
     start = 0
+    columns: list[list[list[Any]] | None] = []
     for one, count in groups(spec):
         part, start = leaves[start : start + count], start + count
-        if is_composite_spec(one):
-            yield [leaves_of(row) for row in one._rows(rebuild(one, part))]
+        if count == 0:
+            columns.append(None)
+        elif is_composite_spec(one):
+            columns.append([leaves_of(row) for row in one._rows(rebuild(one, part))])
         else:
-            yield [[_row(part[0], position, False)] for position in range(len(part[0]))]
+            columns.append([[_row(part[0], position, False)] for position in range(len(part[0]))])
+    length = next(len(column) for column in columns if column is not None)
+    return [[[]] * length if column is None else column for column in columns]
 
 
 class Range(Node):
@@ -350,11 +354,6 @@ def _check_rows(leaves: Sequence[Any]) -> None:
                     f"{first_length}."
                 )
             first_length = length
-
-
-def _row_spec(leaf: Any) -> TensorSpec:
-    shape = leaf.type.shape
-    return TensorSpec(None if shape is None else shape[1:], leaf.dtype)
 
 
 def _row(array: Any, position: int, copied: bool) -> Any:
