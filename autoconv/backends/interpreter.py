@@ -124,7 +124,7 @@ def node_function(node: Node, compile_region: Compile) -> Function:
 
 def _kernel(node: Node, compile_region: Compile) -> Function:
     # No reference to the node: it would keep its graph alive.
-    kernel, attributes, span = node.op.kernel, node.attributes, node.span
+    kernel, attributes, span, own = node.op.kernel, node.attributes, node.span, raised_at(node)
     assert kernel is not None
 
     def run(*inputs: Any) -> Any:
@@ -134,7 +134,7 @@ def _kernel(node: Node, compile_region: Compile) -> Function:
             if "_autoconv_spans" in error.__dict__:  # raised before and reraised by a handler
                 raise
             plain = getattr(error, "plain", None) if span is not None and span.plain else None
-            locate(plain or error, span)
+            locate(plain or error, own)
             if plain is None:
                 raise
         raise plain
@@ -202,6 +202,11 @@ def _try(node: Node, compile_region: Compile) -> Function:
 _FUNCTIONS: dict[str, Callable[[Node, Compile], Function]] = {
     "constant": _constant, "cond": _cond, "while": _while, "call": _call, "try": _try,
 }  # fmt: skip
+
+
+def raised_at(node: Node) -> Span | None:
+    """Return the span for errors of the node; of an exception that is passed on, that of the call around it."""
+    return node.span.caller if node.span is not None and node.attributes.get("again") else node.span
 
 
 def locate(error: BaseException, span: Span | None) -> None:

@@ -157,7 +157,7 @@ def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
     with recording(again):
         # An outer handler must find the variables as the body left them.
         trial.restore({spot.key for stores in again.trace.stores for spot in stores.spots(again)})
-        again.record("object_raise", [again.lift(trial.error.value_in_graph)], {})
+        again.record("object_raise", [again.lift(trial.error.value_in_graph)], {"again": True})
         again.graph.outputs = [again.record("absent", [], {"type": leaf}).results[0] for leaf in types]
     again.journal.roll_back()
     again.journal = None

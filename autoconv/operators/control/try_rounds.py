@@ -113,7 +113,7 @@ class TryRecorder:
     def begin(self) -> None:
         """Start the body, or enter the handler of this round."""
         if self.state in ("handler", "escape"):
-            raise StagedException(self.error)
+            raise StagedException(self.error, is_handled=True)
         with recording(self.parent):
             self.frame = record_object("object_build", [], kind="dict")
         self.region = self._open("try_body", self.parent)

@@ -116,7 +116,8 @@ def record_raise(region: Region, error: BaseException) -> None:
     """Record a node that raises the exception; symbolic values in its message are formatted at run time."""
     span = span_of_error(error)
     if type(error) is StagedException:
-        region.record("object_raise", [region.lift(error.value.value_in_graph)], {}, span=span)
+        attributes: dict[str, Any] = {"again": True} if error.is_handled else {}
+        region.record("object_raise", [region.lift(error.value.value_in_graph)], attributes, span=span)
         return
     hidden = False
     arguments = error.args

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType
-from autoconv.hooks import Hook
 from autoconv.ops.control.flow import copy_exception
 from autoconv.ops.python.objects import CHANGES, NO_GRADIENT, count_type, no_results
 from autoconv.ops.record import define
@@ -28,8 +28,11 @@ define(
 )  # fmt: skip
 
 
-def _raise(x: Any, *rest: Any, linked: str = "") -> tuple[()]:
-    """Raise x; `rest` is the exception to which it is `linked`, as its "context" or its "cause"."""
+def _raise(x: Any, *rest: Any, linked: str = "", again: bool = False) -> tuple[()]:
+    """Raise x; `rest` is the exception to which it is `linked`, as its "context" or its "cause".
+
+    `again`: a handler passes on what it caught, which has the handler's function in its traceback already.
+    """
     if linked == "context" and x.__context__ is None and rest[0] is not x:
         x.__context__ = rest[0]
     elif linked == "cause":
@@ -43,12 +46,18 @@ define(
 )  # fmt: skip
 
 
-SHOW = Hook("autoconv.runtime.recording.tracebacks")  # gives an exception the traceback of its places in the program
+def show_by(show: Callable[[BaseException, int], None]) -> None:
+    """Register the function that gives a caught exception the traceback of its places in the program."""
+    global _show
+    _show = show
+
+
+_show: Callable[[BaseException, int], None] = lambda error, callers: None
 
 
 def _caught(x: Any, *, callers: int) -> tuple[()]:
     """Give a caught exception its traceback; the function of the `try` has that many callers in the graph."""
-    SHOW(x, callers)
+    _show(x, callers)
     return ()
 
 

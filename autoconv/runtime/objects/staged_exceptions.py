@@ -8,11 +8,15 @@ from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_
 
 
 class StagedException(Exception):
-    """Python-level stand-in for a symbolic exception, `value`, which Python can raise, catch and chain."""
+    """Python-level stand-in for a symbolic exception, `value`, which Python can raise, catch and chain.
 
-    def __init__(self, value: Any) -> None:
+    `is_handled`: it was raised before; a handler that raises it passes it on.
+    """
+
+    def __init__(self, value: Any, is_handled: bool = False) -> None:
         super().__init__()
         self.value = value
+        self.is_handled = is_handled
 
 
 def is_of_graph(error: BaseException | None) -> bool:

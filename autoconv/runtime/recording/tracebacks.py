@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from autoconv.errors import AutoconvError, Place
 from autoconv.graph.graph import Span
-from autoconv.ops.python.exceptions import SHOW
+from autoconv.ops.python.exceptions import show_by
 from autoconv.runtime.recording.api_dispatch import handler_of
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import is_own_file, is_region, place_of, span_of, user_frames
@@ -27,7 +27,7 @@ def present(error: BaseException) -> None:
     An error raised by a graph gets entries for the traced lines. An error of this package without a place gets the
     innermost line. A bare `raise` after this call adds no entry for the calling function.
     """
-    for each in linked(error):
+    for each in walk_links(error):
         _present(each)
 
 
@@ -65,20 +65,20 @@ def presented(function: Callable[..., Any]) -> Any:
 def show_caught(error: BaseException, callers: int) -> None:
     """Turn the places that a backend attached to an exception into its traceback, as a handler begins.
 
-    It starts with the function of the `try`, as in Python: that function's callers in the graph, of which there are so
-    many, are left out. The same holds for causes and contexts.
+    It starts with the function of the `try`, as in Python: the `callers` of that function in the graph are left out.
+    The same holds for causes and contexts.
     """
-    for each in linked(error):
+    for each in walk_links(error):
         spans = _recorded_at(each)
         if spans:
             entries = [entry for span in reversed(spans) for entry in _entries_of(span)][callers:]
             each.__traceback__ = _chained([*entries, *_users(each.__traceback__)])
 
 
-SHOW.set(show_caught)
+show_by(show_caught)
 
 
-def linked(error: BaseException) -> Iterator[BaseException]:
+def walk_links(error: BaseException) -> Iterator[BaseException]:
     """Iterate over the error, its causes, its contexts, and the errors of groups."""
     waiting: list[BaseException | None] = [error]
     seen: set[int] = set()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.interpreter import Compile, compile_with_recursion, locate, node_function
+from autoconv.backends.interpreter import Compile, compile_with_recursion, locate, node_function, raised_at
 from autoconv.backends.llvm.analysis.representation import is_array, is_open, is_scalar, sizes
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -130,7 +130,7 @@ class Calls:
 
     def locator(self, node: Node, owners: Sequence[Node]) -> Reference:
         """Return the function that reraises an error with the spans of the node and of the calls around it."""
-        spans = [one.span for one in (node, *owners)]
+        spans = [raised_at(node), *(one.span for one in owners)]
 
         def again(error: BaseException) -> None:
             if isinstance(error, Exception):

@@ -1,0 +1,102 @@
+"""Exceptions that handlers give out have the traceback of plain Python, and no attribute of this package's."""
+
+import traceback
+
+import pytest
+
+import autoconv
+from autoconv.config import SETTINGS
+
+kept = []
+
+
+def quotient(x, k):
+    if x == k:
+        raise ValueError("equal")
+    return 10 // (x - k - 1)
+
+
+def keep(x, k):
+    try:
+        return quotient(x, k)
+    except ArithmeticError as error:
+        kept.append(error)
+        return 0
+
+
+def returned(x, k):
+    try:
+        return quotient(x, k)
+    except ValueError as error:
+        last = error
+    return last, k
+
+
+def within(x, k):
+    return keep(x, k) + keep(x + 1, k), kept[-1:]
+
+
+def raised_again(x, k):
+    try:
+        return quotient(x, k)
+    except ArithmeticError as error:
+        kept.append(error)
+        raise
+
+
+def raised_by_callee(x, k):
+    return raised_again(x, k) + 1
+
+
+def replaced(x, k):
+    try:
+        return quotient(x, k)
+    except ValueError as error:
+        try:
+            return 1 // (x - k)
+        except ZeroDivisionError as other:
+            kept.append(other)
+            kept.append(error)
+    return k
+
+
+def finished(x, k):
+    try:
+        for i in range(3):
+            if i == k:
+                return quotient(x, k)
+    except (ValueError, ArithmeticError) as error:
+        found = [error, k]
+    else:
+        found = [None, k]
+    return found
+
+
+def shown(value):
+    if isinstance(value, BaseException):
+        frames = traceback.extract_tb(value.__traceback__)
+        places = [(one.name, one.lineno) for one in frames if one.filename == __file__ and one.name != "outcome"]
+        context = value.__context__
+        return type(value).__name__, value.args, places, vars(value), context if context is None else shown(context)
+    return [shown(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def outcome(function, arguments):
+    try:
+        result = function(*arguments)
+    except Exception as error:
+        result = error
+    return shown(result), shown(kept)
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize("program", [keep, returned, within, raised_again, raised_by_callee, replaced, finished])
+def test_tracebacks_are_those_of_plain_python(program, backend, monkeypatch):
+    monkeypatch.setattr(SETTINGS, "tiers", "native")
+    monkeypatch.setattr(SETTINGS, "backend", backend)
+    found = []
+    for function in (program, autoconv.compile(program)):
+        kept.clear()
+        found.append([outcome(function, arguments) for arguments in [(5, 2), (2, 2), (3, 2), (4, 1), (2, 1), (1, 1)]])
+    assert found[0] == found[1]
+    assert "plain Python" not in function.explain(), function.explain()
