@@ -115,6 +115,28 @@ PACKAGES = (
     Package("webcolors"),
     Package("click"),
     Package("python-dateutil", ("dateutil",), ("hypothesis", "freezegun", "pytest-subtests"), options=("-W", "ignore")),
+    Package("anytree", needs=("pytest-cov", "rich", "test2ref"), options=("--no-cov",)),
+    Package("arrow", needs=("python-dateutil", "pytz", "simplejson", "dateparser", "pytest-cov", "pytest-mock")),
+    Package("asteval", needs=("pytest-cov", "numpy"), options=("--no-cov",)),
+    Package("ftfy"),
+    Package("marshmallow", needs=("simplejson",)),
+    Package("pycparser"),
+    Package("rfc3986", needs=("idna",)),
+    Package("geographiclib", tests=("geographiclib/test/test_*.py",)),
+    Package("jsonpath-ng", needs=("hypothesis", "pytest-benchmark")),
+    Package("jsonpointer", tests=("tests.py",), importlib=True),
+    Package("parse", needs=("pytest-cov",), options=("--no-cov",)),
+    Package("pathspec"),
+    Package("prettytable", needs=("pytest-lazy-fixtures",)),
+    Package("pyasn1"),
+    Package("python-slugify", ("slugify",)),
+    Package("simpleeval"),
+    Package("soupsieve", needs=("beautifulsoup4", "html5lib", "lxml")),
+    Package("texttable", tests=("tests.py",), importlib=True),
+    Package("tinycss2", needs=("webencodings",)),
+    Package("tomlkit", needs=("pyyaml",)),
+    Package("uncertainties", needs=("numpy",)),
+    Package("uritemplate"),
     Package(
         "sympy", needs=("hypothesis",), importlib=True,
         tests=tuple(f"sympy/{part}/tests" for part in ("core", "ntheory", "sets")),
@@ -185,7 +207,7 @@ def prepared(package: Package, place: Path) -> tuple[Path, list[Path]]:
     pip = [str(common), "-m", "pip", "--python", str(python), "--disable-pip-version-check", "-q"]
     stamp = place / "needs.txt"
     source = place / "source"
-    if not python.exists():
+    if not python.exists() or not (package.installed or source.exists()):
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         venv.create(place / "env")

@@ -15,6 +15,7 @@ import autoconv as ac
 from autoconv.config import SETTINGS
 from autoconv.tracing.api import call_paths
 from autoconv.tracing.specialise import tiers
+from autoconv.tracing.specialise.presumed_plain import PlainPresumption
 from autoconv.tracing.specialise.trace_cache import TraceCache
 
 
@@ -152,6 +153,15 @@ def test_calls_of_a_further_kind_run_plain_until_they_took_as_long_as_a_trace():
     for _ in range(300):
         assert compiled(True) == kernels(True)
     assert traces(compiled) == 2
+
+
+def test_a_graph_for_other_types_does_not_call_for_a_trace_of_its_own():
+    presumption, arrays, texts = PlainPresumption(), ((np.ndarray, 1, 3),), ((list, 2),)
+    presumption.chose(arrays, 1e-6, is_plain=False)
+    assert presumption.holds(texts, traces=2, trace_seconds=0.01)
+    assert not presumption.holds(((np.ndarray, 1, 2),), traces=2, trace_seconds=0.01)
+    presumption.ran(texts, 0.001, calls=20)  # together longer than a trace
+    assert not presumption.holds(texts, traces=2, trace_seconds=0.01)
 
 
 def test_each_kind_of_call_has_its_own_form():

@@ -1,8 +1,9 @@
 """Presumption, under `compile`, that calls of a further kind run faster as plain Python, until a trace may pay.
 
 Every kind of call (see `tiers`) that is new to a function costs a trace, and some calls in which the two forms are
-timed. Calls of a further kind run plain at first in two cases: plain Python was faster for all kinds that were timed,
-or several traces ran so shortly that plain calls cannot take long. They are examined once they took as long as a trace
+timed. Calls of a further kind run plain at first in two cases: plain Python was faster for all timed kinds of these
+types, or several traces ran so shortly that plain calls cannot take long. A faster graph for arguments of other types
+is no reason against it, as its trace does not serve these calls. They are examined once they took as long as a trace
 of the function takes: at most twice the shorter time is lost.
 
 The presumption needs a limit on how long the plain calls may take. Containers of the further kind may be at most one
@@ -28,7 +29,7 @@ class PlainPresumption:
     """
 
     def __init__(self) -> None:
-        self._graph_is_faster = False
+        self._types_of_graphs: set[Any] = set()  # the types of the arguments for which a graph was faster
         self._is_known = False  # whether plain Python was faster for some kind
         self.seconds = 0.0
         self._limits: dict[type, int] = {}  # the largest magnitudes in the known kinds
@@ -36,7 +37,8 @@ class PlainPresumption:
 
     def chose(self, kind: Any, seconds: float, is_plain: bool) -> None:
         """Note the form that was chosen for a kind, and the seconds of a plain call."""
-        self._graph_is_faster |= not is_plain
+        if not is_plain:
+            self._types_of_graphs.add(_types(kind))
         self._is_known = True
         self.seconds = max(self.seconds, seconds)
         self.is_short(kind)
@@ -51,7 +53,7 @@ class PlainPresumption:
 
         `traces` is the number of traces of the function, each of which took `trace_seconds`.
         """
-        if self._graph_is_faster or not (self._is_known or traces >= _TRACES):
+        if _types(kind) in self._types_of_graphs or not (self._is_known or traces >= _TRACES):
             return False
         if self.seconds * _SHARE > trace_seconds or self._plain_seconds.get(kind, 0.0) >= trace_seconds:
             return False
@@ -67,6 +69,15 @@ class PlainPresumption:
 
 
 _ALLOWED: dict[type, int] = {int: 0, object: 1}  # by how many magnitudes a further kind may be larger
+
+
+def _types(kind: Any) -> Any:
+    """Return a kind without its magnitudes."""
+    if not isinstance(kind, tuple):
+        return kind
+    if kind and isinstance(kind[0], type) and type(kind[-1]) is int:
+        return kind[:-1]
+    return tuple(map(_types, kind))
 
 
 def _magnitudes(kind: Any) -> list[tuple[type, int]]:
