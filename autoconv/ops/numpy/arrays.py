@@ -21,6 +21,7 @@ from autoconv.ops.movement.indexing import indexed_shape
 from autoconv.ops.movement.numpy_index import as_numpy
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import diagonal_length
+from autoconv.ops.traits import Indexing
 
 _NO_GRADIENT = no_gradient("an array was changed in place")
 
@@ -218,7 +219,7 @@ def _set(x: np.ndarray, value: Any, *operands: Any, spec: Spec) -> tuple[()]:
 define(
     name="array_set", graphdef="ArraySet", result=lambda *_, spec: (), kernel=_set, gradient=_NO_GRADIENT,
     effects=Effects.WRITE | Effects.RAISE,
-    stores_into=0,
+    stores_into=0, indexing=Indexing("items", 2),
 )  # fmt: skip
 
 

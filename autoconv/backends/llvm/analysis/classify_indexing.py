@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autoconv.backends.llvm.analysis.indexing import indexed_by, item_shape, positions, updates
-from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
-from autoconv.backends.llvm.ir.types import is_narrow
+from autoconv.backends.llvm.analysis.indexing import indexed_by, is_indexed, item_shape, positions, updates
+from autoconv.backends.llvm.analysis.representation import elements_of, is_dense, is_scalar
+from autoconv.backends.llvm.ir.types import is_narrow, is_native
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension, Symbol, Type
 from autoconv.ops.index_spec import At, Gather, NewAxis, Rest, Slice, is_fixed
@@ -61,10 +61,19 @@ def is_update(node: Node) -> bool:
     return part is not None and None not in part and goes_into(shape_of(node.inputs[1].type), part)
 
 
+def is_indexed_store(node: Node) -> bool:
+    """Return whether arrays of positions determine where elements go in an array in memory."""
+    dtypes = [value.dtype for value in node.inputs]
+    if not is_indexed(node) or any(is_narrow(dtype) or not is_native(dtype) for dtype in dtypes):
+        return False
+    return None not in shape_of(elements_of(node.inputs[0].type)) and _items(node)
+
+
 def _items(node: Node) -> bool:
     """Return whether a subscript's part has known shape, and the updates go into it by broadcasting ones alone."""
     entries = is_fixed(node.attributes["spec"], NewAxis, Rest, At, Gather, Slice)
-    if not entries or not all(is_dense(value.type) or is_scalar(value.type) for value in node.inputs):
+    operands = node.inputs if node.results else node.inputs[1:]
+    if not entries or not all(is_dense(value.type) or is_scalar(value.type) for value in operands):
         return False
     part = item_shape(node)
     if part is None or None in part:
@@ -73,9 +82,9 @@ def _items(node: Node) -> bool:
     common = broadcast_shapes(*arrays)
     if common is None or not all(goes_into(shape, common) for shape in arrays):
         return False
-    if node.op.traits.scatter is None:
+    if node.op.traits.scatter is None and node.results:
         return part == shape_of(node.results[0].type)
-    symbols = {size for value in (*node.inputs, *node.results) for size in shape_of(value.type)}
+    symbols = {size for value in (*node.inputs, *node.results) for size in shape_of(elements_of(value.type))}
     registers = all(size in symbols for size in part if isinstance(size, Symbol))
     return registers and goes_into(shape_of(node.inputs[1].type), part)
 

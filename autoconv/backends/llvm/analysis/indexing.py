@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from autoconv.backends.llvm.analysis.index_map import IndexMap, loaded, pick, variable, variables
-from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
+from autoconv.backends.llvm.analysis.representation import elements_of, is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import Position, broadcast_index, is_known
 from autoconv.graph.dimensions import plus, slice_length, times
 from autoconv.graph.graph import Node, Value
@@ -70,19 +70,19 @@ def updates(node: Node) -> Value:
 
 
 def whole_shape(node: Node) -> tuple[int, ...]:
-    """Return the shape of the indexed array: the source of a gather, the result of a scatter."""
-    return sizes(node.inputs[0].type if node.op.traits.scatter is None else node.results[0].type)
+    """Return the shape of the indexed array: of the source, or of the result of a scatter."""
+    return sizes(elements_of(node.inputs[0].type if node.op.traits.scatter is None else node.results[0].type))
 
 
 def part_shape(node: Node) -> tuple[int, ...]:
     """Return the shape of the part that is read or written, the iteration space of the node's loops."""
-    if node.op.traits.scatter is None:
+    if node.op.traits.scatter is None and node.results:
         return sizes(node.results[0].type)
     if indexed_by(node) != "items":
         return sizes(updates(node).type)
     shape = item_shape(node)
     assert shape is not None and None not in shape
-    return sizes(node.inputs[0].type.with_shape(shape))  # type: ignore[union-attr]
+    return sizes(elements_of(node.inputs[0].type).with_shape(shape))
 
 
 def item_shape(node: Node) -> Shape:
@@ -195,7 +195,7 @@ def gather_map(node: Node) -> IndexMap:
 
 
 def _item_entries(node: Node) -> list[Aligned]:
-    return aligned(node.attributes["spec"], len(sizes(node.inputs[0].type)), positions(node))
+    return aligned(node.attributes["spec"], len(whole_shape(node)), positions(node))
 
 
 def _item_map(node: Node) -> IndexMap:

@@ -82,6 +82,14 @@ def sizes(type_: Type) -> tuple[int, ...]:
     return tuple(size_of(d) if isinstance(d, Symbol) else d for d in type_.shape if d is not None)  # type: ignore[misc]
 
 
+def elements_of(type_: Type) -> TensorType:
+    """Return the tensor type of the elements of an array in memory; a tensor type as it is."""
+    if isinstance(type_, ArrayType):
+        return TensorType(type_.dtype, type_.shape)
+    assert isinstance(type_, TensorType)
+    return type_
+
+
 def size_of(symbol: Symbol) -> Size:
     """Return the register of an open dimension as a size."""
     return (RunTimeSize if is_computed(symbol) else Size)(register_of(symbol))

@@ -21,6 +21,7 @@ import autoconv.backends.llvm.codegen.loops.scan
 import autoconv.backends.llvm.codegen.loops.slice_update
 import autoconv.backends.llvm.codegen.matmul.batched
 import autoconv.backends.llvm.codegen.matmul.ops
+import autoconv.backends.llvm.codegen.memory.indexed_store
 import autoconv.backends.llvm.codegen.memory.ops
 import autoconv.backends.llvm.codegen.memory.reduction
 import autoconv.backends.llvm.codegen.memory.statement

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.analysis.indexing import Check, checks, is_indexed, single_positions
+from autoconv.backends.llvm.analysis.indexing import Check, checks, is_indexed, single_positions, whole_shape
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import writable
@@ -28,7 +28,7 @@ def write_guard(region: LoweringContext, node: Node) -> list[Any]:
     groups: dict[Value, list[Check]] = {}
     for check in checks(node):
         groups.setdefault(check.positions, []).append(check)
-    shape = sizes(node.inputs[0].type)
+    shape = whole_shape(node)
     singles = [_position(region, node, value, shape[axis]) for value, axis in single_positions(node)]
     for value, group in groups.items():
         region.body.module.has_loops = True

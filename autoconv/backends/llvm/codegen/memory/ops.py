@@ -137,7 +137,7 @@ def place_of(region: LoweringContext, x: Memory, index: Index) -> str:
     return moved(region, x.pointer, byte_offset(region.out, index, x.strides))
 
 
-def _nested_loops(region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None]) -> None:
+def nested_loops(region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None]) -> None:
     """Write nested loops outside of a function of their own."""
     region.body.module.has_loops |= bool(counts)
     loops(region.out, counts, write)
@@ -189,7 +189,7 @@ def copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
         element = load(b, dtype, place_of(region, x, index), 0)
         store(b, element, target, linear(region.out, index, shape))  # type: ignore[arg-type]
 
-    _nested_loops(region, shape, write)
+    nested_loops(region, shape, write)
 
 
 def is_c_contiguous(x: Memory, size: int) -> bool:
@@ -237,7 +237,7 @@ def _write_fitting_store(region: LoweringContext, node: Node) -> None:
     b, out = RegisterWriter(region), region.out
     if is_scalar(value.type):
         element, scopes = b.cast(region.number(value), dtype), region.body.scopes.of(node.inputs[0])
-        _nested_loops(region, x.sizes, lambda index: store(b, element, place_of(region, x, index), 0, scopes))
+        nested_loops(region, x.sizes, lambda index: store(b, element, place_of(region, x, index), 0, scopes))
         return
     pointer, own = region.data(value), sizes(value.type)
 
@@ -245,7 +245,7 @@ def _write_fitting_store(region: LoweringContext, node: Node) -> None:
         found = load(b, value.dtype, pointer, linear(out, broadcast_index(index, own), own))
         store(b, b.cast(found, dtype), place_of(region, x, index), 0)
 
-    _nested_loops(region, x.sizes, write)
+    nested_loops(region, x.sizes, write)
 
 
 # ---- new arrays
@@ -273,7 +273,7 @@ def _write_new(region: LoweringContext, node: Node) -> None:
         out.clear(memory.pointer, product(out, type_.dtype.size, element_count(out, memory.sizes)))
         return
     element = b.constant(fill, type_.dtype)
-    _nested_loops(region, memory.sizes, lambda index: store(b, element, place_of(region, memory, index), 0))
+    nested_loops(region, memory.sizes, lambda index: store(b, element, place_of(region, memory, index), 0))
 
 
 def _dynamic(region: LoweringContext, node: Node, type_: ArrayType, elements: Sequence[Element]) -> Memory:
