@@ -18,7 +18,7 @@ from autoconv.autodiff.cotangents import accumulate, conformed
 from autoconv.autodiff.forward_backward import Region, Root, clone
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copy_node, node_effects
+from autoconv.graph.graph import Graph, Node, Value, append_copy, node_effects
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType
 from autoconv.ops.builder import GraphBuilder
@@ -65,8 +65,7 @@ def recompute_and_reverse(
             copies[parameter] = child.builder.identity(outer_value) if tensor else outer_value
     nodes = []
     for node in repeated:
-        copied = copy_node(child.backward, node, [copies[value] for value in node.inputs])
-        copies.update(zip(node.results, copied.results, strict=True))
+        copied = append_copy(child.backward, node, copies)
         nodes.append(copied)
     level = Root(child.backward, child.backward)
     level.heap = child.heap

@@ -22,7 +22,8 @@ import numpy as np
 from autoconv.autodiff.cotangents import Cotangents, is_static
 from autoconv.autodiff.dependence import Heap
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copy_node, node_effects
+from autoconv.graph.graph import Graph, Node, Value, append_copy, copy_node, node_effects
+from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import ListType, ResourceType, TensorType, Type
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.record import OPS, Op
@@ -344,12 +345,8 @@ def extend(
 
 def clone(graph: Graph) -> Graph:
     """Copy a graph for in-place changes of its nodes; regions are shared with the original until they are replaced."""
-    copy = Graph(graph.name)
-    values: dict[Value, Value] = {}
-    for parameter in graph.parameters:
-        values[parameter] = copy.add_parameter(parameter.type, parameter.name)
+    copy, values = begin_copy(graph)
     for node in graph.nodes:
-        copied = copy_node(copy, node, [values[value] for value in node.inputs])
-        values.update(zip(node.results, copied.results, strict=True))
+        append_copy(copy, node, values)
     copy.outputs = [values[value] for value in graph.outputs]
     return copy

@@ -18,7 +18,7 @@ import numpy as np
 from autoconv.autodiff.memory_regions import Captures, Reference, WrittenRegion, select_arm
 from autoconv.autodiff.memory_views import read_view, refuse, write_view
 from autoconv.graph.dtypes import int64
-from autoconv.graph.graph import Graph, Node, Value, clone, compute_effects, copy_node
+from autoconv.graph.graph import Graph, Node, Value, append_copy, clone, compute_effects, copy_node
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import Overlaps
@@ -81,8 +81,7 @@ class _Conversion:
                 refuse(f"an array passes through {node.op.name}")
             else:
                 regions = [clone(inner, lambda *_: None) for inner in node.regions]
-                copied = copy_node(region.graph, node, [region.values[value] for value in node.inputs], regions)
-                region.values.update(zip(node.results, copied.results, strict=True))
+                append_copy(region.graph, node, region.values, regions)
 
     def _view(self, region: WrittenRegion, node: Node) -> None:
         base = region.references[node.inputs[0]]

@@ -364,6 +364,15 @@ def copy_node(graph: Graph, node: Node, inputs: Sequence[Value], regions: Sequen
     return copy
 
 
+def append_copy(
+    graph: Graph, node: Node, values: dict[Value, Value], regions: Sequence[Graph] | None = None
+) -> Node:
+    """Append a copy of the node to `graph`; `values` maps the node's inputs, and then its results, to those there."""
+    copy = copy_node(graph, node, [values[value] for value in node.inputs], regions)
+    values.update(zip(node.results, copy.results, strict=True))
+    return copy
+
+
 def copied_regions(node: Node, copies: dict[Graph, Graph], copy: Callable[[Graph], Graph]) -> list[Graph]:
     """Return the node's regions copied by `copy`; a region shared by recursive calls is copied once, kept in `copies`.
 

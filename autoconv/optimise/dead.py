@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node, is_recursive
+from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copied_regions, is_recursive
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.analysis.computed_sizes import has_computed_sizes
@@ -175,8 +175,7 @@ def _rebuilt(
         whole = copied_regions(
             node, copies, lambda r: _rebuilt(r, live, range(len(r.outputs)), range(len(r.parameters)), copies)
         )
-        copied = copy_node(copy, node, [values[value] for value in node.inputs], whole)
-        values.update(zip(node.results, copied.results, strict=True))
+        append_copy(copy, node, values, whole)
     copy.outputs = [values[graph.outputs[position]] for position in outputs]
     return copy
 

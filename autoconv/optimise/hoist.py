@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copy_node, has_recursion
+from autoconv.graph.graph import Graph, Node, Value, append_copy, copy_node, has_recursion
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.rewriter import Rewriter
@@ -143,7 +143,6 @@ def _rebuilt(region: Graph, gone: set[Node], carried: Sequence[tuple[Graph, Valu
             values[value] = parameter
     for node in region.nodes:
         if node not in gone:
-            node_copy = copy_node(copy, node, [values[value] for value in node.inputs])
-            values.update(zip(node.results, node_copy.results, strict=True))
+            append_copy(copy, node, values)
     copy.outputs = [values[value] for value in region.outputs]
     return copy

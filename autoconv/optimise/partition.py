@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, copy_node
+from autoconv.graph.graph import Graph, Node, Value, append_copy, copy_node
 from autoconv.graph.types import ResourceType
 
 
@@ -130,7 +130,6 @@ def _build(part: Part, name: str) -> None:
             if value not in values:
                 assert value.node is not None
                 values[value] = copy_node(part.graph, value.node, ()).results[0]
-        made = copy_node(part.graph, node, [values[value] for value in node.inputs])
+        made = append_copy(part.graph, node, values)
         made.device = ""
-        values.update(zip(node.results, made.results, strict=True))
     part.graph.outputs = [values[value] for value in part.outputs]

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.graph import Graph, Node, Value, clone, copied_regions, copy_node
+from autoconv.graph.graph import Graph, Node, Value, append_copy, clone, copied_regions
 from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import ArrayType, TensorType, Type
 from autoconv.ops import OPS
@@ -139,8 +139,7 @@ def _written(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Value:
     values = dict(zip(region.parameters, arguments, strict=False))
     for node in region.nodes:
         inner = copied_regions(node, {}, lambda graph: clone(graph, lambda *_: None))
-        node_copy = copy_node(copy, node, [values[value] for value in node.inputs], inner)
-        values.update(zip(node.results, node_copy.results, strict=True))
+        append_copy(copy, node, values, inner)
     return values[region.outputs[0]]
 
 

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.array_reductions import PART, TOTAL, Total, total_of, value_of
 from autoconv.backends.llvm.legalize.statement_nodes import is_element, is_gather, is_part
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node
+from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copied_regions
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
@@ -106,8 +106,7 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             continue
         if statement is None:
             regions = copied_regions(node, copies, lambda region: _rebuilt(region, overlaps, copies))
-            copied = copy_node(copy, node, [values[value] for value in node.inputs], regions)
-            values.update(zip(node.results, copied.results, strict=True))
+            append_copy(copy, node, values, regions)
             continue
         inputs, steps = statement
         operands = [parts.get(v) or values[v] for v in inputs]

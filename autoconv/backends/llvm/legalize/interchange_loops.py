@@ -18,7 +18,7 @@ from autoconv.backends.llvm.analysis.element_probe import ElementProbe
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_scalar, sizes
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
+from autoconv.graph.graph import Graph, Node, Value, append_copy, clone, is_recursive
 from autoconv.graph.region_flow import state_size
 from autoconv.ops.builder import GraphBuilder
 
@@ -133,8 +133,7 @@ def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
         if not changing.isdisjoint(inner.inputs) or inner.effects is not Effects.PURE:
             changing.update(inner.results)
             continue
-        node_copy = copy_node(whole, inner, [places[value] for value in inner.inputs])
-        places.update(zip(inner.results, node_copy.results, strict=True))
+        append_copy(whole, inner, places)
     one = GraphBuilder(whole).constant(value=int64.numpy.type(1))
     whole.outputs = [GraphBuilder(whole).add(step, one), *(places[body.outputs[i]] for i in arrays)]
     second = copy.add(
@@ -154,8 +153,7 @@ def _counting(graph: Graph, numbers: Sequence[int], captured: Sequence[int], is_
     values.update({graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in captured})
     for node in graph.nodes:
         if _is_number(node):
-            node_copy = copy_node(copy, node, [values[value] for value in node.inputs])
-            values.update(zip(node.results, node_copy.results, strict=True))
+            append_copy(copy, node, values)
     if is_body:
         b = GraphBuilder(copy)
         again = b.add(turns, b.constant(value=int64.numpy.type(1)))
