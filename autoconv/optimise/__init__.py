@@ -18,6 +18,7 @@ from autoconv.optimise.fold import fold_constants
 from autoconv.optimise.forward_stores import forward
 from autoconv.optimise.hoist import hoist_invariants
 from autoconv.optimise.inline import inline_calls
+from autoconv.optimise.lists_as_arrays import with_arrays
 from autoconv.optimise.masked_elements import masked
 from autoconv.optimise.promote_arrays import promote
 from autoconv.optimise.simplify import simplify_nodes
@@ -44,6 +45,7 @@ OPTIMISATIONS = (
     Optimisation(name="forward", transform=forward),  # before promote: fewer arrays are written
     Optimisation(name="promote", transform=promote),
     Optimisation(name="fold", transform=fold_constants),
+    Optimisation(name="list_arrays", transform=with_arrays),  # after fold, which finds constant lengths
     Optimisation(name="simplify", transform=simplify_nodes),
     Optimisation(name="common", transform=share_common),
     Optimisation(name="masked", transform=masked),  # after common, which joins equal masks

@@ -18,11 +18,23 @@ from autoconv.graph.types import ListType, NoCommonType, Shape, TensorType, Type
 
 def narrow_lists(graph: Graph) -> bool:
     """Narrow the types of lists that stay inside of this graph, in place; return whether any type changed."""
+    return _lists_of(graph).narrow()
+
+
+def array_types(graph: Graph) -> dict[Value, TensorType]:
+    """Return the types of arrays that may stand for lists of this graph: those that keep their length.
+
+    Conservative, as `narrow_lists`; the arrays have static sizes but for the first one.
+    """
+    return _lists_of(graph).arrays()
+
+
+def _lists_of(graph: Graph) -> _Lists:
     lists = _Lists()
     for value in (*graph.parameters, *graph.outputs):
         lists.spoil(value)
     lists.visit(graph)
-    return lists.narrow()
+    return lists
 
 
 class _Lists:
@@ -36,7 +48,8 @@ class _Lists:
         self._parent: dict[Value, Value] = {}
         self._excluded: set[Value] = set()
         self._pushed: list[tuple[Value, Type]] = []
-        self._lengths: list[tuple[Value, int | None]] = []  # None for lists that grow or shrink
+        self._lengths: list[tuple[Value, int | None]] = []  # None for those that are not known
+        self._growing: list[Value] = []  # lists that grow or shrink
         self._stacks: list[Node] = []
 
     def _root(self, value: Value) -> Value:
@@ -69,18 +82,18 @@ class _Lists:
     def _visit_node(self, node: Node) -> None:
         name, inputs = node.op.name, node.inputs
         if name == "list_empty":
-            self._lengths.append((node.results[0], None))
+            self._grow(node.results[0])
         elif name == "list_reserve":
             self._lengths.append((node.results[0], _constant(inputs[0])))
         elif name in ("list_push", "list_pop"):
             self._join(inputs[0], node.results[0])
-            self._lengths.append((inputs[0], None))
+            self._grow(inputs[0])
             self._pushed += [(inputs[0], value.type) for value in inputs[1:]]
         elif name == "list_set":
             self._join(inputs[0], node.results[0])
             self._pushed.append((inputs[0], inputs[2].type))
             if node.attributes.get("resize"):
-                self._lengths.append((inputs[0], None))
+                self._grow(inputs[0])
         elif name == "list_stack" and _is_static(node.attributes.get("shape")):
             self._root(inputs[0])
             self._stacks.append(node)
@@ -88,14 +101,36 @@ class _Lists:
             for source, target in edges(node):
                 assert source is not None  # there are no exceptions without a try
                 self._join(source, target)
-        elif name != "list_length" and not (name == "list_get" and _is_static(node.attributes.get("shape"))):
+        elif name == "list_get" and (_is_static(node.attributes.get("shape")) or _has_static_elements(inputs[0])):
+            self._root(inputs[0])
+        elif name != "list_length":
             values = [*inputs, *node.results]
             for region in node.regions:
                 values += [*region.parameters, *region.outputs]
             for value in values:
                 self.spoil(value)
 
-    def narrow(self) -> bool:
+    def _grow(self, value: Value) -> None:
+        self._lengths.append((value, None))
+        self._growing.append(value)
+
+    def arrays(self) -> dict[Value, TensorType]:
+        """Return the types of arrays for lists that keep their length, and whose elements are arrays of one size."""
+        elements, lengths = self._elements(), self._known_lengths()
+        excluded = {self._root(value) for value in (*self._excluded, *self._growing)}
+        made = {self._root(value) for value, _ in self._lengths} - excluded
+        result: dict[Value, TensorType] = {}
+        for value in self._parent:
+            root = self._root(value)
+            item = _item_of_array(value, elements.get(root))
+            if root in made and item is not None:
+                result[value] = TensorType(item.dtype, (lengths[root], *(item.shape or ())))
+            else:
+                excluded.add(root)
+        return {value: type_ for value, type_ in result.items() if self._root(value) not in excluded}
+
+    def _elements(self) -> dict[Value, Type | None]:
+        """Return the join of the elements of each list; None for elements without one."""
         elements: dict[Value, Type | None] = {}
         for value, type_ in self._pushed:
             root = self._root(value)
@@ -104,6 +139,17 @@ class _Lists:
                 elements[root] = None if before is None else join(before, type_)
             except NoCommonType:
                 elements[root] = None
+        return elements
+
+    def _known_lengths(self) -> dict[Value, int | None]:
+        lengths: dict[Value, int | None] = {}
+        for value, length in self._lengths:
+            root = self._root(value)
+            lengths[root] = length if lengths.get(root, length) == length else None
+        return lengths
+
+    def narrow(self) -> bool:
+        elements = self._elements()
         spoiled = {self._root(value) for value in self._excluded}
         changed = False
         for value in list(self._parent):
@@ -118,11 +164,7 @@ class _Lists:
         return self._narrow_stacks(spoiled) or changed
 
     def _narrow_stacks(self, spoiled: set[Value]) -> bool:
-        lengths: dict[Value, int | None] = {}
-        for value, length in self._lengths:
-            root = self._root(value)
-            lengths[root] = length if lengths.get(root, length) == length else None
-        changed = False
+        lengths, changed = self._known_lengths(), False
         for node in self._stacks:
             root, (result,) = self._root(node.inputs[0]), node.results
             length = None if root in spoiled else lengths.get(root)
@@ -136,6 +178,19 @@ def _constant(value: Value) -> int | None:
     """Return the number that a value always is; None if it is not known."""
     is_known = value.node is not None and value.node.op.name == "constant"
     return int(value.node.attributes["value"]) if is_known else None  # type: ignore[union-attr]
+
+
+def _item_of_array(list_: Value, element: Type | None) -> TensorType | None:
+    """Return the type of the elements written into a list if they fit into an array, else None."""
+    own = list_.type.element if isinstance(list_.type, ListType) else None
+    if not isinstance(element, TensorType) or not isinstance(own, TensorType) or own.weak:
+        return None
+    return element if element.dtype is own.dtype and _is_static(element.shape) else None
+
+
+def _has_static_elements(value: Value) -> bool:
+    element = value.type.element if isinstance(value.type, ListType) else None
+    return isinstance(element, TensorType) and _is_static(element.shape)
 
 
 def _is_static(shape: Shape | None) -> bool:

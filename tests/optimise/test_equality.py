@@ -125,7 +125,7 @@ def test_each_can_be_left_out(skip: list[str], left: list[str]) -> None:
 
 
 def test_unknown_names_are_refused() -> None:
-    names = "inline, unbox, forward, promote, fold, simplify, common, masked, hoist, dead"
+    names = "inline, unbox, forward, promote, fold, list_arrays, simplify, common, masked, hoist, dead"
     with pytest.raises(ValueError, match=f"no optimisation 'foldd'; there are {names}"):
         optimise(line(), skip={"foldd"})
 
@@ -133,7 +133,7 @@ def test_unknown_names_are_refused() -> None:
 def test_dump_sees_every_stage() -> None:
     stages: list[tuple[str, int]] = []
     optimise(line(), skip={"common"}, dump=lambda name, graph: stages.append((name, len(graph.nodes))))
-    names = ["before", "inline", "unbox", "forward", "promote", "fold", "simplify", "masked", "hoist", "dead"]
+    names = ["before", *(row.name for row in OPTIMISATIONS if row.name != "common")]
     assert stages == [(name, 2 if name == "dead" else 4) for name in names]
 
 

@@ -50,6 +50,25 @@ def test_a_reserved_list_without_a_shape_of_elements_has_a_form():
     np.testing.assert_array_equal(found, filled(ac.constant(X)))
 
 
+def recurrent(n):
+    terms = ac.TensorArray(ac.int64, size=n, clear_after_read=False, element_shape=[])
+    terms = terms.write(0, ac.constant(1, ac.int64)).write(1, ac.constant(1, ac.int64))
+    for i in ac.range(2, n):
+        terms = terms.write(i, terms.read(i - 1) + terms.read(i - 2))
+    return terms.stack()
+
+
+def test_lists_that_keep_their_length_are_arrays():
+    staged = ac.function(filled)
+    np.testing.assert_array_equal(staged(ac.constant(X)), filled(ac.constant(X)))
+    assert "by kernels" not in staged.explain()
+    staged = ac.function(recurrent)
+    np.testing.assert_array_equal(staged(ac.constant(6)), [1, 1, 2, 3, 5, 8])
+    for n in (0, 1):
+        with pytest.raises(ac.errors.ListReadError, match=f"Trying to modify element {n} in a list with {n} elements"):
+            staged(ac.constant(n))
+
+
 def test_a_growing_list_without_a_shape_of_elements_has_a_form():
     pytest.importorskip("onnxruntime")
     model = ac.onnx.load(ac.onnx.export(ac.function(appended), ac.TensorSpec([None, 2])))

@@ -3,6 +3,7 @@
 from autoconv.ops.elements import (  # noqa: F401 (each registers its rules)
     arithmetic,
     inverse_functions,
+    list_positions,
     maths,
     python_complex,
     python_inverses,

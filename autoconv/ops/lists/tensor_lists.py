@@ -15,6 +15,7 @@ from autoconv.graph.dtypes import DType, float64, int32
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ListType, Shape, TensorType, Type, join, shapes_compatible
 from autoconv.ops.gradients import dtype_of, flat
+from autoconv.ops.lists.positions import checked_length
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.values.list_value import ListValue
 
@@ -72,11 +73,7 @@ def _list_reserve_type(num: TensorType, *, dtype: DType, shape: Shape = None) ->
 
 
 def _list_reserve(num: Any, *, dtype: DType, shape: Shape = None) -> Any:
-    if num < 0:
-        raise InvalidArgumentError(
-            f"The num_elements to reserve must be a non negative number, but got {int(num)}"
-        )
-    return ListValue([None] * int(num), dtype=dtype, shape=shape)
+    return ListValue([None] * int(checked_length(num)), dtype=dtype, shape=shape)
 
 
 list_empty = define(

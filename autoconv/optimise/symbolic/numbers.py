@@ -110,7 +110,7 @@ def _if_known(shape: Shape | None) -> Shape | None:
 NUMBERS: dict[str, Callable[[Sizes, Node], Numbers | None]] = {
     "constant": _of_constant, "shape": _of_shape, "dimension": _of_dimension, "array_size": _of_dimension,
     "size": _of_size, "get_item": _of_item, "stack": _of_parts, "concat": _of_parts, "identity": _numbers_of_first,
-    "cast": _numbers_of_first,
+    "cast": _numbers_of_first, "list_length_checked": _numbers_of_first,
     "reshape": _numbers_of_first, "expand_dims": _numbers_of_first, "squeeze": _numbers_of_first,
     "python_int": _numbers_of_first, "python_cast": _numbers_of_first,
     "add": _arithmetic(plus), "python_add": _arithmetic(plus), "subtract": _arithmetic(_difference),

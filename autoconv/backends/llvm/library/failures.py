@@ -11,6 +11,7 @@ from typing import Any
 
 from autoconv.backends.llvm.ir.constants import list_constant
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
+from autoconv.errors import ListReadError
 from autoconv.graph.dtypes import bool_, float64
 from autoconv.graph.graph import Node, Span
 from autoconv.ops.rule_table import RuleTable
@@ -143,6 +144,11 @@ def _of_powers(node: Node) -> Causes:
 @CAUSES.of("python_left_shift", "python_right_shift")
 def _of_shifts(node: Node) -> Causes:
     return ((ValueError, "negative shift count", lambda b, x: x[1] < 0),)
+
+
+@CAUSES.of("list_position")
+def _of_positions(node: Node) -> Causes:
+    return ((ListReadError, "the list has no such element", _is_any),)
 
 
 @CAUSES.of("python_int")

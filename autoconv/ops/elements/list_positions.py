@@ -1,0 +1,24 @@
+"""Element rules of lengths and positions of lists that are arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.graph.dtypes import int64
+from autoconv.ops.elements.registry import Elements, element
+
+
+@element("list_length_checked")
+def list_length_checked(b: Elements, num: Any) -> Any:
+    num = b.cast(num, int64)
+    b.fail(num < 0)
+    return num
+
+
+@element("list_position")
+def list_position(b: Elements, index: Any, length: Any, *, wrap: bool = False, writes: bool = False) -> Any:
+    index, length = b.cast(index, int64), b.cast(length, int64)
+    if wrap:
+        index = b.select(index < 0, index + length, index)
+    b.fail((index < 0) | b.compare("ge", index, length))
+    return index

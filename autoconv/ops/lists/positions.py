@@ -1,0 +1,59 @@
+"""Checks of lengths and positions of lists that are arrays: `list_length_checked`, `list_position`.
+
+They raise what the ops on lists raise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import InvalidArgumentError, ListReadError
+from autoconv.graph.dtypes import int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import TensorType
+from autoconv.ops.record import define, no_gradient, sample
+
+_POSITION = TensorType(int64, ())
+
+
+def checked_length(num: Any) -> np.ndarray:
+    """Return the length of a list to reserve; raises InvalidArgumentError for a negative one."""
+    if num < 0:
+        raise InvalidArgumentError(
+            f"The num_elements to reserve must be a non negative number, but got {int(num)}"
+        )
+    return np.asarray(num, np.int64)
+
+
+def _position(index: Any, length: Any, *, wrap: bool = False, writes: bool = False) -> np.ndarray:
+    """Return the index of an element; with `wrap` a negative one counts from the end. Raises ListReadError."""
+    position, count = int(index), int(length)
+    if wrap and -count <= position < 0:
+        position += count
+    if not 0 <= position < count:
+        raise ListReadError(no_element(position, count, writes))
+    return np.asarray(position, np.int64)
+
+
+def no_element(index: int, length: int, writes: bool) -> str:
+    if writes:
+        return f"Trying to modify element {index} in a list with {length} elements."
+    return f"Tried to read from index {index} but array size is: {length} "
+
+
+define(
+    name="list_length_checked", graphdef="Identity", result=lambda num: _POSITION, kernel=checked_length,
+    gradient=no_gradient("the result is a length"), effects=Effects.RAISE, samples=(sample(np.array(3, np.int32)),),
+)  # fmt: skip
+define(
+    name="list_position", graphdef="Identity", result=lambda index, length, **_: _POSITION, kernel=_position,
+    gradient=no_gradient("the result is an index"), effects=Effects.RAISE,
+    samples=(
+        sample(np.array(2, np.int32), np.array(3, np.int32)),
+        sample(np.array(-3), np.array(3, np.int32), wrap=True, writes=True),
+    ),
+)  # fmt: skip
+
+__all__ = ["checked_length", "no_element"]

@@ -1,0 +1,105 @@
+"""Lists that keep the length they are reserved with, and whose elements have one size, are arrays.
+
+A loop over a TensorArray then runs in place, without objects. Elements that were never written are zeros, as in lists.
+
+    before   graph f(%n: int32[], %i: int32[], %x: float32[3]) {
+               %list = list_reserve(%n, dtype=float32, shape=(3,)): list<float32[3]>
+               %set = list_set(%list, %i, %x): list<float32[3]>
+               %rows = list_stack(%set, shape=(3,)): float32[?,3]
+               return %rows
+             }
+    after    graph f(%n: int32[], %i: int32[], %x: float32[3]) {
+               %constant = constant(value=array(float32[], 0.0)): float32[]
+               %list_length_checked = list_length_checked(%n): int64[]
+               %constant_1 = constant(value=array(int64[], 3)): int64[]
+               %stack = stack(%list_length_checked, %constant_1, axis=0): int64[2]
+               %fill = fill(%constant, %stack, shape=(None, 3)): float32[?,3]
+               %dimension = dimension(%fill, axis=0, dtype=int64): int64[]
+               %list_position = list_position(%i, %dimension, wrap=False, writes=True): int64[]
+               %set_item = set_item(%fill, %x, %list_position, spec=(At('input'),)): float32[?,3]
+               return %set_item
+             }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, int32, int64
+from autoconv.graph.graph import Graph, Node, Value, copy_node
+from autoconv.graph.rewriter import Rewriter
+from autoconv.graph.types import TensorType, Type
+from autoconv.ops import OPS
+from autoconv.ops.index_spec import INPUT, At
+from autoconv.optimise.list_elements import array_types
+from autoconv.optimise.specialise import CannotSpecialise, specialise
+
+Types = dict[Value, TensorType]
+
+
+def with_arrays(graph: Graph, contract: str = "function") -> Graph:
+    """Return the graph with arrays in place of such lists."""
+    if not any(node.op.name == "list_reserve" for node in graph.walk()):
+        return graph
+    try:
+        sized = specialise(graph, [value.type for value in graph.parameters])  # finds the elements, and lengths
+    except CannotSpecialise:
+        return graph
+    types = array_types(sized)
+    return _Rewriter(sized, types).run() if types else graph
+
+
+class _Rewriter(Rewriter[Types]):
+    """Replaces the ops on these lists; `shared` has the arrays' types."""
+
+    def type_of(self, value: Value) -> Type:
+        return self.shared.get(value, value.type)
+
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        if node.regions:
+            copy = copy_node(self.copy, node, inputs, self.regions(node, inputs))
+            for new, old in zip(copy.results, node.results, strict=True):
+                new.type = self.type_of(old)
+            return copy.results
+        if node.op.name == "list_reserve" and node.results[0] in self.shared:
+            return [self._zeros(node, inputs[0])]
+        if not node.inputs or node.inputs[0] not in self.shared:
+            return None
+        array, wrap = inputs[0], bool(node.attributes.get("wrap"))
+        match node.op.name:
+            case "list_length":
+                return [self._length(node, array, int32)]
+            case "list_stack":
+                return [array]
+            case "list_get":
+                place = self._place(node, array, inputs[1], wrap=wrap)
+                return [self._add(node, "get_item", array, place, spec=(At(INPUT),))]
+        assert node.op.name == "list_set"
+        place = self._place(node, array, inputs[1], wrap=wrap, writes=True)
+        result = self._add(node, "set_item", array, inputs[2], place, spec=(At(INPUT),))
+        result.type = self.type_of(node.results[0])
+        return [result]
+
+    def _add(self, node: Node, op: str, *inputs: Value, **attributes: object) -> Value:
+        return self.copy.add(OPS[op], inputs, attributes, span=node.span).results[0]
+
+    def _place(self, node: Node, array: Value, index: Value, **how: bool) -> Value:
+        return self._add(node, "list_position", index, self._length(node, array, int64), **how)
+
+    def _length(self, node: Node, array: Value, dtype: DType) -> Value:
+        length = (array.shape or (None,))[0]
+        if isinstance(length, int):
+            return self._add(node, "constant", value=np.array(length, dtype.numpy))
+        return self._add(node, "dimension", array, axis=0, dtype=dtype)
+
+    def _zeros(self, node: Node, count: Value) -> Value:
+        kind = self.shared[node.results[0]]
+        length, *rest = kind.shape or ()
+        zero = self._add(node, "constant", value=np.zeros((), kind.dtype.numpy))
+        if isinstance(length, int) and length >= 0:
+            return self._add(node, "fill", zero, shape=(length, *rest))
+        sizes = [self._add(node, "list_length_checked", count)]
+        sizes += [self._add(node, "constant", value=np.array(size, np.int64)) for size in rest]
+        return self._add(node, "fill", zero, self._add(node, "stack", *sizes, axis=0), shape=(None, *rest))
