@@ -35,9 +35,12 @@ def _load(name: str) -> Any:
             return import_module(f"autoconv.tensorflow.{name}")
         if name in _OF_KERAS:
             return getattr(import_module("autoconv.keras"), name)
+        if name in _OF_MODULES:
+            return getattr(import_module(_OF_MODULES[name]), name)
         public = vars(import_module("autoconv._public"))
-    if "__all__" in public:  # otherwise this thread is loading it right now
-        globals().update({key: public[key] for key in ("__all__", *public["__all__"]) if key in public})
+    if "__all__" not in public:  # this thread is loading it right now, and imports the module of that name next
+        raise AttributeError(name)
+    globals().update({key: public[key] for key in ("__all__", *public["__all__"]) if key in public})
     if name not in globals():
         raise AttributeError(import_module("autoconv.tensorflow.absent_names").message("autoconv", name))
     return globals()[name]
@@ -53,6 +56,7 @@ _ON_THEIR_OWN = frozenset({
 _OF_TENSORFLOW = frozenset({
     "audio", "graph_util", "profiler", "queue", "raw_ops", "sysconfig", "test", "version", "xla",
 })  # fmt: skip
+_OF_MODULES = {"OptionalSpec": "autoconv.data.optional"}  # names whose modules load others, apart from the public ones
 _OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
 
 

@@ -197,7 +197,6 @@ from autoconv.api.tensors.trigonometry import (
 )
 from autoconv.api.value_specs import IndexedSlicesSpec, NoneTensorSpec, TensorArraySpec
 from autoconv.config.device_spec import DeviceSpec
-from autoconv.data.optional import OptionalSpec
 from autoconv.graph.dtypes import (
     DType,
     as_dtype,
@@ -267,6 +266,7 @@ if TYPE_CHECKING:  # each is loaded at its first use
         train,
         xp,
     )
+    from autoconv.data.optional import OptionalSpec
 
 double, half = float64, float16
 autodiff.ForwardAccumulator = ForwardAccumulator  # type: ignore[misc]  # its types stand in a .pyi file
