@@ -166,16 +166,16 @@ def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
     aweights: Any = None, *, dtype: Any = None,
 ) -> Any:  # fmt: skip
-    if y is not None or fweights is not None or aweights is not None or dtype is not None:
-        refuse("is given more than one array, a bias or ddof")
-    x = tensor(m)
-    x = cast(x, np.result_type(x.dtype.numpy, np.float64))
-    if rank_of(x) > 2 or not _has_known_sizes(x):
-        return whole_call("cov", False, x, None, rowvar, bias, ddof)
-    if rank_of(x) < 2:
-        x = apply("reshape", x, shape=(1, -1))
-    if not rowvar and known_shape(x)[0] != 1:
-        x = apply("transpose", x)
+    if fweights is not None or aweights is not None or dtype is not None:
+        refuse("is given weights or a dtype")
+    given = [tensor(m)] if y is None else [tensor(m), tensor(y)]
+    kind = np.result_type(*(one.dtype.numpy for one in given), np.float64)
+    if any(rank_of(one) > 2 or not _has_known_sizes(one) for one in given):
+        return whole_call("cov", False, given[0], given[1] if y is not None else None, rowvar, bias, ddof)
+    rows = [_variables_in_rows(cast(one, kind), rowvar) for one in given]
+    if len({known_shape(one)[1] for one in rows}) > 1 or 0 in known_shape(rows[0]):
+        return whole_call("cov", False, given[0], given[1] if y is not None else None, rowvar, bias, ddof)
+    x = apply("concat", *rows, axis=0) if y is not None else rows[0]
     centred = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
     less = (0 if bias else 1) if ddof is None else ddof
     turned = apply("transpose", apply("conjugate", centred) if x.dtype.is_complex else centred)
@@ -184,10 +184,18 @@ def cov(
     return apply("reshape", result, shape=()) if known_shape(result) == (1, 1) else result
 
 
+def _variables_in_rows(x: Tensor, rowvar: bool) -> Any:
+    """Return the observations of each variable as a row of a matrix."""
+    if rank_of(x) < 2:
+        return apply("reshape", x, shape=(1, -1))
+    return x if rowvar else apply("transpose", x)
+
+
 @computes("corrcoef")
 def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> Any:
-    if not _has_known_sizes(tensor(x)) and y is None and dtype is None:
-        return whole_call("corrcoef", False, tensor(x), None, rowvar)
+    given = [tensor(x)] if y is None else [tensor(x), tensor(y)]
+    if not all(map(_has_known_sizes, given)) and dtype is None:
+        return whole_call("corrcoef", False, given[0], given[1] if y is not None else None, rowvar)
     covariance = cov(x, y, rowvar, dtype=dtype)
     if not rank_of(covariance):
         return apply("divide", covariance, covariance)

@@ -30,6 +30,11 @@ def extremes(x, y, k, m):
     return a.max(axis=1), a.argmin(axis=1), x[:k].max(), np.argmax(x[m:]), np.argmax(a)
 
 
+def extremes_of_counted(x, y, k, m):
+    picked = np.nonzero((x[1:-1] > x[:-2]) | (y[1:-1] > -9))[0] + 1
+    return picked[np.argmax(x[picked])], x[picked].argmin()
+
+
 def spread(x, y, k, m):
     a = np.outer(x[: k + 1], y)
     return (a - a.mean(axis=1)[:, None]).std(), x[:2].mean(), a.var(axis=0)
@@ -126,8 +131,8 @@ def triangles(x, y, k, m):
 
 
 PROGRAMS = [
-    slices, of_other_sizes, joined, reduced, extremes, spread, products, made, counted, masked, reshaped, left_over,
-    ends, shrinking, growing, filtered, halved, branched, stored, stored_elsewhere, triangles,
+    slices, of_other_sizes, joined, reduced, extremes, extremes_of_counted, spread, products, made, counted, masked,
+    reshaped, left_over, ends, shrinking, growing, filtered, halved, branched, stored, stored_elsewhere, triangles,
 ]  # fmt: skip
 
 

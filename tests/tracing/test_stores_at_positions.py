@@ -90,3 +90,16 @@ def test_of_any_size() -> None:
         program(expected, i)
         np.testing.assert_array_equal(found, expected)
     assert "by kernels" not in compiled.explain()
+
+
+def test_into_slices_of_sizes_known_at_run_time() -> None:
+    def program(x: Any, v: Any, z: Any) -> Any:
+        for start in range(0, 30, 7):
+            x[start : start + 4] = v
+            z[start // 2 : start // 2 + 4] = v * z[start // 2 : start // 2 + 4] + 1j
+        return x, z
+
+    for size, count in [(32, 4), (32, 1), (31, 4), (31, 1), (40, 3)]:
+        compiled = both(program, np.arange(size * 1.0), VALUES[:count], np.ones(18, complex))
+        if (size, count) in [(32, 4), (32, 1)]:
+            assert "by kernels" not in compiled.explain()

@@ -270,7 +270,7 @@ def _reduced(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
 _KINDS = ("sum", "prod", "mean", "max", "min", "any", "all")
 rule(
     *(f"{family}_{kind}" for family in ("reduce", "numpy") for kind in _KINDS), "numpy_var", "numpy_std",
-    "numpy_argmax", "numpy_argmin",
+    "numpy_argmax", "numpy_argmin", "argmax", "argmin",
 )(_reduced)  # fmt: skip
 
 

@@ -202,21 +202,18 @@ def is_c_contiguous(x: Memory, size: int) -> bool:
     return True
 
 
-def _is_known_to_fit(node: Node) -> bool:
+def _has_native_store(node: Node) -> bool:
     x, value = (value.type for value in node.inputs)
     if value.dtype.is_complex and not x.dtype.is_complex:  # type: ignore[union-attr]
         return False
-    if not isinstance(x, ArrayType):
-        return False
-    if representation.has_computed(value):
-        return len(value.shape) <= x.rank  # type: ignore[union-attr, arg-type]
-    return is_sure_to_fit(x.shape, value.shape)  # type: ignore[union-attr]
+    return isinstance(x, ArrayType) and len(value.shape) <= x.rank  # type: ignore[union-attr, arg-type]
 
 
-@in_memory("array_store", fits=_is_known_to_fit)
+@in_memory("array_store", fits=_has_native_store)
 def _write_store(region: LoweringContext, node: Node) -> None:
-    """Store the elements; where computed sizes differ from those of the array, the kernel broadcasts or raises."""
-    if not representation.has_computed(node.inputs[1].type):
+    """Store the elements; where their sizes differ from those of the array, the kernel broadcasts or raises."""
+    array, value = (representation.elements_of(value.type) for value in node.inputs)
+    if not representation.has_computed(value) and is_sure_to_fit(array.shape or (), value.shape):
         _write_fitting_store(region, node)
         return
     out, wrong = region.out, "false"
