@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -10,8 +11,10 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType
 from autoconv.numpy.operands import computes, holds_tensors, is_weak, named, refuse, tensor
+from autoconv.process_state import without_warnings
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -34,7 +37,9 @@ def whole_call(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
     arguments = tuple(encode_argument(x, inputs) for x in args)
     keywords = tuple((key, encode_argument(x, inputs)) for key, x in kwargs.items())
     options: dict[str, Any] = {"by_values": True} if by_values else {}
-    result = apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
+    # Examples give the types of a node's results, and NumPy may warn about them.
+    with contextlib.nullcontext() if current_region() is None else without_warnings():
+        result = apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
     kind = _named_results(name)
     return result if kind is None else kind._make(result)
 

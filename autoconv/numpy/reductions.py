@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -60,21 +61,23 @@ def reduced(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options:
     axis, keeps = _checked_axes(name, x, axis, _flag(keepdims))
     if axis == ():
         return _over_nothing(name, x, out, options)
-    if name in ("mean", "var", "std") and is_compiled() and _is_of_nothing(x, axis):
-        refuse("warns of no elements")
+    if name in ("mean", "var", "std") and is_compiled() and _has_too_few(x, axis, options.get("ddof", 0)):
+        refuse("warns of too few elements")
     if keeps:
         options["keepdims"] = True
     result = apply(f"numpy_{name}", x, axis=axis, **options)
     return result if out is None else write_into(out, result, casting="unsafe" if "arg" in name else "same_kind")
 
 
-def _is_of_nothing(x: Tensor, axis: Any) -> bool:
-    """Return whether an axis that is reduced is known to have no elements."""
+def _has_too_few(x: Tensor, axis: Any, ddof: float) -> bool:
+    """Return whether an axis that is reduced is known to have no elements, or all of them no more than `ddof`."""
     shape = x.type.shape
     if shape is None or not (axis is None or isinstance(axis, (int, tuple))):
         return False
     axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
-    return any(type(one) is int and -len(shape) <= one < len(shape) and shape[one] == 0 for one in axes)
+    known = [shape[one] for one in axes if type(one) is int and -len(shape) <= one < len(shape)]
+    numbers = [size for size in known if isinstance(size, int)]
+    return 0 in numbers or (ddof > 0 and len(numbers) == len(axes) and math.prod(numbers) <= ddof)
 
 
 def _over_nothing(name: str, x: Tensor, out: OutLike, options: Any) -> Any:

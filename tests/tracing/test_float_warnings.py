@@ -346,3 +346,18 @@ def test_errors_of_results_that_nothing_uses_or_reads_again(program):
         expected, found = warned(called, program, row), warned(called, compiled, row)
         assert str(found[0]) == str(expected[0])
         assert found[1] == expected[1]
+
+
+def test_tracing_itself_gives_no_warnings():
+    def f(x):
+        return np.median(x[:0]), np.mean(x[:0]), np.std(x, ddof=3), x[:1].var(ddof=1)
+
+    compiled = autoconv.compile(f)
+    for _ in range(2):
+        found = []
+        for function in (f, compiled):
+            with warnings.catch_warnings(record=True) as messages:
+                warnings.simplefilter("always")
+                function(np.ones(3))
+            found.append([str(one.message) for one in messages])
+        assert found[0] == found[1]
