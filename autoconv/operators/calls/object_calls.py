@@ -98,7 +98,7 @@ def _is_plain_call(
     """Return whether the builtin itself, or its other form here, takes the arguments."""
     if function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0]):
         return True  # the key function is called here, which requires items known at trace time
-    if function in _ONE_BY_ONE and not any(map(is_in_graph, (*args, *kwargs.values()))):
+    if function in _NOT_OF_ITEMS and not any(map(is_in_graph, (*args, *kwargs.values()))):
         return True
     is_late = not has_own_form and function in _TEXTS and any(type(x) in _LATE for x in args)
     return not is_late and not _needs_graph(args, kwargs)
@@ -119,8 +119,9 @@ _CALLING = frozenset({functools.reduce, itertools.accumulate})
 _TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})
 
 
-# Iterators over known lists that yield the items unchanged, symbolic or not.
-_ONE_BY_ONE = frozenset({enumerate, reversed, zip})
+# Functions to which it does not matter whether the items of a known list are symbolic: iterators that yield the items
+# unchanged, and questions about the list itself.
+_NOT_OF_ITEMS = frozenset({enumerate, reversed, zip, len, isinstance, bool, hasattr})
 
 # Values for which these functions need the graph: under `compile` a tensor is a Python number or an array.
 _LATE = frozenset({SymbolicTensor, SymbolicArray, DictView, StagedRange})

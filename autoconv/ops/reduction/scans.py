@@ -11,7 +11,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugated
-from autoconv.ops.record import Builder, define, no_gradient, sample
+from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast, normalised_axis
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, 0.75, 1.5]])
@@ -115,6 +115,21 @@ def _recurrence_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
     return b.multiply(to_addend, previous), to_addend
 
 
+def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+    """Give each element the cotangents from where it becomes the extreme up to the next extreme.
+
+    Of equal extremes the first counts. The sums are s_i = ct_i + keeps_(i+1)·s_(i+1); `keeps` is 1 where there is no
+    new extreme, else 0.
+    """
+    (ct,), (y,) = cotangents, results
+    axis = attributes["axis"]
+    is_first = b.equal(b.shift(b.ones_like(y), axis=axis, reverse=False), b.zeros_like(y))
+    is_new = b.logical_or(is_first, b.not_equal(y, b.shift(y, axis=axis, reverse=False)))
+    new = b.cast(is_new, dtype=y.dtype)
+    keeps = b.shift(b.subtract(b.ones_like(y), new), axis=axis, reverse=True)
+    return (b.multiply(b.linear_recurrence(keeps, ct, axis=axis, reverse=True), new),)
+
+
 def _recurrence_type(coefficient: TensorType, addend: TensorType, *, axis: int, **_: Any) -> TensorType:
     result = _axis_rule("linear_recurrence")(coefficient, addend, axis=axis)
     ranks = {x.rank for x in (coefficient, addend) if x.rank is not None}
@@ -141,8 +156,10 @@ cumprod = define(
 cummax, cummin = (
     define(
         name=f"cum{kind}", graphdef=f"Cum{kind}", result=_axis_rule(f"cum{kind}"), kernel=quiet(_extremes(operation)),
-        gradient=no_gradient("it does not keep which element is the extreme"),
-        samples=(sample(_X, axis=0), sample(_X, axis=-1), sample(_I, axis=1), sample(_NAN, axis=0)),
+        gradient=_extreme_gradient,
+        samples=(
+            sample(_X, axis=0), sample(_X, axis=-1), sample(_I, axis=1), sample(_NAN, axis=0, differentiable=()),
+        ),
     )
     for kind, operation in (("max", np.maximum), ("min", np.minimum))
 )
