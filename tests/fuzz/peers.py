@@ -1,6 +1,6 @@
 """Random programs, run by NumPy and by `@autoconv.compile` in turns: the fuzzer of performance.
 
-    python tests/fuzz/peers.py --programs 300 [--seed 0] [--kind arrays|loops] [--results FILE] [--tiers auto]
+    python tests/fuzz/peers.py --programs 300 [--seed 0] [--kind arrays|loops|gradients] [--results FILE] [--tiers auto]
 
 Two kinds of programs: "arrays" compute with whole arrays, "loops" go over their elements. A third of the programs each
 has arrays of up to 10^3, 10^5 and 10^6 numbers, where plain Python takes at most a second a call; some arrays are in
@@ -9,6 +9,9 @@ the best of each counts, on one thread. Results and arguments are compared. What
 twice more, and the median counts. Every fourth program is run by JAX (whole arrays), Numba and clang (loops over
 float64 and int64) as well, every twentieth by torch.compile, where they are installed and take it: see
 measured/peers.py.
+
+The kind "gradients" is the value and the gradients of the sum of squares of what a program of whole arrays gives. It
+needs JAX, whose gradients have to agree, and whose time stands in place of NumPy's.
 
 A ratio is NumPy's time over ours: below 1 we are slower. The graph is measured, however slow it is; `--tiers auto`
 measures what a user gets, after the calls that choose between the graph and plain Python. Results are kept in a file,
@@ -19,6 +22,7 @@ behind, and the worst programs, made small while they stay as slow.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import math
 import os
@@ -155,7 +159,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--kind", choices=("arrays", "loops"), default="arrays")
+    parser.add_argument("--kind", choices=("arrays", "loops", "gradients"), default="arrays")
     parser.add_argument("--tiers", choices=("native", "auto"), default="native")
     parser.add_argument("--results", type=Path, help="the file of results; out/peers-KIND-TIERS.jsonl by default")
     parser.add_argument("--worst", type=int, default=5, help="so many programs are made small and printed")
@@ -166,6 +170,9 @@ def main() -> int:
 
         serve(options.kind, options.tiers)
         return 0
+    if options.kind == "gradients" and importlib.util.find_spec("jax") is None:
+        print("the kind gradients needs JAX: pip install jax", file=sys.stderr)
+        return 1
     options.results = options.results or Path(f"out/peers-{options.kind}-{options.tiers}.jsonl")
     found = measure_all(options)
     report(found, options)

@@ -1,5 +1,6 @@
 """The fuzzer of performance measures, keeps and reports; its figures are for runs on a quiet machine."""
 
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -58,3 +59,9 @@ def test_programs_in_c_compute_what_numpy_does():
             assert cases.alike(((np.float64(expected[0][0]), *expected[0][1:]), expected[1]), found)
             compared += 1
     assert compared
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is not None, reason="JAX is installed")
+def test_gradients_name_what_they_need(tmp_path):
+    done = run("gradients", tmp_path / "results")
+    assert done.returncode == 1 and "needs JAX" in done.stderr

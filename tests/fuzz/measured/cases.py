@@ -80,11 +80,12 @@ def _laid(array: Any, draw: np.random.Generator) -> Any:
     return array
 
 
-def made(source: str, name: str) -> Callable[..., Any]:
+def made(source: str, name: str, module: Any = np, function: str = "program") -> Callable[..., Any]:
+    """Return a function of a source text in which `np` is that module."""
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    namespace: dict[str, Any] = {"np": np}
+    namespace: dict[str, Any] = {"np": module}
     exec(compile(source, name, "exec"), namespace)
-    return namespace["program"]
+    return namespace[function]  # type: ignore[no-any-return]
 
 
 def in_turns(functions: list[Callable[..., Any]], case: Case) -> list[float]:
@@ -121,3 +122,11 @@ def alike(one: Any, other: Any) -> bool:
         tolerance = (1e-3 if one.dtype.itemsize // (1 + (one.dtype.kind == "c")) < 8 else 1e-8) * scale
         return bool(np.isclose(one, other, rtol=1e-3, atol=tolerance, equal_nan=True).all())
     return type(one) is type(other) and one == other
+
+
+def way(compiled: Any) -> str:
+    """Return how the calls run: "graph", "kernels" (a graph with NumPy's functions in it) or "plain"."""
+    told = compiled.explain()
+    if "plain Python:" in told or "by plain Python" in told:
+        return "plain"
+    return "kernels" if "by kernels" in told else "graph"

@@ -47,9 +47,7 @@ def _jax(case: Case, compiled: Callable[..., Any], expected: Any) -> float | Non
     import jax.numpy as jnp
 
     jax.config.update("jax_enable_x64", True)
-    namespace: dict[str, Any] = {"np": jnp}
-    exec(case.source, namespace)
-    jitted = jax.jit(namespace["program"], static_argnums=len(case.shapes))
+    jitted = jax.jit(made(case.source, f"<jax {case.number}>", jnp), static_argnums=len(case.shapes))
     given = [jnp.asarray(array) for array in case.arguments()[:-1]]
     found = jax.block_until_ready(jitted(*given, 2))
     if not _is_close(expected[0], found):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import statistics
 import sys
@@ -16,7 +17,8 @@ from differential.compare import TooLongError, limited
 import autoconv as ac
 from autoconv.config import SETTINGS
 from measured import peers
-from measured.cases import Case, alike, clock, drawn_case, in_turns, made
+from measured.cases import Case, alike, clock, drawn_case, in_turns, made, way
+from measured.gradients import measured_gradient
 
 _LONGEST = 1.0  # seconds of a plain call, above which the arrays become smaller
 _MEMORY = 8 << 30
@@ -27,6 +29,8 @@ _CANDIDATES, _SHRINKING = 150, 100.0  # of smaller programs, and the seconds for
 def serve(kind: str, tiers: str) -> None:
     """Answer requests on standard input, a line each."""
     SETTINGS.tiers = tiers
+    if hasattr(os, "sched_setaffinity"):  # one thread for all, JAX included
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     for line in sys.stdin:
         number, small = json.loads(line)
@@ -38,6 +42,8 @@ def serve(kind: str, tiers: str) -> None:
 
 def measured(number: int, kind: str) -> dict[str, Any]:
     """Return what is known about a program after its measurement."""
+    if kind == "gradients":
+        return measured_gradient(number)
     case = drawn_case(number, kind)
     told: dict[str, Any] = {"number": number, "class": case.size, "dtype": case.dtype, "source": case.source}
     plain = made(case.source, f"<peers {kind} {number}>")
@@ -72,7 +78,7 @@ def measured(number: int, kind: str) -> dict[str, Any]:
         ratio = statistics.median(
             [ratio, *(theirs / ours for theirs, ours in (in_turns([plain, compiled], case) for _ in "12"))]
         )
-    told |= {"status": "measured", "ratio": ratio, "numpy": theirs, "ours": ours, "way": way(compiled)}
+    told |= {"status": "measured", "ratio": ratio, "theirs": theirs, "ours": ours, "way": way(compiled)}
     return told | {"peers": peers.ratios(case, compiled, (expected, mine))}
 
 
@@ -80,7 +86,7 @@ def smaller(number: int, kind: str) -> dict[str, Any]:
     """Return the program with as little in it as leaves it as slow beside NumPy, or slower."""
     case = drawn_case(number, kind)
     before = measured(number, kind)
-    if "ratio" not in before:
+    if "ratio" not in before or kind == "gradients":
         return before
     case.sizes = sizes_of(before, case)
     limit, end = min(max(before["ratio"] * 1.3, 0.7), 0.93), clock() + _SHRINKING
@@ -106,11 +112,3 @@ def sizes_of(told: dict[str, Any], case: Case) -> tuple[int, int]:
     for dimensions, shape in zip(case.shapes, told["shapes"], strict=False):
         names |= dict(zip(dimensions, shape, strict=True))
     return names["n"], names["m"]
-
-
-def way(compiled: Any) -> str:
-    """Return how the calls run: "graph", "kernels" (a graph with NumPy's functions in it) or "plain"."""
-    told = compiled.explain()
-    if "plain Python:" in told or "by plain Python" in told:
-        return "plain"
-    return "kernels" if "by kernels" in told else "graph"
