@@ -12,14 +12,17 @@ from autoconv.api.gradients.accumulator import product
 from autoconv.api.gradients.dense_gradients import dense
 from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
 from autoconv.config import SETTINGS
+from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.operators.calls.call import call
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import fresh
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.kind_preserving import kind_preserving
+from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import flatten, map_structure, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor, python_number, weak_constant
 from autoconv.runtime.tensors.dispatch import apply
@@ -231,6 +234,8 @@ def _differentiable_leaf(f: Function, value: Any) -> Any:
     region = current_region()
     if isinstance(value, float) and not isinstance(value, np.generic):
         return python_number(value) if region is None else _number_in_graph(region, value)
+    if isinstance(value, SymbolicObject):
+        raise StagingError("a function is differentiated by an object of the graph", current_place())
     if not is_tensor(value) and not isinstance(value, (np.ndarray, np.generic)):
         raise TypeError(f"{_name(f)} is differentiated by a tensor, an array or a float, found {value!r}")
     compiled = getattr(f, "_contract", Contract).numpy_arrays and region is None
