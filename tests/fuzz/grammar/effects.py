@@ -61,7 +61,9 @@ PATHS: dict[str, tuple[str, str, str]] = {
     "named tuple": ("PAIR = Pair(new(), new())", "PAIR.second", "PAIR = Pair(new(), new())"),
     "deque": ("BOX = collections.deque([new(), new()])", "BOX[1]", "BOX[1] = new()"),
     "default dict": ("TABLE = collections.defaultdict(new)", "TABLE[k % 2]", "TABLE[0] = new()"),
-    "array of objects": ("BOX = np.array([new(), None], dtype=object)", "BOX[0]", "BOX[0] = new()"),
+    "array of objects": (  # NumPy itself asks an object for attributes, but for none where it fills an array
+        "BOX = np.empty(2, dtype=object)\nBOX[0] = new()", "BOX[0]", "BOX[0] = new()",
+    ),
     "either": ("BOX = [new(), new()]", "(BOX[0] if x > 2 else BOX[1])", "BOX[1] = new()"),
     "weak reference": ("O = new()\nREF = weakref.ref(O) if hasattr(O, '__weakref__') else lambda: O", "REF()", ""),
     "inner class": ("class Outer:\n    class Inner:\n        part = new()", "Outer.Inner.part", ""),
