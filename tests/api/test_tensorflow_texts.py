@@ -117,3 +117,23 @@ def test_results_of_assignments_print_as_variables():
     assert shown(v.assign_add([1.0, 1.0])) == text
     assert shown(v.assign(v) + 0.0) == "tf.Tensor([2. 3.], shape=(2,), dtype=float32)"
     assert shown(v[0]) == "tf.Tensor(2.0, shape=(), dtype=float32)"
+
+
+def test_numbers_print_in_full_and_are_formatted_as_their_values():
+    x, v = ac.constant(1.1), ac.Variable(1.1)
+    assert repr(x) == "<autoconv.Tensor: shape=(), dtype=float32, numpy=1.100000023841858>"
+    assert shown(v) == "<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=1.100000023841858>"
+    assert f"{x}|{x:.2f}|{ac.constant(3):>4}" == "1.100000023841858|1.10|   3"
+    assert f"{ac.constant([1.1])}|{ac.constant('a')}|{ac.constant(True)}" == "[1.1]|b'a'|True"
+    assert shown(f"{x!s}") == "tf.Tensor(1.1, shape=(), dtype=float32)"
+    assert shown(f"{v.assign(2.0)}").startswith("<tf.Variable 'UnreadVariable'")
+    with pytest.raises(TypeError, match="unsupported format string"):
+        f"{ac.constant([1.0]):.2f}"
+
+
+def test_results_and_shapes_that_tensorflow_refuses_or_ignores():
+    assert ac.math.in_top_k([5, -1, 1], [[1.0, 2.0]] * 3, 1).numpy().tolist() == [False, False, True]
+    with pytest.raises(TypeError, match="unsupported shape"):
+        ac.constant([1, 2], shape=[3])
+    with pytest.raises(ValueError, match="is not compatible"):
+        ac.Variable([1, 2], shape=[3])

@@ -213,7 +213,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     def __repr__(self) -> str:
         if self._is_eager():
             return f"<autoconv.RaggedTensor {ragged_text(self.numpy())}>"
-        return f"autoconv.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
+        return f"autoconv.RaggedTensor(values={self._values!s}, row_splits={self._row_splits!s})"
 
     __str__ = __repr__
 

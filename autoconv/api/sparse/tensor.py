@@ -111,7 +111,7 @@ class SparseTensor(CompositeTensor):
         return self.with_values(apply(op, self._values, dense))
 
     def __repr__(self) -> str:
-        return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
+        return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"
 
     __str__ = __repr__
 

@@ -92,16 +92,21 @@ def top_k(
 def in_top_k(targets: TensorLike, predictions: TensorLike, k: IntLike, name: str | None = None) -> Tensor:
     """True where the prediction for a row's target is among the row's `k` largest; one bool for each row.
 
+    A target that is no position of a prediction is not among them.
+
     >>> autoconv.math.in_top_k([1], [[0.1, 0.9, 0.5]], k=1).numpy()
     array([ True])
     """
     scores = convert_to_tensor(predictions)
-    index = apply("expand_dims", convert_to_tensor(targets), axis=-1)
+    given = apply("expand_dims", convert_to_tensor(targets), axis=-1)
+    count = apply("cast", apply("shape", scores)[-1], dtype=given.dtype)
+    exists = apply("logical_and", apply("greater_equal", given, 0), apply("less", given, count))
+    index = apply("select", exists, given, apply("zeros_like", given))
     result = apply("take_along_axis", scores, index, axis=-1)
     above = apply("cast", apply("greater", scores, result), dtype=int32)
     rank = apply("reduce_sum", above, axis=(-1,), keepdims=False)
-    finite = apply("squeeze", apply("is_finite", result), axis=(-1,))
-    return apply("logical_and", apply("less", rank, apply("cast", convert_to_tensor(k), dtype=int32)), finite)
+    counts = apply("squeeze", apply("logical_and", apply("is_finite", result), exists), axis=(-1,))
+    return apply("logical_and", apply("less", rank, apply("cast", convert_to_tensor(k), dtype=int32)), counts)
 
 
 def unique(x: TensorLike, out_idx: Any = int32, name: str | None = None) -> Unique:

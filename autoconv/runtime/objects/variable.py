@@ -94,6 +94,11 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
             raise ValueError("The `initial_value` arg to `autoconv.Variable` has to be given; found None.")
         array = _initial_array(initial_value, as_dtype(dtype) if dtype is not None else None)
         declared = as_shape(shape) if shape is not None else array.shape
+        if not TensorShape(declared).is_compatible_with(array.shape):
+            raise ValueError(
+                f"In this `autoconv.Variable` creation, the initial value's shape ({array.shape}) is not compatible "
+                f"with the explicitly supplied `shape` argument ({shape})."
+            )
         region = current_region()
         self._device = placed(current_request() if region is None else region.trace.device)
         self._storage = storage_on(self._device, array, declared, current_scope() + (name or "Variable"))

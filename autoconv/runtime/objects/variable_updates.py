@@ -79,8 +79,8 @@ class IndexedSlices:
         return TensorShape(None if known is None else np.asarray(known).tolist())
 
     def __str__(self) -> str:
-        whole = "" if self.dense_shape is None else f", dense_shape={self.dense_shape}"
-        return f"IndexedSlices(indices={self.indices}, values={self.values}{whole})"
+        whole = "" if self.dense_shape is None else f", dense_shape={self.dense_shape!s}"
+        return f"IndexedSlices(indices={self.indices!s}, values={self.values!s}{whole})"
 
     def __autoconv_tensor__(self) -> Any:
         """Return the whole tensor: rows of equal position are summed, all others are zero.

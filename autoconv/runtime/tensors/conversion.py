@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,6 +43,10 @@ def constant(
         return _of_tensors(value, wanted_dtype, static_shape)
     array = to_array(value, wanted_dtype)
     if static_shape is not None:
+        if array.size not in (1, math.prod(static_shape)):
+            raise TypeError(
+                f"constant with unsupported shape: {array.size} elements do not fit into the shape {static_shape}"
+            )
         array = np.full(static_shape, array) if array.size == 1 else array.reshape(static_shape)
     if region is not None:
         return record_constant(region, array, name=name)

@@ -197,7 +197,8 @@ class EagerTensor(Interchange, Tensor):
         return any(bool(np.all(row._array == np.asarray(item))) for row in self)  # type: ignore[attr-defined]
 
     def __format__(self, spec: str) -> str:
-        return format(self._array.item(), spec) if spec and not self._array.ndim else str(self)
+        """Return the value as text, as NumPy formats it; an assigned variable is shown as one."""
+        return str(self) if not spec and self._is_assigned else format(self._array[()], spec)
 
     def __copy__(self) -> EagerTensor:
         return self
@@ -229,7 +230,7 @@ class EagerTensor(Interchange, Tensor):
     def __repr__(self) -> str:
         if not isinstance(self._array, np.ndarray):
             return f"<autoconv.Tensor: {self._array}>"
-        text = repr(self._array) if self._array.ndim else self._text()
+        text = repr(self._array if self._array.ndim else self._array.item())
         newline = "\n" if "\n" in text else ""
         if self._is_assigned:
             head = f"<autoconv.Variable 'UnreadVariable' shape={self.shape} dtype={self.dtype.name}"
