@@ -59,6 +59,24 @@ def test_a_number_that_some_paths_have_from_an_array(tmp_path: Path) -> None:
         assert [float(one) for one in model(array, np.float64(0.0))] == expected
 
 
+def test_an_array_that_some_paths_lack(tmp_path: Path) -> None:
+    def chosen(x: Any, least: float) -> Any:
+        i = 0
+        while i < 3:
+            if x[i] > least:
+                found = x * 2.0
+                break
+            i += 1
+        return found if i < 3 else -x
+
+    call = Caller(autoconv.clibrary.build(chosen, "float64[3] float64[]", to=tmp_path / "chosen", contract="compile"))
+    compiled, x = autoconv.compile(chosen), np.array([1.0, 5.0, 2.0])
+    for least in (0.0, 3.0, 9.0):
+        expected = chosen(x, least)
+        np.testing.assert_array_equal(leaves(call(x, least))[0], expected)
+        np.testing.assert_array_equal(compiled(x, least), expected)
+
+
 OPERANDS = (math.inf, -math.inf, math.nan, 0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.0, 1000.0, 1e300)
 OF_ONE = [
     "sqrt", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",

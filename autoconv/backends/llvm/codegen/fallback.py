@@ -15,7 +15,7 @@ from autoconv.backends.llvm.codegen.memory.array_view import ndarray_memory, pla
 from autoconv.backends.llvm.codegen.registry import BY_OP
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, is_known, product
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, product
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import DType
@@ -48,12 +48,22 @@ class KernelCalls:
         if name == "absent" and is_memory(node.results[0].type):
             self.set(node.results[0], placeholder_memory(self, node.results[0].type))  # type: ignore[arg-type]
             return
+        if name == "absent" and is_dense(node.results[0].type) and is_known(sizes(node.results[0].type)):
+            self.set(node.results[0], self._cleared(node.results[0]))
+            return
         constant = self.body.calls.constant_object(node)
         if constant is not None:
             self.set(node.results[0], Object(constant(self.out)))
             return
         for value, native in zip(node.results, self.call_kernel(node), strict=True):
             self.set(value, native)
+
+    def _cleared(self, value: Value) -> Object:
+        """Return a new array of zeros, of the value's type."""
+        out, made = self.out, self.body.new_array(value.type)
+        data = out.load("ptr", out.gep("i8", made.ir, abi.DATA))
+        out.clear(data, product(out, element_count(out, sizes(value.type)), value.dtype.size))
+        return made
 
     def _write_constant(self, node: Node) -> None:
         (result,) = node.results
