@@ -133,7 +133,7 @@ def _kernel(node: Node, compile_region: Compile) -> Function:
         except Exception as error:
             if "_autoconv_spans" in error.__dict__:  # raised before and reraised by a handler
                 raise
-            plain = getattr(error, "plain", None) if span is not None and span.plain else None
+            plain = error.plain if isinstance(error, OpError) and span is not None and span.plain else None
             locate(plain or error, own)
             if plain is None:
                 raise

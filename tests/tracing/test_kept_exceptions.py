@@ -72,6 +72,18 @@ def finished(x, k):
     return found
 
 
+class Marked(Exception):
+    plain = ValueError("an attribute of the program's")
+    is_fault = True
+    place = "here"
+
+
+def marked(x, k):
+    if x == k:
+        raise Marked(k)
+    return k
+
+
 def shown(value):
     if isinstance(value, BaseException):
         frames = traceback.extract_tb(value.__traceback__)
@@ -90,7 +102,9 @@ def outcome(function, arguments):
 
 
 @pytest.mark.parametrize("backend", ["native", "reference"])
-@pytest.mark.parametrize("program", [keep, returned, within, raised_again, raised_by_callee, replaced, finished])
+@pytest.mark.parametrize(
+    "program", [keep, returned, within, raised_again, raised_by_callee, replaced, finished, marked]
+)
 def test_tracebacks_are_those_of_plain_python(program, backend, monkeypatch):
     monkeypatch.setattr(SETTINGS, "tiers", "native")
     monkeypatch.setattr(SETTINGS, "backend", backend)

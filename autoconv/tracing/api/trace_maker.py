@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autoconv.errors import AutoconvError
 from autoconv.runtime.recording.tracebacks import place_in
 from autoconv.runtime.support.logs import log
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
@@ -157,7 +158,7 @@ class TraceMaker:
         if isinstance(error, RunPlain):
             reason, place = str(error), place_in(self.python_function, error)
         elif self._contract.runs_plain:
-            place = getattr(error, "place", None) or place_in(self.python_function, error)
+            place = (error.place if isinstance(error, AutoconvError) else None) or place_in(self.python_function, error)
             reason = f"{type(error).__name__}: {found_by(error)}"
         else:
             return None

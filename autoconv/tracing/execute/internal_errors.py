@@ -48,7 +48,7 @@ def is_fault(error: BaseException) -> bool:
     An accident is a failure of the package's own code, or an assertion, outside of a `raise` statement. Code that
     carries out an operation of the program does not count.
     """
-    if getattr(error, "is_fault", False):
+    if getattr(error, "_autoconv_is_fault", False):
         return True
     if isinstance(error, _REFUSALS) or getattr(error, "_autoconv_run_time", False):
         return False

@@ -93,7 +93,7 @@ def is_for_threads(apart: bool = False) -> bool:
 class BadText(RuntimeError):
     """LLVM rejects the text, or makes no machine code of it: an internal error of this package."""
 
-    is_fault = True
+    _autoconv_is_fault = True
 
 
 @_cache_by_position
