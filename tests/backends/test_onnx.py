@@ -63,6 +63,17 @@ def test_sizes_stay_open():
             np.testing.assert_allclose(found, expected.numpy(), rtol=1e-5, atol=1e-6)
 
 
+def test_slices_of_open_sizes_that_go_backwards():
+    def f(x):
+        return x[::-1], x[:0:-2], x[3:0:-1], x[:-3:-1], np.flip(x)
+
+    model = autoconv.onnx.load(autoconv.onnx.export(f, "float64[n]", contract="compile"))
+    for size in (0, 1, 2, 5):
+        x = np.arange(float(size))
+        for found, expected in zip(model(x), f(x), strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
 def test_counts_that_are_values():
     @autoconv.function
     def f(x, counts, k, i):

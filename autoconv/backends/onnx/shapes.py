@@ -113,10 +113,16 @@ class ShapeWriter(ElementWriter):
         return self._slice(x, axis, first, first + size, 1, size)
 
     def open_slice(self, x: Term, axis: int, start: Any, stop: Any, step: Any) -> Term | None:
-        if not (step is None or (isinstance(step, int) and step > 0)):
+        if not (step is None or (isinstance(step, int) and step)):
             return None
-        first = self.shape_vector([0 if start is None else start])
-        end = self.integers([2**63 - 1]) if stop is None else self.shape_vector([stop])
+        falls = step is not None and step < 0
+        if falls and not (start is None or (isinstance(start, int) and start >= 0)):
+            return None  # one before the first element begins at the first in ONNX, and is empty in Python
+        bounds = (2**63 - 1, _BEFORE_FIRST) if falls else (0, 2**63 - 1)
+        first, end = (
+            self.integers([bound]) if given is None else self.shape_vector([given])
+            for given, bound in zip((start, stop), bounds, strict=True)
+        )
         return self._slice(x, axis, first, end, 1 if step is None else step, None)
 
     def open_stack(self, list_term: ListTerm) -> Term:
