@@ -44,7 +44,7 @@ def counter_of(node: Node) -> Counter | None:
     position = test.parameters.index(first)
     if not _counts(body, position):
         return None
-    number = _constant(limit)
+    number = constant_of(limit)
     if number is not None:
         return Counter(position, number, -1, alone)
     if limit.node is None and limit in test.parameters[count:]:
@@ -69,7 +69,7 @@ def _is_and(node: Node) -> bool:
     otherwise = arm.outputs[0]
     if otherwise in arm.parameters:  # the operand itself may be the result
         return node.inputs[1 + arm.parameters.index(otherwise)] is node.inputs[0]
-    return _constant(otherwise) == 0
+    return constant_of(otherwise) == 0
 
 
 def _counts(body: Graph, position: int) -> bool:
@@ -78,10 +78,11 @@ def _counts(body: Graph, position: int) -> bool:
         return False
     own = body.parameters[position]
     others = [value for value in addition.inputs if value is not own]
-    return len(others) == 1 and _constant(others[0]) == 1
+    return len(others) == 1 and constant_of(others[0]) == 1
 
 
-def _constant(value: Value) -> int | None:
+def constant_of(value: Value) -> int | None:
+    """Return the value of a constant int or bool; None for others."""
     if value.node is None or value.node.op.name != "constant":
         return None
     array = np.asarray(value.node.attributes["value"])
@@ -94,7 +95,7 @@ def turns_of(node: Node) -> int | None:
     None if it is unknown, or if the loop contains calls or tries.
     """
     counter = counter_of(node)
-    first = None if counter is None else _constant(node.inputs[counter.position])
+    first = None if counter is None else constant_of(node.inputs[counter.position])
     if counter is None or counter.limit is None or first is None:
         return None
     each, tests = weight(node.regions[1]), weight(node.regions[0])
@@ -121,4 +122,4 @@ def weight(body: Graph) -> int | None:
     return total
 
 
-__all__ = ["Counter", "counter_of", "turns_of", "weight"]
+__all__ = ["Counter", "constant_of", "counter_of", "turns_of", "weight"]

@@ -8,6 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.induction import Counter, counter_of, turns_of, weight
+from autoconv.backends.llvm.analysis.tallies import tallies
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.interchanged_loop import write_interchanged_loop
 from autoconv.backends.llvm.codegen.control.join_slots import as_borrowed, converted, fill, new_cell, read
@@ -22,6 +23,7 @@ from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import Type
+from autoconv.ops.analysis.value_range import is_inside
 
 _SHORT = frozenset({"scalar", "pick", "view", "control", "memory"})  # roles of nodes that take a few nanoseconds
 
@@ -107,6 +109,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     state = [read(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
     if counter is not None:
         _note_counter(region, counter, start, state, captures, inside=False)
+        _note_tallies(region, node, counter, start, state, captures)
     if chunk is not None:
         assert counter is not None
         position = state[counter.position]
@@ -211,6 +214,27 @@ def _note_counter(
     region.body.note_range(now, (low, max(low, at_most)))
     if inside:
         region.body.note_limit(now, limit, -1)
+
+
+def _note_tallies(
+    region: LoweringContext,
+    node: Node,
+    counter: Counter,
+    start: Sequence[Native],
+    state: Sequence[Native],
+    captures: Sequence[Native],
+) -> None:
+    """Record the ranges of states that change by constants, a bounded number of times."""
+    limit = _limit(ElementWriter(region.out), counter, captures)
+    first = start[counter.position]
+    assert isinstance(first, Element)
+    turns = max(region.body.range_of(limit)[1] - region.body.range_of(first)[0], 0)
+    for position, tally in tallies(node).items():
+        before, now = start[position], state[position]
+        if position != counter.position and isinstance(before, Element) and isinstance(now, Element):
+            found = tally.range_after(turns, region.body.range_of(before))
+            if is_inside(found):
+                region.body.note_range(now, found)
 
 
 def _is_long(node: Node) -> bool:
