@@ -137,3 +137,18 @@ def test_results_and_shapes_that_tensorflow_refuses_or_ignores():
         ac.constant([1, 2], shape=[3])
     with pytest.raises(ValueError, match="is not compatible"):
         ac.Variable([1, 2], shape=[3])
+
+
+def test_a_string_is_written_into_an_array_as_a_string():
+    @ac.function
+    def written(n):
+        words = ac.TensorArray(ac.string, n)
+        for i in ac.range(n):
+            words = words.write(i, ac.strings.as_string(i) if i > 0 else "a")
+        return words.stack()
+
+    assert written(ac.constant(3)).numpy().tolist() == [b"a", b"1", b"2"]
+    assert ac.tensor_scatter_nd_update(["a", "b"], [1], "z").numpy().tolist() == [b"a", b"z"]
+    v = ac.Variable(["a", "b"])
+    v.scatter_nd_update([1], ac.constant("y"))
+    assert v.numpy().tolist() == [b"a", b"y"]

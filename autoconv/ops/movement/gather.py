@@ -224,7 +224,7 @@ def _added_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims: i
         for update in np.reshape(updates, (-1, *result.shape)):
             result[...] = update if ufunc is None else ufunc(result, update)
     elif ufunc is None:
-        result[index] = updates
+        result[index] = updates if np.ndim(updates) else np.asarray(updates)[()]  # a string, not its array
     else:
         ufunc.at(result, index, updates)
     return result

@@ -156,7 +156,8 @@ def _get_item(x: Any, *operands: Any, spec: Spec) -> Any:
 def _set_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
     result = np.array(x)
     index = numpy_index(result.shape, operands, spec)
-    result[index] = _broadcast_to_item(np.asarray(value).astype(result.dtype), result, index)
+    item = _broadcast_to_item(np.asarray(value).astype(result.dtype), result, index)
+    result[index] = item if item.ndim else item[()]  # a string, not its array
     return result
 
 
