@@ -18,6 +18,7 @@ from autoconv.optimise.specialise import CannotSpecialise, specialise
 from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.key.cache_key import Literal, Reference
 from autoconv.tracing.views.portable import prepared
+from tests.module_loading import load_module
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -84,9 +85,7 @@ def assert_close(found, expected, name=""):
 def numpy_program(name):
     """A program of fixtures/numpy: its module, graph, arguments, results, and the arguments after it ran."""
     path = FIXTURES / "numpy" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_module(path, name)
     arguments = list(module.make(0))
     compiled = autoconv.compile(module.program)
     compiled(*copy.deepcopy(arguments))

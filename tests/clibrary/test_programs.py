@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
 import re
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 
 import autoconv
+from tests.module_loading import load_module
 
 from .calling import Caller, Failed
 
@@ -26,11 +26,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "numpy"
 
 @pytest.mark.parametrize("name", ["bubble_sort", "crc32", "edit_distance", "life_by_rolling", "merge_sort", "sieve"])
 def test_agrees_with_numpy(name: str, tmp_path: Path) -> None:
-    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_module(FOLDER / f"{name}.py", name)
     mine, its = module.make(0), module.make(0)
     specs = [x if isinstance(x, np.ndarray) else autoconv.TensorSpec([], np.asarray(x).dtype) for x in module.make(0)]
     library = autoconv.clibrary.build(module.program, *specs, to=tmp_path / name, contract="compile")
@@ -93,11 +89,7 @@ def functions_of_math(tmp_path_factory: pytest.TempPathFactory) -> Caller:
     branches = [f"    if which == {i}:\n        return float({call})\n" for i, call in enumerate(calls)]
     path = tmp_path_factory.mktemp("math") / "functions.py"
     path.write_text("import math\n\n\ndef chosen(which, x, y):\n" + "".join(branches) + "    return x\n")
-    spec = importlib.util.spec_from_file_location("functions", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_module(path, "functions")
     types = "int64[] float64[] float64[]"
     return Caller(autoconv.clibrary.build(module.chosen, types, to=path.with_suffix(""), contract="compile"))
 

@@ -1,18 +1,14 @@
 """A few files of the standard library convert; `python tests/emit/library.py` does the whole of it."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.module_loading import load_module
+
 
 def load(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return load_module(path, registered=True)
 
 
 library = load(Path(__file__).resolve().parent / "library.py")

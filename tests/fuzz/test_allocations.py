@@ -1,14 +1,12 @@
 """A small budget of failing allocations; `python tests/fuzz/allocations.py` is the large one."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-_PATH = Path(__file__).with_name("allocations.py")
-_SPEC = importlib.util.spec_from_file_location("allocations", _PATH)
-allocations = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(allocations)
+from tests.module_loading import load_module
+
+allocations = load_module(Path(__file__).with_name("allocations.py"), "allocations")
 
 pytestmark = pytest.mark.skipif(allocations._testcapi is None, reason="this Python has no _testcapi")
 

@@ -1,14 +1,12 @@
 """A small budget of the array programs; `python tests/fuzz/arrays.py --programs N` is the large one."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-_PATH = Path(__file__).with_name("arrays.py")
-_SPEC = importlib.util.spec_from_file_location("array_programs", _PATH)
-arrays = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(arrays)
+from tests.module_loading import load_module
+
+arrays = load_module(Path(__file__).with_name("arrays.py"), "array_programs")
 
 
 @pytest.mark.parametrize("start", range(0, 40, 10))

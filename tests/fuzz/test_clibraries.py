@@ -1,14 +1,13 @@
 """A small budget of the programs as C libraries; `python tests/fuzz/clibraries.py --programs N` is the large one."""
 
-import importlib.util
 import shutil
 from pathlib import Path
 
 import pytest
 
-_SPEC = importlib.util.spec_from_file_location("library_programs", Path(__file__).with_name("clibraries.py"))
-clibraries = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(clibraries)
+from tests.module_loading import load_module
+
+clibraries = load_module(Path(__file__).with_name("clibraries.py"), "library_programs")
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")

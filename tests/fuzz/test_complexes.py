@@ -1,14 +1,12 @@
 """A small budget of the programs over complex numbers; `python tests/fuzz/complexes.py` is the large one."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-_PATH = Path(__file__).with_name("complexes.py")
-_SPEC = importlib.util.spec_from_file_location("complex_programs", _PATH)
-complexes = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(complexes)
+from tests.module_loading import load_module
+
+complexes = load_module(Path(__file__).with_name("complexes.py"), "complex_programs")
 
 
 @pytest.mark.parametrize("start", range(0, 30, 6))

@@ -1,16 +1,14 @@
 """A small part of the product of ways to an object and effects; `python tests/fuzz/effects.py` runs the large one."""
 
-import importlib.util
 import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-_PATH = Path(__file__).with_name("effects.py")
-_SPEC = importlib.util.spec_from_file_location("effects_programs", _PATH)
-effects = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(effects)
+from tests.module_loading import load_module
+
+effects = load_module(Path(__file__).with_name("effects.py"), "effects_programs")
 
 
 @pytest.fixture(autouse=True)

@@ -1,15 +1,14 @@
 """A small budget of the exported programs; `python tests/fuzz/exports.py --programs N` is the large one."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
+from tests.module_loading import load_module
+
 pytest.importorskip("jaxlib")
 pytest.importorskip("onnxruntime")
-_SPEC = importlib.util.spec_from_file_location("exported_programs", Path(__file__).with_name("exports.py"))
-exports = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(exports)
+exports = load_module(Path(__file__).with_name("exports.py"), "exported_programs")
 
 
 @pytest.mark.parametrize("name", exports.FORMATS)

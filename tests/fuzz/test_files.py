@@ -1,15 +1,13 @@
 """A few files of each kind; `python tests/fuzz/files.py` draws as many as wanted."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 from autoconv.cli import main
 
-_PATH = Path(__file__).with_name("files.py")
-_SPEC = importlib.util.spec_from_file_location("drawn_files", _PATH)
-files = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(files)
+from tests.module_loading import load_module
+
+files = load_module(Path(__file__).with_name("files.py"), "drawn_files")
 
 
 def test_files(capsys):

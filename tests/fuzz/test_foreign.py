@@ -1,14 +1,12 @@
 """A few operators between numbers and values of other classes; `python tests/fuzz/foreign.py` is the large search."""
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 
-_PATH = Path(__file__).with_name("foreign.py")
-_SPEC = importlib.util.spec_from_file_location("foreign_programs", _PATH)
-foreign = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(foreign)
+from tests.module_loading import load_module
+
+foreign = load_module(Path(__file__).with_name("foreign.py"), "foreign_programs")
 
 
 def test_operators_mean_what_they_mean_in_python():

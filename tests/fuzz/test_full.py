@@ -1,18 +1,14 @@
 """A small budget of the programs over the whole grammar; `python tests/fuzz/full.py --programs N` is the large one."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.module_loading import load_module
+
 
 def load(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_module(Path(__file__).with_name(f"{name}.py"), name, registered=True)
 
 
 full = load("full")

@@ -1,15 +1,12 @@
 """A few random programs; `python tests/fuzz/gradients.py` runs more."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-PATH = Path(__file__).with_name("gradients.py")
-SPEC = importlib.util.spec_from_file_location("fuzz_gradients", PATH)
-assert SPEC is not None and SPEC.loader is not None
-gradients = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(gradients)
+from tests.module_loading import load_module
+
+gradients = load_module(Path(__file__).with_name("gradients.py"), "fuzz_gradients")
 
 
 @pytest.mark.parametrize("number", (1, 7, 11))  # short ones: loops of both kinds, jumps, try, nested functions

@@ -1,12 +1,10 @@
 """A few of the random programs over hostile arrays; `python tests/fuzz/hostile.py` runs as many as wanted."""
 
-import importlib.util
 from pathlib import Path
 
-_PATH = Path(__file__).with_name("hostile.py")
-_SPEC = importlib.util.spec_from_file_location("hostile_programs", _PATH)
-hostile = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(hostile)
+from tests.module_loading import load_module
+
+hostile = load_module(Path(__file__).with_name("hostile.py"), "hostile_programs")
 
 
 def test_programs(capsys):

@@ -1,14 +1,12 @@
 """A small budget of methods and operators; `python tests/fuzz/methods.py --programs N` is the large one."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-_PATH = Path(__file__).with_name("methods.py")
-_SPEC = importlib.util.spec_from_file_location("method_programs", _PATH)
-methods = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(methods)
+from tests.module_loading import load_module
+
+methods = load_module(Path(__file__).with_name("methods.py"), "method_programs")
 
 
 @pytest.mark.parametrize("start", (0, 300))

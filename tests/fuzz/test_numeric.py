@@ -1,14 +1,12 @@
 """A small budget of the numeric programs; `python tests/fuzz/numeric.py --programs N` is the large one."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-_PATH = Path(__file__).with_name("numeric.py")
-_SPEC = importlib.util.spec_from_file_location("numeric_programs", _PATH)
-numeric = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(numeric)
+from tests.module_loading import load_module
+
+numeric = load_module(Path(__file__).with_name("numeric.py"), "numeric_programs")
 
 
 @pytest.mark.parametrize("start", range(0, 60, 20))

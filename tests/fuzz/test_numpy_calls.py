@@ -1,14 +1,12 @@
 """A small budget of calls of NumPy's functions; `python tests/fuzz/numpy_calls.py --programs N` is the large one."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-_PATH = Path(__file__).with_name("numpy_calls.py")
-_SPEC = importlib.util.spec_from_file_location("numpy_calls", _PATH)
-numpy_calls = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(numpy_calls)
+from tests.module_loading import load_module
+
+numpy_calls = load_module(Path(__file__).with_name("numpy_calls.py"), "numpy_calls")
 
 
 @pytest.mark.parametrize("start", range(0, 60, 15))

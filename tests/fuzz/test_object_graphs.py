@@ -1,14 +1,12 @@
 """A small budget of the programs over objects; `python tests/fuzz/object_graphs.py --programs N` is the large one."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-_PATH = Path(__file__).with_name("object_graphs.py")
-_SPEC = importlib.util.spec_from_file_location("object_graphs", _PATH)
-object_graphs = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(object_graphs)
+from tests.module_loading import load_module
+
+object_graphs = load_module(Path(__file__).with_name("object_graphs.py"), "object_graphs")
 
 
 @pytest.mark.parametrize("start", (0, 1000))

@@ -1,19 +1,15 @@
 """Random programs do the same after conversion; `python tests/fuzz/plain.py --programs 10000` tries more of
 them."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.module_loading import load_module
+
 
 def load(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).resolve().parent / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_module(Path(__file__).resolve().parent / f"{name}.py", name, registered=True)
 
 
 plain = load("plain")

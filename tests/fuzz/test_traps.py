@@ -1,15 +1,13 @@
 """Some of the programs of every day, a few calls each; `python tests/fuzz/traps.py` runs all, and times many calls."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
 from autoconv.config import SETTINGS
+from tests.module_loading import load_module
 
-_SPEC = importlib.util.spec_from_file_location("traps", Path(__file__).with_name("traps.py"))
-traps = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(traps)
+traps = load_module(Path(__file__).with_name("traps.py"), "traps")
 
 
 @pytest.fixture(autouse=True)

@@ -2,18 +2,15 @@
 `python tests/library/run.py`, which does many more."""
 
 import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.module_loading import load_module
+
 
 def load(path):
-    spec = importlib.util.spec_from_file_location(f"library_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return load_module(path, f"library_{path.stem}", registered=True)
 
 
 library = load(Path(__file__).resolve().parent / "run.py")

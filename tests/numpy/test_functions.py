@@ -1,6 +1,5 @@
 """Every function of the table against NumPy: results, dtypes, shapes, errors, for all dtypes and several shapes."""
 
-import importlib.util
 import warnings
 from pathlib import Path
 
@@ -11,10 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import autoconv as ac
+from tests.module_loading import load_module
 
-_SPEC = importlib.util.spec_from_file_location("calls", Path(__file__).with_name("calls.py"))
-calls = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(calls)
+calls = load_module(Path(__file__).with_name("calls.py"), "calls")
 
 DTYPES = [
     "bool",

@@ -5,7 +5,6 @@ That it is right is checked in test_registry.py, against finite differences; her
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,11 +25,9 @@ from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.record import Op, Sample
 from autoconv.optimise import optimise
 from autoconv.runtime.tensors.dispatch import apply
+from tests.module_loading import load_module
 
-_SPEC = importlib.util.spec_from_file_location("registry", Path(__file__).with_name("test_registry.py"))
-assert _SPEC is not None and _SPEC.loader is not None
-registry = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(registry)
+registry = load_module(Path(__file__).with_name("test_registry.py"), "registry")
 
 SAMPLES = list(registry.differentiable_samples())
 _WANTED: dict[tuple[str, int], list[Any]] = {}  # by op and identity of the sample, which several ops may share

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import importlib.util
 import math
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 import autoconv as ac
 from autoconv.emit.module import convert_source
 from autoconv.runtime.recording.activity import as_if_traced
+from tests.module_loading import load_module
 
 PROGRAMS = sorted((Path(__file__).parents[2] / "fixtures" / "programs").glob("*.py"))
 PYTHON = [path for path in PROGRAMS if 'KIND = "python"' in path.read_text()]
@@ -28,10 +28,7 @@ def load(path, folder=None):
         converted = folder / f"{path.stem}_graph.py"
         converted.write_text(converted_text(path))
         path = converted
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_module(path)
 
 
 def as_tensors(value):

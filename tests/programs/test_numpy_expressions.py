@@ -4,22 +4,19 @@ Each says by KERNELS which ops of it have no native form.
 """
 
 import copy
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import autoconv
+from tests.module_loading import load_module
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "numpy"
 
 
 def load(path):
-    spec = importlib.util.spec_from_file_location(f"numpy_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_module(path, f"numpy_{path.stem}")
 
 
 MODULES = {path.stem: load(path) for path in sorted(FOLDER.glob("*.py")) if "\nKERNELS = " in path.read_text()}

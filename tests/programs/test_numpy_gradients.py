@@ -5,7 +5,6 @@ for each argument. Programs of integers and texts alone are left out, as are tho
 """
 
 import copy
-import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 
 import autoconv
 from autoconv.config import SETTINGS
+from tests.module_loading import load_module
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "numpy"
 STEP = 1e-6
@@ -37,10 +37,7 @@ LEFT_OUT = {
 
 
 def load(path):
-    spec = importlib.util.spec_from_file_location(f"gradients_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_module(path, f"gradients_{path.stem}")
 
 
 def is_floating(x):

@@ -4,13 +4,13 @@ Each has `make(seed)`, which gives arguments, `program`, and a TOLERANCE for sum
 """
 
 import copy
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import autoconv
+from tests.module_loading import load_module
 
 _FOLDER = Path(__file__).parents[2] / "fixtures" / "numpy"
 _SEEDS = (0, 1, 2)
@@ -24,9 +24,7 @@ _LOOPS = (
 def _modules():
     found = {}
     for path in (_FOLDER / f"{name}.py" for name in _LOOPS):
-        spec = importlib.util.spec_from_file_location(f"numpy_{path.stem}", path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = load_module(path, f"numpy_{path.stem}")
         found[path.stem] = module
     return found
 

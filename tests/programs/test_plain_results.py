@@ -1,22 +1,20 @@
 """The fixture programs, run unconverted, against independently known results."""
 
 import datetime
-import importlib.util
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.module_loading import load_module
+
 HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE.parents[1] / "fixtures" / "programs"
 
 
 def load(path):
-    spec = importlib.util.spec_from_file_location(f"program_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_module(path, f"program_{path.stem}")
 
 
 def kind_of(path):
