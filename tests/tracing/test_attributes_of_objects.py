@@ -85,3 +85,15 @@ def test_an_attribute_of_one_branch_is_absent_in_results_of_the_other():
     for parts in (7, 0, 1, 2, 4, 5, 0):
         assert shown(compiled(2.0, parts)) == shown(build(2.0, parts))
     assert compiled.explain().startswith("build: 1 trace")
+
+
+def test_objects_in_a_list_of_the_graph_have_the_attributes_of_their_branch():
+    def make(n):
+        made = []
+        for i in range(n):
+            made.append(Partial(i, i))
+        return made
+
+    compiled = autoconv.compile(make)
+    for n in (7, 0, 3):
+        assert [vars(each) for each in compiled(n)] == [vars(each) for each in make(n)]

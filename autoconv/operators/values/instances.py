@@ -19,7 +19,7 @@ from autoconv.operators.regions.shared_identity import class_name, require_ident
 from autoconv.operators.support.optional_attributes import STAND_INS, expect_missing, redirect_attributes
 from autoconv.operators.values.builtins import called
 from autoconv.runtime.objects import symbolic_objects
-from autoconv.runtime.objects.containers import UnmovedError
+from autoconv.runtime.objects.containers import UnmovedError, is_optional
 from autoconv.runtime.objects.symbolic_objects import ObjectMethod, SymbolicObject, graph_object, record_object
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, Trace, current_region
@@ -52,6 +52,11 @@ def make_in_graph(value: object) -> SymbolicObject:
     if region.journal is None and region.parent is not None and region.is_inside(home) and home.standing is not region:
         raise UnmovedError(value)
     attributes = held_by(value)
+    for name in filter(lambda name: is_optional(attributes[name]), attributes):
+        raise StagingError(
+            f"whether a {type(value).__name__} that becomes part of the graph has the attribute {name!r} depends on a "
+            "tensor", current_place(), "an attribute that is None where there is no value",
+        )  # fmt: skip
     if region.journal is not None:
         region.journal.note(instance_spot(value, region.trace))
     heap: SymbolicObject = record_object(
