@@ -98,3 +98,8 @@ def test_what_is_refused():
     table = L.experimental.DenseHashTable(ac.int64, ac.int64, -1, empty_key=0, deleted_key=-2)
     with pytest.raises(ValueError, match="not allowed"):
         table.insert(ac.constant([0], ac.int64), ac.constant([1], ac.int64))
+
+
+def test_a_table_of_a_missing_file_is_not_found():
+    with pytest.raises(ac.errors.NotFoundError, match="/no/such; No such file"):
+        ac.lookup.StaticHashTable(ac.lookup.TextFileInitializer("/no/such", ac.string, 0, ac.int64, 1), -1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import InvalidArgumentError
+from autoconv.errors import InvalidArgumentError, NotFoundError
 from autoconv.graph.dtypes import DType, as_dtype, int64, string
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.recording.regions import recording
@@ -113,8 +113,11 @@ class TextFileInitializer(TableInitializer):
 
     def _lines(self) -> list[bytes]:
         name = self._filename.numpy().decode() if hasattr(self._filename, "numpy") else self._filename
-        with open(name, "rb") as file:
-            lines = file.read().splitlines()
+        try:
+            with open(name, "rb") as file:
+                lines = file.read().splitlines()
+        except FileNotFoundError:
+            raise NotFoundError(f"{name}; No such file or directory") from None
         if self._vocab_size is None:
             return lines
         if len(lines) < self._vocab_size:
