@@ -14,6 +14,7 @@ of them, and the programs that have no form by the reason.
 from __future__ import annotations
 
 import argparse
+import ast
 import collections
 import importlib
 import re
@@ -156,10 +157,18 @@ def judged(found: Any, given: tuple[Any, ...], plain, expected: tuple[Any, ...],
 def without(result: list[Any], constants: list[str]) -> list[Any]:
     """The result without the parts that the header says are always the same."""
     found = list(result)
-    for text in constants:
+    for text in (part for constant in constants for part in parts_of(constant)):
         same = [i for i, x in enumerate(found) if repr(x) == text]
         del found[slice(same[0], same[0] + 1) if same else slice(0)]
     return found
+
+
+def parts_of(constant: str) -> list[str]:
+    """The numbers of a constant that may be a tuple, as the header writes them."""
+    try:
+        return [repr(leaf) for leaf in leaves(ast.literal_eval(constant))]
+    except (ValueError, SyntaxError):  # nan, infinity
+        return [constant]
 
 
 def is_equal(found: Any, expected: Any) -> bool:
