@@ -10,6 +10,7 @@ import math
 
 from autoconv.backends.llvm.analysis.index_map import Point, variable
 from autoconv.backends.llvm.analysis.index_maps import index_map
+from autoconv.backends.llvm.analysis.indexing import is_indexed, positions
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import broadcast_index, is_known
 from autoconv.backends.llvm.schedule.plan import Item, Plan
@@ -54,6 +55,8 @@ class _Chain:
         if len(self.first) != 1:
             return
         (into,) = self.first
+        if not self._has_positions_before(into):
+            return
         depth = self._depth(self.plan.all_items[into])
         if depth is None or not self._is_in_order(into) or not self._keeps_to_rows(into, depth):
             return
@@ -66,6 +69,21 @@ class _Chain:
             view.direct = {n for n in view.direct if self.plan.resolve(n) not in (into, *self.rows)}
         for number in (*sorted(self.rows), self.number):
             self.plan.merge(into, number)
+
+    def _has_positions_before(self, into: int) -> bool:
+        """Return whether the positions of gathers are computed before all phases, which read through these.
+
+        Rows that do not read the loops to be merged then run before them.
+        """
+        gathers = [self.plan.all_items[number].nodes[0] for number in self.views]
+        indices = [value for node in gathers if is_indexed(node) for value in positions(node)]
+        if not indices:
+            return True
+        early = {row for row in self.rows if not self.plan.all_items[row].before >> into & 1}
+        self.rows -= early
+        self.others |= early
+        made = {node for row in (into, *self.rows) for node in self.plan.all_items[row].nodes}
+        return not any(base.node in made for value in indices for base, _ in self.plan.bases(value))
 
     def _sort(self, numbers: set[int]) -> None:
         for number in {self.plan.resolve(n) for n in numbers} - {self.number}:
