@@ -76,7 +76,7 @@ def lazy_import() -> Iterator[None]:
 
 
 @contextmanager
-def released(lock: Any) -> Iterator[None]:
+def release(lock: Any) -> Iterator[None]:
     """Let other threads take a lock during the block, however often this thread holds it."""
     state = lock._release_save() if lock._is_owned() else None
     try:

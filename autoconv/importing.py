@@ -29,7 +29,7 @@ from autoconv.config import SETTINGS
 from autoconv.conversion_cache import ConversionCache
 from autoconv.emit.columns import remember_text
 from autoconv.emit.conversion import Options
-from autoconv.emit.import_renames import rename_imports, renamed
+from autoconv.emit.import_renames import new_module_name, rename_imports
 from autoconv.emit.locate import compile_with_origins, is_converted
 from autoconv.emit.module import check, convert_source, qualified_functions
 from autoconv.errors import SourceError
@@ -239,7 +239,7 @@ class RenamingLoader(SourceFileLoader):
         super().exec_module(module)
 
     def _renamed(self, name: object) -> object:
-        return (renamed(name, {self.hook.old: self.hook.new}) or name) if isinstance(name, str) else name
+        return (new_module_name(name, {self.hook.old: self.hook.new}) or name) if isinstance(name, str) else name
 
 
 _COMPUTED = "_renamed_by_autoconv"

@@ -17,7 +17,7 @@ def load(shell: Any) -> None:
 
 def _run(shell: Any, line: str, cell: str) -> None:
     names = frozenset(line.split())
-    missing = sorted(names - _defined(shell.transform_cell(cell)))
+    missing = sorted(names - _defined_names(shell.transform_cell(cell)))
     if missing:
         raise NameError(f"%%autoconv: the cell defines no function {', '.join(missing)}")
     compiling = _Compiling(names)
@@ -28,7 +28,7 @@ def _run(shell: Any, line: str, cell: str) -> None:
         shell.ast_transformers.remove(compiling)
 
 
-def _defined(text: str) -> set[str]:
+def _defined_names(text: str) -> set[str]:
     """Return the names of functions at the top level of a cell; none for a syntax error, which the shell reports."""
     try:
         return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}

@@ -20,7 +20,7 @@ from .exits import ExitCode
 from .outcomes import Outcome, check_compiled_names, convert_job
 from .output import Staging, terminating_cleanly
 from .plan import Job, Plan, check_outputs, make_plan, staged_path
-from .report import as_json, coloured, diff, show_explanation, show_failures
+from .report import add_colours, as_json, diff, show_explanation, show_failures
 from .sources import standard_input
 from .workers import convert_all
 
@@ -175,7 +175,7 @@ def convert(
     copies = [job for job in plan.jobs if job.action == "copy" and job.folder not in failed]
     show_failures(outcomes)
     written = _write(plan, accepted, copies, mode) if mode.writes else []
-    changed = _changed(accepted, copies) if mode.check else []
+    changed = _changed_outputs(accepted, copies) if mode.check else []
     if changed:
         code = max(code, ExitCode.DIFFERS)
     if mode.json:
@@ -249,7 +249,7 @@ def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode:
     return paths
 
 
-def _changed(accepted: Sequence[Outcome], copies: Sequence[Job]) -> list[Path]:
+def _changed_outputs(accepted: Sequence[Outcome], copies: Sequence[Job]) -> list[Path]:
     """Return the outputs that are missing or would change."""
     changed = []
     for outcome in accepted:
@@ -284,7 +284,7 @@ def _print(
         for outcome in accepted:
             if outcome.job.output is None and outcome.conversion is not None:
                 if sys.stdout.isatty():
-                    say(coloured(outcome.conversion.text), newline=False)
+                    say(add_colours(outcome.conversion.text), newline=False)
                 else:
                     say_bytes(outcome.conversion.text.encode("utf-8"))
     if mode.quiet:

@@ -55,7 +55,7 @@ def export(
         if not output.parent.is_dir():
             raise TargetError(f"{output.parent} is no folder; make it first, or name another file with -o")
     try:
-        data = _written(function, arguments, kind, capacity, "compile" if compiled else "function")
+        data = _exported_bytes(function, arguments, kind, capacity, "compile" if compiled else "function")
     except Exception as error:
         said = with_position(error)
         if said is not None and not isinstance(error, AutoconvError):
@@ -74,7 +74,7 @@ def export(
     say(f"{output}: {len(data)} bytes")
 
 
-def _written(function: Any, arguments: list[Any], kind: str, capacity: int, contract: str) -> bytes:
+def _exported_bytes(function: Any, arguments: list[Any], kind: str, capacity: int, contract: str) -> bytes:
     if kind == "onnx":
         from autoconv import onnx
 

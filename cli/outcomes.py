@@ -53,7 +53,7 @@ def convert_job(job: Job, data: bytes | None = None) -> Outcome:
     try:
         source = decode_source(data, job.name) if data is not None else read_source(job.source)  # type: ignore[arg-type]
         if is_converted(source):
-            return _converted_already(job, source)
+            return _copy_converted(job, source)
         options = replace(job.options, keep_going=True)
         if options.compile_names:
             defined = frozenset(name for name, _ in qualified_functions(parse(source, job.name)))
@@ -74,7 +74,7 @@ def convert_job(job: Job, data: bytes | None = None) -> Outcome:
     )
 
 
-def _converted_already(job: Job, source: str) -> Outcome:
+def _copy_converted(job: Job, source: str) -> Outcome:
     """Copy the output of an earlier conversion if it is part of a folder, refuse it as a single file."""
     if job.folder is None:
         return Outcome(job=job, source=source, error=TargetError(f"{job.name} is a converted file already"))

@@ -30,7 +30,7 @@ def own_files(folder: Path, output: Path) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         raise SourceError(f"cannot read the folder {error.filename}: {error.strerror}") from error
 
-    ignored = _ignored_by_git(folder)
+    ignored = _git_ignored_paths(folder)
     place = os.path.realpath(output)
     for parent, folders, files in os.walk(folder, onerror=refuse):
         root = Path(parent)
@@ -82,7 +82,7 @@ def _relative(path: Path, folder: Path) -> str:
     return path.relative_to(folder).as_posix()
 
 
-def _ignored_by_git(folder: Path) -> frozenset[str]:
+def _git_ignored_paths(folder: Path) -> frozenset[str]:
     """Return the relative paths that git ignores below a folder; empty without git or a repository."""
     git = shutil.which("git")
     if git is None or not os.path.isabs(git):  # an executable in the current folder is never run

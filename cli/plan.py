@@ -13,7 +13,7 @@ from autoconv.errors import TargetError
 
 from .output import refuse_existing, refuse_inputs
 from .own_files import is_converted_file, own_files
-from .targets import is_python_file, shown
+from .targets import display_path, is_python_file
 
 STREAM = "-"
 SUFFIXES = ("graph", "upgraded")  # of the names of outputs, by the command
@@ -155,7 +155,7 @@ def _folder_output(source: Path, output: str | None, *, several: bool, suffix: s
     name = f"{whole.name}_{suffix}"
     if whole == Path.cwd() or whole in Path.cwd().parents:  # the sibling folder would lie outside of the current one
         return Path(name)
-    return shown(whole.with_name(name))
+    return display_path(whole.with_name(name))
 
 
 def _is_default(source: Path, target: Path) -> bool:

@@ -61,10 +61,10 @@ def diff(before: str, after: str, before_name: str, after_name: str) -> str:
     text = "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
-    return coloured(text, "diff")
+    return add_colours(text, "diff")
 
 
-def coloured(text: str, language: str = "python") -> str:
+def add_colours(text: str, language: str = "python") -> str:
     """Return the text with terminal colours, or unchanged if standard output is not a terminal."""
     if not text or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text

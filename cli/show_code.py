@@ -13,7 +13,7 @@ from autoconv.errors import TargetError
 
 from .diagnostics import say, show_diagnostic
 from .exits import ExitCode
-from .report import coloured
+from .report import add_colours
 from .side_by_side import Half, side_by_side
 from .sources import parse, read_source
 from .targets import Target, find_target
@@ -48,7 +48,7 @@ def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> N
     if beside:
         say(side_by_side(left, right, conversion.origins), newline=False)
     else:
-        say(coloured("\n\n".join(part.text for part in right) + "\n"), newline=False)
+        say(add_colours("\n\n".join(part.text for part in right) + "\n"), newline=False)
     for diagnostic in diagnostics:
         show_diagnostic(diagnostic)
     raise click.exceptions.Exit(ExitCode.DIFFERS if diagnostics else ExitCode.FINE)

@@ -81,7 +81,7 @@ def function_of(target: str) -> Any:
     place = find_target(target)
     if not place.name:
         raise TargetError(f"{target} is a file; name a function in it, as in {target}:func")
-    module = _imported(place.path)
+    module = _import_file(place.path)
     value: Any = module
     for part in place.name.split("."):
         value = getattr(value, part, None)
@@ -90,7 +90,7 @@ def function_of(target: str) -> Any:
     return value
 
 
-def _imported(path: Path) -> Any:
+def _import_file(path: Path) -> Any:
     """Import the module in a file, under its full name if it is in a package."""
     full = path.resolve()
     name, root = full.stem, full.parent

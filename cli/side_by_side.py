@@ -45,7 +45,7 @@ def side_by_side(left: Sequence[Half], right: Sequence[Half], origins: Sequence[
     for before, after in itertools.zip_longest(left, right):
         halves = [half or Half(text="", first=1) for half in (before, after)]
         texts = [colours.highlight(half.text).split("\n", allow_blank=True) for half in halves]
-        for row in _aligned(halves[0], halves[1], origins):
+        for row in _align(halves[0], halves[1], origins):
             cells: list = []
             for number, half, text in zip(row, halves, texts, strict=True):
                 shown = number is not None and number - half.first < len(text)
@@ -58,7 +58,7 @@ def side_by_side(left: Sequence[Half], right: Sequence[Half], origins: Sequence[
     return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
 
 
-def _aligned(left: Half, right: Half, origins: Sequence[int]) -> Iterator[tuple[int | None, int | None]]:
+def _align(left: Half, right: Half, origins: Sequence[int]) -> Iterator[tuple[int | None, int | None]]:
     """Yield pairs of line numbers.
 
     A converted line that is the first of its origin is aligned with it; lines between two such anchors are paired in

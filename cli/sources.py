@@ -38,7 +38,7 @@ def standard_input() -> bytes:
 def decode_source(data: bytes, name: str) -> str:
     """`read_source` for bytes."""
     if b"\0" in data:
-        raise _located("a null byte: this is not a Python source", data, data.index(b"\0"), name)
+        raise _locate("a null byte: this is not a Python source", data, data.index(b"\0"), name)
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = data.decode(encoding)
@@ -76,10 +76,10 @@ def syntax_error(error: SyntaxError, name: str) -> SourceError:
 
 def _undecodable(data: bytes, error: UnicodeDecodeError, name: str) -> SourceError:
     offset = len(data) - len(error.object) + error.start  # `object` does not include a byte-order mark
-    return _located(f"not {error.encoding}: byte 0x{data[offset]:02x} ({error.reason})", data, offset, name)
+    return _locate(f"not {error.encoding}: byte 0x{data[offset]:02x} ({error.reason})", data, offset, name)
 
 
-def _located(message: str, data: bytes, offset: int, name: str) -> SourceError:
+def _locate(message: str, data: bytes, offset: int, name: str) -> SourceError:
     before = data[:offset]
     line = before.count(b"\n") + 1
     start = before.rfind(b"\n") + 1

@@ -58,7 +58,7 @@ def find_module(module: str) -> Path:
         base = Path(entry or os.curdir, *parts)
         for candidate in (base / "__init__.py", base.with_name(f"{base.name}.py")):
             if candidate.is_file():
-                return shown(candidate)
+                return display_path(candidate)
     if module in sys.builtin_module_names:
         raise TargetError(f"the module {module} is built into Python and has no source")
     raise TargetError(f"no module {module} under the current folder or on Python's path")
@@ -101,7 +101,7 @@ def is_python_file(path: Path) -> bool:
     return path.suffix in (".py", ".pyw")
 
 
-def shown(path: Path) -> Path:
+def display_path(path: Path) -> Path:
     """Return a path as a user would write it: relative if it is under, or beside, the current folder."""
     relative = os.path.relpath(path)
     return Path(relative) if not relative.startswith(os.path.join(os.pardir, os.pardir)) else path

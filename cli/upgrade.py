@@ -17,7 +17,7 @@ from .diagnostics import say, say_bytes, show_error
 from .exits import ExitCode
 from .output import Staging, terminating_cleanly
 from .plan import Job, Plan, check_outputs, make_plan, staged_path
-from .report import coloured, diff
+from .report import add_colours, diff
 from .sources import decode_source, read_source, standard_input, syntax_error
 
 
@@ -72,7 +72,7 @@ def upgrade(
     done = []
     for job in plan.jobs:
         if job.action == "convert":
-            result = _upgraded(job)
+            result = _upgrade(job)
             done.append(result)
             code = max(code, _code(result))
     rows = [each.upgrade.report(each.job.name) for each in done if each.upgrade is not None and each.upgrade.notes]
@@ -88,7 +88,7 @@ def upgrade(
     raise click.exceptions.Exit(code)
 
 
-def _upgraded(job: Job) -> _FileResult:
+def _upgrade(job: Job) -> _FileResult:
     if job.source is None:
         text = decode_source(standard_input(), job.name)
     else:
@@ -126,6 +126,6 @@ def _write(plan: Plan, done: list[_FileResult], report: str | None, rows: str) -
     for each in done:
         if each.upgrade is not None and each.job.output is None:
             if sys.stdout.isatty():
-                say(coloured(each.upgrade.text), newline=False)
+                say(add_colours(each.upgrade.text), newline=False)
             else:
                 say_bytes(each.upgrade.text.encode("utf-8"))

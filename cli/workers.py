@@ -51,7 +51,7 @@ def _converters(count: int) -> Iterator[Callable[[Job], Future[Outcome]]]:
     try:
         with signals_held(signal.SIGINT):  # inherited by the processes; in this one ctrl-C is delayed
             for _ in range(count):
-                processes.append(_started())
+                processes.append(_start())
                 idle.put(processes[-1])
         yield lambda job: threads.submit(_ask, idle, job)
     finally:
@@ -64,7 +64,7 @@ def _converters(count: int) -> Iterator[Callable[[Job], Future[Outcome]]]:
                 process.communicate()
 
 
-def _started() -> subprocess.Popen[bytes]:
+def _start() -> subprocess.Popen[bytes]:
     """Start a process that runs `_answer`, with exactly this process's import path.
 
     Folders that the command has removed are absent, and so is the current folder.

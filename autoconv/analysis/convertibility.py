@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import gast
 
 from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, Escapes
-from autoconv.analysis.immovable import FRAME_NAMES, pinned_by
+from autoconv.analysis.immovable import FRAME_NAMES, pinning_construct
 from autoconv.syntax.tree import walk_scope
 
 REGIONS = (gast.If, *LOOPS)
@@ -28,7 +28,7 @@ def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str
 def frame_of(function: gast.AST) -> str:
     """Return what ties a function to its frame (a call that inspects it, yield, await); "" if nothing does."""
     return frame_call(function) or next(
-        (pin for s in function.body if (pin := pinned_by(s)) and not pin.endswith("()")), ""
+        (pin for s in function.body if (pin := pinning_construct(s)) and not pin.endswith("()")), ""
     )
 
 
@@ -194,9 +194,9 @@ class _Finder:
             return "a finally that is left early"
         blocks = list(_blocks(node))
         if not blocks:
-            return pinned_by(node) if not isinstance(node, (gast.FunctionDef, gast.ClassDef)) else ""
+            return pinning_construct(node) if not isinstance(node, (gast.FunctionDef, gast.ClassDef)) else ""
         for part in _heads(node):
-            if result := pinned_by(part):
+            if result := pinning_construct(part):
                 return result
         for block in blocks:
             for statement in block:

@@ -20,7 +20,7 @@ _SUSPENDING = {
 }
 
 
-def pinned_by(node: gast.AST) -> str:
+def pinning_construct(node: gast.AST) -> str:
     """Return the construct in the scope of `node` that ties it to its frame; "" if there is none."""
     for child in walk_scope(node):
         result = _SUSPENDING.get(type(child))
@@ -62,4 +62,4 @@ def cannot_be_deferred(node: gast.AST) -> str:
             return "a walrus"
         if isinstance(child, COMPREHENSIONS) and any(isinstance(inner, gast.NamedExpr) for inner in walk(child)):
             return "a walrus in a comprehension"
-    return pinned_by(node)
+    return pinning_construct(node)

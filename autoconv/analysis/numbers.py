@@ -288,9 +288,9 @@ def _single_numbers(nodes: list[Any]) -> set[str]:
     for node in nodes:
         sides: list[Any] = []
         if isinstance(node, (gast.If, gast.While, gast.IfExp, gast.Assert)):
-            sides = _compared(node.test)
+            sides = _compared_operands(node.test)
         elif build.is_operation(node, "and_", "or_", "not_"):
-            sides = _compared(*node.args[: None if build.is_operation(node, "not_") else -1])
+            sides = _compared_operands(*node.args[: None if build.is_operation(node, "not_") else -1])
         elif build.is_operation(node, "slice") or _iterates_over_numbers(node):
             sides += node.args
         elif isinstance(node, gast.Slice):
@@ -304,7 +304,7 @@ def _single_numbers(nodes: list[Any]) -> set[str]:
     return result
 
 
-def _compared(*conditions: Any) -> list[Any]:
+def _compared_operands(*conditions: Any) -> list[Any]:
     """Return the operands of the comparisons in conditions."""
     result: list[Any] = []
     pending = [*conditions]

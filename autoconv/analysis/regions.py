@@ -300,7 +300,7 @@ class _Planner:
         """Return the names that a statement, or one nested in it, may delete."""
         if not self.deletes:
             return NOTHING
-        return frozenset(name for part in walk(node) for name in _deleted_by(part))
+        return frozenset(name for part in walk(node) for name in _deleted_name(part))
 
     def _is_guard(self, test: Any) -> bool:
         """Return whether this is `ag__.no_exit(exit_)`."""
@@ -315,10 +315,10 @@ def _leaves(node: Any) -> bool:
 
 
 def _deletes_names(function: Any) -> bool:
-    return any(_deleted_by(node) for s in function.body for node in walk(s))
+    return any(_deleted_name(node) for s in function.body for node in walk(s))
 
 
-def _deleted_by(node: Any) -> frozenset[str]:
+def _deleted_name(node: Any) -> frozenset[str]:
     """Return the name that a node deletes: by `del x`, or at the end of `except E as x`."""
     if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Del):
         return frozenset([node.id])

@@ -61,7 +61,7 @@ def _scope_of(function: gast.AST, inlined: Container[int], cache: _Known) -> Sco
             elif isinstance(node, (*FUNCTIONS, gast.ClassDef, gast.GeneratorExp)):
                 scope.captured.update(_free_names(node, cache))
             elif isinstance(node, COMPREHENSIONS):
-                scope.captured.update(_captured_within(node, inlined, cache))
+                scope.captured.update(_captured_names(node, inlined, cache))
             if isinstance(node, COMPREHENSIONS):
                 scope.bound.update(_walrus_targets(node))
     scope.captured &= scope.bound
@@ -123,11 +123,11 @@ def free_names_of_each(scopes: Iterable[gast.AST]) -> Iterator[set[str]]:
 def _free_names(scope: gast.AST, cache: _Known) -> set[str]:
     result = cache.get(id(scope))
     if result is None:
-        result = cache[id(scope)] = _found_free(scope, cache)
+        result = cache[id(scope)] = _find_free_names(scope, cache)
     return result
 
 
-def _found_free(scope: Any, cache: _Known) -> set[str]:
+def _find_free_names(scope: Any, cache: _Known) -> set[str]:
     if isinstance(scope, COMPREHENSIONS):
         return _names_read(children(scope), cache) - own_names(scope)
     if isinstance(scope, gast.ClassDef):
@@ -157,7 +157,7 @@ def _names_read(nodes: list[gast.AST], cache: _Known) -> set[str]:
     return result
 
 
-def _captured_within(comprehension: gast.AST, inlined: Container[int], cache: _Known) -> set[str]:
+def _captured_names(comprehension: gast.AST, inlined: Container[int], cache: _Known) -> set[str]:
     """Return the names that lambdas and generators inside a comprehension capture."""
     result: set[str] = set()
     pending = _inner_parts(comprehension)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from autoconv.api.control import checks
 from autoconv.api.elementwise import BINARY, UNARY
-from autoconv.runtime.recording.api_dispatch import Handler, register, unregister, unwrapped
+from autoconv.runtime.recording.api_dispatch import Handler, register, unregister, unwrap
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _ASSERTIONS = (
@@ -33,7 +33,7 @@ def dispatch_for_api(api: Callable[..., Any], *signatures: Mapping[Any, Any]) ->
     >>> autoconv.reduce_sum(Doubled([1, 2])).numpy()
     np.int32(6)
     """
-    function = unwrapped(api)
+    function = unwrap(api)
     parameters = inspect.signature(function)
 
     def add(run: Function) -> Function:

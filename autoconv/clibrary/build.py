@@ -19,7 +19,7 @@ from autoconv.errors import Place, TargetError, UnsupportedError
 from autoconv.graph.graph import Span
 from autoconv.optimise.variables_as_memory import without_variables
 from autoconv.storage.files import replacing
-from autoconv.tracing.api.declared_arguments import traced
+from autoconv.tracing.api.declared_arguments import trace_function
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def build(
     int scaled(const autoconv_float64_1 *x, double by, scaled_result *result);
     """
     compiler = library_code()
-    trace = traced(function, specs, contract)
+    trace = trace_function(function, specs, contract)
     trace = replace(trace, graph=without_variables(trace.graph))
     path = Path(to)
     called = name or _identifier(trace.concrete.function_name)

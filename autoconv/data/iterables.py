@@ -20,7 +20,7 @@ from autoconv.operators.control.loops import for_stmt
 from autoconv.operators.support.dataset_protocol import Stream
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.recording.tracebacks import presented, presented_methods
+from autoconv.runtime.recording.tracebacks import present_errors, presented_methods
 from autoconv.runtime.tensors.conversion import constant
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -86,13 +86,13 @@ class Iterable:
         """The options that were given to this dataset and to those that it is made of."""
         return options_of(self.node)
 
-    @presented
+    @present_errors
     def __iter__(self) -> Iterator:
         if current_region() is not None:
             return Iterator(self.__autoconv_stream__().value, self.node.spec)
         return Iterator(self._bound.make_iterator(), self.node.spec)
 
-    @presented
+    @present_errors
     def __len__(self) -> int:
         if self.node.symbols:
             raise TypeError("the length of this dataset is known only at run time: call dataset.cardinality()")

@@ -17,7 +17,7 @@ from typing import Any
 from autoconv.config.placement import as_replica, merged, requesting
 from autoconv.distribute.contexts import Context, ReplicaContext, inside
 from autoconv.distribute.values import of_replica, regrouped
-from autoconv.forks import released
+from autoconv.forks import release
 from autoconv.operators.calls.call import converted
 from autoconv.runtime.objects.variable_updates import creators_in_scope, variable_creator_scope
 from autoconv.runtime.recording.regions import Region, current_region, recording
@@ -97,7 +97,7 @@ class Replica:
                 "strategy.run a graph, or call all_reduce"
             )
         self.messages.put(Merge(function, args, kwargs))
-        with released(LOCK):
+        with release(LOCK):
             goes_on, result = self._answers.get()
         if not goes_on:
             raise _ReplicaStopped
@@ -176,7 +176,7 @@ def _next_messages(
     device = region.trace.device
     for replica, start in zip(replicas, starting, strict=True):
         region.trace.device = merged(replica.device, "")
-        with released(LOCK):
+        with release(LOCK):
             start()
             messages.append(replica.messages.get())
     region.trace.device = device

@@ -55,10 +55,10 @@ def columns(code: CodeType, instruction: int, line: int) -> tuple[int, int] | No
     first, last, start, end = next(itertools.islice(before.co_positions(), instruction // 2, None), (None,) * 4)
     if first is None or first != last or start is None or end is None:
         return None
-    return matched(lines(first), start, end, linecache.getline(code.co_filename, line))
+    return match_columns(lines(first), start, end, linecache.getline(code.co_filename, line))
 
 
-def matched(emitted: str, start: int, end: int, source: str) -> tuple[int, int] | None:
+def match_columns(emitted: str, start: int, end: int, source: str) -> tuple[int, int] | None:
     """Return the part of a source line that corresponds to a part of an emitted line."""
     if not (emitted.isascii() and source.isascii()):
         return None
@@ -70,12 +70,12 @@ def matched(emitted: str, start: int, end: int, source: str) -> tuple[int, int] 
     if any(theirs[position].group() not in _BETWEEN for position in set(range(first, last)) - positions):
         return None
     words = theirs[first : last + 1]
-    while _unpaired(words) >= 0 and len(words) < len(theirs) - first:  # `ag__.get_item(x, i)` was `x[i]`
+    while _unmatched_bracket(words) >= 0 and len(words) < len(theirs) - first:  # `ag__.get_item(x, i)` was `x[i]`
         following = theirs[first + len(words)]
-        if _PAIRS.get(words[_unpaired(words)].group()) != following.group():
+        if _PAIRS.get(words[_unmatched_bracket(words)].group()) != following.group():
             break
         words.append(following)
-    words = _balanced(words)
+    words = _strip_unmatched_brackets(words)
     return (words[0].start(), words[-1].end()) if words else None
 
 
@@ -97,15 +97,15 @@ def _meaning(word: re.Match[str]) -> str:
     return text[1:-1] if text[0] in "\"'" and len(text) > 1 else text
 
 
-def _balanced(words: list[re.Match[str]]) -> list[re.Match[str]]:
+def _strip_unmatched_brackets(words: list[re.Match[str]]) -> list[re.Match[str]]:
     """Strip brackets at either end whose partner is not among the words."""
     words = list(words)
-    while words and _unpaired(words) in (0, len(words) - 1):
-        del words[_unpaired(words)]
+    while words and _unmatched_bracket(words) in (0, len(words) - 1):
+        del words[_unmatched_bracket(words)]
     return words
 
 
-def _unpaired(words: list[re.Match[str]]) -> int:
+def _unmatched_bracket(words: list[re.Match[str]]) -> int:
     """Return the index of the first unopened closing bracket, or else of the last unclosed one; -1 if none."""
     opened: list[int] = []
     for position, word in enumerate(words):

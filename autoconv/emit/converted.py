@@ -46,7 +46,7 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
     """
     if is_converted(function):
         return function
-    return _bound(function, _converted_code(function, False), operators)
+    return _bind_code(function, _converted_code(function, False), operators)
 
 
 def note_unconverted(function: types.FunctionType) -> None:
@@ -69,7 +69,7 @@ def convert_generator(function: types.FunctionType, operators: Any) -> types.Fun
     None where that is impossible, or where its source is not found.
     """
     try:
-        return _bound(function, _converted_code(function, True), operators)
+        return _bind_code(function, _converted_code(function, True), operators)
     except ConversionError:
         return None
 
@@ -119,12 +119,12 @@ def _converted_code(function: types.FunctionType, hands: bool) -> types.CodeType
         key = code.co_filename, hands
         found = by_file.get(key)
         if found is None:
-            found = by_file[key] = _kept_or_made(function, hands)
+            found = by_file[key] = _load_or_convert(function, hands)
             register_code(found[0])
     return found[0]
 
 
-def _kept_or_made(function: types.FunctionType, hands: bool) -> tuple[types.CodeType, frozenset[str]]:
+def _load_or_convert(function: types.FunctionType, hands: bool) -> tuple[types.CodeType, frozenset[str]]:
     # A log of the passes needs them to run.
     key = None if "passes" in SETTINGS.logs else _key(function, hands)
     kept = None if key is None else _load_code(key)
@@ -174,7 +174,7 @@ def _digest(filename: str, lines: list[str]) -> str:
     return digest[1]
 
 
-def _bound(function: types.FunctionType, converted: types.CodeType, operators: Any) -> types.FunctionType:
+def _bind_code(function: types.FunctionType, converted: types.CodeType, operators: Any) -> types.FunctionType:
     """Make a function of the converted code, with the attributes of the original one."""
     code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))

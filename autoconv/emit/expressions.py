@@ -64,13 +64,13 @@ def triple_quoted(value: str) -> str:
     if quote in value:
         return repr(value)
     if "\\" in value or not value.replace("\n", "").replace("\t", "").isprintable():
-        value = "".join(map(_escaped, value))
+        value = "".join(map(_escape, value))
     if value.endswith(quote[0]):
         value = f"{value[:-1]}\\{quote[0]}"
     return f"{quote}{value}{quote}"
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character == "\\" or not (character.isprintable() or character in "\n\t"):
         return character.encode("unicode_escape").decode("ascii")
     return character
@@ -89,7 +89,7 @@ def open_text(node: Any, *kinds: type) -> str:
     return text[1:-1] if isinstance(node, kinds) and text[-2:] not in ("()", ",)") else text
 
 
-def _grouped(text: str, own: int, level: int) -> str:
+def _parenthesise(text: str, own: int, level: int) -> str:
     return text if own >= level else f"({text})"
 
 
@@ -109,7 +109,7 @@ def _constant(node: ast.Constant, level: int) -> str:
         text = repr(value).replace("inf", _INFINITY).replace("nan", f"({_INFINITY}-{_INFINITY})")
     except ValueError:  # more digits than Python converts to decimal
         text = f"{value:#x}"
-    return _grouped(text, _FACTOR if text[0] == "-" else _ATOM, level)
+    return _parenthesise(text, _FACTOR if text[0] == "-" else _ATOM, level)
 
 
 def _attribute(node: ast.Attribute, level: int) -> str:
@@ -170,42 +170,43 @@ def _comprehension(opening: str, closing: str) -> Callable[[Any, int], str]:
 def _binary(node: ast.BinOp, level: int) -> str:
     own = OPERATORS[type(node.op)][1]
     if own == _POWER:
-        return _grouped(f"{expression_text(node.left, _AWAIT)} ** {expression_text(node.right, _FACTOR)}", own, level)
+        text = f"{expression_text(node.left, _AWAIT)} ** {expression_text(node.right, _FACTOR)}"
+        return _parenthesise(text, own, level)
     pieces: list[str] = []
     operand: ast.expr = node
     while isinstance(operand, ast.BinOp) and OPERATORS[type(operand.op)][1] == own:
         pieces.append(f" {OPERATORS[type(operand.op)][0]} {expression_text(operand.right, own + 1)}")
         operand = operand.left
     pieces.append(expression_text(operand, own))
-    return _grouped("".join(reversed(pieces)), own, level)
+    return _parenthesise("".join(reversed(pieces)), own, level)
 
 
 def _boolean(node: ast.BoolOp, level: int) -> str:
     own = _AND if isinstance(node.op, ast.And) else _OR
     separator = " and " if own == _AND else " or "
-    return _grouped(separator.join([expression_text(value, own + 1) for value in node.values]), own, level)
+    return _parenthesise(separator.join([expression_text(value, own + 1) for value in node.values]), own, level)
 
 
 def _unary(node: ast.UnaryOp, level: int) -> str:
     symbol, own = OPERATORS[type(node.op)]
-    return _grouped(symbol + expression_text(node.operand, own), own, level)
+    return _parenthesise(symbol + expression_text(node.operand, own), own, level)
 
 
 def _compare(node: ast.Compare, level: int) -> str:
     text = expression_text(node.left, _BIT_OR)
     for operator, operand in zip(node.ops, node.comparators, strict=True):
         text += f" {Unparser.cmpops[type(operator).__name__]} {expression_text(operand, _BIT_OR)}"
-    return _grouped(text, _COMPARE, level)
+    return _parenthesise(text, _COMPARE, level)
 
 
 def _conditional(node: ast.IfExp, level: int) -> str:
     text = f"{expression_text(node.body, _OR)} if {expression_text(node.test, _OR)} else {expression_text(node.orelse)}"
-    return _grouped(text, _TEST, level)
+    return _parenthesise(text, _TEST, level)
 
 
 def _lambda(node: ast.Lambda, level: int) -> str:
     head = parameters(node.args)
-    return _grouped(f"lambda{' ' * bool(head)}{head}: {expression_text(node.body)}", _TEST, level)
+    return _parenthesise(f"lambda{' ' * bool(head)}{head}: {expression_text(node.body)}", _TEST, level)
 
 
 def _yield(node: ast.Yield, level: int) -> str:
@@ -318,7 +319,7 @@ _EXPRESSIONS = _Printers(
         ast.IfExp: _conditional,
         ast.Lambda: _lambda,
         ast.NamedExpr: lambda node, level: f"({node.target.id} := {expression_text(node.value)})",
-        ast.Await: lambda node, level: _grouped(f"await {expression_text(node.value, _ATOM)}", _AWAIT, level),
+        ast.Await: lambda node, level: _parenthesise(f"await {expression_text(node.value, _ATOM)}", _AWAIT, level),
         ast.Yield: _yield,
         ast.YieldFrom: lambda node, level: f"(yield from {expression_text(node.value)})",
         ast.JoinedStr: _formatted_string,

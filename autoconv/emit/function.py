@@ -132,7 +132,7 @@ def rewritten(
             wrapper = gast.ClassDef(class_name, [], [], module.body, [])
             if "type_params" in gast.ClassDef._fields:
                 wrapper.type_params = []
-            module.body = [build.placed(wrapper, module.body[0])]
+            module.body = [build.place(wrapper, module.body[0])]
         context.at_run_time = True  # this code runs under trace: the untraced copy is omitted
         tree = to_ast(run_passes(module, context))
     result: Any = tree.body[0]

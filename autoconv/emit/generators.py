@@ -47,7 +47,7 @@ def push_generator(definition: Any, context: Context) -> bool:
     definition.body = _ConsumerCalls(name, context).visit_list(definition.body)
     arguments = definition.args
     (arguments.posonlyargs if arguments.posonlyargs else arguments.args).insert(
-        0, build.placed(build.parameter(name), definition)
+        0, build.place(build.parameter(name), definition)
     )
     return True
 
@@ -60,7 +60,7 @@ def _expand_super(definition: Any) -> bool:
     arguments = definition.args.posonlyargs + definition.args.args
     calls = [node for statement in definition.body for node in walk_scope(statement) if _is_super(node)]
     for node in calls if arguments else ():
-        node.args = [build.placed(build.name(name), node) for name in ("__class__", arguments[0].id)]
+        node.args = [build.place(build.name(name), node) for name in ("__class__", arguments[0].id)]
     return bool(arguments) or not calls
 
 
@@ -126,7 +126,7 @@ class _ConsumerCalls(Transformer):
         if node.value is None or isinstance(node.value, gast.Constant):
             node.value = None
             return node
-        return [build.placed(gast.Expr(node.value), node), build.placed(gast.Return(None), node)]
+        return [build.place(gast.Expr(node.value), node), build.place(gast.Return(None), node)]
 
     def visit_Try(self, node: Any) -> Any:
         gives_behind = any(contains(statement, _YIELDS) for statement in node.finalbody)
@@ -154,11 +154,11 @@ class _ConsumerCalls(Transformer):
             item = self.context.namer.free("item_")
             body = self._if_enough(build.name(item), statement)
             loop = gast.For(build.store(item), expression.value, body, [], None)
-            handed = [build.placed(self.context.mark(loop), statement)]
+            handed = [build.place(self.context.mark(loop), statement)]
         else:
             handed = self._if_enough(expression.value or build.constant(None), statement)
         if isinstance(statement, gast.Assign) and expression is statement.value:
-            handed.append(build.placed(gast.Assign(statement.targets, build.constant(None), None), statement))
+            handed.append(build.place(gast.Assign(statement.targets, build.constant(None), None), statement))
         return handed
 
     def _if_enough(self, value: Any, statement: Any) -> list[Any]:
@@ -166,7 +166,7 @@ class _ConsumerCalls(Transformer):
         around = [build.constant(self.around)] if self.around else []
         call, enough = build.call(build.name(self.name), value, *around), self.context.namer.free("enough_")
         leave = self.context.mark(gast.If(build.name(enough), [gast.Return(None)], []))
-        return [build.placed(gast.Assign([build.store(enough)], call, None), statement), build.placed(leave, statement)]
+        return [build.place(gast.Assign([build.store(enough)], call, None), statement), build.place(leave, statement)]
 
 
 def _takes_every_exit(handler: Any) -> bool:
@@ -185,7 +185,7 @@ def _without_yield(statement: Any, expression: Any) -> Any:
             holder, field, value = value.values, 0, value.values[0]
         else:
             holder, field, value = value, "left", value.left
-    nothing = build.placed(build.constant(None), expression)
+    nothing = build.place(build.constant(None), expression)
     if isinstance(holder, list):
         holder[field] = nothing
     else:

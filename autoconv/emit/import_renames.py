@@ -39,14 +39,14 @@ def rename_imports(
             changed |= names != node.names
             node.names = names
         elif isinstance(node, nodes.ImportFrom) and node.module and not node.level:
-            new = renamed(node.module, renames)
+            new = new_module_name(node.module, renames)
             changed |= new is not None
             node.module = new or node.module
         else:
             for place, key in _module_names(node, nodes):
                 name = place[key] if isinstance(place, list) else getattr(place, key)
                 if isinstance(name, nodes.Constant):
-                    new = renamed(name.value, renames) if isinstance(name.value, str) else None
+                    new = new_module_name(name.value, renames) if isinstance(name.value, str) else None
                     changed |= new is not None
                     name.value = new or name.value
                 elif computed is not None:
@@ -65,7 +65,7 @@ def _call_node(function: str, argument: Any, nodes: ModuleType) -> Any:
     return ast.copy_location(call, argument)
 
 
-def renamed(module: str, renames: Mapping[str, str]) -> str | None:
+def new_module_name(module: str, renames: Mapping[str, str]) -> str | None:
     """Return the new name of a module, or None where no prefix of it is renamed."""
     parts = module.split(".")
     for length in range(len(parts), 0, -1):
@@ -77,7 +77,7 @@ def renamed(module: str, renames: Mapping[str, str]) -> str | None:
 
 def _aliases(alias: ast.alias, renames: Mapping[str, str], nodes: ModuleType) -> list[Any]:
     """Return the aliases in the place of one; `import a.b` binds `a`, whatever the new name is."""
-    new = renamed(alias.name, renames)
+    new = new_module_name(alias.name, renames)
     if new is None:
         return [alias]
     result = [_alias(alias, new, alias.asname, nodes)]

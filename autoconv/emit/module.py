@@ -42,7 +42,7 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
     while True:
         with deep_recursion():
             module = _convert_except(source, parsed, filename, options, frozenset(left_alone), diagnostics)
-        failure = module if isinstance(module, _Failure) else _uncompiled(module, source, filename, left_alone)
+        failure = module if isinstance(module, _Failure) else _compilation_failure(module, source, filename, left_alone)
         if failure is None:
             assert isinstance(module, _ConvertedModule)
             return module.conversion
@@ -76,7 +76,7 @@ def _convert_except(
     diagnostics: Sequence[Diagnostic],
 ) -> _ConvertedModule | _Failure:  # fmt: skip
     """Convert everything but the functions in `left_alone`; `parsed` is the tree of the text, if it is known."""
-    context_tree = _converted(source, parsed or parse_ast(source, filename), filename, options, left_alone)
+    context_tree = _convert(source, parsed or parse_ast(source, filename), filename, options, left_alone)
     if isinstance(context_tree, _Failure):
         return context_tree
     context, tree = context_tree
@@ -104,7 +104,7 @@ def _convert_except(
     return _ConvertedModule(conversion, tree)
 
 
-def _uncompiled(module: _ConvertedModule, source: str, filename: str, left_alone: set[str]) -> _Failure | None:
+def _compilation_failure(module: _ConvertedModule, source: str, filename: str, left_alone: set[str]) -> _Failure | None:
     """Return the failure of a converted text that is too deep for Python's compiler, although the source is not.
 
     Calls of operators nest more deeply than the source.
@@ -162,7 +162,7 @@ def _with_map(printed: Printed, source: str, context: Context, options: Options)
     return f"{printed.text}\n\n{call}\n", (*printed.origins, 0, 0, 0)
 
 
-def _converted(
+def _convert(
     source: str, parsed: ast.Module, filename: str, options: Options, left_alone: frozenset[str]
 ) -> tuple[Context, ast.Module] | _Failure:
     _check_names(parsed, filename, options)
@@ -223,7 +223,7 @@ def _decorate(tree: Any, options: Options) -> bool:
         top_level = "." not in name
         if (name in names_asked or (options.compile_all and top_level)) and not _is_compiled(node):
             compiler = gast.Attribute(build.name("autoconv"), "compile", gast.Load())
-            node.decorator_list = [*node.decorator_list, build.placed(compiler, node)]
+            node.decorator_list = [*node.decorator_list, build.place(compiler, node)]
             decorated = True
     return decorated
 

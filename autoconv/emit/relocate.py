@@ -25,17 +25,17 @@ def relocate(
 
     Functions named in `generated` get the name of the function that contains them.
     """
-    relocated = _relocated(code, lines, filename)
+    relocated = _relocate(code, lines, filename)
     return rename_regions(relocated, generated) if generated else relocated
 
 
-def _relocated(code: types.CodeType, lines: Sequence[int], filename: str) -> types.CodeType:
+def _relocate(code: types.CodeType, lines: Sequence[int], filename: str) -> types.CodeType:
     def moved(line: int | None) -> int:
         return lines[line - 1] if line is not None and 0 < line <= len(lines) else 0
 
     first = moved(code.co_firstlineno) or 1
     constants = tuple(
-        _relocated(constant, lines, filename) if isinstance(constant, types.CodeType) else constant
+        _relocate(constant, lines, filename) if isinstance(constant, types.CodeType) else constant
         for constant in code.co_consts
     )
     table = _line_table(first, [moved(line) for line, *_ in code.co_positions()])
@@ -61,13 +61,13 @@ def rename_regions(
             if is_generated and code.co_name != "<module>":
                 constant = constant.replace(co_name=code.co_name, co_qualname=name + REGION)
             elif as_compiled.startswith(f"{compiled or name}."):
-                constant = _qualified(constant, name + as_compiled.removeprefix(compiled or name))
+                constant = _qualify(constant, name + as_compiled.removeprefix(compiled or name))
             constant = rename_regions(constant, generated, lambdas, as_compiled)
         constants.append(constant)
     return code.replace(co_consts=tuple(constants))
 
 
-def _qualified(code: types.CodeType, name: str) -> types.CodeType:
+def _qualify(code: types.CodeType, name: str) -> types.CodeType:
     """Return the code of a function or class with another qualified name. A class has that name as a constant."""
     if name == code.co_qualname:
         return code

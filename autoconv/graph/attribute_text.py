@@ -79,7 +79,7 @@ def value_text(value: Any) -> str:
     return _exception_text(value) or _opaque_text(value)
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Return the name, in quotes if it contains other than plain characters."""
     return name if _BARE.fullmatch(name) else repr(name)
 

@@ -69,7 +69,7 @@ def product(dimensions: Sequence[Dimension]) -> Dimension:
     return result
 
 
-def rounded_down(dividend: Dimension, divisor: Dimension) -> Dimension:
+def floor_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
     """Return the quotient by a positive int, or by a product of argument sizes; None for other divisors."""
     if dividend is None or divisor is None or (isinstance(divisor, int) and divisor <= 0):
         return None
@@ -151,14 +151,14 @@ def slice_length(size: Dimension, bounds: Sequence[Any], needs: list[Dimension])
         end = -1 if stop is None else _inside(last, plus(size, stop) if _is_negative(stop) else stop, needs)
         length = plus(first, times(end, -1))
         needs.append(length)
-        return 0 if _is_negative(length) else rounded_down(plus(length, -step - 1), -step)
+        return 0 if _is_negative(length) else floor_quotient(plus(length, -step - 1), -step)
     first = _inside(size, 0 if start is None else start, needs)
     end = _inside(size, size if stop is None else stop, needs)
     length = plus(end, times(first, -1))
     needs.append(length)
     if isinstance(length, int) and length < 0:
         return 0
-    return length if step == 1 else rounded_down(plus(length, step - 1), step)
+    return length if step == 1 else floor_quotient(plus(length, step - 1), step)
 
 
 def _is_negative(bound: Any) -> bool:
@@ -190,19 +190,19 @@ def value_of(dimension: int | Symbol, values: Mapping[str, int]) -> int:
     return dimension if isinstance(dimension, int) else values[dimension.name]
 
 
-def substituted(dimension: Dimension, value: Callable[[Symbol], Dimension]) -> Dimension:
+def substitute(dimension: Dimension, value: Callable[[Symbol], Dimension]) -> Dimension:
     """Return a dimension with `value(symbol)` in the place of each symbol that is not an expression."""
     if isinstance(dimension, Quotient):
-        dividend, divisor = substituted(dimension.dividend, value), substituted(dimension.divisor, value)
-        return rounded_down(dividend, divisor)
+        dividend, divisor = substitute(dimension.dividend, value), substitute(dimension.divisor, value)
+        return floor_quotient(dividend, divisor)
     if isinstance(dimension, Minimum):
-        return least(substituted(dimension.first, value), substituted(dimension.second, value))
+        return least(substitute(dimension.first, value), substitute(dimension.second, value))
     if isinstance(dimension, Sum):
         total: Dimension = 0
         for monomial, count in dimension.terms:
             term: Dimension = count
             for symbol in monomial:
-                term = times(term, substituted(symbol, value))
+                term = times(term, substitute(symbol, value))
             total = plus(total, term)
         return total
     return value(dimension) if isinstance(dimension, Symbol) else dimension

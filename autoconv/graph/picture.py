@@ -19,13 +19,13 @@ def graph_html(graph: Graph) -> str:
 
     Boxes of nodes with bodies are marked; each body is a folded picture of its own.
     """
-    bodies = "".join(_folded(node) for node in graph.nodes[:_MOST] if node.regions)
+    bodies = "".join(_folded_constant(node) for node in graph.nodes[:_MOST] if node.regions)
     left = len(graph.nodes) - _MOST
     more = f"<div>… and {left} more nodes</div>" if left > 0 else ""
     return f"<div>{_svg(graph)}{more}{bodies}</div>"
 
 
-def _folded(node: Node) -> str:
+def _folded_constant(node: Node) -> str:
     parts = "".join(f"<div>{escape(body.name)}</div>{graph_html(body)}" for body in node.regions)
     count = sum(len(body.nodes) for body in node.regions)
     title = f"{escape(node.name)}: {len(node.regions)} bodies, {count} nodes"

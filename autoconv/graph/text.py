@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from autoconv.graph.attribute_text import quoted, value_text
+from autoconv.graph.attribute_text import quote, value_text
 from autoconv.graph.graph import Graph, Node, Span, Value, is_recursive
 from autoconv.graph.text_parser import Written
 
@@ -49,12 +49,12 @@ def to_text(graph: Graph, spans: bool = False, attributes: Attributes = _own_att
 def _graph_lines(graph: Graph, spans: bool, attributes: Attributes, written: Written) -> Iterator[str]:
     written.begin(graph)
     parameters = ", ".join(f"{reference(value)}: {value.type}" for value in graph.parameters)
-    yield f"graph {quoted(graph.name)}({parameters}) {{"
+    yield f"graph {quote(graph.name)}({parameters}) {{"
     for node in graph.nodes:
         yield f"  {_node_text(node, spans, attributes(node))}{' {' if node.regions else ''}"
         for region in node.regions:
             if is_recursive(node) and written.named(region.name) is region:
-                yield f"    again {quoted(region.name)}"
+                yield f"    again {quote(region.name)}"
             elif region in written.around:
                 raise ValueError(f"two graphs around the call %{node.name} are named {region.name!r}")
             else:
@@ -70,19 +70,19 @@ def _node_text(node: Node, spans: bool, attributes: Mapping[str, Any]) -> str:
     arguments = [reference(value) for value in node.inputs]
     arguments += [f"{name}={value_text(value)}" for name, value in attributes.items()]
     types = ", ".join(str(value.type) for value in node.results) or "()"
-    device = f" on {quoted(node.device)}" if node.device else ""
+    device = f" on {quote(node.device)}" if node.device else ""
     place = f" @ {_span_text(node.span)}" if spans and node.span is not None else ""
-    return f"%{quoted(node.name)} = {quoted(node.op.name)}({', '.join(arguments)}): {types}{device}{place}"
+    return f"%{quote(node.name)} = {quote(node.op.name)}({', '.join(arguments)}): {types}{device}{place}"
 
 
 def reference(value: Value) -> str:
     """Return `%name`, or `%name:index` for one of several results."""
     several = value.node is not None and len(value.node.results) > 1
-    return f"%{quoted(value.name)}:{value.index}" if several else f"%{quoted(value.name)}"
+    return f"%{quote(value.name)}:{value.index}" if several else f"%{quote(value.name)}"
 
 
 def _span_text(span: Span) -> str:
-    text = f"{quoted(span.file)}:{span.line}"
+    text = f"{quote(span.file)}:{span.line}"
     if span.column or span.end_line or span.end_column:
         text += f":{span.column}-{span.end_line}:{span.end_column}"
-    return f"{text} {quoted(span.function)}" if span.function else text
+    return f"{text} {quote(span.function)}" if span.function else text

@@ -16,7 +16,7 @@ from autoconv.ops.numpy.generators import drawn_type
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import fresh
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.recording.tracebacks import presented
+from autoconv.runtime.recording.tracebacks import present_errors
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.dispatch import graph_value, wrap_results
@@ -86,7 +86,7 @@ class Draw(BoundSymbolicMethod):
         self.generator = generator
         self.method = method
 
-    @presented
+    @present_errors
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         region = current_region()
         if region is None:

@@ -19,7 +19,7 @@ from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import holds_numbers, number_as, refuse_warning, to_elements
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS, name_of, numpy_named, plain
 from autoconv.runtime.recording.regions import current_contract, current_region
-from autoconv.runtime.recording.tracebacks import presented
+from autoconv.runtime.recording.tracebacks import present_errors
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.binary_dispatch import dimension_of
 from autoconv.runtime.tensors.conversion import as_tensor, constant
@@ -84,7 +84,7 @@ def _entry(function: Callable[..., Any], compute: Callable[..., Any]) -> Callabl
                 return function(*plain(args), **plain(kwargs))
             raise refusal(name_of(function), error) from None
 
-    return presented(run)
+    return present_errors(run)
 
 
 # ---- tensors

@@ -13,7 +13,7 @@ from autoconv.config.placement import DEFAULT_DEVICE
 from autoconv.numpy.operands import NotStaged, named, refusal
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.recording.tracebacks import presented
+from autoconv.runtime.recording.tracebacks import present_errors
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 DEVICE = DEFAULT_DEVICE
@@ -54,7 +54,7 @@ def standard(function: Callable[..., Any], name: str) -> Callable[..., Any]:
                 trace.arrays = arrays  # internal tables are not arrays of the program
 
     run.__module__ = "autoconv.xp"
-    return presented(run)
+    return present_errors(run)
 
 
 def _as_tensors(results: object) -> Any:

@@ -15,8 +15,8 @@ from autoconv.graph.types import ResourceType
 from autoconv.onnx.checksum import sealed
 from autoconv.runtime.objects.storage import Storage
 from autoconv.storage.files import replacing
-from autoconv.tracing.api.declared_arguments import traced
-from autoconv.tracing.views.portable import prepared
+from autoconv.tracing.api.declared_arguments import trace_function
+from autoconv.tracing.views.portable import prepare
 
 
 def export(
@@ -34,9 +34,9 @@ def export(
     >>> [output.name for output in model.graph.output]
     ['result_0', 'autoconv_error']
     """
-    trace = traced(function, specs, contract)
+    trace = trace_function(function, specs, contract)
     concrete = trace.concrete
-    graph = prepared(trace.graph, trace.types)
+    graph = prepare(trace.graph, trace.types)
     first = len(graph.parameters) - len(concrete.captures)
     writes = bool(graph.effects & Effects.WRITE)
     constants = {

@@ -190,12 +190,12 @@ def _with_neutral(neutral: Any) -> Callable[[_OnWholeArrays, GraphBuilder, Node]
         x = whole.whole(node.inputs[0])
         number = b.constant(value=np.asarray(neutral, x.dtype.numpy))
         choice = b.select(whole.mask(b, node.inputs[0]), x, number)
-        return _reduced(b, node.op.name, choice, whole.axes(node), node)
+        return _reduce(b, node.op.name, choice, whole.axes(node), node)
 
     return rule
 
 
-def _reduced(b: GraphBuilder, name: str, x: Value, axes: Any, node: Node, **more: Any) -> Value:
+def _reduce(b: GraphBuilder, name: str, x: Value, axes: Any, node: Node, **more: Any) -> Value:
     attributes = {**node.attributes, "axis": None if axes == "all" else axes, **more}
     return getattr(b, name)(x, **attributes)  # type: ignore[no-any-return]
 

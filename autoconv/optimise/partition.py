@@ -82,7 +82,7 @@ class _Order:
         `where` is the place whose part it joins, None for a part of its own.
         """
         after = list(before)
-        for key in _touched(node):
+        for key in _effect_keys(node):
             if key in self._written:
                 after.append(self._written[key])
             if node.effects.must_run:
@@ -90,7 +90,7 @@ class _Order:
         return max((part.stage + (part.is_divided or part.place != where) for part in after), default=0)
 
     def note(self, node: Node, part: Part) -> None:
-        for key in _touched(node):
+        for key in _effect_keys(node):
             if node.effects.must_run:
                 self._written[key] = part
                 self._read.pop(key, None)
@@ -98,7 +98,7 @@ class _Order:
                 self._read.setdefault(key, []).append(part)
 
 
-def _touched(node: Node) -> list[Hashable]:
+def _effect_keys(node: Node) -> list[Hashable]:
     """Return what the effects of a node act on: its resources, or else one key for all other effects."""
     if not node.effects & ~Effects.RAISE:
         return []

@@ -94,7 +94,7 @@ class _Promotion(Rewriter[ReadOnly]):
         types = [self.type_of(value) for value in node.results]
         values = [value for value in node.results if value in self.shared.wanted]
         # The loop test is evaluated before the loop, which may write to the test's operands.
-        going = _written(copy, regions[0], inputs) if any(map(self._is_given, values)) else None
+        going = _append_region(copy, regions[0], inputs) if any(map(self._is_given, values)) else None
         loop_copy = copy.add_for(node, node.op, inputs, node.attributes, regions, types)
         self.values.update(zip(node.results, loop_copy.results, strict=True))
         for value in values:
@@ -134,7 +134,7 @@ class _Promotion(Rewriter[ReadOnly]):
         return copy.add(OPS["cond"], [going, *choices], regions=arms, types=[result.type], span=loop.span).results[0]
 
 
-def _written(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Value:
+def _append_region(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Value:
     """Append a region's nodes to `copy`; return its single output."""
     values = dict(zip(region.parameters, arguments, strict=False))
     for node in region.nodes:

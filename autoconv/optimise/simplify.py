@@ -74,7 +74,7 @@ def _if_same_type(value: Value, node: Node) -> Value | None:
     return None if None in type_.shape else value
 
 
-def _made_by(value: Value, name: str) -> Value | None:
+def _operand_of_op(value: Value, name: str) -> Value | None:
     """Return the operand of the op `name` that defines the value; None for another definition."""
     return value.node.inputs[0] if value.node is not None and value.node.op.name == name else None
 
@@ -165,7 +165,7 @@ def _twice(name: str) -> Rule:
     """f(f(x)) = x."""
 
     def rule(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-        inner = _made_by(inputs[0], name)
+        inner = _operand_of_op(inputs[0], name)
         return None if inner is None else _if_same_type(inner, node)
 
     return rule
@@ -175,7 +175,7 @@ def _idempotent_rule(name: str) -> Rule:
     """f(f(x)) = f(x)."""
 
     def rule(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-        return None if _made_by(inputs[0], name) is None else _if_same_type(inputs[0], node)
+        return None if _operand_of_op(inputs[0], name) is None else _if_same_type(inputs[0], node)
 
     return rule
 
@@ -198,7 +198,7 @@ def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Remove a cast to the present dtype, or back to the dtype before a lossless cast."""
     (x,) = inputs
     result = _if_same_type(x, node) or _cast_of_choice(copy, node, inputs)
-    before = _made_by(x, "cast")
+    before = _operand_of_op(x, "cast")
     if result is not None or before is None or not isinstance(before.type, TensorType):
         return result
     assert isinstance(x.type, TensorType)
@@ -239,7 +239,7 @@ def _represents_all(wide: DType, narrow: DType) -> bool:
 def _reshape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Remove a reshape to the present shape; merge two reshapes."""
     result = _if_same_type(inputs[0], node)
-    before = _made_by(inputs[0], node.op.name)
+    before = _operand_of_op(inputs[0], node.op.name)
     if result is not None or before is None or len(inputs) != 1:
         return result
     return _if_same_type(before, node) or _add(copy, node, "reshape", before, **node.attributes)
@@ -251,7 +251,7 @@ def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None
     order = _order(node)
     if order is not None and order == tuple(range(len(order))):
         return _if_same_type(x, node)
-    before = _made_by(x, "transpose")
+    before = _operand_of_op(x, "transpose")
     if before is None or order is None:
         return None
     assert x.node is not None

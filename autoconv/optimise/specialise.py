@@ -72,7 +72,7 @@ def _in_rounds(graph: Graph, types: Sequence[Type], sizes: Sizes | None) -> tupl
     for _ in range(_ROUNDS):
         before = _unknown(graph)
         sizes = None if sizes is None else Sizes()
-        graph = fold_constants(_specialised(graph, types, sizes))
+        graph = fold_constants(_specialise_graph(graph, types, sizes))
         if narrow_lists(graph):
             continue
         if before == _unknown(graph):
@@ -95,13 +95,13 @@ def _unknown(graph: Graph) -> tuple[int, int]:
     return sum(node.op.name != "constant" for node in nodes), unknown
 
 
-def _specialised(
+def _specialise_graph(
     graph: Graph, types: Sequence[Type], sizes: Sizes | None, captures: Sequence[Value] = ()
 ) -> Graph:
     """Specialise one graph; `captures` are the outer values of its last parameters."""
     copy = Graph(graph.name)
     values = {
-        value: copy.add_parameter(_narrowed(type_, value.type), value.name)
+        value: copy.add_parameter(_narrow(type_, value.type), value.name)
         for value, type_ in zip(graph.parameters, types, strict=True)
     }
     if sizes is not None and captures:
@@ -115,7 +115,7 @@ def _specialised(
     return copy
 
 
-def _narrowed(type_: Type, wide: Type) -> Type:
+def _narrow(type_: Type, wide: Type) -> Type:
     """Return `type_` if it is compatible with `wide` and no less precise, else `wide`."""
     if isinstance(type_, ArrayType) and isinstance(wide, ArrayType):
         return _narrowed_array(type_, wide)
@@ -151,7 +151,7 @@ def _node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> 
     types = _types(node, inputs, attributes, ())
     said = None if sizes is None else result_types(sizes, node, inputs, attributes)
     if said is not None:
-        types = [_narrowed(new, old) for new, old in zip(said, types, strict=True)]
+        types = [_narrow(new, old) for new, old in zip(said, types, strict=True)]
     return copy.add_for(node, node.op, inputs, attributes, (), types).results
 
 
@@ -168,7 +168,7 @@ def _types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequen
         return before  # the type rule fails for the declared types as well
     if len(found) != len(before):
         return before
-    return [_narrowed(new, old) for new, old in zip(found, before, strict=True)]
+    return [_narrow(new, old) for new, old in zip(found, before, strict=True)]
 
 
 def _types_without_symbols(node: Node, types: Sequence[Type], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
@@ -176,7 +176,7 @@ def _types_without_symbols(node: Node, types: Sequence[Type], attributes: Any, r
         found = node.op.result_types([*map(without_symbols, types)], attributes, regions)
     except (TypeError, ValueError) as error:
         raise CannotSpecialise from error
-    return [_narrowed(new, value.type) for new, value in zip(found, node.results, strict=True)]
+    return [_narrow(new, value.type) for new, value in zip(found, node.results, strict=True)]
 
 
 def _could_be_made(node: Node) -> bool:
@@ -259,9 +259,9 @@ def _with_regions(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | N
     if name == "while":
         regions = _loop(node, types, inputs, sizes)
     elif name == "cond":
-        regions = [_specialised(region, types[1:], sizes, inputs[1:]) for region in node.regions]
+        regions = [_specialise_graph(region, types[1:], sizes, inputs[1:]) for region in node.regions]
     elif name == "call":
-        regions = [_specialised(region, types, sizes, inputs) for region in node.regions]
+        regions = [_specialise_graph(region, types, sizes, inputs) for region in node.regions]
     else:
         return copy_node(copy, node, inputs).results
     types = _types(node, inputs, node.attributes, regions)
@@ -274,18 +274,18 @@ def _loop(node: Node, types: Sequence[Type], inputs: Sequence[Value], sizes: Siz
     test, body = node.regions
     state, captures, inputs_held = list(types[:count]), types[count:], inputs[count:]
     for _ in range(_WIDENINGS):
-        body_copy = _specialised(body, [*state, *captures], sizes, inputs_held)
+        body_copy = _specialise_graph(body, [*state, *captures], sizes, inputs_held)
         state = [value.type for value in body_copy.parameters[:count]]
         after = [value.type for value in body_copy.outputs]
         if all(is_subtype(new, old) for new, old in zip(after, state, strict=True)):
-            return [_specialised(test, [*state, *captures], sizes, inputs_held), body_copy]
-        state = [_widened(old, new, value.type) for old, new, value in zip(state, after, body.parameters, strict=False)]
+            return [_specialise_graph(test, [*state, *captures], sizes, inputs_held), body_copy]
+        state = [_widen(old, new, value.type) for old, new, value in zip(state, after, body.parameters, strict=False)]
     wide = [value.type for value in body.parameters[:count]]
-    return [_specialised(region, [*wide, *captures], sizes, inputs_held) for region in node.regions]
+    return [_specialise_graph(region, [*wide, *captures], sizes, inputs_held) for region in node.regions]
 
 
-def _widened(first: Type, second: Type, most: Type) -> Type:
+def _widen(first: Type, second: Type, most: Type) -> Type:
     try:
-        return _narrowed(join(first, second), most)
+        return _narrow(join(first, second), most)
     except NoCommonType:
         return most

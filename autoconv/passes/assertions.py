@@ -19,7 +19,7 @@ import gast
 from autoconv.analysis.immovable import cannot_be_deferred
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
-from autoconv.syntax.tree import copied
+from autoconv.syntax.tree import copy_tree
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -32,20 +32,20 @@ class Assertions(FunctionPass, statements_only=True):
         if build.is_operation(node.test, "assertion"):
             return node
         if node.msg is None:
-            node.test = build.placed(build.operate("assertion", node.test), node.test)
+            node.test = build.place(build.operate("assertion", node.test), node.test)
         elif not cannot_be_deferred(node.msg):
-            message = self.context.mark(build.thunk(copied(node.msg)))
-            node.test = build.placed(build.operate("assertion", node.test, message), node.test)
+            message = self.context.mark(build.thunk(copy_tree(node.msg)))
+            node.test = build.place(build.operate("assertion", node.test, message), node.test)
         return node
 
     def visit_Raise(self, node: Any) -> Any:
         self.generic(node)
-        error, cause = node.exc, copied(node.cause)
+        error, cause = node.exc, copy_tree(node.cause)
         if node.cause is not None and not isinstance(node.cause, gast.Constant):
-            node.cause = build.wrapped("as_cause", node.cause)
+            node.cause = build.wrap("as_cause", node.cause)
         if _may_be_chosen(error):
             # The link is evaluated by each exception that a value of the graph chooses.
-            node.exc = build.placed(build.operate("as_exception", error, *self._links(cause)), error)
+            node.exc = build.place(build.operate("as_exception", error, *self._links(cause)), error)
             return node
         if not isinstance(error, gast.Call) or build.is_operation(error, "raising", "as_exception"):
             return node
@@ -54,7 +54,7 @@ class Assertions(FunctionPass, statements_only=True):
         if not cannot_be_deferred(error):
             deferred = self.context.mark(build.thunk(node.exc))
             links = self._links(cause) if _may_be_chosen(error.func) else []
-            node.exc = build.placed(build.operate("raising", deferred, *links), node.exc)
+            node.exc = build.place(build.operate("raising", deferred, *links), node.exc)
         return node
 
     def _links(self, cause: gast.expr | None) -> list[gast.expr]:

@@ -202,7 +202,7 @@ class FunctionPass(Transformer):
         return node
 
 
-def mangled(name: str, class_name: str) -> str:
+def mangle(name: str, class_name: str) -> str:
     """Return Python's name for a private name inside a class."""
     stripped = class_name.lstrip("_")
     if name.startswith("__") and not name.endswith("__") and stripped:

@@ -14,7 +14,7 @@ from typing import Any
 import gast
 
 from autoconv.passes.base import Context, FunctionPass
-from autoconv.passes.class_statements import announced
+from autoconv.passes.class_statements import announcement
 from autoconv.syntax import build
 
 # Builtins recognised by name because they inspect the frame of their caller.
@@ -38,7 +38,7 @@ class Calls(FunctionPass):
         if isinstance(function, gast.Name) and function.id in FRAME_CALLS:
             lists = function.id in _LISTING and not node.args and not node.keywords
             if lists or function.id != "dir":  # `dir` of an argument is a call like any other
-                return build.wrapped("users_names", node) if lists and self.context.at_run_time else node
+                return build.wrap("users_names", node) if lists and self.context.at_run_time else node
         if (
             isinstance(function, gast.Attribute)
             and isinstance(function.value, gast.Name)
@@ -48,7 +48,7 @@ class Calls(FunctionPass):
             )
         ):
             return node
-        node.func = build.wrapped("call", node.func)
+        node.func = build.wrap("call", node.func)
         return node
 
     def visit_Attribute(self, node: Any) -> Any:
@@ -56,8 +56,8 @@ class Calls(FunctionPass):
         if not isinstance(node.ctx, gast.Load):
             return node
         if node.attr in ("__cause__", "__context__"):
-            return build.placed(build.operate("exception", node), node)
-        return build.placed(build.operate("class_of", node.value), node) if node.attr == "__class__" else node
+            return build.place(build.operate("exception", node), node)
+        return build.place(build.operate("class_of", node.value), node) if node.attr == "__class__" else node
 
     _announced = False  # whether the previous statement is a call of `class_statement`
 
@@ -66,10 +66,10 @@ class Calls(FunctionPass):
         return self.generic(node)
 
     def visit_ClassDef(self, node: Any) -> Any:
-        before = announced(node) if self.in_function and not self._announced else None
+        before = announcement(node) if self.in_function and not self._announced else None
         self._announced = False
         class_statement = super().visit_ClassDef(node)
-        return class_statement if before is None else [build.placed(before, node), class_statement]
+        return class_statement if before is None else [build.place(before, node), class_statement]
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """Leave decorators, which are applied unconverted."""

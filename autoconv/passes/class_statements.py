@@ -11,7 +11,7 @@ from typing import Any
 import gast
 
 from autoconv.syntax import build
-from autoconv.syntax.tree import copied
+from autoconv.syntax.tree import copy_tree
 
 # Expressions that call nothing by themselves.
 _VALUES = (
@@ -20,7 +20,7 @@ _VALUES = (
 )  # fmt: skip
 
 
-def announced(node: Any) -> gast.Expr | None:
+def announcement(node: Any) -> gast.Expr | None:
     """Return the statement to insert before a class statement; None if that calls nothing."""
     called: list[Any] = [*node.bases, *(keyword.value for keyword in node.keywords), *node.decorator_list]
     is_plain = _takes_in(node.body, called)
@@ -28,7 +28,7 @@ def announced(node: Any) -> gast.Expr | None:
     if not names and is_plain:
         return None
     is_plain = is_plain and all(isinstance(name, gast.Name) or _is_path(name) for name in names)
-    return gast.Expr(build.operate("class_statement", *(copied(names) if is_plain else ())))
+    return gast.Expr(build.operate("class_statement", *(copy_tree(names) if is_plain else ())))
 
 
 def _name_of(part: Any) -> Any:

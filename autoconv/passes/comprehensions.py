@@ -61,8 +61,8 @@ class Comprehensions(FunctionPass):
         names, into = self._parameters(part.target)
         keywords = {} if isinstance(part.target, gast.Name) else {"into": build.constant(into)}
         bodies = (element, *part.ifs)
-        functions = [self.context.mark(build.placed(gast.Lambda(build.arguments(names), b), b)) for b in bodies]
-        return build.placed(build.operate(operator, part.iter, *functions, **keywords), part.iter)
+        functions = [self.context.mark(build.place(gast.Lambda(build.arguments(names), b), b)) for b in bodies]
+        return build.place(build.operate(operator, part.iter, *functions, **keywords), part.iter)
 
     def _parameters(self, target: Any) -> tuple[list[str], str]:
         """Return the names that a target binds, one for each position in it, and the target as text."""
@@ -77,16 +77,16 @@ class Comprehensions(FunctionPass):
         self.context.note(kind, node, self.function, "plain" if asynchronous else "statement", False, reason)
         if not asynchronous:
             for generator in node.generators:
-                generator.iter = build.wrapped("iterate", generator.iter)
-                generator.ifs = [build.wrapped("test", test) for test in generator.ifs]
-        return node if isinstance(node, gast.GeneratorExp) else build.wrapped("new", node)
+                generator.iter = build.wrap("iterate", generator.iter)
+                generator.ifs = [build.wrap("test", test) for test in generator.ifs]
+        return node if isinstance(node, gast.GeneratorExp) else build.wrap("new", node)
 
     def visit_Call(self, node: Any) -> Any:
         """Leave a comprehension that an earlier run kept."""
         if build.is_operation(node, "new") and isinstance(node.args[0], COMPREHENSIONS):
             iterable = self.visit(node.args[0])
             return (
-                iterable if build.is_operation(iterable, "new") else build.placed(build.operate("new", iterable), node)
+                iterable if build.is_operation(iterable, "new") else build.place(build.operate("new", iterable), node)
             )
         return self.generic(node)
 

@@ -55,7 +55,7 @@ class ControlFlow(FunctionPass, statements_only=True):
         if not any(isinstance(s, gast.Expr) and build.is_operation(s.value, "local_cells") for s in node.body):
             start = body_start(node.body)
             own = declare_cells(Names(self.context, scope.parameters, node.body))
-            node.body[start:start] = [build.placed(statement, node.body[start]) for statement in own]
+            node.body[start:start] = [build.place(statement, node.body[start]) for statement in own]
         return node
 
 
@@ -85,7 +85,7 @@ class _Regions:
                 return self._statement_form(node)
             self._note(node, "functional", True)
             rewritten = self._if(node, region) if isinstance(node, gast.If) else self._loop(node, region)
-            return [build.placed(new, node) for new in rewritten]
+            return [build.place(new, node) for new in rewritten]
         if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
             return [node]
         self._inside(node)
@@ -95,7 +95,7 @@ class _Regions:
                 self._watch(node)
             return [node]
         rewritten = self._with_rounds(node, region) if isinstance(node, gast.With) else self._try_rounds(node, region)
-        return [build.placed(new, node) for new in rewritten]
+        return [build.place(new, node) for new in rewritten]
 
     def _inside(self, node: Any) -> None:
         for name in ("body", "orelse", "finalbody"):
@@ -116,26 +116,26 @@ class _Regions:
         start = build.assign(mark, build.operate("watch", what))
         stop = gast.Expr(build.operate("watched", build.name(mark)))
         leaves = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
-        ending = [] if leaves else [build.placed(stop, node.body[-1])]
-        node.body = [build.placed(start, first), *WatchedExits(mark).visit_list(node.body), *ending]
+        ending = [] if leaves else [build.place(stop, node.body[-1])]
+        node.body = [build.place(start, first), *WatchedExits(mark).visit_list(node.body), *ending]
 
     def _try_rounds(self, node: Any, region: Region) -> list[Any]:
         """Put the statement into a loop over rounds; one with handlers and a finally becomes two statements."""
         if node.finalbody and node.handlers:
-            inner = build.placed(gast.Try(node.body, node.handlers, [], []), node)
-            node.body, node.handlers = [build.placed(s, node) for s in self._try_rounds(inner, region)], []
+            inner = build.place(gast.Try(node.body, node.handlers, [], []), node)
+            node.body, node.handlers = [build.place(s, node) for s in self._try_rounds(inner, region)], []
         trial = self.namer.fresh("try_")
-        node.body = [build.placed(self._event(trial, "begin"), node.body[0]), *node.body]
+        node.body = [build.place(self._event(trial, "begin"), node.body[0]), *node.body]
         if node.finalbody:
-            node.finalbody = [build.placed(self._event(trial, "end"), node.finalbody[0]), *node.finalbody]
+            node.finalbody = [build.place(self._event(trial, "end"), node.finalbody[0]), *node.finalbody]
         for number, handler in enumerate(node.handlers):
             kinds = handler.type or build.name("BaseException")
             clause = build.operate("caught", build.name(trial), build.constant(number), kinds)
-            handler.type = build.placed(clause, handler.type or handler)
+            handler.type = build.place(clause, handler.type or handler)
             if handler.name is not None:
                 name = handler.name if isinstance(handler.name, str) else handler.name.id
                 store = build.assign(name, build.operate("exception", build.name(name)))
-                handler.body = [build.placed(store, handler), *handler.body]
+                handler.body = [build.place(store, handler), *handler.body]
         accesses = self._accesses_of_rounds(region, node)
         attempts = build.operate("attempts", build.constant(len(node.handlers)), *accesses)
         return [self._rounds(trial, attempts, node)]
@@ -143,16 +143,16 @@ class _Regions:
     def _with_rounds(self, node: Any, region: Region) -> list[Any]:
         """Put a with statement into rounds, like a try; each manager gets a statement of its own."""
         if len(node.items) > 1:
-            inner = build.placed(gast.With(node.items[1:], node.body, None), node)
-            node.body = [build.placed(s, node) for s in self._with_rounds(inner, region)]
+            inner = build.place(gast.With(node.items[1:], node.body, None), node)
+            node.body = [build.place(s, node) for s in self._with_rounds(inner, region)]
             node.items = node.items[:1]
         trial, manager = self.namer.fresh("with_"), self.namer.fresh("manager_")
         item = node.items[0]
         made_by = item.context_expr.args[0] if build.is_operation(item.context_expr, "context") else item.context_expr
-        enter = build.placed(build.assign(manager, made_by), item.context_expr)
+        enter = build.place(build.assign(manager, made_by), item.context_expr)
         managed = build.operate("managed", build.name(trial), build.name(manager))
-        item.context_expr = build.placed(managed, item.context_expr)
-        node.body = [build.placed(self._event(trial, "begin"), node.body[0]), *node.body]
+        item.context_expr = build.place(managed, item.context_expr)
+        node.body = [build.place(self._event(trial, "begin"), node.body[0]), *node.body]
         entering = build.operate("entering", build.name(manager), *self._accesses_of_rounds(region, node))
         return [enter, self._rounds(trial, entering, node)]
 
@@ -178,10 +178,10 @@ class _Regions:
         explained = f"it holds {reason}" if reason else ""
         self._note(node, "statement", False, explained)
         if isinstance(node, gast.For):
-            node.iter = build.wrapped("iterate", node.iter)
+            node.iter = build.wrap("iterate", node.iter)
         elif not isinstance(node, gast.AsyncFor) and not build.is_operation(node.test, "test"):
             test = build.operate("test", node.test, build.constant(explained))
-            node.test = build.placed(test, node.test)
+            node.test = build.place(test, node.test)
         self._inside(node)
         return [node]
 
@@ -239,7 +239,7 @@ class _Regions:
             test = self._region_function(
                 free("loop_test"),
                 region.inputs,
-                [build.placed(gast.Return(node.test), node)],
+                [build.place(gast.Return(node.test), node)],
                 region,
                 returns=False,
             )
@@ -250,7 +250,7 @@ class _Regions:
         simple = isinstance(target, gast.Name) and target.id not in (*region.inputs, *region.cells)
         item = target.id if simple else self.context.namer.free("item_")
         if not simple:
-            body = [build.placed(build.assign(target, build.name(item)), target), *body]
+            body = [build.place(build.assign(target, build.name(item)), target), *body]
         step = self._region_function(free("loop_body"), (item, *region.inputs), body, region)
         head = [node.iter, build.name(free("loop_body"))]
         return [step, *self._operate("for_stmt", head, region, **keywords)]
@@ -258,7 +258,7 @@ class _Regions:
     def _region_function(
         self, name: str, parameters: tuple[str, ...], body: list[Any], region: Region, returns: bool = True
     ) -> Any:
-        body = self.block(_unannotated(body, region.cells)) if returns else body
+        body = self.block(_drop_annotations(body, region.cells)) if returns else body
         statements = [*self._declarations(region.cells), *body]
         if len(statements) > 1:
             statements = [s for s in statements if not isinstance(s, gast.Pass)]
@@ -331,7 +331,7 @@ def _is_round(node: Any) -> bool:
     return begins or any(build.is_operation(kind, "unwound", "caught") for kind in types)
 
 
-def _unannotated(body: list[Any], cells: tuple[str, ...]) -> list[Any]:
+def _drop_annotations(body: list[Any], cells: tuple[str, ...]) -> list[Any]:
     """Drop the annotations of nonlocal names, which Python forbids; those of locals are not evaluated."""
     return _AnnotationRemover(cells).visit_list(body) if cells else body
 
@@ -344,7 +344,7 @@ class _AnnotationRemover(Transformer, statements_only=True):
         if not isinstance(node.target, gast.Name) or node.target.id not in self.names:
             return node
         plain = gast.Pass() if node.value is None else build.assign(node.target, node.value)
-        return build.placed(plain, node)
+        return build.place(plain, node)
 
     def visit_FunctionDef(self, node: Any) -> Any:
         return node

@@ -37,35 +37,35 @@ class Displays(FunctionPass):
         if is_used:
             creation = build.operate("new", build.name(keywords.id))
             start = 1 if gast.get_docstring(node) is not None else 0
-            node.body.insert(start, build.placed(build.assign(build.store(keywords.id), creation), node.body[start]))
+            node.body.insert(start, build.place(build.assign(build.store(keywords.id), creation), node.body[start]))
         return node
 
     def visit_List(self, node: Any) -> Any:
         self.generic(node)
-        return build.wrapped("new", node) if isinstance(node.ctx, gast.Load) else node
+        return build.wrap("new", node) if isinstance(node.ctx, gast.Load) else node
 
     def visit_Tuple(self, node: Any) -> Any:
         self.generic(node)
         starred = any(isinstance(item, gast.Starred) for item in node.elts)
-        return build.wrapped("new", node) if starred and isinstance(node.ctx, gast.Load) else node
+        return build.wrap("new", node) if starred and isinstance(node.ctx, gast.Load) else node
 
     def visit_Set(self, node: Any) -> Any:
         self.generic(node)
         if not node.elts or all(isinstance(item, gast.Constant) for item in node.elts):
-            return build.wrapped("new", node)
+            return build.wrap("new", node)
         for item in node.elts:
             if isinstance(item, gast.Starred) and not isinstance(item.value, (*_MADE, gast.Tuple, gast.Constant)):
                 iterable = item.value.args[0] if build.is_operation(item.value, "spread") else item.value
-                item.value = build.wrapped("spread_in_set", iterable)
-        return build.placed(build.operate("new_set", *node.elts), node)
+                item.value = build.wrap("spread_in_set", iterable)
+        return build.place(build.operate("new_set", *node.elts), node)
 
     def visit_Dict(self, node: Any) -> Any:
         self.generic(node)
         if all(isinstance(key, gast.Constant) for key in node.keys):
-            return build.wrapped("new", node)
+            return build.wrap("new", node)
         pairs = zip(node.keys, node.values, strict=True)
         parts = [part for key, value in pairs for part in (key or build.operator("SPREAD"), value)]
-        return build.placed(build.operate("new_dict", *parts), node)
+        return build.place(build.operate("new_dict", *parts), node)
 
     def visit_For(self, node: Any) -> Any:
         """Leave a display that is only iterated over or searched: nothing can change it."""
@@ -73,8 +73,8 @@ class Displays(FunctionPass):
         node.iter = self._inside(node.iter)
         if _is_starred(node.target):
             item = self.namer.fresh("item_")
-            node.body.insert(0, build.placed(build.assign(node.target, build.name(item)), node))
-            node.target = build.placed(build.store(item), node)
+            node.body.insert(0, build.place(build.assign(node.target, build.name(item)), node))
+            node.target = build.place(build.store(item), node)
         node.body = self.visit_list(node.body)
         node.orelse = self.visit_list(node.orelse)
         return node
@@ -87,7 +87,7 @@ class Displays(FunctionPass):
     def visit_Starred(self, node: Any) -> Any:
         node.value = self._inside(node.value)
         if isinstance(node.ctx, gast.Load) and not isinstance(node.value, (*_MADE, gast.Tuple, gast.Constant)):
-            node.value = build.wrapped("spread", node.value)
+            node.value = build.wrap("spread", node.value)
         return node
 
     def visit_Assign(self, node: Any) -> Any:
@@ -96,8 +96,8 @@ class Displays(FunctionPass):
         node.value = self._inside(node.value) if unpacks else self.visit(node.value)
         if len(node.targets) == 1 and _is_starred(node.targets[0]):
             target = node.targets[0]
-            node.targets[0] = build.placed(gast.Tuple([_unstarred(t) for t in target.elts], gast.Store()), target)
-            node.value = build.placed(build.operate("unpacked", node.value, build.constant(_shape(target))), target)
+            node.targets[0] = build.place(gast.Tuple([_unstar(t) for t in target.elts], gast.Store()), target)
+            node.value = build.place(build.operate("unpacked", node.value, build.constant(_shape(target))), target)
         return node
 
     def visit_Call(self, node: Any) -> Any:
@@ -134,13 +134,13 @@ def _is_starred(target: Any) -> bool:
     return isinstance(target, (gast.Tuple, gast.List)) and any(isinstance(t, gast.Starred) for t in target.elts)
 
 
-def _unstarred(target: Any) -> Any:
+def _unstar(target: Any) -> Any:
     return target.value if isinstance(target, gast.Starred) else target
 
 
 def _shape(target: Any) -> str:
     """Return the target as text, `first, *rest`, with numbered names for parts that are no names."""
-    names = [t.id if isinstance(t, gast.Name) else f"item_{n}" for n, t in enumerate(map(_unstarred, target.elts))]
+    names = [t.id if isinstance(t, gast.Name) else f"item_{n}" for n, t in enumerate(map(_unstar, target.elts))]
     return ", ".join("*" * isinstance(t, gast.Starred) + name for t, name in zip(target.elts, names, strict=True)) + (
         "," if len(names) == 1 else ""
     )

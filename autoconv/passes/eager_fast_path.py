@@ -36,7 +36,7 @@ from autoconv.passes.subscripts import is_static
 from autoconv.passes.texts import is_formatted
 from autoconv.passes.writes import PlainWrites, has_item_target
 from autoconv.syntax import build
-from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_start, copied, walk, walk_scope
+from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_start, copy_tree, walk, walk_scope
 
 _BRANCHING = (gast.If, gast.With, gast.AsyncWith, gast.Match, *LOOPS, *TRIES)
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
@@ -88,11 +88,11 @@ class _Keep(FunctionPass, statements_only=True):
 
     def _keep_from(self, node: Any, start: int) -> None:
         rest = node.body[start:]
-        untraced = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copied(rest)))
+        untraced = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copy_tree(rest)))
         _count_frames(untraced.kept)
         if Escapes().falls_through(rest):
-            untraced.kept.append(build.placed(gast.Return(None), rest[-1]))
-        node.body.insert(start, build.placed(untraced, rest[0]))
+            untraced.kept.append(build.place(gast.Return(None), rest[-1]))
+        node.body.insert(start, build.place(untraced, rest[0]))
 
 
 class _Insert(Transformer, statements_only=True):
@@ -100,7 +100,7 @@ class _Insert(Transformer, statements_only=True):
 
     def visit_Untraced(self, node: Any) -> Any:
         test = build.operator("untraced")
-        return build.placed(gast.If(test, self.visit_list(node.kept), []), node)
+        return build.place(gast.If(test, self.visit_list(node.kept), []), node)
 
     def visit_Rewritten(self, node: Any) -> Any:
         return node.kept
@@ -119,7 +119,7 @@ def _count_frames(statements: list[Any]) -> None:
     for statement in statements:
         for node in walk_scope(statement):
             if isinstance(node, gast.Call) and any(keyword.arg == "stacklevel" for keyword in node.keywords):
-                node.func = build.wrapped("call", node.func)
+                node.func = build.wrap("call", node.func)
 
 
 def _first_costly(body: list[Any], start: int) -> int:
@@ -168,4 +168,4 @@ def _is_test(statement: Any) -> bool:
 
 
 def _as_kept(statement: Any) -> Any:
-    return build.placed(Untraced(statement.body), statement) if _is_test(statement) else statement
+    return build.place(Untraced(statement.body), statement) if _is_test(statement) else statement

@@ -19,7 +19,7 @@ import gast
 
 from autoconv.analysis.regions import unsure_reads
 from autoconv.analysis.scopes import Scope, scope_of
-from autoconv.passes.base import Context, FunctionPass, mangled
+from autoconv.passes.base import Context, FunctionPass, mangle
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import body_start, walk, walk_scope
@@ -79,7 +79,7 @@ class Effects(FunctionPass, statements_only=True):
             mark(build.function(setter, (values,), [*declare, write])),
             gast.Expr(build.operate("outer_names", build.name(getter), build.name(setter), build.strings(names))),
         ]
-        return [build.placed(statement, node.body[0]) for statement in statements]
+        return [build.place(statement, node.body[0]) for statement in statements]
 
     def visit_Assign(self, node: Any) -> Any:
         self.generic(node)
@@ -99,16 +99,16 @@ class Effects(FunctionPass, statements_only=True):
         """Wrap context managers: entering and exiting a context are side effects."""
         self.generic(node)
         for item in node.items:
-            item.context_expr = build.placed(build.operate("context", item.context_expr), item.context_expr)
+            item.context_expr = build.place(build.operate("context", item.context_expr), item.context_expr)
         return node
 
     def visit_Delete(self, node: Any) -> Any:
         self.generic(node)
-        return [build.placed(self._delete(target), node) for target in node.targets]
+        return [build.place(self._delete(target), node) for target in node.targets]
 
     def _delete(self, target: Any) -> Any:
         if isinstance(target, gast.Attribute):
-            attribute = build.constant(mangled(target.attr, self.class_name))
+            attribute = build.constant(mangle(target.attr, self.class_name))
             return gast.Expr(build.operate("del_attr", target.value, attribute))
         if isinstance(target, gast.Subscript):
             return gast.Expr(build.operate("del_item", target.value, as_index(target.slice)))
@@ -129,7 +129,7 @@ class Effects(FunctionPass, statements_only=True):
         for target in node.targets:
             value = _copy_of(value) if len(node.targets) > 1 else value
             statements.extend(self._stored(target, value, node))
-        return [build.placed(statement, node) for statement in statements]
+        return [build.place(statement, node) for statement in statements]
 
     def _stored(self, target: Any, value: Any, place: Any) -> list[Any]:
         """Store the parts of a target from left to right: `xs[i], i = 1, 2` writes at the old `i`."""
@@ -158,11 +158,11 @@ class Effects(FunctionPass, statements_only=True):
             before.append(build.assign(temporary, value))
             value = build.name(temporary)
         if isinstance(target, gast.Attribute):
-            attribute = build.constant(mangled(target.attr, self.class_name))
+            attribute = build.constant(mangle(target.attr, self.class_name))
             write: Any = gast.Expr(build.operate("set_attr", target.value, attribute, value))
         else:
             write = self._write_item(target, value)
-        return [build.placed(statement, place) for statement in (*before, write)]
+        return [build.place(statement, place) for statement in (*before, write)]
 
     def _write_item(self, target: Any, value: Any) -> Any:
         """Rewrite `x[i][j] = v` with its whole path, so that a tensor at any point of it can be replaced."""
@@ -175,7 +175,7 @@ class Effects(FunctionPass, statements_only=True):
         if isinstance(base, gast.Name) and base.id in self.scope.locals:
             return build.assign(base.id, build.operate("set_item", build.name(base.id), indices, value))
         if isinstance(base, gast.Attribute):
-            attribute = build.constant(mangled(base.attr, self.class_name))
+            attribute = build.constant(mangle(base.attr, self.class_name))
             return gast.Expr(build.operate("set_item_of", base.value, attribute, indices, value))
         return gast.Expr(build.operate("set_item_in", base, indices, value))
 

@@ -55,7 +55,7 @@ class Remover(Transformer, statements_only=True):
                     if isinstance(block, list) and block:
                         filled = self.visit_list(block)
                         if not filled and name == "body":
-                            filled = [build.placed(gast.Pass(), block[0])]
+                            filled = [build.place(gast.Pass(), block[0])]
                         setattr(item, name, filled)
             remaining.append(item)
         return remaining

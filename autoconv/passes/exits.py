@@ -38,7 +38,7 @@ from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.exit_codes import ExitCode, Place, Remover, holds_exits, is_lowered, is_none, returns_of
 from autoconv.syntax import build
-from autoconv.syntax.tree import body_start, copied, walk_statements
+from autoconv.syntax.tree import body_start, copy_tree, walk_statements
 
 # Largest depth to which tails are moved into arms, and largest number of statements in a tail that is moved; others
 # are guarded. Each move indents the tail once more, so the text of a long function would grow faster than the function.
@@ -89,17 +89,17 @@ class FunctionExits:
         self.context.exit_names.add(self.returned)
         body = function.body
         if valued and falls and not native_return:
-            body = [*body, build.placed(gast.Return(build.constant(None)), body[-1])]
+            body = [*body, build.place(gast.Return(build.constant(None)), body[-1])]
         code = self._new_code()
         bound = scope_of(function).locals
         lowered, pending = self.block(body, Place(True, code))
         if pending and self.returned:
-            lowered.append(build.placed(gast.Return(self._result()), body[-1]))
+            lowered.append(build.place(gast.Return(self._result()), body[-1]))
         if code.read:
             start = body_start(lowered)
-            lowered.insert(start, build.placed(self._set(code, "NORMAL"), body[0]))
+            lowered.insert(start, build.place(self._set(code, "NORMAL"), body[0]))
         unread = {id(w) for c in self.codes if not c.read for w in c.writes}
-        function.body = Remover(unread).visit_list(lowered) or [build.placed(gast.Pass(), function)]
+        function.body = Remover(unread).visit_list(lowered) or [build.place(gast.Pass(), function)]
         self._declare(bound - scope_of(function).locals, function)
         return function
 
@@ -107,7 +107,7 @@ class FunctionExits:
         """Declare names whose only assignments were unreachable and removed: an annotation keeps them local."""
         start = body_start(function.body)
         function.body[start:start] = [
-            build.placed(gast.AnnAssign(build.store(name), build.constant(None), None, 1), function.body[0])
+            build.place(gast.AnnAssign(build.store(name), build.constant(None), None, 1), function.body[0])
             for name in sorted(names)
         ]
 
@@ -145,7 +145,7 @@ class FunctionExits:
     def _guard(self, code: ExitCode, body: list[Any], like: Any) -> Any:
         code.read = self.guarded = True
         test = build.operate("no_exit", build.name(code.name))
-        return self.context.mark(build.placed(gast.If(test, body, []), like))
+        return self.context.mark(build.place(gast.If(test, body, []), like))
 
     def _statement(
         self, node: Any, rest: list[Any], place: Place
@@ -162,7 +162,7 @@ class FunctionExits:
                 return self._if(node, rest, place)
             node.body, first = self.block(node.body, self._into(node, place))
             node.orelse, second = self.block(node.orelse, self._into(node, place))
-            node.body = node.body or [build.placed(gast.Pass(), node)]
+            node.body = node.body or [build.place(gast.Pass(), node)]
             return [node], first | second, 0, not ways.falls_through
         pending = _NONE
         if id(node) in self.context.staged_tries:
@@ -178,7 +178,7 @@ class FunctionExits:
         elif isinstance(node, gast.Match):
             for case in node.cases:
                 case.body, left = self.block(case.body, place)
-                case.body = case.body or [build.placed(gast.Pass(), node)]
+                case.body = case.body or [build.place(gast.Pass(), node)]
                 pending |= left
         return [node], pending, 0, not ways.falls_through and not pending
 
@@ -192,7 +192,7 @@ class FunctionExits:
             lowered = []
             if self.returned:
                 value = node.value or build.constant(None)
-                lowered.append(build.placed(build.assign(self.returned, value), node))
+                lowered.append(build.place(build.assign(self.returned, value), node))
             return [*lowered, self._leave(place.code, RETURN, node)], frozenset([RETURN])
         if place.loop_native:
             return [node], _NONE
@@ -200,7 +200,7 @@ class FunctionExits:
         return [self._leave(place.code, kind, node)], frozenset([kind])
 
     def _leave(self, code: ExitCode, kind: str, node: Any) -> Any:
-        statement = build.placed(self._set(code, _CODES[kind]), node)
+        statement = build.place(self._set(code, _CODES[kind]), node)
         code.writes.append(statement)
         return statement
 
@@ -221,12 +221,12 @@ class FunctionExits:
             falls = [self.escapes.falls_through(arm) for arm in (node.body, node.orelse)]
         node.body, first = self.block(node.body, inner)
         node.orelse, second = self.block(node.orelse, inner)
-        node.body = node.body or [build.placed(gast.Pass(), node)]
+        node.body = node.body or [build.place(gast.Pass(), node)]
         ends = not any(falls)
         pending = first | second
         if ends and place.top and pending <= {RETURN}:
             value = self._result() if self.returned else None
-            return [node, build.placed(gast.Return(value), node)], _NONE, moved, True
+            return [node, build.place(gast.Return(value), node)], _NONE, moved, True
         return [node], pending, moved, ends
 
     def _ladder(self, rest: list[Any], depth: int) -> int:
@@ -267,24 +267,24 @@ class FunctionExits:
         leaving = self.escapes.block(node.body).escapes
         code = self._new_code()
         node.body, _ = self.block(node.body, Place(False, code))
-        node.body = node.body or [build.placed(gast.Pass(), node)]
+        node.body = node.body or [build.place(gast.Pass(), node)]
         before: list[Any] = []
         after: list[Any] = []
         if leaving & {BREAK, RETURN}:
             code.read = True
             leaves = build.operate("exits_loop", build.name(code.name))
             check = gast.If(leaves, [gast.Break()], [])
-            node.body.append(self.context.mark(build.placed(check, node)))
-            before.append(build.placed(self._set(code, "NORMAL"), node))
+            node.body.append(self.context.mark(build.place(check, node)))
+            before.append(build.place(self._set(code, "NORMAL"), node))
         if code.read:
-            node.body.insert(0, build.placed(self._set(code, "NORMAL"), node))
+            node.body.insert(0, build.place(self._set(code, "NORMAL"), node))
         pending = _NONE
         if node.orelse:
             after, pending = self._loop_else(node, code, leaving, place)
             node.orelse = []
         if RETURN in leaving:
             passed_on = build.operate("after_loop", build.name(code.name))
-            statement = build.placed(build.assign(place.code.name, passed_on), node)
+            statement = build.place(build.assign(place.code.name, passed_on), node)
             place.code.writes.append(statement)
             after.insert(0, statement)
             pending |= {RETURN}
@@ -298,7 +298,7 @@ class FunctionExits:
         body, pending = self.block(node.orelse, place.inside())
         code.read = self.guarded = True
         completed = build.operate("completed", build.name(code.name))
-        return [self.context.mark(build.placed(gast.If(completed, body, []), node))], pending
+        return [self.context.mark(build.place(gast.If(completed, body, []), node))], pending
 
     def _with(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
         """Lower a with statement. Its body gets a code of its own, copied to the outer code at its end.
@@ -307,8 +307,8 @@ class FunctionExits:
         cancels the exit.
         """
         if len(node.items) > 1 and self.escapes.statement(node).escapes:
-            inner = build.placed(type(node)(node.items[1:], node.body, None), node)
-            outer = build.placed(type(node)(node.items[:1], [inner], None), node)
+            inner = build.place(type(node)(node.items[1:], node.body, None), node)
+            outer = build.place(type(node)(node.items[:1], [inner], None), node)
             if id(node) in self.context.staged_tries:
                 self.context.staged_tries.update({id(inner): inner, id(outer): outer})
             lowered, pending = self._with(outer, place)
@@ -324,10 +324,10 @@ class FunctionExits:
         if not pending:
             return [node], pending
         code.read = True
-        passed_on = build.placed(build.assign(place.code.name, build.name(code.name)), node)
+        passed_on = build.place(build.assign(place.code.name, build.name(code.name)), node)
         place.code.writes.append(passed_on)
         node.body.append(passed_on)
-        return [build.placed(self._set(code, "NORMAL"), node), node], pending
+        return [build.place(self._set(code, "NORMAL"), node), node], pending
 
     def _leaving_finally(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
         """Lower a finally clause with early exits, which gets a code of its own.
@@ -343,12 +343,12 @@ class FunctionExits:
         self.context.staged_tries[id(around)] = around
         instead = build.assign(place.code.name, build.name(code.name))
         place.code.writes.append(instead)
-        passed_on = self.context.mark(gast.If(copied(goes_on), [gast.Pass()], [instead]))
-        return [build.placed(part, node) for part in (self._set(code, "NORMAL"), around, passed_on)], pending
+        passed_on = self.context.mark(gast.If(copy_tree(goes_on), [gast.Pass()], [instead]))
+        return [build.place(part, node) for part in (self._set(code, "NORMAL"), around, passed_on)], pending
 
     def _as_region(self, node: Any) -> Any:
         """Wrap a statement as a region, which finally becomes a function of its own."""
-        return self.context.mark(build.placed(gast.If(build.constant(True), [node], []), node))
+        return self.context.mark(build.place(gast.If(build.constant(True), [node], []), node))
 
     def _try(self, node: Any, place: Place, at_end: Place) -> frozenset[str]:
         """Lower a try statement; `at_end` is the place of its finally clause."""
@@ -362,10 +362,10 @@ class FunctionExits:
         for handler in node.handlers:
             handler.body, left = self.block(handler.body, place)
             if may_be_off:  # a finally or manager in the body raised during the exit
-                reset = build.placed(self._set(place.code, "NORMAL"), handler)
+                reset = build.place(self._set(place.code, "NORMAL"), handler)
                 place.code.writes.append(reset)
                 handler.body.insert(0, reset)
-            handler.body = handler.body or [build.placed(gast.Pass(), node)]
+            handler.body = handler.body or [build.place(gast.Pass(), node)]
             pending |= left
         node.finalbody, left = self.block(node.finalbody, at_end)
         return pending | left

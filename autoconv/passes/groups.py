@@ -36,7 +36,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.immovable import pinned_by
+from autoconv.analysis.immovable import pinning_construct
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 from autoconv.syntax.tree import walk
@@ -49,12 +49,12 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Groups(FunctionPass, statements_only=True):
     def visit_TryStar(self, node: Any) -> Any:
         self.generic(node)
-        if pinned_by(node) or any(map(_raises_its_part, node.handlers)):
+        if pinning_construct(node) or any(map(_raises_its_part, node.handlers)):
             return node
         statements = self._in_turn(node)
         if node.finalbody:
             statements = [gast.Try(statements, [], [], node.finalbody)]
-        return [build.placed(statement, node) for statement in statements]
+        return [build.place(statement, node) for statement in statements]
 
     def _in_turn(self, node: Any) -> list[Any]:
         fresh = self.namer.fresh

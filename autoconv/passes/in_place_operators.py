@@ -60,7 +60,7 @@ class InPlaceOperators(FunctionPass):
         self.generic(node)
         if not is_set_operation:
             return node
-        return build.placed(build.operate(_OPERATORS[type(node.op)], node.left, node.right), node)
+        return build.place(build.operate(_OPERATORS[type(node.op)], node.left, node.right), node)
 
     def visit_AugAssign(self, node: Any) -> Any:
         named = self.function_node is not None and isinstance(node.target, gast.Name)
@@ -70,7 +70,7 @@ class InPlaceOperators(FunctionPass):
             return node
         name = node.target.id
         value = build.operate(INPLACE[type(node.op)], build.name(name), node.value)
-        return build.placed(build.assign(name, value), node)
+        return build.place(build.assign(name, value), node)
 
     def _may_change(self, node: Any) -> bool:
         arithmetic, computed, shared = self._names()

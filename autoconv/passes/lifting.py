@@ -56,7 +56,7 @@ class Lifting(FunctionPass, statements_only=True):
         start = body_start(node.body)
         first = node.body[0]
         node.body[start:start] = [
-            build.placed(build.assign(name, build.operate("Undefined", build.constant(name))), first)
+            build.place(build.assign(name, build.operate("Undefined", build.constant(name))), first)
             for name in undefined
         ]
         return node
@@ -102,7 +102,7 @@ class _Reads(Transformer):
         if not isinstance(node.ctx, gast.Load) or node.id not in self.names:
             return node
         if id(node) in self.unsure or self.inner or node.id in self.deleted:
-            return build.placed(self._checked(node.id), node)
+            return build.place(self._checked(node.id), node)
         return node
 
     def _checked(self, name: str) -> Any:
@@ -165,7 +165,7 @@ class _Reads(Transformer):
         name = node.target.id
         if id(node) in self.unsure or self.inner or name in self.deleted:
             value = build.operate(INPLACE[type(node.op)], self._checked(name), node.value)
-            return build.placed(build.assign(name, value), node)
+            return build.place(build.assign(name, value), node)
         return node
 
     def visit_Delete(self, node: Any) -> Any:
@@ -174,9 +174,9 @@ class _Reads(Transformer):
             if isinstance(target, gast.Name) and target.id in self.deleted & self.names:
                 checked = self._checked(target.id)
                 gone = build.operate("deleted", checked, build.constant(target.id))
-                remaining.append(build.placed(build.assign(target.id, gone), node))
+                remaining.append(build.place(build.assign(target.id, gone), node))
             else:
-                remaining.append(build.placed(gast.Delete([target]), node))
+                remaining.append(build.place(gast.Delete([target]), node))
         return remaining
 
 

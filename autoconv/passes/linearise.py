@@ -31,7 +31,7 @@ class Lineariser:
         if isinstance(node, gast.NamedExpr):
             value = self.expression(node.value)
             self._emit(build.assign(build.store(node.target.id), value))
-            return build.placed(build.name(node.target.id), node)
+            return build.place(build.name(node.target.id), node)
         return self._operands(node)
 
     def _bool_op(self, node: Any) -> Any:
@@ -42,13 +42,13 @@ class Lineariser:
             test = gast.UnaryOp(gast.Not(), test)
         rest = node.values[1] if len(node.values) == 2 else gast.BoolOp(node.op, node.values[1:])
         self._emit(self._if(test, self._arm(result, rest), []))
-        return build.placed(build.name(result), node)
+        return build.place(build.name(result), node)
 
     def _if_exp(self, node: Any) -> Any:
         result = self.namer.fresh("value_")
         test = self.expression(node.test)
         self._emit(self._if(test, self._arm(result, node.body), self._arm(result, node.orelse)))
-        return build.placed(build.name(result), node)
+        return build.place(build.name(result), node)
 
     def _arm(self, result: str, value: Any) -> list[Any]:
         inner = Lineariser(self.context, self.namer, self.place)
@@ -56,7 +56,7 @@ class Lineariser:
         return inner.statements
 
     def _if(self, test: Any, body: list[Any], orelse: list[Any]) -> Any:
-        return self.context.mark(build.placed(gast.If(test, body, orelse), self.place))
+        return self.context.mark(build.place(gast.If(test, body, orelse), self.place))
 
     def _operands(self, node: Any) -> Any:
         """Evaluate operands before the last one with a walrus into temporaries, to preserve the order."""
@@ -77,10 +77,10 @@ class Lineariser:
             return value
         temporary = self.namer.fresh("value_")
         self._emit(build.assign(temporary, value))
-        return build.placed(build.name(temporary), part)
+        return build.place(build.name(temporary), part)
 
     def _emit(self, statement: Any) -> None:
-        self.statements.append(build.placed(statement, self.place))
+        self.statements.append(build.place(statement, self.place))
 
 
 def _has_conditional_walrus(node: gast.AST) -> bool:

@@ -53,27 +53,27 @@ class Logic(FunctionPass):
             return self._wrap_operands(kind, node, reason)
         self.context.note(kind, node, self.function, "operator", True)
         first, *rest = node.values
-        return build.placed(build.operate(f"{kind}_", first, *map(self._thunk, rest)), node)
+        return build.place(build.operate(f"{kind}_", first, *map(self._thunk, rest)), node)
 
     def visit_IfExp(self, node: Any) -> Any:
         reason = cannot_be_deferred(node.body) or cannot_be_deferred(node.orelse)
         self.generic(node)
         if reason:
-            node.test = build.wrapped("test", node.test)
+            node.test = build.wrap("test", node.test)
             self.context.note(
                 "if expression", node, self.function, "statement", False, f"an operand holds {reason}"
             )
             return node
         self.context.note("if expression", node, self.function, "operator", True)
         arms = self._thunk(node.body), self._thunk(node.orelse)
-        return build.placed(build.operate("if_exp", node.test, *arms), node)
+        return build.place(build.operate("if_exp", node.test, *arms), node)
 
     def visit_UnaryOp(self, node: Any) -> Any:
         while _is_not(node) and _is_not(node.operand) and _is_not(node.operand.operand):
             node = node.operand.operand  # `not not not x` is `not x`; this limits the nesting of calls
         self.generic(node)
         if isinstance(node.op, gast.Not):
-            return build.placed(build.operate("not_", node.operand), node)
+            return build.place(build.operate("not_", node.operand), node)
         return node
 
     def visit_Compare(self, node: Any) -> Any:
@@ -83,7 +83,7 @@ class Logic(FunctionPass):
         numeric = comparison(node, self._numbers())
         if numeric is None:
             return node
-        return build.placed(build.operate(numeric, node.left, node.comparators[0]), node)
+        return build.place(build.operate(numeric, node.left, node.comparators[0]), node)
 
     def _numbers(self) -> set[str]:
         function = self.function_node
@@ -98,7 +98,7 @@ class Logic(FunctionPass):
         """Keep the operator, and wrap the operands that decide in `operand`."""
         self.context.note(kind, node, self.function, "statement", False, f"an operand holds {reason}")
         *deciding, last = node.values
-        node.values = [*(build.wrapped("operand", value) for value in deciding), last]
+        node.values = [*(build.wrap("operand", value) for value in deciding), last]
         return node
 
 

@@ -34,7 +34,7 @@ import gast
 
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
-from autoconv.syntax.tree import copied
+from autoconv.syntax.tree import copy_tree
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -45,7 +45,7 @@ class Matches(FunctionPass, statements_only=True):
     def visit_Match(self, node: Any) -> Any:
         self.generic(node)
         subject = self.namer.fresh("subject_")
-        first = build.placed(build.assign(subject, node.subject), node)
+        first = build.place(build.assign(subject, node.subject), node)
         return [first, *self._cases(node.cases, subject, node)]
 
     def _cases(self, cases: list[Any], subject: str, node: Any) -> list[Any]:
@@ -55,7 +55,7 @@ class Matches(FunctionPass, statements_only=True):
         case, rest = cases[0], cases[1:]
         pattern = _Pattern()
         pattern.read(case.pattern, build.name(subject))
-        captures = [build.placed(build.assign(name, value), case.pattern) for name, value in pattern.captures]
+        captures = [build.place(build.assign(name, value), case.pattern) for name, value in pattern.captures]
         if case.guard is None:
             if not pattern.tests:
                 return [*captures, *case.body]
@@ -65,10 +65,10 @@ class Matches(FunctionPass, statements_only=True):
             return [self._if(test, case.body, self._cases(rest, subject, node), case)]
         # captures of the pattern remain even if the guard is false
         matched = self.namer.fresh("matched_")
-        assignment = build.placed(build.assign(matched, build.constant(True)), case.guard)
+        assignment = build.place(build.assign(matched, build.constant(True)), case.guard)
         guarded = self._if(case.guard, [assignment, *case.body], [], case)
         inner = [*captures, guarded]
-        before = build.placed(build.assign(matched, build.constant(False)), node)
+        before = build.place(build.assign(matched, build.constant(False)), node)
         statements = [before, *inner] if not pattern.tests else [before, self._if(pattern.test(), inner, [], case)]
         otherwise = self._cases(rest, subject, node)
         if otherwise:
@@ -77,7 +77,7 @@ class Matches(FunctionPass, statements_only=True):
         return statements
 
     def _if(self, test: Any, body: list[Any], orelse: list[Any], like: Any) -> Any:
-        return self.context.mark(build.placed(gast.If(test, body, orelse), like.pattern))
+        return self.context.mark(build.place(gast.If(test, body, orelse), like.pattern))
 
 
 class _Pattern:
@@ -91,7 +91,7 @@ class _Pattern:
         return _and(self.tests)
 
     def read(self, pattern: Any, subject: Any) -> None:
-        subject = copied(subject)
+        subject = copy_tree(subject)
         kind = type(pattern).__name__.removeprefix("Match").lower()
         getattr(self, f"_{kind}")(pattern, subject)
 
@@ -105,7 +105,7 @@ class _Pattern:
         if pattern.pattern is not None:
             self.read(pattern.pattern, subject)
         if pattern.name is not None:
-            self.captures.append((_text(pattern.name), copied(subject)))
+            self.captures.append((_text(pattern.name), copy_tree(subject)))
 
     def _or(self, pattern: Any, subject: Any) -> None:
         """Add the test of an or-pattern; with captures, its tests are repeated to select the captured values."""
@@ -120,7 +120,7 @@ class _Pattern:
             value = dict(parts[-1].captures)[name]
             for part in reversed(parts[:-1]):
                 condition = part.test() if part.tests else build.constant(True)
-                value = gast.IfExp(copied(condition), dict(part.captures)[name], value)
+                value = gast.IfExp(copy_tree(condition), dict(part.captures)[name], value)
             self.captures.append((name, value))
 
     def _sequence(self, pattern: Any, subject: Any) -> None:
@@ -129,7 +129,7 @@ class _Pattern:
         count = build.constant(len(items) if star is None else len(items) - 1)
         extra = [] if star is None else [build.constant(True)]
         self.tests.append(build.operate("is_sequence", subject, count, *extra))
-        subject_again = functools.partial(copied, subject)
+        subject_again = functools.partial(copy_tree, subject)
         for position, item in enumerate(items):
             if star is not None and position == star:
                 if item.name is not None:
@@ -144,11 +144,11 @@ class _Pattern:
 
     def _mapping(self, pattern: Any, subject: Any) -> None:
         keys = gast.Tuple(list(pattern.keys), gast.Load())
-        self.tests.append(build.operate("is_mapping", subject, copied(keys)))
+        self.tests.append(build.operate("is_mapping", subject, copy_tree(keys)))
         for key, value in zip(pattern.keys, pattern.patterns, strict=True):
             self.read(value, gast.Subscript(subject, key, gast.Load()))
         if pattern.rest is not None:
-            rest = build.operate("rest_of", copied(subject), copied(keys))
+            rest = build.operate("rest_of", copy_tree(subject), copy_tree(keys))
             self.captures.append((_text(pattern.rest), rest))
 
     def _class(self, pattern: Any, subject: Any) -> None:
@@ -159,7 +159,7 @@ class _Pattern:
             extra.append(build.constant(len(pattern.patterns)))
         self.tests.append(build.operate("is_instance", subject, pattern.cls, *extra))
         for position, item in enumerate(pattern.patterns):
-            cls = copied(pattern.cls)
+            cls = copy_tree(pattern.cls)
             self.read(item, build.operate("match_argument", subject, cls, build.constant(position)))
         for name, item in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
             self.read(item, gast.Attribute(subject, _text(name), gast.Load()))

@@ -17,14 +17,14 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.immovable import cannot_be_deferred, pinned_by
+from autoconv.analysis.immovable import cannot_be_deferred, pinning_construct
 from autoconv.analysis.liveness import has_loop_exit
 from autoconv.analysis.scopes import scope_of
-from autoconv.passes.base import Context, FunctionPass, mangled
+from autoconv.passes.base import Context, FunctionPass, mangle
 from autoconv.passes.effects import as_index
 from autoconv.passes.linearise import Lineariser
 from autoconv.syntax import build
-from autoconv.syntax.tree import contains, copied, walk, walk_scope
+from autoconv.syntax.tree import contains, copy_tree, walk, walk_scope
 
 INPLACE = {
     gast.Add: "iadd", gast.Sub: "isub", gast.Mult: "imul", gast.MatMult: "imatmul", gast.Div: "itruediv",
@@ -35,9 +35,9 @@ INPLACE = {
 _NO_NAMES: frozenset[str] = frozenset()
 
 
-def pinned_by_any(node: Any) -> bool:
+def is_pinned(node: Any) -> bool:
     """Return whether anything in a statement is tied to its frame."""
-    return bool(pinned_by(node))
+    return bool(pinning_construct(node))
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -72,12 +72,12 @@ class Normalise(FunctionPass):
     def _split(self, node: Any, left: Any, operators: list[Any], comparators: list[Any]) -> Any:
         first, rest = comparators[0], comparators[1:]
         if not rest:
-            return build.placed(gast.Compare(left, operators, comparators), node)
+            return build.place(gast.Compare(left, operators, comparators), node)
         if self.in_comprehension and not isinstance(first, (gast.Constant, gast.Name)):
             if not cannot_be_deferred(node):
                 return self._split_in_comprehension(node, left, operators, comparators)
             if self.in_iterable:
-                return build.placed(gast.Compare(left, operators, comparators), node)
+                return build.place(gast.Compare(left, operators, comparators), node)
         if isinstance(first, (gast.Constant, gast.Name)):
             constant = isinstance(first, gast.Constant)
             again: Any = build.constant(first.value) if constant else build.name(first.id)
@@ -86,7 +86,7 @@ class Normalise(FunctionPass):
             first = gast.NamedExpr(build.store(temporary), first)
             again = build.name(temporary)
         head = gast.Compare(left, operators[:1], [first])
-        return build.placed(
+        return build.place(
             gast.BoolOp(gast.And(), [head, self._split(node, again, operators[1:], rest)]), node
         )
 
@@ -94,26 +94,26 @@ class Normalise(FunctionPass):
         """Split `left < middle < right` with a lambda's parameter as temporary: a walrus would bind in the function."""
         names = self.context.namer.free("left_"), self.context.namer.free("middle_")
         again = build.name(names[1])
-        head = build.placed(gast.Compare(build.name(names[0]), operators[:1], [again]), node)
+        head = build.place(gast.Compare(build.name(names[0]), operators[:1], [again]), node)
         tail = self._split(node, build.name(names[1]), operators[1:], comparators[1:])
-        both = build.placed(gast.BoolOp(gast.And(), [head, tail]), node)
-        function = self.context.mark(build.placed(gast.Lambda(build.arguments(list(names)), both), node))
-        return build.placed(build.operate("let", function, left, comparators[0]), node)
+        both = build.place(gast.BoolOp(gast.And(), [head, tail]), node)
+        function = self.context.mark(build.place(gast.Lambda(build.arguments(list(names)), both), node))
+        return build.place(build.operate("let", function, left, comparators[0]), node)
 
     def visit_Try(self, node: Any) -> Any:
         """Move the else clause behind the statement, guarded by a flag that the body sets at its end."""
-        if not node.orelse or pinned_by_any(node):
+        if not node.orelse or is_pinned(node):
             return self.generic(node)
         completed = self.namer.fresh("completed_")
         before = build.assign(completed, build.constant(False))
-        node.body.append(build.placed(build.assign(completed, build.constant(True)), node.body[-1]))
+        node.body.append(build.place(build.assign(completed, build.constant(True)), node.body[-1]))
         behind = gast.If(build.name(completed), node.orelse, [])
         self.context.mark(behind)
         final, node.finalbody, node.orelse = node.finalbody, [], []
-        parts = [build.placed(before, node), node, build.placed(behind, node)]
+        parts = [build.place(before, node), node, build.place(behind, node)]
         if not final:
             return self.visit_list(parts)
-        return self.generic(build.placed(gast.Try(parts, [], [], final), node))
+        return self.generic(build.place(gast.Try(parts, [], [], final), node))
 
     def visit_GeneratorExp(self, node: Any) -> Any:
         self.in_comprehension += 1
@@ -139,7 +139,7 @@ class Normalise(FunctionPass):
             return self._hoisted(node, "value")
         of_attribute = isinstance(target, gast.Subscript) and isinstance(target.value, gast.Attribute)
         if of_attribute and not cannot_be_deferred(node.value):
-            return build.placed(self._augment_item_of(node, target), node)
+            return build.place(self._augment_item_of(node, target), node)
         before: list[Any] = []
         behind: list[Any] = []
         changing = self._may_change(node.value)
@@ -163,11 +163,11 @@ class Normalise(FunctionPass):
             write = gast.Subscript(base(), index(), gast.Store())
         value = build.operate(INPLACE[type(node.op)], read, node.value)
         statements = [*before, build.assign(write, value), *behind]
-        return [build.placed(statement, node) for statement in statements]
+        return [build.place(statement, node) for statement in statements]
 
     def _augment_item_of(self, node: Any, target: Any) -> Any:
         """Rewrite `o.x[i] += v` to one operator: a tensor in `o.x` is replaced, any other value mutated."""
-        attribute = build.constant(mangled(target.value.attr, self.class_name))
+        attribute = build.constant(mangle(target.value.attr, self.class_name))
         function = build.operator(INPLACE[type(node.op)])
         value = self.context.mark(build.thunk(node.value))
         holder = target.value.value
@@ -202,7 +202,7 @@ class Normalise(FunctionPass):
         place = self._place_once(item, before, changing)
         before.append(build.assign(target, place))
         before.append(build.assign(changed, build.name(target)))
-        again = copied(place)
+        again = copy_tree(place)
         again.ctx = gast.Store()
         behind.append(build.assign(again, build.operate("replaced", build.name(target), build.name(changed))))
         return lambda: build.name(changed)
@@ -231,24 +231,24 @@ class Normalise(FunctionPass):
         node = self.generic(node)
         if not _only_names(node.target):
             item = self.namer.fresh("item_")
-            node.body.insert(0, build.placed(build.assign(node.target, build.name(item)), node))
-            node.target = build.placed(build.store(item), node)
+            node.body.insert(0, build.place(build.assign(node.target, build.name(item)), node))
+            node.target = build.place(build.store(item), node)
         return self._hoisted(node, "iter")
 
     def visit_While(self, node: Any) -> Any:
         node = self.generic(node)
         if not contains(node.test, gast.NamedExpr):
             return node
-        leave: list[Any] = [*node.orelse, build.placed(gast.Break(), node)]
+        leave: list[Any] = [*node.orelse, build.place(gast.Break(), node)]
         around: list[Any] = []
         if has_loop_exit(node.orelse):  # exits of the outer loop
             ended = self.namer.fresh("ended_")
             around = [build.assign(ended, build.constant(False)), gast.If(build.name(ended), node.orelse, [])]
-            around = [self.context.mark(build.placed(statement, node)) for statement in around]
+            around = [self.context.mark(build.place(statement, node)) for statement in around]
             leave = [build.assign(ended, build.constant(True)), leave[-1]]
-        negated = build.placed(gast.UnaryOp(gast.Not(), node.test), node)
-        guard = self.context.mark(build.placed(gast.If(negated, leave, []), node))
-        node.test = build.placed(build.constant(True), node)
+        negated = build.place(gast.UnaryOp(gast.Not(), node.test), node)
+        guard = self.context.mark(build.place(gast.If(negated, leave, []), node))
+        node.test = build.place(build.constant(True), node)
         node.body = [*self._as_list(self._hoisted(guard, "test")), *node.body]
         node.orelse = []
         return [around[0], node, around[1]] if around else node
@@ -285,8 +285,8 @@ class Normalise(FunctionPass):
             first = [*arguments.posonlyargs, *arguments.args][:1]
             if first and self.class_name:
                 node.args = [
-                    build.placed(build.name("__class__"), node),
-                    build.placed(build.name(first[0].id), node),
+                    build.place(build.name("__class__"), node),
+                    build.place(build.name(first[0].id), node),
                 ]
         return node
 
@@ -343,9 +343,9 @@ def _without_statements(body: list[Any], unwanted: set[int]) -> list[Any]:
             inner = getattr(statement, field, None)
             if isinstance(inner, list) and inner:
                 replaced = _without_statements(inner, unwanted)
-                setattr(statement, field, replaced or [build.placed(gast.Pass(), statement)])
+                setattr(statement, field, replaced or [build.place(gast.Pass(), statement)])
         for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            part.body = _without_statements(part.body, unwanted) or [build.placed(gast.Pass(), statement)]
+            part.body = _without_statements(part.body, unwanted) or [build.place(gast.Pass(), statement)]
     return statements
 
 

@@ -28,7 +28,7 @@ class Subscripts(FunctionPass):
         self.generic(node)
         if not isinstance(node.ctx, gast.Load) or is_static(node.slice):
             return node
-        return build.placed(build.operate("get_item", node.value, as_index(node.slice)), node)
+        return build.place(build.operate("get_item", node.value, as_index(node.slice)), node)
 
 
 def is_static(index: Any) -> bool:

@@ -35,7 +35,7 @@ class Texts(FunctionPass):
         self.generic(node)
         if not is_formatted(node):
             return node
-        return build.placed(build.operate("text", *map(_piece, node.values)), node)
+        return build.place(build.operate("text", *map(_piece, node.values)), node)
 
     def visit_FormattedValue(self, node: Any) -> Any:
         node.value = self.visit(node.value)
@@ -48,7 +48,7 @@ class Texts(FunctionPass):
         self.generic(node)
         if not is_text:
             return node
-        return build.placed(build.operate("percent", node.left, node.right), node)
+        return build.place(build.operate("percent", node.left, node.right), node)
 
     def visit_AugAssign(self, node: Any) -> Any:
         self.generic(node)
@@ -57,7 +57,7 @@ class Texts(FunctionPass):
         if is_number(node.value) or not self._may_be_text(node.target):
             return node
         name = node.target.id
-        return build.placed(build.assign(name, build.operate("ipercent", build.name(name), node.value)), node)
+        return build.place(build.assign(name, build.operate("ipercent", build.name(name), node.value)), node)
 
     def _is_remainder_of_text(self, node: Any) -> bool:
         return _is_remainder(node) and not is_number(node.right) and self._may_be_text(node.left)
@@ -122,4 +122,4 @@ def _piece(part: Any) -> Any:
     elif isinstance(spec, gast.JoinedStr) and len(spec.values) == 1 and isinstance(spec.values[0], gast.Constant):
         spec = spec.values[0]
     extra = [build.constant(conversion)] if conversion else []
-    return build.placed(build.operate("formatted", part.value, spec, *extra), part)
+    return build.place(build.operate("formatted", part.value, spec, *extra), part)

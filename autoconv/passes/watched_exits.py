@@ -35,20 +35,20 @@ class WatchedExits(Transformer):
     def visit_Return(self, node: Any) -> Any:
         if node.value is None or isinstance(node.value, (gast.Constant, gast.Name)):
             return self._before(node)
-        node.value = build.placed(build.operate("watched", build.name(self.mark), node.value), node.value)
+        node.value = build.place(build.operate("watched", build.name(self.mark), node.value), node.value)
         return node
 
     def _before(self, node: Any) -> Any:
-        return [build.placed(gast.Expr(build.operate("watched", build.name(self.mark))), node), node]
+        return [build.place(gast.Expr(build.operate("watched", build.name(self.mark))), node), node]
 
     def visit_Yield(self, node: Any) -> Any:
         """Check before a yield, since the code after it may never run."""
         node.value = build.operate("watched", build.name(self.mark), self.generic(node).value or build.constant(None))
-        return build.placed(node, node)
+        return build.place(node, node)
 
     def visit_YieldFrom(self, node: Any) -> Any:
         node.value = build.operate("watching", build.name(self.mark), self.generic(node).value)
-        return build.placed(node, node)
+        return build.place(node, node)
 
     def visit_Break(self, node: Any) -> Any:
         return node if self.in_loop else self._before(node)

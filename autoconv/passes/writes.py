@@ -26,7 +26,7 @@ from autoconv.syntax.tree import (
     Rewritten,
     Transformer,
     contains,
-    copied,
+    copy_tree,
     walk,
     walk_scope,
 )
@@ -56,25 +56,25 @@ class PlainWrites(Transformer, statements_only=True):
         if len(node.targets) > 1 or (isinstance(target, gast.Subscript) and not simple):
             value = self._assign_fresh("value_", value, statements)
         for target in node.targets:
-            statements += self._store_target(target, copied(value))
-        return [build.placed(statement, node) for statement in statements]
+            statements += self._store_target(target, copy_tree(value))
+        return [build.place(statement, node) for statement in statements]
 
     def visit_AnnAssign(self, node: Any) -> Any:
         if node.value is None or not isinstance(node.target, gast.Subscript):
             return node
-        return self.visit_Assign(build.placed(gast.Assign([node.target], node.value, None), node))
+        return self.visit_Assign(build.place(gast.Assign([node.target], node.value, None), node))
 
     def visit_AugAssign(self, node: Any) -> Any:
         if not isinstance(node.target, gast.Subscript) or self._is_container(node.target):
             return node
         if _is_repeatable(node.target) and _is_repeatable(node.value):
-            return build.placed(self._attempt(node, copied(node)), node)
+            return build.place(self._attempt(node, copy_tree(node)), node)
         statements: list[Any] = []
         holder, target = self._evaluate_item(node.target, statements)
         item = self._assign_fresh("value_", gast.Subscript(holder.value, holder.slice, gast.Load()), statements)
         statements.append(gast.AugAssign(build.store(item.id), node.op, node.value))
         statements.append(self._write_item(holder, target, build.name(item.id)))
-        return [build.placed(statement, node) for statement in statements]
+        return [build.place(statement, node) for statement in statements]
 
     def visit_FunctionDef(self, node: Any) -> Any:
         return node
@@ -113,11 +113,11 @@ class PlainWrites(Transformer, statements_only=True):
             now.ctx = base.ctx = gast.Load()
         elif isinstance(base, gast.Attribute) and not isinstance(base.value, gast.Name):
             base.value = self._assign_fresh("owner_", base.value, statements)
-        holder = self._assign_fresh("target_", copied(now), statements)
+        holder = self._assign_fresh("target_", copy_tree(now), statements)
         index = target.slice
         if not isinstance(index, gast.Constant):
             index = self._assign_fresh("index_", as_index(index), statements)
-        return gast.Subscript(holder, index, gast.Store()), gast.Subscript(base, copied(index), gast.Store())
+        return gast.Subscript(holder, index, gast.Store()), gast.Subscript(base, copy_tree(index), gast.Store())
 
     def _assign_fresh(self, stem: str, value: Any, statements: list[Any]) -> Any:
         """Assign the value to a fresh name, and return that."""
@@ -126,7 +126,7 @@ class PlainWrites(Transformer, statements_only=True):
         return build.name(name)
 
     def _write_item(self, plain: Any, again: Any, value: Any) -> Any:
-        statements = [gast.Assign([copied(target)], copied(value), None) for target in (plain, again)]
+        statements = [gast.Assign([copy_tree(target)], copy_tree(value), None) for target in (plain, again)]
         return self._attempt(*statements)
 
     def _attempt(self, plain: Any, again: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
 from autoconv.backends.portable import GraphUnfit
 from autoconv.backends.stablehlo import Module
-from autoconv.tracing.api.declared_arguments import traced
+from autoconv.tracing.api.declared_arguments import trace_function
 from autoconv.tracing.views.portable import as_stablehlo
 
 
@@ -34,7 +34,7 @@ def export(function: Any, *specs: Any, capacity: int = 64, contract: str = "func
     >>> print(module.text.splitlines()[1])
       func.func public @main(%arg0: tensor<3xf32>) -> (tensor<3xf32>, tensor<i32>) {
     """
-    trace = traced(function, specs, contract)
+    trace = trace_function(function, specs, contract)
     return as_stablehlo(trace.graph, capacity, trace.types)
 
 

@@ -42,9 +42,9 @@ def operate(attribute: str, *arguments: gast.expr, **keywords: gast.expr) -> gas
     return call(operator(attribute), *arguments, **keywords)
 
 
-def wrapped(attribute: str, node: gast.expr) -> gast.expr:
+def wrap(attribute: str, node: gast.expr) -> gast.expr:
     """Return `ag__.attribute(node)` at the position of the node, or the node if it is that already."""
-    return node if is_operation(node, attribute) else placed(operate(attribute, node), node)
+    return node if is_operation(node, attribute) else place(operate(attribute, node), node)
 
 
 def is_operation(node: gast.AST, *attributes: str) -> bool:
@@ -98,7 +98,7 @@ def function(identifier: str, parameters: Sequence[str], body: list[gast.stmt]) 
     return definition
 
 
-def placed(new: Any, like: gast.AST) -> Any:
+def place(new: Any, like: gast.AST) -> Any:
     """Give `new` (a statement or expression), and parts without a position, the position of `like`."""
     if hasattr(like, "lineno"):
         _copy_places(new, like)

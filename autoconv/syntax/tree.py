@@ -145,16 +145,16 @@ def contains(node: gast.AST, kinds: type | tuple[type, ...]) -> bool:
     return any(isinstance(child, kinds) for child in walk_scope(node))
 
 
-def copied(node: Any) -> Any:
+def copy_tree(node: Any) -> Any:
     """Return a deep copy of a tree, of a list of trees, or of None."""
     if node is None:
         return None
     if node.__class__ is list:
-        return [copied(item) if item.__class__ is list or isinstance(item, gast.AST) else item for item in node]
+        return [copy_tree(item) if item.__class__ is list or isinstance(item, gast.AST) else item for item in node]
     new = node.__class__.__new__(node.__class__)
     for field, value in node.__dict__.items():
         if value.__class__ is list or (isinstance(value, gast.AST) and field != "ctx"):
-            value = copied(value)
+            value = copy_tree(value)
         setattr(new, field, value)
     return new
 

@@ -9,7 +9,7 @@ import pytest
 
 from autoconv.backends.llvm.analysis.index_map import IndexMap, Loaded, Nearest, Remainder, Wrapped, reshape, variables
 from autoconv.backends.llvm.analysis.index_maps import index_map
-from autoconv.graph.dimensions import substituted
+from autoconv.graph.dimensions import substitute
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import Symbol, TensorType
@@ -53,7 +53,7 @@ def _evaluated(position: Any, node: Node, inputs: list[np.ndarray]) -> Any:
             return _evaluated(symbol.position, node, inputs) % symbol.size  # type: ignore[operator]
         raise AssertionError(symbol)
 
-    return substituted(position, value)
+    return substitute(position, value)
 
 
 @pytest.mark.parametrize(("name", "inputs", "attributes"), CASES)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from autoconv.emit.columns import matched
+from autoconv.emit.columns import match_columns
 
 
 def part(emitted, piece, source):
     """The part of the source line that a piece of the emitted line stands for, as text."""
     start = emitted.index(piece)
-    found = matched(emitted, start, start + len(piece), source)
+    found = match_columns(emitted, start, start + len(piece), source)
     return None if found is None else source[slice(*found)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from autoconv.graph.dimensions import (
+    floor_quotient,
     has_same_count,
     least,
     most,
@@ -12,7 +13,6 @@ from autoconv.graph.dimensions import (
     plus,
     product,
     quotient,
-    rounded_down,
     times,
     value_of,
 )
@@ -34,9 +34,9 @@ def test_quotients():
     assert quotient(product([N, M, 6]), times(2, M)) == times(3, N)
     assert quotient(plus(times(4, N), 2), 4) is None
     assert quotient(N, M) is None
-    assert rounded_down(plus(times(4, N), 2), 2) == plus(times(2, N), 1)
-    assert value_of(rounded_down(plus(N, 1), 2), {"n": 6}) == 3
-    assert list(plain_symbols(rounded_down(plus(N, M), 2))) == [M, N]
+    assert floor_quotient(plus(times(4, N), 2), 2) == plus(times(2, N), 1)
+    assert value_of(floor_quotient(plus(N, 1), 2), {"n": 6}) == 3
+    assert list(plain_symbols(floor_quotient(plus(N, M), 2))) == [M, N]
 
 
 def test_minima():
@@ -53,13 +53,13 @@ def test_minima():
 
 
 def test_quotients_by_sizes_of_arguments():
-    assert value_of(rounded_down(times(6, N), M), {"n": 4, "m": 5}) == 4
-    assert rounded_down(N, plus(M, -2)) is None  # which may be 0
-    assert rounded_down(N, 0) is None
+    assert value_of(floor_quotient(times(6, N), M), {"n": 4, "m": 5}) == 4
+    assert floor_quotient(N, plus(M, -2)) is None  # which may be 0
+    assert floor_quotient(N, 0) is None
 
 
 def test_shapes_with_as_many_elements():
-    half = rounded_down(N, 2)
+    half = floor_quotient(N, 2)
     assert has_same_count((N, 3), (times(3, N),))
     assert has_same_count((N,), (half, 2))
     assert has_same_count((times(2, half), M), (N, M))
@@ -69,7 +69,7 @@ def test_shapes_with_as_many_elements():
 
 
 def test_nothing_is_known_of_what_is_computed_of_an_unknown_one():
-    assert plus(None, N) is times(N, None) is product([N, None]) is quotient(None, 2) is rounded_down(None, 2) is None
+    assert plus(None, N) is times(N, None) is product([N, None]) is quotient(None, 2) is floor_quotient(None, 2) is None
 
 
 def test_random_expressions_have_the_values_of_their_numbers():
@@ -82,7 +82,7 @@ def test_random_expressions_have_the_values_of_their_numbers():
             if draw.random() < 0.5:
                 found, expected = plus(found, other), expected + number
             elif draw.random() < 0.3:
-                found, expected = rounded_down(found, 2), expected // 2
+                found, expected = floor_quotient(found, 2), expected // 2
             else:
                 found, expected = times(found, other), expected * number
         assert value_of(found, values) == expected

@@ -75,7 +75,7 @@ def test_a_scope_is_asked_once_for_its_names(monkeypatch):
     """Of 30 lambdas in each other, in one question."""
     function = parse(NESTED["lambdas"](30), "f.py").body[0]
     asked = []
-    monkeypatch.setattr("autoconv.analysis.scopes._found_free", _counting(asked))
+    monkeypatch.setattr("autoconv.analysis.scopes._find_free_names", _counting(asked))
     scope_of(function)
     assert len(asked) == 30 and len({id(node) for node in asked}) == 30
 
@@ -100,7 +100,7 @@ def test_captured_names(source, captured):
 def _counting(asked):
     from autoconv.analysis import scopes
 
-    original = scopes._found_free
+    original = scopes._find_free_names
 
     def found(scope, known):
         asked.append(scope)

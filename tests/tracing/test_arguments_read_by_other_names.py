@@ -9,7 +9,7 @@ import pytest
 
 import autoconv
 from autoconv.graph.graph import Graph, Node
-from autoconv.tracing.guards.outside_values import reached_by_names
+from autoconv.tracing.guards.outside_values import values_reached_by_names
 
 PROGRAM = """
 import bisect, heapq, operator, types
@@ -136,7 +136,7 @@ def test_what_names_reach_ends_at_decorated_functions():
     account = CompiledAccount()
     for x in range(3):
         assert account.add(x) == x + 1
-    reached = list(reached_by_names([account], frozenset({"entries", "add"})))
+    reached = list(values_reached_by_names([account], frozenset({"entries", "add"})))
     assert any(value is account.entries for value in reached)
     assert not any(isinstance(value, (Graph, Node)) for value in reached)
     assert len(reached) < 20

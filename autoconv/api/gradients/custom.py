@@ -177,7 +177,7 @@ def _takes_variables(function: Callable[..., Any]) -> bool:
 
 
 def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
-    with tape_recorders.paused():
+    with tape_recorders.pause_recorders():
         results = [apply("identity", t) for t in tensors]
 
     def back(cotangents: Sequence[Any]) -> list[Any]:

@@ -67,7 +67,7 @@ def dense(gradient: TensorLike) -> Any:
 
 def zeros_of_source(source: TensorLike) -> Any:
     """Return zeros of the shape of a tensor or variable, not recorded by tapes."""
-    with tape_recorders.paused():
+    with tape_recorders.pause_recorders():
         return apply("zeros_like", convert_to_tensor(source))
 
 

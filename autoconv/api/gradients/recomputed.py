@@ -26,7 +26,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     def recomputed(*args: Any, **kwargs: Any) -> Any:
         @custom_gradient
         def once_more(*arguments: Any) -> Any:
-            with tape_recorders.paused(*tape_recorders.active()[:-1]):  # the last one notes the variables that are read
+            with tape_recorders.pause_recorders(*tape_recorders.active()[:-1]):  # the last one notes the variables read
                 result = call(f)(*arguments, **kwargs)
             for variable in tape_recorders.active()[-1].variables.values() if tape_recorders.active() else ():
                 tape_recorders.note_variable(variable)

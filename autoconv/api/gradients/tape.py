@@ -20,7 +20,7 @@ from autoconv.runtime.objects.eager_gradients import eager_gradients
 from autoconv.runtime.objects.variable import Variable, stands_for
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.recording.symbolic_gradients import connected, symbolic_gradients
+from autoconv.runtime.recording.symbolic_gradients import connected_values, symbolic_gradients
 from autoconv.runtime.recording.tracebacks import presented_methods
 from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -281,7 +281,7 @@ class GradientTape:
         watched = [symbolic_source(region, v) for v in (*self._watched, *self._recorder.variables.values())]
         values = [value for value in watched if value is not None]
         places = [symbolic_source(region, source) for source in sources]
-        among = connected(region, values, self._interval.within)
+        among = connected_values(region, values, self._interval.within)
         reached = [v if v in among else None for v in places]
         ends, seeds = [], []
         for target, cotangent in zip(targets, cotangents, strict=True):

@@ -23,7 +23,7 @@ from autoconv.emit.converted import (
 from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.calls import object_operators as _by_class  # noqa: F401 - registers the operators of objects
-from autoconv.operators.calls.dataclass_fields import made_by_factories, trace_defaults
+from autoconv.operators.calls.dataclass_fields import call_factories, trace_defaults
 from autoconv.operators.calls.iterable_consumers import extending
 from autoconv.operators.calls.methods_by_name import of_known_values, refuse_special
 from autoconv.operators.calls.object_calls import graph_call, is_in_graph, on_objects
@@ -240,10 +240,10 @@ def _plain_function(function: types.FunctionType, contract: Contract) -> Callabl
         converted_function = convert_function(function, operators_module())
     if region is not None:
         region.contract.on_converted(function)
-    return _logged(function, converted_function) if SETTINGS.verbosity >= 3 else converted_function
+    return _log_calls(function, converted_function) if SETTINGS.verbosity >= 3 else converted_function
 
 
-def _logged(function: types.FunctionType, converted_function: Callable[..., Any]) -> Callable[..., Any]:
+def _log_calls(function: types.FunctionType, converted_function: Callable[..., Any]) -> Callable[..., Any]:
     """Log each call of the converted function with its arguments and the converted source."""
 
     @functools.wraps(converted_function)
@@ -301,7 +301,7 @@ def _constructor(cls: Any, make: Callable[..., Any], init: Any, contract: Contra
         result: Any = make(cls, *args, **kwargs)
         _register(result)
         if is_generated:
-            kwargs = {**made_by_factories(cls, args, kwargs, call), **kwargs}
+            kwargs = {**call_factories(cls, args, kwargs, call), **kwargs}
         if init is not None:
             (init if contract is None else _function(init, contract))(result, *args, **kwargs)
         if is_generated:

@@ -10,7 +10,7 @@ from autoconv.runtime.objects.containers import traced_result
 from autoconv.runtime.recording.regions import current_region
 
 
-def made_by_factories(
+def call_factories(
     cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Callable[[Any], Callable[..., Any]]
 ) -> dict[str, Any]:
     """Return the values that functions and classes of the program make for fields that are not given.
@@ -45,4 +45,4 @@ def _not_given(of: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[d
     ]
 
 
-__all__ = ["made_by_factories", "trace_defaults"]
+__all__ = ["call_factories", "trace_defaults"]

@@ -39,7 +39,7 @@ def spread(iterable: object) -> Any:
         return iterable
     if not region.contract.objects_in_graph:
         if type(iterable) is Variant and not has_one_length(iterable):
-            iterable = distribute(_grown, iterable)
+            iterable = distribute(_as_growing_list, iterable)
         return iterable if items_of(iterable) is None else (Spread(iterable),)
     if type(iterable) is Variant:
         return spread(distribute(lambda part: apply_object("list", part), iterable))
@@ -72,7 +72,7 @@ def spread_in_set(iterable: object) -> Any:
     return spread(iterable) if by_items else (_Elements(iterable),)
 
 
-def _grown(iterable: Any) -> Any:
+def _as_growing_list(iterable: Any) -> Any:
     """Return a copy of a list or tuple as a list whose length is symbolic; everything else as it is."""
     if items_of(iterable) is not None:
         return iterable.copy()
@@ -91,7 +91,7 @@ def new(container: Any) -> Any:
     kind = type(container)
     if kind in (list, tuple) and any(type(item) is Spread for item in container):
         if not region.contract.objects_in_graph:
-            return _concatenated(container) if kind is list else tuple(_concatenated(container))
+            return _concatenate(container) if kind is list else tuple(_concatenate(container))
         joined = _join_parts(container)
         return joined if kind is list else apply_object("tuple", joined)
     return items.new(container)
@@ -113,7 +113,7 @@ def _join_parts(parts: Any) -> Any:
     return heap
 
 
-def _concatenated(parts: Any) -> Any:
+def _concatenate(parts: Any) -> Any:
     """Return one list, under `function`, of items and Spreads of lists whose length is symbolic."""
     result: Any = items.new([])
     for part in parts:
@@ -126,16 +126,16 @@ def new_set(*parts: Any) -> Any:
     region = current_region()
     if region is not None:
         if any(type(part) is _Elements for part in parts):
-            return _united(parts)
+            return _unite(parts)
         if any(type(part) is Spread for part in parts):
             staged = region.contract.objects_in_graph
-            return apply_object("set", _join_parts(parts)) if staged else set(_concatenated(parts))
+            return apply_object("set", _join_parts(parts)) if staged else set(_concatenate(parts))
         if holds_symbols(parts):
             return build_object("set", parts)
     return items.new(set(parts))
 
 
-def _united(parts: tuple[Any, ...]) -> Any:
+def _unite(parts: tuple[Any, ...]) -> Any:
     """Return a set filled as Python fills it: item by item, and by whole sets and dicts."""
     result = items.new(set())
     for part in parts:
@@ -150,7 +150,7 @@ def new_dict(*parts: Any) -> Any:
     """Return a dict of key, value, key, value …, evaluated in that order; after the key SPREAD comes a mapping."""
     keys, values = parts[::2], parts[1::2]
     if current_region() is None:
-        return dict(zip(keys, values, strict=True)) if not any(key is SPREAD for key in keys) else _merged(keys, values)
+        return dict(zip(keys, values, strict=True)) if not any(key is SPREAD for key in keys) else _merge(keys, values)
     several = next((n for n, key in enumerate(keys) if key is SPREAD and type(values[n]) is Variant), None)
     if several is not None:
         before, after = parts[: 2 * several + 1], parts[2 * several + 2 :]
@@ -161,11 +161,11 @@ def new_dict(*parts: Any) -> Any:
         for key in keys:
             if isinstance(key, (list, dict, set)):
                 hash(key)  # raises Python's own error
-        return _merged_in_graph(keys, values) if spreads else build_object("dict", zip(keys, values, strict=True))
-    return items.new(_merged(keys, values) if spreads else dict(zip(keys, values, strict=True)))
+        return _merge_in_graph(keys, values) if spreads else build_object("dict", zip(keys, values, strict=True))
+    return items.new(_merge(keys, values) if spreads else dict(zip(keys, values, strict=True)))
 
 
-def _merged(keys: Any, values: Any) -> dict[Any, Any]:
+def _merge(keys: Any, values: Any) -> dict[Any, Any]:
     result: dict[Any, Any] = {}
     for key, value in zip(keys, values, strict=True):
         if key is SPREAD:
@@ -175,7 +175,7 @@ def _merged(keys: Any, values: Any) -> dict[Any, Any]:
     return result
 
 
-def _merged_in_graph(keys: Any, values: Any) -> Any:
+def _merge_in_graph(keys: Any, values: Any) -> Any:
     heap = build_object("dict", {})
     for key, value in zip(keys, values, strict=True):
         if key is SPREAD:

@@ -93,7 +93,7 @@ class Zipped:
     def rest(self, position: int) -> Iterator[Any]:
         """Iterator for Python from that position on."""
         if any(map(_is_in_graph, (*self.before, *self.after))):
-            return _asked_by_python()
+            return _lookups_by_python()
         first = [itertools.islice(part, position, None) for part in self.before]
         last = [itertools.islice(part, position, None) for part in self.after]
         return builtins.zip(*first, self.lazy, *last, strict=False)
@@ -142,7 +142,7 @@ def _is_in_graph(part: object) -> bool:
     return type(part) is SymbolicObject or heap_of(part) is not None
 
 
-def _asked_by_python() -> Iterator[Any]:
+def _lookups_by_python() -> Iterator[Any]:
     raise StagingError(
         "single items are taken from a zip() of a generator expression and a value known only at run time",
         current_place(), "a for statement over it, or a list of its items",

@@ -30,7 +30,7 @@ from autoconv.operators.values import ordering as _ordering  # noqa: F401 - its 
 from autoconv.operators.values.builtins import called
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of, traced_result
-from autoconv.runtime.objects.object_conversions import unboxed
+from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
 from autoconv.runtime.recording.regions import current_region
@@ -90,7 +90,7 @@ _OF_RANGES = frozenset({list, tuple, set, frozenset, sorted, sum, min, max})
 
 def _of_range(function: Callable[..., Any], numbers: StagedRange, kwargs: dict[str, Any]) -> Any:
     result = apply_object(function.__name__, numbers, *kwargs.values(), keywords=tuple(kwargs))
-    return unboxed(result, _INTEGER) if function in (sum, min, max) and not kwargs else result
+    return unbox(result, _INTEGER) if function in (sum, min, max) and not kwargs else result
 
 
 @_consumer(builtins.sum)
@@ -308,10 +308,10 @@ def _enumerate(iterable: object, start: object = 0) -> Any:
 
 
 def _zip_in_graph(*iterables: Any) -> Any:
-    return zipped(*iterables) or apply_object("zip", *map(_reversed_in_graph, iterables))
+    return zipped(*iterables) or apply_object("zip", *map(_reverse_in_graph, iterables))
 
 
-def _reversed_in_graph(iterable: object) -> Any:
+def _reverse_in_graph(iterable: object) -> Any:
     """Turn `reversed(a list known at trace time)` into an iterator of the graph; return others unchanged."""
     owner = iterable.take_reversed() if type(iterable) is HeldIterator else None
     return iterable if owner is None else apply_object("reversed", owner)

@@ -11,21 +11,21 @@ from autoconv.operators.control.loops import for_source, is_symbolic_iterable
 from autoconv.operators.values.builtins import called
 from autoconv.operators.values.comparisons import gt, lt
 from autoconv.operators.values.items import new
-from autoconv.runtime.objects.containers import heap_of, traced
+from autoconv.runtime.objects.containers import heap_of, trace_container
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import apply_object
 
 
 def sorted_by(iterable: object, *, key: Callable[[Any], Any], reverse: Any = False) -> Any:
     """`sorted(iterable, key=key, reverse=reverse)`: sort (key, position, item) triples, no two of which are equal."""
-    rows = _keyed(iterable, key, reverse)
+    rows = _add_keys(iterable, key, reverse)
     if heap_of(rows) is None and not holds_symbols((rows, reverse)):
-        return traced([row[2] for row in builtins.sorted(list.__iter__(rows), reverse=reverse)])
+        return trace_container([row[2] for row in builtins.sorted(list.__iter__(rows), reverse=reverse)])
     ordered = apply_object("sorted", rows, reverse, keywords=("reverse",))
     return apply_object("last_of_each", ordered)
 
 
-def _keyed(iterable: object, key: Callable[[Any], Any], backwards: Any) -> Any:
+def _add_keys(iterable: object, key: Callable[[Any], Any], backwards: Any) -> Any:
     """Return a list of (key, position, item); positions descend if the order is `backwards`, so sorting is stable."""
     rows, function = new([]), called(key)
     step = if_exp(backwards, lambda: -1, lambda: 1)
@@ -50,7 +50,7 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
     def extreme(*args: Any, key: Callable[[Any], Any], **default: Any) -> Any:
         iterable = args[0] if len(args) == 1 else args
         if is_symbolic_iterable(iterable):
-            rows = _keyed(iterable, key, name == "max")
+            rows = _add_keys(iterable, key, name == "max")
             if default:
                 missing = (None, 0, default["default"])
                 return apply_object("last", apply_object(name, rows, missing, keywords=("default",)))

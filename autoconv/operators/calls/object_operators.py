@@ -99,7 +99,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
             "special methods that this may call", current_place(), "a loop over the items",
         )  # fmt: skip
     if function in _FIRST:
-        return _applied(function, operands, attributes)
+        return _apply(function, operands, attributes)
     if function in _ITERATING:
         items_of_each = [_as_items(operand, function in _ITEM_METHODS) for operand in operands]
         if any(a is not b for a, b in zip(items_of_each, operands, strict=True)):
@@ -118,7 +118,7 @@ def _is_any(operand: object) -> bool:
     return type(operand) is SymbolicObject and operand.value_in_graph.type == ObjectType()
 
 
-def _asked_of_items(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
+def _item_methods(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
     """Return the special methods of items that Python may call for an operation on a list, dict or set."""
     name = attributes.get("name" if op == "object_method" else "function", "")
     if op == "object_print" or name in _TEXTS:
@@ -127,17 +127,17 @@ def _asked_of_items(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
     return _HASHES if is_hashed or name in _HASHING else _ITEM_METHODS.get(name, ())
 
 
-def _asked_of_objects(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
+def _operand_methods(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
     """Return the special methods of an operand that Python may call for an operation."""
     if op == "object_print":
         return ("__str__", "__repr__")
     if op == "object_build":
-        return _asked_of_items(op, attributes)
+        return _item_methods(op, attributes)
     names = _ASKED_BY_OP.get(op, ())
     if op == "object_apply":
         function = attributes["function"]
         names = (*_FIRST.get(function, (f"__{function}__",)), _SECOND.get(function, ""))
-        names += _asked_of_items(op, attributes)
+        names += _item_methods(op, attributes)
         names = (*names, *_ASKED_BY_OP["object_iterate"]) if function in _ITERATING else names
         names = (*names, "keys", "__getitem__") if function in _OF_MAPPINGS else names
     return names
@@ -148,9 +148,9 @@ def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: di
 
     This concerns classes with instances that exist outside the trace: the graph has its own copy of the state written.
     """
-    names = _asked_of_items(op, attributes) if any(map(_may_hold, operands)) else ()
+    names = _item_methods(op, attributes) if any(map(_may_hold, operands)) else ()
     if any(map(_is_any, operands)):
-        names = (*names, *_asked_of_objects(op, attributes))
+        names = (*names, *_operand_methods(op, attributes))
     for kind in filter((trace.outer_classes - trace.classes_made).__contains__, trace.patched if names else ()):
         methods = [method for name in names if isinstance(method := trace.patched[kind].get(name), FunctionType)]
         own = next((method for method in methods if may_write(method, trace.outer_classes)), None)
@@ -171,7 +171,7 @@ def _call_by_class(function: Any, arguments: Sequence[Any], keywords: dict[str, 
     return dispatch_on_class(function, kinds, of_ours, not_called)
 
 
-def _applied(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+def _apply(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
     """Apply an operator: the first operand's method, then the second's, then Python's own operation."""
     plain = lambda: record_raw("object_apply", operands, **attributes)
 

@@ -50,7 +50,7 @@ def convert_special_methods(
             continue
         before: dict[str, Any] = {}
         for name, value in list(vars(base).items()):
-            new = _converted(name, value, convert)
+            new = _convert(name, value, convert)
             if new is not value:
                 before[name] = value
                 type.__setattr__(base, name, new)
@@ -197,7 +197,7 @@ def _put_back(cls: type, name: str, value: object) -> None:
         type.__setattr__(cls, name, value)
 
 
-def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
+def _convert(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
     if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
         return _iterating(value, convert)
     if isinstance(value, types.FunctionType) and name in _CALLED and is_user_defined(value):

@@ -75,7 +75,7 @@ def as_exception(error: Any, cause: Callable[[], Any] | None = None) -> Any:
     operand of the statement's `from`.
     """
     if type(error) is Variant:
-        error = raised_but_last(error, lambda one: _linked(one, cause))
+        error = raised_but_last(error, lambda one: _link_cause(one, cause))
     return StagedException(error) if type(error) is SymbolicObject else error
 
 
@@ -94,7 +94,7 @@ def raising(make: Callable[[], Any], cause: Callable[[], Any] | None = None) -> 
     return as_exception(deferred_messages.raising(make), cause)
 
 
-def _linked(error: Any, cause: Callable[[], Any] | None) -> BaseException:
+def _link_cause(error: Any, cause: Callable[[], Any] | None) -> BaseException:
     """Return what a raise statement with that operand, and that link, raises."""
     try:
         if cause is None:

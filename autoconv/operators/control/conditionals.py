@@ -102,7 +102,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     assert region is not None
     trial = Attempt()
     try:
-        probe = record_body(region, "cond_test", lambda _: [_decided(test())], 1)
+        probe = record_body(region, "cond_test", lambda _: [_decide(test())], 1)
     except BaseException:
         trial.keep()
         raise
@@ -117,7 +117,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     return result
 
 
-def _decided(value: object) -> Any:
+def _decide(value: object) -> Any:
     """Return a test's value; for an object its truth, as that may run code or raise."""
     value = condition_value(value)
     return truth(value) if is_staged(value) and not isinstance(value, SymbolicTensor) else value
@@ -138,7 +138,7 @@ def and_(first: object, *rest: Thunk) -> Any:
     for position, thunk in enumerate(rest):
         decides = condition_value(value)
         if is_staged(decides):
-            return _either(decides, _continued(and_, rest[position:]), _constant_function(value), "and")
+            return _either(decides, _continue(and_, rest[position:]), _constant_function(value), "and")
         if not decides:
             return value
         value = thunk()
@@ -151,7 +151,7 @@ def or_(first: object, *rest: Thunk) -> Any:
     for position, thunk in enumerate(rest):
         decides = condition_value(value)
         if is_staged(decides):
-            return _either(decides, _constant_function(value), _continued(or_, rest[position:]), "or")
+            return _either(decides, _constant_function(value), _continue(or_, rest[position:]), "or")
         if decides:
             return value
         value = thunk()
@@ -163,7 +163,7 @@ def _either(decides: Any, body: Thunk, orelse: Thunk, name: str) -> Any:
     return result
 
 
-def _continued(operator: Callable[..., Any], rest: tuple[Thunk, ...]) -> Thunk:
+def _continue(operator: Callable[..., Any], rest: tuple[Thunk, ...]) -> Thunk:
     return lambda: operator(rest[0](), *rest[1:])
 
 

@@ -77,10 +77,10 @@ class Consumer:
             after = self.body.step(item, tuple(self.state))
         except Exception as error:
             if around and not is_about_program(error):
-                raise _refused() from None
+                raise _refusal() from None
             raise
         if around and region is not None and any(map(is_catchable, region.graph.since(mark))):
-            raise _refused()
+            raise _refusal()
         journal = region.journal if region is not None else None
         if journal is not None:
             for spot in self.spots:
@@ -88,11 +88,11 @@ class Consumer:
         self.state[:] = after
         code = self.body.exit_code(after)
         if around and (is_staged(code) or code >= BREAK) and (around == "kept" or self.is_held()):
-            raise _refused()
+            raise _refusal()
         return code >= BREAK if is_staged(code) else bool(code >= BREAK)
 
 
-def _refused() -> StagingError:
+def _refusal() -> StagingError:
     refusal = StagingError(
         "a loop over a generator function may be left where the generator yields inside of a try or with",
         current_place(),

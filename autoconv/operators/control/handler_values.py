@@ -28,7 +28,7 @@ from autoconv.operators.support.protected_names import Undefined
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, contents, heap_of
-from autoconv.runtime.objects.object_conversions import unboxed
+from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbolic_objects import (
     SymbolicObject,
     apply_object,
@@ -76,11 +76,11 @@ def load_handler_value(
     stored = record_object("object_method", [frame, position, _boxable(before, name)], name="get")
     number = _number_type(joined)
     if len(assigned) == len(layouts):
-        return stored if number is None else unboxed(stored, number)
+        return stored if number is None else unbox(stored, number)
     absent = record_object("object_isinstance", [stored], kinds=NotAssigned)
     tag = record_object("object_index", [absent])
     if number is not None:
-        arms = [lambda: (NEVER,), lambda: (unboxed(stored, number),)]
+        arms = [lambda: (NEVER,), lambda: (unbox(stored, number),)]
         (stored,) = stage_arms(absent, arms, [], (name,))
     elif isinstance(joined, Static):
         stored = joined.value
@@ -124,12 +124,12 @@ def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, 
         return layouts[0].value
     nothing = build_object("tuple", [-1])
     result = record_object("object_method", [frame, position, nothing], name="get")
-    number = unboxed(apply_object("getitem", result, 0), TensorType(int64, (), True))
+    number = unbox(apply_object("getitem", result, 0), TensorType(int64, (), True))
 
     def read(layout: Layout) -> tuple[Any]:
         items = [apply_object("getitem", result, n + 1) for n, _ in enumerate(layout.types())]
         types = layout.types()
-        values = [unboxed(x, t) if isinstance(t, TensorType) else x for x, t in zip(items, types, strict=True)]
+        values = [unbox(x, t) if isinstance(t, TensorType) else x for x, t in zip(items, types, strict=True)]
         return (rebuild(layout, iter([value.value_in_graph for value in values])),)
 
     held = Undefined(name) if before is MISSING else before

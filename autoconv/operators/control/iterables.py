@@ -18,7 +18,7 @@ from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import items_of
 from autoconv.runtime.objects.number_methods import refuse_number
-from autoconv.runtime.objects.object_conversions import unboxed
+from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
 from autoconv.runtime.recording.journal import attribute_spot
 from autoconv.runtime.recording.regions import Region, current_region
@@ -130,7 +130,7 @@ class StagedRange(Staged):
     def __getitem__(self, index: object) -> Any:
         """Return an item, or for a slice a range of the graph."""
         result = apply_object("getitem", self, index)
-        return result if isinstance(index, slice) else unboxed(result, _INTEGER)
+        return result if isinstance(index, slice) else unbox(result, _INTEGER)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -322,7 +322,7 @@ def as_staged(iterable: object) -> Staged | None:
     return None
 
 
-def required(iterable: object) -> Staged:
+def require_staged(iterable: object) -> Staged:
     """`as_staged` for an iterable that is combined with a staged one; raise StagingError where there is none."""
     result = as_staged(iterable)
     if result is None:

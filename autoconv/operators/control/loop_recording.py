@@ -9,7 +9,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.types import TensorType
 from autoconv.operators.control.conditionals import has_code, truth
-from autoconv.operators.control.staging import aligned
+from autoconv.operators.control.staging import align_keys
 from autoconv.operators.regions.container_promotion import (
     is_moved,
     move_into_graph,
@@ -141,7 +141,7 @@ class LoopRecording:
                 result.append(joined[position])
                 continue
             before = self.initial[position]
-            self.initial[position], self.after[position] = aligned(spot, [before, self.after[position]], self.parent)
+            self.initial[position], self.after[position] = align_keys(spot, [before, self.after[position]], self.parent)
             if self.initial[position] is not before:
                 layout = _with_keys(layout, state_layout(self.initial[position], self.parent))
             result.append(_widened_contents(spot, layout, self.after[position], self.stepped.region))

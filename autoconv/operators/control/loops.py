@@ -24,7 +24,7 @@ from autoconv.operators.control.iterables import StagedIterator, as_staged, is_s
 from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.control.unrolling import unrolled
+from autoconv.operators.control.unrolling import unroll
 from autoconv.operators.control.variants import defined, has_one_length
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.dataset_protocol import is_stream
@@ -161,7 +161,7 @@ def _for(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ..
         return final
     if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
         return stage_for(staged, body, state)
-    return unrolled(iterable, body, state)
+    return unroll(iterable, body, state)
 
 
 def _is_long(iterable: object) -> bool:

@@ -300,7 +300,7 @@ class Recursion(Call):
         return result
 
 
-def written_by_calls(region: Region) -> list[tuple[Location, Any]]:
+def spots_written_by_calls(region: Region) -> list[tuple[Location, Any]]:
     """Return the spots that the active recursive functions write, with their values where a call raised."""
     spots: dict[Any, tuple[Location, Any]] = {}
     for recursion in region.trace.calls:

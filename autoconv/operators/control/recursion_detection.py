@@ -81,10 +81,10 @@ def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, re
     if recursion is not None and not same and call.is_like(recursion):
         return Recursion(call, recursion.layouts()).record()
     call.may_restart = may_call_itself(function, args)
-    return _followed(call, running)
+    return _record_inline(call, running)
 
 
-def _followed(call: Call, running: list[Any]) -> Any:
+def _record_inline(call: Call, running: list[Any]) -> Any:
     """Record the call inline and return its result."""
     trial = Attempt() if call.may_restart else None
     running.append(call)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.operators.control.iterables import StagedIterator, required
+from autoconv.operators.control.iterables import StagedIterator, require_staged
 from autoconv.operators.control.variants import raise_if
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
@@ -21,7 +21,7 @@ class StagedZip(StagedIterator):
 
     def __init__(self, *parts: Any) -> None:
         super().__init__()
-        self.parts = [required(part) for part in parts]
+        self.parts = [require_staged(part) for part in parts]
         self.is_live = any(part.is_live for part in self.parts)
         self.checks_end = any(isinstance(part, StagedIterator) and part.checks_end for part in self.parts)
         if self.checks_end and len(parts) > 1:
@@ -68,7 +68,7 @@ class StagedEnumerate(StagedIterator):
 
     def __init__(self, iterable: object, start: object = 0) -> None:
         super().__init__()
-        self.inner = required(iterable)
+        self.inner = require_staged(iterable)
         self.is_live = self.inner.is_live
         self.checks_end = isinstance(self.inner, StagedIterator) and self.inner.checks_end
         self.start = start
@@ -91,7 +91,7 @@ class StagedReversed(StagedIterator):
 
     def __init__(self, iterable: object) -> None:
         super().__init__()
-        self.inner = required(iterable)
+        self.inner = require_staged(iterable)
         self.count = self.inner.length()  # as in Python, the end is fixed when the iterator is created
 
     def length(self) -> Any:

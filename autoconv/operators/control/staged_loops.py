@@ -47,14 +47,14 @@ def stage_loop(
         loop.record()
         limit = loop.stepped.region.most_iterations
         if limit is not None and not limited:
-            return _limited(_computed_outside(limit, loop.stepped.region), test, body, state, names, loop.spots)
+            return _record_limited(_hoist_limit(limit, loop.stepped.region), test, body, state, names, loop.spots)
         if loop.checked.wrote:
-            return _tested_in_body(test, body, state, names)
+            return _record_with_test_in_body(test, body, state, names)
         moved = move_shared(loop.parent, loop.stepped, loop.after)
         widened = loop.widened()
         may_peel = peel and contract.python_numbers and not loop.new
         if may_peel and any(map(_changes_kind, loop.layouts[: loop.count], widened)):
-            return _peeled(test, body, state, names, loop.spots)
+            return _peel(test, body, state, names, loop.spots)
         if contract.objects_in_graph and turn >= _GENERALISE_AFTER:
             widened = [
                 layout if layout == wider else joined_objects(layout, wider)
@@ -82,7 +82,7 @@ def _changes_kind(before: Layout, after: Layout) -> bool:
     return isinstance(before, (Static, Leaf)) and isinstance(after, Arms) and all(map(is_number_layout, after.arms))
 
 
-def _peeled(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any) -> tuple[Any, ...]:
+def _peel(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any) -> tuple[Any, ...]:
     def first_and_rest(*values: Any) -> tuple[Any, ...]:
         return stage_loop(test, body, as_tuple(body(*values)), names, spots, peel=False)
 
@@ -92,7 +92,7 @@ def _peeled(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], s
     return stage_arms(truth(first), [first_and_rest, lambda *values: values], state, names)
 
 
-def _computed_outside(limit: Any, region: Region) -> Any:
+def _hoist_limit(limit: Any, region: Region) -> Any:
     """Return a limit that the loop's body computes of values from outside, computed before the loop.
 
     Raises StagingError where the limit depends on what the loop changes.
@@ -119,7 +119,7 @@ def _computed_outside(limit: Any, region: Region) -> Any:
     return lifted(limit.value_in_graph)
 
 
-def _limited(
+def _record_limited(
     limit: object, test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any
 ) -> tuple[Any, ...]:
     """Record the loop with an upper bound of `limit` iterations."""
@@ -134,7 +134,7 @@ def _limited(
     return stage_loop(stays, step, (0, *state), ("number of iterations", *names), spots, limited=True)[1:]
 
 
-def _tested_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
+def _record_with_test_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
     """Record a loop whose test writes lists, attributes or outer names, which only the body can carry as state.
 
     The test is evaluated before the loop and at the end of each iteration:

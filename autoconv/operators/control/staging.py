@@ -109,14 +109,14 @@ def _emit_arm_outputs(
     regions = [arm.region for arm in recorded]
     spots = list({key: spot for arm in recorded for key, spot in arm.spots.items()}.values())
     columns = [[arm.results[i] for arm in recorded] for i in range(count)]
-    columns += [aligned(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots]
+    columns += [align_keys(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots]
     moved = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
     raised = move_raised(parent, recorded)
     if any(moved) or raised or move_parts(parent, dict(zip(names, columns, strict=False))):
         return None
     before = set(parent.trace.frozen)
     titles = [*names, *(spot.name for spot in spots)]
-    joined, apart = _joined_as_left(columns, recorded, titles, [*[None] * count, *spots])
+    joined, apart = _join_as_left(columns, recorded, titles, [*[None] * count, *spots])
     layouts = list(joined)
     same = shared_identities(columns, regions)
     for position in same:
@@ -176,7 +176,7 @@ def _knowing(test: SymbolicTensor, holds: bool, body: Body) -> Body:
     return run
 
 
-def _joined_as_left(
+def _join_as_left(
     columns: Sequence[list[Any]],
     recorded: list[Recorded],
     titles: Sequence[str],
@@ -233,7 +233,7 @@ def _joined_contents(spot: Location, column: Sequence[Any], regions: Sequence[Re
     return joined_lists([layout_of(value, region) for value, region in values], spot.name, regions[0].contract)
 
 
-def aligned(spot: Location, column: list[Any], region: Region) -> list[Any]:
+def align_keys(spot: Location, column: list[Any], region: Region) -> list[Any]:
     """Return a dict's contents on several paths with all keys on each: MISSING marks one whose presence varies."""
     if type(spot.owner) is not TracedDict or region.contract.objects_in_graph:
         return column

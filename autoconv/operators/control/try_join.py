@@ -105,7 +105,7 @@ def _moves(
     """Move containers whose state a tensor decides into the graph, before the statement."""
     before, trial.parent.journal = trial.parent.journal, Journal()
     try:
-        moved = _found_moving(trial, arms, columns, titles, spots)
+        moved = _move_containers(trial, arms, columns, titles, spots)
     finally:
         journal, trial.parent.journal = trial.parent.journal, before
     if not moved:
@@ -119,7 +119,7 @@ def _moves(
     return True
 
 
-def _found_moving(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) -> bool:
+def _move_containers(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) -> bool:
     """Move containers after the rounds, and return whether there were any."""
     values = list(zip(*columns, strict=True))
     shared = (

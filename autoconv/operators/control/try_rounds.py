@@ -25,7 +25,7 @@ from autoconv.operators.control.handler_values import (
     refuse_changed,
     store_handler_value,
 )
-from autoconv.operators.control.recursion import written_by_calls
+from autoconv.operators.control.recursion import spots_written_by_calls
 from autoconv.operators.control.staging import give
 from autoconv.operators.control.try_join import join, take_back
 from autoconv.operators.regions.container_promotion import is_moved, move_shared
@@ -37,7 +37,7 @@ from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.runtime.objects.containers import PLAIN, heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, as_object, box, graph_object, record_object
-from autoconv.runtime.recording.handler_stores import Stores, is_catchable, paused
+from autoconv.runtime.recording.handler_stores import Stores, is_catchable, pause_stores
 from autoconv.runtime.recording.journal import Journal, Location, cells_spots
 from autoconv.runtime.recording.regions import Region, current_region, enter, recording, subregion
 from autoconv.runtime.support.spans import current_place
@@ -359,7 +359,7 @@ class TryRecorder:
 
     def restore(self, keys: Collection[Any] | None = None) -> None:
         """Restore the variables to their state when the body raised; only those with keys in `keys`, if given."""
-        with paused(self.parent.trace.stores):  # the previous values must not be stored meanwhile
+        with pause_stores(self.parent.trace.stores):  # the previous values must not be stored meanwhile
             self._read_back(keys)
 
     def _read_back(self, keys: Collection[Any] | None) -> None:
@@ -391,5 +391,5 @@ class TryRecorder:
             else:
                 write_spot(spot, value)
         if self.stores is not None and self.stores.calls:
-            for spot, value in written_by_calls(self.parent):
+            for spot, value in spots_written_by_calls(self.parent):
                 write_spot(spot, value)

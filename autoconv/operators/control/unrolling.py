@@ -55,7 +55,7 @@ class _ChangedError(BaseException):
     """Unwind a loop over a container whose contents have become known only at run time."""
 
 
-def unrolled(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Unroll a loop over a Python iterable under trace, until a tensor decides whether it continues.
 
     If the loop changes its own container in a way known only at run time, its effects are undone. It then becomes a
@@ -336,4 +336,4 @@ def _is_same_entry(a: object, b: object) -> bool:
     return a is b or (type(a) is tuple and type(b) is tuple and len(a) == len(b) and all(map(operator.is_, a, b)))
 
 
-__all__ = ["unrolled"]
+__all__ = ["unroll"]

@@ -19,7 +19,7 @@ from autoconv.operators.support.protected_names import Undefined, unbound
 from autoconv.runtime.arrays.assigned_values import element_of
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import box
-from autoconv.runtime.recording.program_reads import asked_by_program, is_of_program
+from autoconv.runtime.recording.program_reads import is_of_program, read_for_program
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.caller_instruction import is_in_place
 from autoconv.runtime.support.spans import current_place
@@ -48,11 +48,11 @@ def raised_but_last(variant: Variant, make_error: Callable[[Any], BaseException]
     if type(known) is not Variant:
         return known
     for index, value in enumerate(known.values[:-1]):
-        stage_arms(known.tag == index, [functools.partial(_raised, make_error, value), lambda: ()], [], ())
+        stage_arms(known.tag == index, [functools.partial(_raise, make_error, value), lambda: ()], [], ())
     return known.values[-1]
 
 
-def _raised(make_error: Callable[[Any], BaseException], value: Any) -> tuple[()]:
+def _raise(make_error: Callable[[Any], BaseException], value: Any) -> tuple[()]:
     error = make_error(value)
     error._autoconv_run_time = True  # type: ignore[attr-defined]
     raise error
@@ -150,14 +150,14 @@ def has_one_length(variant: Variant) -> bool:
     return len({len(value) for value in values}) == 1
 
 
-def _iterated(self: Variant) -> Any:
+def _iterate(self: Variant) -> Any:
     """Iterate over the items of lists or tuples of one length, each decided in the graph."""
     if has_one_length(self):
         return iter(distribute(tuple, self))
     return _forward("__iter__")(self)
 
 
-def _stacked(self: Variant) -> Any:
+def _stack(self: Variant) -> Any:
     """Convert each alternative to a tensor, where all are lists or tuples."""
     values = [value for value in self.values if not isinstance(value, Undefined)]
     if not all(isinstance(value, (list, tuple)) for value in values):
@@ -309,8 +309,8 @@ for _name, _method in vars(TensorMethods).items():
         setattr(Variant, _name, _forward(_name))
 for _name in ("__len__", "__call__", "__index__", "__float__", "__int__"):
     setattr(Variant, _name, _forward(_name))
-Variant.__iter__ = _iterated  # type: ignore[attr-defined]
-Variant.__autoconv_stacked__ = _stacked  # type: ignore[attr-defined]
+Variant.__iter__ = _iterate  # type: ignore[attr-defined]
+Variant.__autoconv_stacked__ = _stack  # type: ignore[attr-defined]
 Variant.__hash__ = None  # type: ignore[assignment]
 Variant.__autoconv_box__ = boxed  # type: ignore[attr-defined]
 Variant.__autoconv_defined__ = defined  # type: ignore[attr-defined]
@@ -321,7 +321,7 @@ Variant.__autoconv_present__ = present  # type: ignore[attr-defined]
 def _attribute(self: Variant, name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    read = asked_by_program if is_of_program(sys._getframe(1)) else getattr
+    read = read_for_program if is_of_program(sys._getframe(1)) else getattr
     return distribute(lambda value: read(value, name), self)
 
 

@@ -20,7 +20,7 @@ from autoconv.operators.support.numpy_views import VIEWS, VIEWS_OF_ANY, loaded
 from autoconv.operators.values.list_arrays import joined, with_arrays
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.array_creation import new_array
-from autoconv.runtime.arrays.assigned_values import cast_to, elements, loses_imaginary_parts, stacked, to_elements
+from autoconv.runtime.arrays.assigned_values import cast_to, elements, loses_imaginary_parts, stack_items, to_elements
 from autoconv.runtime.arrays.members import member
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
 from autoconv.runtime.objects.symbol_search import holds_symbols
@@ -191,7 +191,7 @@ def _elements(value: object) -> Tensor:
     if isinstance(value, (list, tuple)) and any(isinstance(v, (Tensor, SymbolicArray, list, tuple)) for v in value):
         items = [_elements(item) for item in value]
         if any(isinstance(item, SymbolicTensor) for item in items):
-            return stacked(items)  # type: ignore[no-any-return]
+            return stack_items(items)  # type: ignore[no-any-return]
         return EagerTensor(np.array([item.numpy() for item in items]))  # type: ignore[attr-defined]
     array = np.array(value)
     _dtype(array.dtype)

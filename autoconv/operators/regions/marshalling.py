@@ -35,13 +35,19 @@ from autoconv.operators.regions.layout import (
 )
 from autoconv.operators.regions.layout_join import is_same_arm, number_kind
 from autoconv.operators.regions.shared_identity import require_identity
-from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of, traced, untraced_copy
-from autoconv.runtime.objects.object_conversions import unboxed
+from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of, trace_container, untraced_copy
+from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.rebuilt_arguments import note_rebuilt
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_named_tuple
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.support.attributes import HEAP, GraphAttributes, attributes_of, give_attributes, held_by
+from autoconv.runtime.support.attributes import (
+    HEAP,
+    GraphAttributes,
+    attributes_of,
+    give_attributes,
+    instance_attributes,
+)
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import Template, pack
 from autoconv.runtime.tensors import dispatch
@@ -64,7 +70,7 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
         _, parts = take_apart(value)
         return [v for part, inner in zip(parts, layout.parts, strict=True) for v in emit(part, inner, region)]
     if isinstance(layout, Instance) and layout.keys == (HEAP,):
-        return [region.lift(box(held_by(value)[HEAP]).value_in_graph)]
+        return [region.lift(box(instance_attributes(value)[HEAP]).value_in_graph)]
     if isinstance(layout, Instance):
         attributes = attributes_of(value)
         if HEAP in attributes:  # it moved into the graph under another name, after this layout was found
@@ -125,7 +131,7 @@ def _emit_leaf(value: object, layout: Leaf, region: Region) -> Value:
         return as_value(wrapper(value), region)
     assert isinstance(type_, TensorType)
     if type(value) is SymbolicObject:
-        value = unboxed(value, type_)
+        value = unbox(value, type_)
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         if type_.weak and weak_dtype(value) is type_.dtype:
             return weak_constant(region, value).value_in_graph
@@ -281,7 +287,7 @@ def _rebuilt_parts(layout: Parts, values: Iterator[Any]) -> Any:
         note_rebuilt(region, [result])  # it may be one of the arguments
     if is_dataclass(result):
         region.trace.reassembled[id(result)] = result
-    return traced(result)
+    return trace_container(result)
 
 
 def _rebuilt_variant(layout: Arms, values: Iterator[Any]) -> Any:

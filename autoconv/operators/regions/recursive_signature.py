@@ -98,7 +98,7 @@ def argument_layout(value: object, region: Region, result: bool = False) -> Layo
         return Leaf(ObjectType(plain_kind(value).__name__), as_object)
     if isinstance(value, Variant) and region.contract.objects_in_graph and any(map(_holds_containers, value.values)):
         return Leaf(ObjectType(), as_object)
-    if isinstance(value, tuple) and any(_needs_taking_apart(part) for part in value):
+    if isinstance(value, tuple) and any(_needs_flattening(part) for part in value):
         return Parts(plain_kind(value), None, tuple(argument_layout(part, region, result) for part in value))
     if not result and home_of(value, region) is not None:
         return Static(value)
@@ -109,7 +109,7 @@ def _holds_containers(value: object) -> bool:
     return type(value) in PLAIN or (isinstance(value, tuple) and any(map(_holds_containers, value)))
 
 
-def _needs_taking_apart(value: object) -> bool:
+def _needs_flattening(value: object) -> bool:
     return not isinstance(value, (str, bytes, type(None), type))
 
 

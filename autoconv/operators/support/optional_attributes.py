@@ -11,7 +11,7 @@ from autoconv.runtime.objects.containers import PLAIN, heap_of, is_optional
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object, record_object
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.support.attributes import HEAP, dict_of, held_by
+from autoconv.runtime.support.attributes import HEAP, dict_of, instance_attributes
 from autoconv.runtime.support.spans import current_place
 
 
@@ -30,7 +30,7 @@ class MaybeMissing:
     def __get__(self, instance: object, owner: object = None) -> Any:
         if instance is None:
             return self._of_class(None, owner)
-        attributes = held_by(instance)
+        attributes = instance_attributes(instance)
         if HEAP in attributes and current_region() is not None:
             return record_object("object_get_attribute", [attributes[HEAP]], name=self.name)
         if self.name not in attributes:
@@ -58,7 +58,7 @@ class MaybeMissing:
         dict.__setitem__(vars(instance), self.name, value)
 
     def __delete__(self, instance: object) -> None:
-        if self.name not in held_by(instance):
+        if self.name not in instance_attributes(instance):
             raise AttributeError(self.name)
         dict.__delitem__(vars(instance), self.name)
 

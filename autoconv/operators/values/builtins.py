@@ -36,7 +36,7 @@ from autoconv.runtime.arrays.methods import is_scalar
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import has_optional_keys, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
-from autoconv.runtime.objects.object_conversions import unboxed
+from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -180,7 +180,7 @@ def _round_to(x: object, digits: SymbolicTensor) -> Any:
     """Round a number to a symbolic number of digits; the result has the number's own class."""
     kind = weak_dtype(x) if not isinstance(x, SymbolicTensor) else x.dtype if x.weak else None
     result = apply_object("round", x, digits)
-    return result if kind is None else unboxed(result, TensorType(int64 if kind.is_bool else kind, (), True))
+    return result if kind is None else unbox(result, TensorType(int64 if kind.is_bool else kind, (), True))
 
 
 def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
@@ -198,7 +198,7 @@ def _pow(x: Any, y: Any, *modulus: Any) -> Any:
     if rest and rest != [None] and any(isinstance(v, SymbolicTensor) for v in (x, y, *rest)):
         if not is_compiled() or not all(map(is_weak, (x, y, *rest))):
             raise StagingError("pow() with a modulus does not take tensors", current_place(), "x ** y % z")
-        return unboxed(apply_object("pow", x, y, *rest), TensorType(int64, (), True))
+        return unbox(apply_object("pow", x, y, *rest), TensorType(int64, (), True))
     return builtins.pow(x, y, *rest)
 
 

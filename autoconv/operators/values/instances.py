@@ -23,7 +23,7 @@ from autoconv.runtime.objects.containers import UnmovedError, is_optional
 from autoconv.runtime.objects.symbolic_objects import ObjectMethod, SymbolicObject, graph_object, record_object
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, Trace, current_region
-from autoconv.runtime.support.attributes import HEAP, GraphAttributes, held_by
+from autoconv.runtime.support.attributes import HEAP, GraphAttributes, instance_attributes
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.spans import current_place
 
@@ -51,7 +51,7 @@ def make_in_graph(value: object) -> SymbolicObject:
     home = region.trace.owned[id(value)][1]
     if region.journal is None and region.parent is not None and region.is_inside(home) and home.standing is not region:
         raise UnmovedError(value)
-    attributes = held_by(value)
+    attributes = instance_attributes(value)
     for name in filter(lambda name: is_optional(attributes[name]), attributes):
         raise StagingError(
             f"whether a {type(value).__name__} that becomes part of the graph has the attribute {name!r} depends on a "
@@ -115,7 +115,7 @@ def instance_spot(value: object, trace: Trace) -> Location:
 
     def read() -> Any:
         heap = graph_object(value)
-        return tuple(held_by(value).items()) if heap is None else heap
+        return tuple(instance_attributes(value).items()) if heap is None else heap
 
     def write(contents: Any) -> None:
         _restore_attributes(

@@ -29,8 +29,15 @@ from autoconv.operators.values.symbolic_subscript import (
     picks_an_arm,
 )
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN, container_spot, heap_of, items_of, note_container, traced
-from autoconv.runtime.objects.object_conversions import unboxed
+from autoconv.runtime.objects.containers import (
+    PLAIN,
+    container_spot,
+    heap_of,
+    items_of,
+    note_container,
+    trace_container,
+)
+from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, constant_object
 from autoconv.runtime.recording.journal import cells_spots
@@ -93,7 +100,7 @@ def _index_number(index: object, role: str = "item") -> Any:
         return index if number is None else number
     index = index_array(index)
     if type(index) is SymbolicObject:
-        return unboxed(index, _INTEGER, index=role)
+        return unbox(index, _INTEGER, index=role)
     if type(index) is tuple:
         return tuple(map(_index_number, index))
     if type(index) is builtins.slice:
@@ -156,7 +163,7 @@ def _item_of_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
     is_of_one_kind = all(type(item) is kind for item in items)
     if _is_compiled() and is_of_one_kind and kind in _NUMBERS:
         constant = constant_object(x if isinstance(x, (tuple, range)) else items)
-        return unboxed(apply_object("getitem", constant, index), TensorType(weak_dtype(items[0]), (), True))
+        return unbox(apply_object("getitem", constant, index), TensorType(weak_dtype(items[0]), (), True))
     region = current_region()
     if region is not None and region.contract.python_numbers:
         if is_of_one_kind and kind is np.float64:
@@ -375,4 +382,4 @@ def local_cells(read: Any) -> None:
 
 def new(container: object) -> Any:
     """Return a list, dict or set that was just created, tracked during a trace."""
-    return container if current_region() is None else traced(container)
+    return container if current_region() is None else trace_container(container)

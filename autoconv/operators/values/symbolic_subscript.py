@@ -17,7 +17,7 @@ from autoconv.operators.control.variants import raise_if
 from autoconv.operators.regions.layout import made_here
 from autoconv.operators.values.comparisons import eq
 from autoconv.runtime.objects.containers import heap_of
-from autoconv.runtime.objects.object_conversions import unboxed
+from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object
 from autoconv.runtime.support.structure import plain_kind
@@ -52,7 +52,7 @@ def picked_by_object(owner: Sequence[Any], index: Any) -> Any:
     """`picked_item` for an index object, resolved to a position by Python's own subscript."""
     positions = plain_kind(owner)(range(len(owner)))
     result = apply_object("getitem", constant_object(positions), index)
-    return _arms(unboxed(result, TensorType(int64, (), True)), list(owner))
+    return _arms(unbox(result, TensorType(int64, (), True)), list(owner))
 
 
 def picked_value(owner: dict[Any, Any], key: object) -> Any:

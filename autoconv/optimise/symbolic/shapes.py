@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autoconv.graph.dimensions import Quotient, least, plus, product, rounded_down, slice_length, times
+from autoconv.graph.dimensions import Quotient, floor_quotient, least, plus, product, slice_length, times
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.index_spec import INPUT, At, Mask, NewAxis, Rest, Slice, aligned, is_basic
@@ -28,20 +28,20 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
             dimensions += shape[axis : axis + count]
         elif isinstance(entry, Slice):
             given = list(map(sizes.numbers.get, operands))
-            dimensions.append(None if None in given else _sliced(sizes, shape[axis], entry.filled(given)))
+            dimensions.append(None if None in given else _sliced_size(sizes, shape[axis], entry.filled(given)))
         elif isinstance(entry, At) and isinstance(entry.index, int) and isinstance(size := shape[axis], Symbol):
             sizes.need(plus(size, -entry.index - 1) if entry.index >= 0 else plus(size, entry.index))
     if is_basic(spec):
         return tuple(dimensions)
 
     def sliced(size: Dimension, bounds: Sequence[Any]) -> Dimension:
-        return None if INPUT in bounds else _sliced(sizes, size, bounds)
+        return None if INPUT in bounds else _sliced_size(sizes, size, bounds)
 
     types: Any = tuple(value.type for value in inputs[1:])
     return indexed_shape(shape, types, spec, sliced)
 
 
-def _sliced(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
+def _sliced_size(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
     needs: list[Dimension] = []
     result = slice_length(size, bounds, needs)
     for need in needs:
@@ -112,7 +112,7 @@ def _inferred_size(shape: Shape, sizes: Sequence[Dimension]) -> Dimension:
     quotients = [size for size in sizes if isinstance(size, Quotient)]
     others = [size for size in sizes if not isinstance(size, Quotient)]
     total = product((*shape, *(size.divisor for size in quotients)))
-    return rounded_down(total, product((*others, *(size.dividend for size in quotients))))
+    return floor_quotient(total, product((*others, *(size.dividend for size in quotients))))
 
 
 def _reshape_like(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
@@ -237,7 +237,7 @@ def _split(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
         sizes.need(left)
         parts[parts.index(-1)] = left
     elif None in parts:
-        each = rounded_down(shape[axis], len(parts))
+        each = floor_quotient(shape[axis], len(parts))
         sizes.need(plus(times(each, len(parts)), times(shape[axis], -1)))  # the division is exact
         return [(*shape[:axis], each, *shape[axis + 1 :])] * len(parts)
     total: Dimension = 0
@@ -324,7 +324,7 @@ def _windows(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
 
 def _rfft(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     shape = shape_of(inputs[0])
-    return (*shape[:-1], plus(rounded_down(shape[-1], 2), 1)) if shape else None
+    return (*shape[:-1], plus(floor_quotient(shape[-1], 2), 1)) if shape else None
 
 
 def _irfft(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:

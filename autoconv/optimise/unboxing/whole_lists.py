@@ -55,7 +55,7 @@ def makes(kinds: Kinds, node: Node, *items: Kind) -> bool:
     return True
 
 
-def _copied(w: Writer, node: Node, value: Value) -> Value:
+def _copy(w: Writer, node: Node, value: Value) -> Value:
     return w.on_list("slice", node, value, given=_ALL)
 
 
@@ -74,7 +74,7 @@ def _write_copy(w: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     if w.kinds.kind(value) == RANGE:
         return [w.add("typed_list_range", node, *w.parts(value), element=INT)]
-    copy = _copied(w, node, value)
+    copy = _copy(w, node, value)
     if node.attributes.get("function") == "sorted":
         w.run("change", node, copy, element=w.element(value)["element"], method="sort")
     return [copy]
@@ -174,7 +174,7 @@ def _write_sum(w: Writer, node: Node) -> list[Value]:
     first, second = node.inputs
     if w.kinds.kind(first) != LIST:
         return [*write_operator(w, node)]
-    list_ = _copied(w, node, first) if node.attributes["function"] == "add" else w.list(first)[0]
+    list_ = _copy(w, node, first) if node.attributes["function"] == "add" else w.list(first)[0]
     w.run("extend", node, list_, *w.list(second), **w.element(first))
     return [list_]
 

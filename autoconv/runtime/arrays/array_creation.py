@@ -52,17 +52,17 @@ def _check_size(size: SymbolicTensor) -> None:
         raise StagingError("an array is created with a size that is not an int", current_place())
 
 
-def strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
+def trace_strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     """Return the views of the array that `like` makes; NotImplemented where `like` copies or the layout is unknown."""
     layouts = view_layouts(array.type, like)
     if layouts is NotImplemented:
         return NotImplemented
-    return [array if place is None else _strided(array, *place) for place in layouts]
+    return [array if place is None else _strided_view(array, *place) for place in layouts]
 
 
-def _strided(array: SymbolicArray, offset: int, shape: ShapeLike, strides: ShapeLike) -> SymbolicArray:
+def _strided_view(array: SymbolicArray, offset: int, shape: ShapeLike, strides: ShapeLike) -> SymbolicArray:
     node = record_array_op("array_strided", [array._value], offset=offset, shape=shape, strides=strides)
     return SymbolicArray(node.results[0])
 
 
-__all__ = ["new_array", "strided"]
+__all__ = ["new_array", "trace_strided"]

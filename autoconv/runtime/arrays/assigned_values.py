@@ -229,7 +229,7 @@ def _nested(value: Any, dtype: DType) -> Any:
     items = [_item(item, dtype) for item in value]
     if not any(isinstance(as_tensor(item), SymbolicTensor) for item in items):
         return np.asarray([item.numpy() if isinstance(item, EagerTensor) else item for item in items])
-    return stacked(items)
+    return stack_items(items)
 
 
 def _item(item: object, dtype: DType) -> Any:
@@ -251,7 +251,7 @@ def holds_numbers(value: Any) -> bool:
     )
 
 
-def stacked(items: Sequence[Any]) -> Any:
+def stack_items(items: Sequence[Any]) -> Any:
     """Stack numbers and arrays into one array of NumPy's result dtype."""
     known_tensors = [as_tensor(item) for item in items]
     tensors = [EagerTensor(np.asarray(i)) if t is None else t for i, t in zip(items, known_tensors, strict=True)]
@@ -347,5 +347,5 @@ def as_program_error(error: Exception) -> Exception:
 __all__ = [
     "as_program_error", "as_value", "cast_to", "check_broadcast", "check_sizes", "check_types", "element_of",
     "elements", "fits_exactly", "holds_numbers", "is_stored_item_by_item", "loses_imaginary_parts", "may_fit",
-    "number_as", "refuse_warning", "stacked", "to_elements",
+    "number_as", "refuse_warning", "stack_items", "to_elements",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from autoconv.graph.graph import Value
 from autoconv.ops.index_spec import NewAxis, Slice
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.runtime.arrays import complex_parts, symbolic_arrays
-from autoconv.runtime.arrays.array_creation import strided
+from autoconv.runtime.arrays.array_creation import trace_strided
 from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.arrays.methods import attribute_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
@@ -46,7 +46,7 @@ def member(array: SymbolicArray, name: str) -> Any:
     if name == "diagonal":
         return ArrayMember(name, functools.partial(diagonal_of, array))
     if name in _VIEWS:
-        return ArrayMember(name, lambda *args, **kwargs: _viewed(array, name, args, kwargs))
+        return ArrayMember(name, lambda *args, **kwargs: _view(array, name, args, kwargs))
     if name in _OWN:
         return ArrayMember(name, lambda *args, **kwargs: _OWN[name](array, *args, **kwargs))
     if name in ARRAY_MUTATORS or name == "flat":
@@ -54,7 +54,7 @@ def member(array: SymbolicArray, name: str) -> Any:
     result = attribute_of(array.load(), name)
     if not callable(result):
         return result
-    return ArrayMember(name, lambda *args, **kwargs: fresh(result(*map(_loaded, args), **kwargs)))
+    return ArrayMember(name, lambda *args, **kwargs: fresh(result(*map(_load, args), **kwargs)))
 
 
 class ArrayMember(BoundSymbolicMethod):
@@ -72,7 +72,7 @@ class ArrayMember(BoundSymbolicMethod):
 
 def view_of(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     """Return the single view that `like` makes, static or not; raise StagingError where `like` copies."""
-    views = strided(array, like)
+    views = trace_strided(array, like)
     if views is NotImplemented:
         if array.ndim:
             views = _by_order(array, like)
@@ -143,14 +143,14 @@ def _refuse_attribute(array: SymbolicArray, name: str) -> Any:
     raise StagingError(f"the attribute {name!r} of an array is read", current_place())
 
 
-def _viewed(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _view(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     arrays = [tensor for value in _flat(args) if isinstance(tensor := as_tensor(value), SymbolicTensor)]
     if arrays:
         current_contract().specialise(*arrays)
         raise StagingError(f"the method {name!r} of an array is given a value known only at run time", current_place())
     if name in _ALWAYS_VIEWS:
         return view_of(array, lambda x: _call_method(x, name, args, kwargs))
-    tensor = strided(array, lambda x: _call_method(x, name, args, kwargs))
+    tensor = trace_strided(array, lambda x: _call_method(x, name, args, kwargs))
     if tensor is not NotImplemented:
         return tensor[0]
     if None in array.type.shape or None in array.type.strides or kwargs or array.type.dtype.is_complex:
@@ -171,7 +171,7 @@ def _flat(values: Any) -> list[Any]:
     return [part for value in values for part in (_flat(value) if isinstance(value, (tuple, list)) else [value])]
 
 
-def _loaded(value: object) -> Any:
+def _load(value: object) -> Any:
     return value.load() if type(value) is SymbolicArray else value
 
 

@@ -28,7 +28,7 @@ from autoconv.runtime.arrays.method_arguments import (
     refuse_options,
     result_dtype,
 )
-from autoconv.runtime.objects.containers import traced
+from autoconv.runtime.objects.containers import trace_container
 from autoconv.runtime.objects.number_methods import number_attribute
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.numpy_protocol import implementation
@@ -103,7 +103,7 @@ def _gives_scalar(node: Any) -> bool:
 # ---- reductions
 
 
-def _reduced(name: str, x: SymbolicTensor, axis: AxisLike, keepdims: bool, **options: Any) -> Any:
+def _reduce(name: str, x: SymbolicTensor, axis: AxisLike, keepdims: bool, **options: Any) -> Any:
     keeps = flag_argument(name, keepdims)
     if keeps and not is_scalar(x, name):
         options["keepdims"] = True
@@ -116,7 +116,7 @@ def _total(name: str) -> Callable[..., Any]:
     ) -> Any:
         refuse_options(name, out=out, **other)
         result_dtype = dtype_argument(name, dtype)
-        return _reduced(name, x, axis, keepdims, **({} if result_dtype is None else {"dtype": result_dtype}))
+        return _reduce(name, x, axis, keepdims, **({} if result_dtype is None else {"dtype": result_dtype}))
 
     return run
 
@@ -124,7 +124,7 @@ def _total(name: str) -> Callable[..., Any]:
 def _choice(name: str) -> Callable[..., Any]:
     def run(x: Any, axis: Any = None, out: OutLike | None = None, keepdims: Any = False, **other: Any) -> Any:
         refuse_options(name, out=out, **other)
-        return _reduced(name, x, axis, keepdims)
+        return _reduce(name, x, axis, keepdims)
 
     return run
 
@@ -137,7 +137,7 @@ def _variance_method(name: str) -> Callable[..., Any]:
         refuse_options(name, out=out, dtype=dtype, **other)
         if type(ddof) not in (int, float):
             refuse_method(name, "is given ddof known only at run time")
-        return _reduced(name, x, axis, keepdims, **({"ddof": ddof} if ddof else {}))
+        return _reduce(name, x, axis, keepdims, **({"ddof": ddof} if ddof else {}))
 
     return run
 
@@ -252,7 +252,7 @@ def _without_dimensions(x: SymbolicTensor) -> Any:
 # ---- copies
 
 
-def _copied(x: SymbolicTensor, how: str, dtype: DType | None = None) -> Any:
+def _record_copy(x: SymbolicTensor, how: str, dtype: DType | None = None) -> Any:
     """Record a copy, numbered so that common-subexpression elimination keeps two copies apart."""
     region, number = current_region(), 0
     while region is not None:
@@ -264,11 +264,11 @@ def _copied(x: SymbolicTensor, how: str, dtype: DType | None = None) -> Any:
 def _copy(x: SymbolicTensor, order: str = "C") -> Any:
     if order != "C":
         refuse_method("copy", f"is given order {order!r}")
-    return x if is_scalar(x, "copy") else _copied(x, "copy")
+    return x if is_scalar(x, "copy") else _record_copy(x, "copy")
 
 
 def _flatten(x: SymbolicTensor, order: str = "C") -> Any:
-    return _copied(x, "flatten") if order == "C" else refuse_method("flatten", f"is given order {order!r}")
+    return _record_copy(x, "flatten") if order == "C" else refuse_method("flatten", f"is given order {order!r}")
 
 
 def _astype(x: SymbolicTensor, dtype: DTypeLike, **other: Any) -> Any:
@@ -277,7 +277,7 @@ def _astype(x: SymbolicTensor, dtype: DTypeLike, **other: Any) -> Any:
     if result_dtype is None or (x.dtype.is_complex and not result_dtype.is_complex):
         refuse_method("astype", f"makes {dtype} of {x.dtype.name}")
     is_scalar(x, "astype")
-    return _copied(x, "astype", result_dtype)
+    return _record_copy(x, "astype", result_dtype)
 
 
 # ---- conversion to Python's values
@@ -307,7 +307,7 @@ def _tolist(x: SymbolicTensor) -> Any:
 def _nested(x: object, shape: tuple[Any, ...]) -> Any:
     if not shape:
         return as_number("tolist", x)
-    return traced([_nested(binary_dispatch.get_item(x, row), shape[1:]) for row in range(shape[0])])
+    return trace_container([_nested(binary_dispatch.get_item(x, row), shape[1:]) for row in range(shape[0])])
 
 
 # ---- products

@@ -91,12 +91,12 @@ class SymbolicArray(TensorMethods):
         return NotImplemented
 
     def __array_ufunc__(self, function: Callable[..., Any], method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return fresh(getattr(function, method)(*map(_loaded, inputs), **kwargs))
+        return fresh(getattr(function, method)(*map(_load, inputs), **kwargs))
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        return fresh(function(*map(_loaded, args), **{key: _loaded(value) for key, value in kwargs.items()}))
+        return fresh(function(*map(_load, args), **{key: _load(value) for key, value in kwargs.items()}))
 
     def __autoconv_box__(self) -> SymbolicObject:
         return SymbolicObject(record_array_op("array_object", [self._value]).results[0])
@@ -276,17 +276,17 @@ class SymbolicArray(TensorMethods):
         """Apply an in-place operator such as `self += other`, with NumPy's "same_kind" cast of the result."""
         op = _BINARY[name]
         self._about_to_change("output array")
-        check_broadcast(op, (self.load(), _loaded(other)), self.known_shape, self.dtype)
-        operand = as_tensor(_loaded(other))
+        check_broadcast(op, (self.load(), _load(other)), self.known_shape, self.dtype)
+        operand = as_tensor(_load(other))
         if op != "matmul" and operand is not None and not is_sure_to_fit(self.known_shape, operand.type.shape):
-            check_types(op, (self.load(), _loaded(other)), self.dtype)
+            check_types(op, (self.load(), _load(other)), self.dtype)
             record_array_op("numpy_shapes", [self._value, value_of(operand)], how=UPDATE)
-        result = binary_dispatch.binary(op, self.load(), _loaded(other))
+        result = binary_dispatch.binary(op, self.load(), _load(other))
         if result is NotImplemented:
             _refuse_foreign((other,))
         dtype, shape = result.type.dtype, result.type.shape
         if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
-            check_types(op, (self.load(), _loaded(other)), self.dtype)
+            check_types(op, (self.load(), _load(other)), self.dtype)
         if shape is None or not fits_exactly(self.known_shape, shape):
             words = f"{shape_words(self.known_shape)} doesn't match the broadcast shape {shape_words(shape)}"
             raise as_program_error(ValueError(f"non-broadcastable output operand with shape {words}"))
@@ -354,14 +354,14 @@ def value_of(value: object) -> Value:
     return region.lift(dispatch.graph_value(region, value))
 
 
-def _loaded(value: object) -> Any:
+def _load(value: object) -> Any:
     return value.load() if type(value) is SymbolicArray else value
 
 
 def _indices(index: object) -> Any:
     if type(index) is tuple:
-        return tuple(map(_loaded, index))
-    return _loaded(index)
+        return tuple(map(_load, index))
+    return _load(index)
 
 
 def _refuse(how: str) -> NoReturn:

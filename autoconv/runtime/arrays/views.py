@@ -20,7 +20,7 @@ def view_layouts(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
     """
     if None in type_.shape or None in type_.strides:
         return NotImplemented
-    array = _laid_out(type_)
+    array = _placeholder_array(type_)
     found = like(array)
     views = found if isinstance(found, (list, tuple)) else [found]
     if not all(isinstance(view, np.ndarray) and _looks_at(view, array) for view in views):
@@ -29,7 +29,7 @@ def view_layouts(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
     return [None if view is array else (_address(view) - start, view.shape, view.strides) for view in views]
 
 
-def _laid_out(type_: ArrayType) -> np.ndarray:
+def _placeholder_array(type_: ArrayType) -> np.ndarray:
     """Return an array of the type's shape and strides, over memory that is never read or written."""
     pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
     low = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)

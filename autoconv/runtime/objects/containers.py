@@ -16,7 +16,7 @@ from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.set_order import insertion_order
 from autoconv.runtime.objects.symbol_search import holds_created_objects
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, as_object, build_object
-from autoconv.runtime.recording.handler_stores import paused
+from autoconv.runtime.recording.handler_stores import pause_stores
 from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -93,7 +93,7 @@ class TracedList(list, Traced):  # type: ignore[type-arg]
 
     def __radd__(self, other: object) -> Any:
         """Concatenate a plain list and this one; Python's own method would see a moved list as empty."""
-        return traced(list(other)) + self if isinstance(other, list) else NotImplemented
+        return trace_container(list(other)) + self if isinstance(other, list) else NotImplemented
 
     def __autoconv_stacked__(self) -> Any:
         """Stack the items into one tensor, where their number is symbolic; else return None."""
@@ -141,26 +141,26 @@ def _in_order(elements: set[Any], **preferred: bool) -> Any:
 
 
 KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
-PLAIN: dict[type, type] = {traced: plain for plain, traced in KINDS.items()}
+PLAIN: dict[type, type] = {trace_container: plain for plain, trace_container in KINDS.items()}
 for _traced, _plain in PLAIN.items():
     _traced.__autoconv_plain__ = _plain  # type: ignore[attr-defined]
     _traced.__name__ = _plain.__name__  # the name in Python's error messages
 
 
-def traced(container: object) -> Any:
+def trace_container(container: object) -> Any:
     """Wrap a newly made list, dict or set as a traced container; return other values as they are."""
     kind = KINDS.get(type(container))
     return container if kind is None else kind(container)
 
 
 def traced_result(container: object, references: int = 0) -> Any:
-    """Wrap the result of a call as `traced` does, if the call allocated it.
+    """Wrap the result of a call as `trace_container` does, if the call allocated it.
 
     The call has to be written as the argument itself. `references` counts the attributes that refer to the result of
     a new container; one with more references existed before, and is returned as it is.
     """
     return (
-        traced(container)
+        trace_container(container)
         if type(container) in KINDS and sys.getrefcount(container) <= _OF_A_CALL + references
         else container
     )
@@ -259,7 +259,7 @@ def materialise(container: Any) -> SymbolicObject:
     else:
         items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
     # The listeners would move the container themselves, to store it.
-    with paused(region.trace.stores if region is not None else ()):
+    with pause_stores(region.trace.stores if region is not None else ()):
         if type(items) is frozenset and not holds_created_objects(container):
             heap = apply_object("set", items)
         else:
@@ -347,4 +347,13 @@ def note_container(container: object) -> None:
     journal.note(container_spot(container))
 
 
-__all__ = ["PLAIN", "Traced", "container_spot", "contents", "heap_of", "materialise", "note_container", "traced"]
+__all__ = [
+    "PLAIN",
+    "Traced",
+    "container_spot",
+    "contents",
+    "heap_of",
+    "materialise",
+    "note_container",
+    "trace_container",
+]

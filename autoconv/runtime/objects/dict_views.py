@@ -70,7 +70,7 @@ class DictView:
     __hash__ = object.__hash__
 
 
-def _applied(name: str, x: object, y: object) -> Any:
+def _apply(name: str, x: object, y: object) -> Any:
     """Apply an operator to two operands, at least one of them a view.
 
     Python's own operator would read the other operand's storage directly, which is empty for a dict in the graph.
@@ -82,16 +82,16 @@ def _applied(name: str, x: object, y: object) -> Any:
 
 
 def _operator(name: str) -> Any:
-    return lambda self, other: _applied(name, self, other)
+    return lambda self, other: _apply(name, self, other)
 
 
-def _reflected(name: str) -> Any:
-    return lambda self, other: _applied(name, other, self)
+def _reflect(name: str) -> Any:
+    return lambda self, other: _apply(name, other, self)
 
 
 for _name in ("and", "or", "xor", "sub", *(one.name for one in COMPARISONS)):
     setattr(DictView, f"__{_name}__", _operator(_name))
 for _name in ("and", "or", "xor", "sub"):
-    setattr(DictView, f"__r{_name}__", _reflected(_name))
+    setattr(DictView, f"__r{_name}__", _reflect(_name))
 
 __all__ = ["VIEWS", "DictView"]

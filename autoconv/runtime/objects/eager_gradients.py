@@ -28,13 +28,13 @@ def eager_gradients(
         cotangents_of_results = [cotangents.get(id(result)) for result in entry.results]
         if all(ct is None for ct in cotangents_of_results):
             continue
-        for value, cotangent in zip(entry.inputs, _pulled(entry, cotangents_of_results), strict=True):
+        for value, cotangent in zip(entry.inputs, _pull_back(entry, cotangents_of_results), strict=True):
             if cotangent is not None and recorder.follows(value):
                 _accumulate(cotangents, value, cotangent)
     return [cotangents.get(id(source)) for source in sources]
 
 
-def _pulled(entry: tape_recorders.Entry, cotangents: Sequence[Any]) -> Sequence[Any]:
+def _pull_back(entry: tape_recorders.Entry, cotangents: Sequence[Any]) -> Sequence[Any]:
     if entry.name == "read_variable":
         return cotangents
     dense = [_dense(ct, result) for ct, result in zip(cotangents, entry.results, strict=True)]

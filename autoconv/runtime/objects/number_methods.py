@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.types import TensorType
-from autoconv.runtime.objects.object_conversions import unboxed
+from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
@@ -67,7 +67,7 @@ class NumberMethod(BoundSymbolicMethod):
         operands = [self.owner, *args, *kwargs.values()]
         result = record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
         type_ = _RESULTS.get(self.name)
-        return result if type_ is None else unboxed(result, type_)
+        return result if type_ is None else unbox(result, type_)
 
 
 def _as_number(x: SymbolicTensor) -> Any:

@@ -9,7 +9,7 @@ from autoconv.runtime.objects.symbolic_objects import SymbolicObject, record_obj
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def unboxed(value: object, type_: TensorType, **options: Any) -> SymbolicTensor:
+def unbox(value: object, type_: TensorType, **options: Any) -> SymbolicTensor:
     """Unbox an object that is known to be a number or an array of the type."""
     return record_object("object_unbox", [value], type=type_, **options)
 

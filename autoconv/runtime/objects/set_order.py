@@ -25,14 +25,14 @@ def insertion_order(elements: set[Any], *, one_by_one: bool = False) -> list[Any
         copied = frozenset(elements)
         if _iterates_as(set(copied), order, size):
             return copied
-    result: list[Any] | None = _searched(order, size, set)
+    result: list[Any] | None = _search_order(order, size, set)
     if result is not None:
         return result
-    result = _searched(order, size, lambda tried: set(frozenset(tried)))
+    result = _search_order(order, size, lambda tried: set(frozenset(tried)))
     return None if result is None else frozenset(result)
 
 
-def _searched(order: list[Any], size: int, make: Callable[[list[Any]], set[Any]]) -> list[Any] | None:
+def _search_order(order: list[Any], size: int, make: Callable[[list[Any]], set[Any]]) -> list[Any] | None:
     """Search for an order of insertion that gives the order of iteration.
 
     An element that comes too early took the place of the one expected there, which is inserted before it in the next

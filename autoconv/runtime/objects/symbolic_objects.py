@@ -212,7 +212,7 @@ def record_raw(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     assert region is not None
     inputs = [region.lift(box(operand).value_in_graph) for operand in operands]
     region.trace.identifies |= compares_identity(op, inputs, attributes)
-    results = [_wrapped(value) for value in region.record(op, inputs, attributes).results]
+    results = [_wrap(value) for value in region.record(op, inputs, attributes).results]
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -336,7 +336,7 @@ def _boxed_tensor(value: object, region: Region) -> SymbolicObject:
     )
 
 
-def _wrapped(value: Value) -> Any:
+def _wrap(value: Value) -> Any:
     return SymbolicObject(value) if isinstance(value.type, ObjectType) else SymbolicTensor(value)
 
 
@@ -348,7 +348,7 @@ def _binary(function: str) -> Callable[[Any, Any], Any]:
     return lambda self, other: apply_object(function, self, other)
 
 
-def _reflected(function: str) -> Callable[[Any, Any], Any]:
+def _reflect(function: str) -> Callable[[Any, Any], Any]:
     """Apply an operator with the operands in source order; `+=` and the like keep their own error messages."""
     if function == "divmod":
         return lambda self, other: apply_object(function, other, self)
@@ -373,7 +373,7 @@ def _comparison(name: str) -> Callable[[Any, Any], Any]:
 
 for _name in (*(one.name for one in BINARY), "divmod"):
     setattr(SymbolicObject, f"__{_name}__", _binary(_name))
-    setattr(SymbolicObject, f"__r{_name}__", _reflected(_name))
+    setattr(SymbolicObject, f"__r{_name}__", _reflect(_name))
     if _name != "divmod":
         setattr(SymbolicObject, f"__i{_name}__", _binary(f"i{_name}"))
 for _name in (one.name for one in COMPARISONS):

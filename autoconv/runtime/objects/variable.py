@@ -286,7 +286,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by value: the loaded object is another variable, with the present value."""
         state = {name: value for name, value in self.__dict__.items() if name != "_storage"}
-        return _restored, (self._storage.value, self._storage.shape, self._storage.name, state)
+        return _restore, (self._storage.value, self._storage.shape, self._storage.name, state)
 
     def __deepcopy__(self, memo: object) -> Variable:
         return Variable(self._storage.value.copy(), self._trainable, name=self._storage.name)
@@ -313,7 +313,7 @@ def stands_for(value: Any) -> Any:
     return value if tensor is None else tensor
 
 
-def _restored(value: np.ndarray, shape: Shape, name: str, state: dict[str, Any]) -> Variable:
+def _restore(value: np.ndarray, shape: Shape, name: str, state: dict[str, Any]) -> Variable:
     storage = Storage(value, shape, name)
     variable = Variable.__new__(Variable)
     variable.__dict__.update(state, _storage=storage)

@@ -27,20 +27,20 @@ class Handler:
 _HANDLERS: dict[Function, list[Handler]] = {}
 
 
-def unwrapped(function: Function) -> Function:
+def unwrap(function: Function) -> Function:
     """Return a public function without its wrapper."""
     return getattr(function, "__wrapped__", function)  # type: ignore[no-any-return]
 
 
 def register(function: Function, handler: Handler) -> None:
-    _HANDLERS.setdefault(unwrapped(function), []).insert(0, handler)
+    _HANDLERS.setdefault(unwrap(function), []).insert(0, handler)
 
 
 def unregister(run: Function) -> None:
     """Remove the handlers that run this function; raises ValueError where there is none."""
     count = 0
     for handlers in _HANDLERS.values():
-        remaining = [handler for handler in handlers if run not in (handler.run, unwrapped(handler.run))]
+        remaining = [handler for handler in handlers if run not in (handler.run, unwrap(handler.run))]
         count += len(handlers) - len(remaining)
         handlers[:] = remaining
     if not count:
@@ -66,13 +66,13 @@ def handles_each(functions: Iterable[Function], kind: type) -> Callable[[Functio
 
     def add(run: Function) -> Function:
         for function in functions:
-            handles(function, kind=kind)(_bound(run, function))
+            handles(function, kind=kind)(_bind(run, function))
         return run
 
     return add
 
 
-def _bound(run: Function, function: Function) -> Function:
+def _bind(run: Function, function: Function) -> Function:
     def bound(*args: object, **kwargs: object) -> Any:
         return run(function, *args, **kwargs)
 

@@ -103,7 +103,7 @@ class Stores:
 
 
 @contextmanager
-def paused(every: Sequence[HandlerStores]) -> Iterator[None]:
+def pause_stores(every: Sequence[HandlerStores]) -> Iterator[None]:
     """Suspend these stores inside the block."""
     before = [stores.is_suspended for stores in every]
     for stores in every:

@@ -14,7 +14,7 @@ from inspect import getattr_static
 from types import FunctionType
 from typing import Any
 
-from autoconv.runtime.support.attributes import GraphAttributes, dict_of, held_by
+from autoconv.runtime.support.attributes import GraphAttributes, dict_of, instance_attributes
 
 
 class Missing:
@@ -115,9 +115,9 @@ def _is_inherited(spot: Location) -> bool:
 
 def attribute_spot(owner: object, name: str, home: object = None) -> Location:
     def read() -> Any:
-        if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in held_by(owner):
-            return held_by(owner)[name]
-        if _is_computed(getattr_static(type(owner), name, None)) and name not in held_by(owner):
+        if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in instance_attributes(owner):
+            return instance_attributes(owner)[name]
+        if _is_computed(getattr_static(type(owner), name, None)) and name not in instance_attributes(owner):
             return MISSING
         if type(getattr(owner, "__dict__", None)) is GraphAttributes:
             return MISSING  # deleted before the object moved into the graph
@@ -127,7 +127,7 @@ def attribute_spot(owner: object, name: str, home: object = None) -> Location:
 
     def write(value: object) -> None:
         if value is MISSING:
-            if name in held_by(owner) or getattr_static(owner, name, MISSING) is not MISSING:
+            if name in instance_attributes(owner) or getattr_static(owner, name, MISSING) is not MISSING:
                 _past_methods(owner, "__delattr__")(owner, name)
         else:
             _past_methods(owner, "__setattr__")(owner, name, value)

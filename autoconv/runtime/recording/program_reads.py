@@ -30,7 +30,7 @@ class _Question(threading.local):
 _ASKED = _Question()
 
 
-def asked_by_program(value: object, name: str) -> Any:
+def read_for_program(value: object, name: str) -> Any:
     """Read `value.name` on behalf of the program."""
     before, _ASKED.by_program = _ASKED.by_program, True
     try:
@@ -49,4 +49,4 @@ def refuse_tensor_attribute(type_: TensorType, name: str, frame: Any) -> None:
         raise error
 
 
-__all__ = ["asked_by_program", "is_of_program", "is_read_as_array", "refuse_tensor_attribute"]
+__all__ = ["read_for_program", "is_of_program", "is_read_as_array", "refuse_tensor_attribute"]

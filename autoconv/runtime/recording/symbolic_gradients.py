@@ -45,7 +45,7 @@ def symbolic_gradients(
     return [cotangents.get(source) for source in sources]
 
 
-def connected(region: Region, sources: Sequence[Value], within: Within) -> set[Value]:
+def connected_values(region: Region, sources: Sequence[Value], within: Within) -> set[Value]:
     """Return the values that depend on one of the sources, sources included.
 
     Raises StagingError if one of them is stored in an array in memory.

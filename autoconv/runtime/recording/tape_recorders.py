@@ -133,7 +133,7 @@ def stop(recorder: Recorder) -> None:
 
 
 @contextmanager
-def paused(*recorders: Recorder) -> Iterator[None]:
+def pause_recorders(*recorders: Recorder) -> Iterator[None]:
     """Suspend these recorders (all, if none is given) inside the block."""
     before = _ACTIVE.recorders
     _ACTIVE.recorders = tuple(r for r in before if recorders and r not in recorders)
@@ -220,4 +220,4 @@ def add(first: Any, second: Any) -> Any:
     return (BUILDER.list_add if isinstance(first.type, ListType) else BUILDER.add)(first, second)
 
 
-__all__ = ["BUILDER", "Entry", "Recorder", "active", "follows", "note", "note_op", "paused", "start", "stop"]
+__all__ = ["BUILDER", "Entry", "Recorder", "active", "follows", "note", "note_op", "pause_recorders", "start", "stop"]

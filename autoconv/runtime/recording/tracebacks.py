@@ -37,10 +37,10 @@ def hide(error: BaseException) -> None:
     Errors during a trace are left alone: they are presented where the trace was started.
     """
     if current_region() is None:
-        error.__traceback__ = _chained(_users(error.__traceback__))
+        error.__traceback__ = _chain(_users(error.__traceback__))
 
 
-def presented(function: Callable[..., Any]) -> Any:
+def present_errors(function: Callable[..., Any]) -> Any:
     """Wrap `function` so that its errors are presented, and composite tensors are left to the function's handlers."""
 
     @functools.wraps(function)
@@ -95,7 +95,7 @@ _PRESENTED: dict[Callable[..., Any], Any] = {}
 
 
 def present_functions(names: dict[str, Any]) -> None:
-    """Wrap the public functions of this package among `names` with `presented`; one function gets one wrapper.
+    """Wrap the public functions of this package among `names` with `present_errors`; one function gets one wrapper.
 
     `names` are those of a module. The wrapper is pickled by its name in the first module that has it, and shows the
     function's signature to those who do not follow `__wrapped__`.
@@ -116,7 +116,7 @@ def _with_name(function: Callable[..., Any], module: str, name: str) -> Any:
 
 
 def presented_methods(cls: Class) -> Class:
-    """Wrap the public methods of the class with `presented`."""
+    """Wrap the public methods of the class with `present_errors`."""
     for name, value in vars(cls).copy().items():
         if isinstance(value, FunctionType) and not name.startswith("_"):
             setattr(cls, name, _present_once(value))
@@ -124,7 +124,7 @@ def presented_methods(cls: Class) -> Class:
 
 
 def _present_once(function: Callable[..., Any]) -> Any:
-    return function if getattr(function, "__autoconv_presented__", False) else presented(function)
+    return function if getattr(function, "__autoconv_presented__", False) else present_errors(function)
 
 
 def at_definition(error: BaseException, function: Callable[..., Any]) -> BaseException:
@@ -155,12 +155,12 @@ _DEFINITION = re.compile(r"\s*(async\s+)?def\b|.*\blambda\b")
 
 def _present(error: BaseException) -> None:
     is_own = _from_package(error.__traceback__)
-    entries = [entry for span in reversed(_recorded_at(error)) for entry in _entries_of(span)]
+    entries = [entry for span in reversed(_take_spans(error)) for entry in _entries_of(span)]
     entries += _users(error.__traceback__)
     if isinstance(error, AutoconvError) and error.place is None and entries:
         last = span_of([(entries[-1].tb_frame.f_code, entries[-1].tb_lasti)])
         error.place = place_of(last) if last is not None else None
-    error.__traceback__ = _chained(entries)
+    error.__traceback__ = _chain(entries)
     if current_region() is None:
         _remove_marks(error)
     elif is_own:
@@ -180,12 +180,12 @@ def _from_package(trace: TracebackType | None) -> bool:
     return trace is not None and is_own_file(trace.tb_frame.f_code.co_filename)
 
 
-def raised_by_us(error: BaseException) -> bool:
+def is_our_error(error: BaseException) -> bool:
     """Return whether this package raised the error; `present` records it, as it removes the frames."""
     return "_autoconv_raised_by_us" in error.__dict__ or _from_package(error.__traceback__)
 
 
-def _recorded_at(error: BaseException) -> list[Span]:
+def _take_spans(error: BaseException) -> list[Span]:
     """Remove and return the spans that a backend attached to the error, innermost first; each is presented once."""
     spans: list[Span] = error.__dict__.pop("_autoconv_spans", [])
     return spans
@@ -207,7 +207,7 @@ def _users(trace: TracebackType | None) -> list[TracebackType]:
     return entries
 
 
-def _chained(entries: list[TracebackType]) -> TracebackType | None:
+def _chain(entries: list[TracebackType]) -> TracebackType | None:
     result: TracebackType | None = None
     for entry in reversed(entries):
         result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)

@@ -21,7 +21,7 @@ def out_of_scope(value: Value, graph: Graph | None = None) -> str:
     here = "here, where ops run at once" if graph is None else _scope(graph)
     return (
         f"{_as_printed(value)} is out of scope and cannot be used here. "
-        f"Use return values, explicit Python locals or autoconv collections to access it.{defined_at(value)}"
+        f"Use return values, explicit Python locals or autoconv collections to access it.{definition_text(value)}"
         f"The tensor cannot be accessed from {here}, because it was defined in {_scope(value.graph)}, "
         "which is out of scope."
     )
@@ -36,7 +36,7 @@ def _as_printed(value: Value) -> str:
     return f"<autoconv.Tensor '{value.full_name}' shape={sizes} dtype={value.type.dtype.name}>"
 
 
-def defined_at(value: Value) -> str:
+def definition_text(value: Value) -> str:
     """Return a paragraph with the source line that defines a value; a blank where it is unknown."""
     span = value.node.span if value.node is not None else None
     if span is None:

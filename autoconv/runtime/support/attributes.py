@@ -17,7 +17,7 @@ HEAP = "__autoconv_heap__"
 class GraphAttributes(dict[str, Any]):
     """The `__dict__` of an object that is part of the graph: each use of it raises StagingError.
 
-    Reads and writes of single attributes bypass it, as does `held_by`.
+    Reads and writes of single attributes bypass it, as does `instance_attributes`.
     """
 
     __slots__ = ()
@@ -39,15 +39,15 @@ def is_in_graph(value: object) -> bool:
     return type(dict_of(value)) is GraphAttributes
 
 
-def held_by(value: object) -> dict[str, Any]:
+def instance_attributes(value: object) -> dict[str, Any]:
     """Return the instance attributes, without those of the class, as a new dict."""
     attributes = dict_of(value)
     return dict(dict.items(attributes)) if isinstance(attributes, dict) else {}
 
 
 def attributes_of(value: object) -> dict[str, Any]:
-    """Return the instance attributes as `held_by` does, with those held in slots."""
-    result = held_by(value)
+    """Return the instance attributes as `instance_attributes` does, with those held in slots."""
+    result = instance_attributes(value)
     for name, slot in slots_of(type(value)):
         with contextlib.suppress(AttributeError):  # the slot is empty
             result[name] = slot.__get__(value)
@@ -84,7 +84,7 @@ def slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
 _SLOTS: weakref.WeakKeyDictionary[type, tuple[tuple[str, Any], ...]] = weakref.WeakKeyDictionary()
 
 
-def _refused(*_: Any, **__: Any) -> Any:
+def _refuse(*_: Any, **__: Any) -> Any:
     raise StagingError(
         "the __dict__ of an object is used that is in a list, dict or name known only at run time",
         current_place(), "the attributes by their names",
@@ -96,4 +96,4 @@ for _name in (
     "clear copy get items keys pop popitem setdefault update values",
 ):
     for _one in _name.split():
-        setattr(GraphAttributes, f"__{_one}__" if _name.startswith("contains") else _one, _refused)
+        setattr(GraphAttributes, f"__{_one}__" if _name.startswith("contains") else _one, _refuse)

@@ -17,14 +17,14 @@ from autoconv.config import SETTINGS
 _LOGGER = logging.getLogger("autoconv")
 
 
-def wanted(kind: str) -> bool:
+def is_logged(kind: str) -> bool:
     """Return whether AUTOCONV_LOGS contains the kind."""
     return kind in SETTINGS.logs
 
 
 def log(kind: str, text: str) -> None:
     """Write the text if its kind is enabled, each line marked with the kind."""
-    if wanted(kind):
+    if is_logged(kind):
         sys.stderr.write("".join(f"[autoconv {kind}] {line}\n" for line in text.splitlines()))
 
 

@@ -118,7 +118,7 @@ def as_tensor(value: object) -> Tensor | None:
     kind = type(value)
     reader = getattr(kind, "__autoconv_tensor__", None) or getattr(kind, "__tf_tensor__", None)
     if reader is None and _CONVERSIONS:
-        return _converted(value)
+        return _convert(value)
     return reader(value) if reader is not None else None
 
 
@@ -149,7 +149,7 @@ def register_tensor_conversion_function(
     _CONVERSIONS.sort(key=lambda entry: entry[0])
 
 
-def _converted(value: object) -> Tensor | None:
+def _convert(value: object) -> Tensor | None:
     for _, kinds, convert in _CONVERSIONS:
         if isinstance(value, kinds):
             converted = convert(value, dtype=None, name=None, as_ref=False)
@@ -176,7 +176,7 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
     if isinstance(value, SymbolicTensor):
         raise TypeError(f"{value!r} has a value only at run time; it cannot become a constant.")
     if is_composite(value):
-        raise _unsupported(value)
+        raise _unsupported_error(value)
     if isinstance(value, (list, tuple, TensorShape)):
         value = _plain_nested(value)
     if isinstance(value, (np.ndarray, np.generic)) or _has_array_protocol(value):
@@ -196,7 +196,7 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
             raise TypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype.name}")
         return array
     if array.dtype == object:
-        raise _unsupported(value)
+        raise _unsupported_error(value)
     inferred = _inferred_dtype(array, value)
     if dtype is None:
         return array.astype(inferred.numpy)
@@ -207,7 +207,7 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
     return _cast_array(array, dtype)
 
 
-def _unsupported(value: object) -> ValueError:
+def _unsupported_error(value: object) -> ValueError:
     return ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
 
 

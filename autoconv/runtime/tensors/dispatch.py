@@ -343,7 +343,7 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
             native_eager.run(op, arrays, attributes) if op.traits.native_eagerly else op.kernel(*arrays, **attributes)
         )
     except ValueError as error:
-        raise _located(error, op) from None
+        raise _locate(error, op) from None
     weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
     if not weak and any(isinstance(v, EagerTensor) and v._weak for v in values):
         types = op.result_types([type_of_operand(v) for v in values], attributes)
@@ -352,11 +352,11 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
         flags = [weak] * (len(results) if isinstance(results, tuple) else 1)
     kind = ArrayTensor if any(type(v) is ArrayTensor for v in values) else EagerTensor
     if isinstance(results, tuple):
-        return tuple(_wrapped(result, is_weak, kind) for result, is_weak in zip(results, flags, strict=True))
-    return _wrapped(results, flags[0], kind)
+        return tuple(_wrap(result, is_weak, kind) for result, is_weak in zip(results, flags, strict=True))
+    return _wrap(results, flags[0], kind)
 
 
-def _located(error: ValueError, op: Op) -> ValueError:
+def _locate(error: ValueError, op: Op) -> ValueError:
     """Return the error of a kernel as InvalidArgumentError, with the place in the program and the op's name."""
     if not isinstance(error, InvalidArgumentError):
         if isinstance(error, AutoconvError) or not op.graphdef:
@@ -368,5 +368,5 @@ def _located(error: ValueError, op: Op) -> ValueError:
     return error
 
 
-def _wrapped(result: Any, is_weak: bool, kind: type[EagerTensor]) -> Any:
+def _wrap(result: Any, is_weak: bool, kind: type[EagerTensor]) -> Any:
     return kind(result, is_weak) if isinstance(result, (np.ndarray, np.generic)) else result

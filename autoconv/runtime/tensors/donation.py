@@ -9,7 +9,7 @@ from autoconv.errors import DonatedTensorError
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 
-def give_away(leaves: Iterable[Any], function: str) -> None:
+def donate(leaves: Iterable[Any], function: str) -> None:
     """Invalidate the tensors among the leaves: each later use of one raises."""
     for leaf in leaves:
         if type(leaf) is EagerTensor:

@@ -35,18 +35,18 @@ def is_numpy_behaviour_enabled() -> bool:
 
 def call_with_followed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function; arrays among the arguments that a tape follows become the tensors that stand for them."""
-    arguments = _followed((args, kwargs)) if active() else None
+    arguments = _replace_followed((args, kwargs)) if active() else None
     return function(*args, **kwargs) if arguments is None else function(*arguments[0], **arguments[1])
 
 
-def _followed(value: Any) -> Any:
+def _replace_followed(value: Any) -> Any:
     """Return the value with tensors in place of followed arrays in tuples, lists and dicts; None if it has none."""
     if isinstance(value, np.ndarray):
         return tensor_for(value)
     if type(value) not in (tuple, list, dict):
         return None
     parts = list(value.values()) if isinstance(value, dict) else list(value)
-    found = list(map(_followed, parts))
+    found = list(map(_replace_followed, parts))
     if all(one is None for one in found):
         return None
     parts = [part if one is None else one for part, one in zip(parts, found, strict=True)]

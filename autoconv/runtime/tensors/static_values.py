@@ -66,7 +66,7 @@ def computed_value(value: Value) -> Any:
     """Return the array of a graph value that depends on constants and known shapes alone; None for others."""
     node = value.node
     if node is None:
-        outer = _captured(value)
+        outer = _outer_value(value)
         return None if outer is None else computed_value(outer)
     if node.op.kernel is None or node.regions or node.effects & ~Effects.RAISE:
         return None
@@ -85,7 +85,7 @@ def computed_value(value: Value) -> Any:
     return output if len(node.results) == 1 else output[node.results.index(value)]
 
 
-def _captured(value: Value) -> Value | None:
+def _outer_value(value: Value) -> Value | None:
     """Return the value of an enclosing region that a region's parameter stands for."""
     region = current_region()
     while region is not None and region.graph is not value.graph:
@@ -132,10 +132,10 @@ def _partial(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
     parts = [_partial(operand, depth - 1) for operand in node.inputs]
     if any(part is None or part[0].size > _MOST for part in parts):
         return None
-    return _applied(node, [part for part in parts if part is not None], moves)
+    return _apply_kernel(node, [part for part in parts if part is not None], moves)
 
 
-def _applied(node: Node, parts: list[Any], moves: bool) -> tuple[np.ndarray, np.ndarray] | None:
+def _apply_kernel(node: Node, parts: list[Any], moves: bool) -> tuple[np.ndarray, np.ndarray] | None:
     """Run a kernel on partly known operands; an element of the result is known if those that it depends on are."""
     values, masks = [part[0] for part in parts], [part[1] for part in parts]
     traits, kernel = node.op.traits, node.op.kernel

@@ -17,7 +17,7 @@ from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.recording.differentiated_values import is_differentiated
 from autoconv.runtime.recording.program_reads import is_read_as_array, refuse_tensor_attribute
 from autoconv.runtime.recording.regions import current_contract, current_region, is_in_scope
-from autoconv.runtime.recording.value_names import defined_at, out_of_scope
+from autoconv.runtime.recording.value_names import definition_text, out_of_scope
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.operation import EVALUATE, TensorOperation
@@ -244,7 +244,7 @@ class SymbolicTensor(Tensor):
             known = hasattr(np, name) and name not in CHANGING_METHODS
             remedy = f": {f'use np.{name}(…)' if known else 'arrays are tensors here'}; {BY_COMPILE}"
         if name == "numpy" and not is_in_scope(self._value):
-            remedy += defined_at(self._value).rstrip()
+            remedy += definition_text(self._value).rstrip()
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'{remedy}", name=name, obj=self)
 
     def _shape_text(self) -> str:

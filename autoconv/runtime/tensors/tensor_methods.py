@@ -16,7 +16,7 @@ import numpy as np
 from autoconv.errors import Place, StagingError
 from autoconv.graph.python_operators import BITWISE, BY_TYPED_OP, MIRRORED
 from autoconv.hooks import Hook
-from autoconv.runtime.recording.tracebacks import present, presented
+from autoconv.runtime.recording.tracebacks import present, present_errors
 from autoconv.runtime.support.caller_instruction import compares_by, is_in_place
 from autoconv.runtime.support.spans import current_place
 
@@ -218,23 +218,23 @@ class TensorMethods:
     __eq__ = _comparison("equal")  # type: ignore[assignment]
     __ne__ = _comparison("not_equal")  # type: ignore[assignment]
 
-    @presented
+    @present_errors
     def __neg__(self) -> Any:
         return EXPRESSIONS().unary("negative", self)
 
-    @presented
+    @present_errors
     def __pos__(self) -> Any:
         return EXPRESSIONS().positive(self)
 
-    @presented
+    @present_errors
     def __abs__(self) -> Any:
         return EXPRESSIONS().unary("abs", self)
 
-    @presented
+    @present_errors
     def __invert__(self) -> Any:
         return EXPRESSIONS().unary("invert", self)
 
-    @presented
+    @present_errors
     def __round__(self, digits: int | None = None) -> Any:
         return EXPRESSIONS().round_to(self, digits)
 
@@ -249,6 +249,6 @@ class TensorMethods:
             refuse_as_python(divmod, other, self)
         return other // self, other % self
 
-    @presented
+    @present_errors
     def __getitem__(self, index: object) -> Any:
         return EXPRESSIONS().get_item(self, index)

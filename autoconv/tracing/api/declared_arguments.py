@@ -96,7 +96,7 @@ def _sizes(spec: TensorSpec) -> tuple[Dimension, ...] | None:
     return None if spec.shape.rank is None else tuple(spec.shape.as_list())
 
 
-def traced(function: Callable[..., Any], specs: Sequence[Any], contract: str) -> Trace:
+def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract: str) -> Trace:
     """Return the trace of a function for these arguments; without any, for those of its `input_signature`."""
     if not isinstance(function, Function) and contract not in _CONTRACTS:
         raise TargetError(f"the contract is {' or '.join(_CONTRACTS)}, and not {contract!r}")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from autoconv.config import SETTINGS
-from autoconv.runtime.recording.tracebacks import presented
-from autoconv.tracing.api.disabled import switched_off
+from autoconv.runtime.recording.tracebacks import present_errors
+from autoconv.tracing.api.disabled import switch_off
 from autoconv.tracing.api.function import CompiledFunction, Function
 from autoconv.tracing.api.function_options import FunctionOptions
 from autoconv.tracing.execute.donation import Donate
@@ -58,7 +58,7 @@ def function(
 ) -> Decorator: ...
 
 
-@presented
+@present_errors
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Sequence[Any] | None = None,
@@ -103,10 +103,10 @@ def function(
         relaxes = bool(reduce_retracing or experimental_relax_shapes)
         hints = bool(experimental_follow_type_hints)
         given = FunctionOptions(input_signature, autograph, relaxes, None, hints, donate, backend)
-        made = switched_off if SETTINGS.disabled else Function
+        made = switch_off if SETTINGS.disabled else Function
         return made(inner, FunctionContract, given)
 
-    return presented(decorate) if func is None else decorate(func)
+    return present_errors(decorate) if func is None else decorate(func)
 
 
 @overload
@@ -117,7 +117,7 @@ def compile(func: Callable[P, R], donate: Donate = (), backend: str | None = Non
 def compile(func: None = None, donate: Donate = (), backend: str | None = None) -> Decorator: ...
 
 
-@presented
+@present_errors
 def compile(
     func: Callable[..., Any] | None = None, donate: Donate = (), backend: str | None = None
 ) -> Any:
@@ -140,7 +140,7 @@ def compile(
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
-        made = switched_off if SETTINGS.disabled else CompiledFunction
+        made = switch_off if SETTINGS.disabled else CompiledFunction
         return made(inner, CompileContract, FunctionOptions(donate=donate, backend=backend))
 
-    return presented(decorate) if func is None else decorate(func)
+    return present_errors(decorate) if func is None else decorate(func)

@@ -16,7 +16,7 @@ from autoconv.errors import AutoconvError, InaccessibleTensorError
 from autoconv.operators.calls.call import converted
 from autoconv.operators.support.call_graph import reaches
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.recording.tracebacks import at_definition, place_in, present, presented
+from autoconv.runtime.recording.tracebacks import at_definition, place_in, present, present_errors
 from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.numpy_behaviour import call_with_followed
@@ -30,7 +30,7 @@ from autoconv.tracing.execute.binding import concrete_leaves
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDifferentiable
 from autoconv.tracing.execute.donation import donated_names
 from autoconv.tracing.execute.internal_errors import is_of_program, meets_fault
-from autoconv.tracing.execute.plain_rerun import TAKEN_BACK, found_by, is_for_python, rerun_plain
+from autoconv.tracing.execute.plain_rerun import TAKEN_BACK, is_for_python, public_error_text, rerun_plain
 from autoconv.tracing.guards.hooked_objects import hook_among
 from autoconv.tracing.key.argument_structure import CannotFlatten
 from autoconv.tracing.key.bounded_mapping import Bounded
@@ -123,7 +123,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self._traces = 0
         self._called_before = False
 
-    @presented
+    @present_errors
     def _decorate(self, decorator: Callable[[Any], Any]) -> None:
         """Put a decorator around the Python function, which no trace may have run yet."""
         if self._traces:
@@ -270,7 +270,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             self._signature.keys_items = False
             self._call_directly()
         if isinstance(error, TAKEN_BACK):
-            self._explanation.plain.append(f"one call: {found_by(error)}")
+            self._explanation.plain.append(f"one call: {public_error_text(error)}")
         return rerun_plain(error, self.python_function, args, kwargs)
 
     def _store(self, concrete: ConcreteFunction) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autoconv.errors import AutoconvError
-from autoconv.runtime.recording.tracebacks import presented
+from autoconv.runtime.recording.tracebacks import present_errors
 from autoconv.tracing.guards.guards import names_in
 
 
@@ -42,7 +42,7 @@ class Pickled:
     def options(self) -> tuple[Any, ...]:
         raise NotImplementedError
 
-    @presented
+    @present_errors
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle by reference if a module has the object, as a method of its instance, or by source; without traces."""
         function: Any = self.python_function
@@ -110,7 +110,7 @@ def unpack(source: Source) -> types.FunctionType:
         namespace = vars(importlib.import_module(source.module))
     else:
         namespace = {"__builtins__": __builtins__, "__name__": source.module}
-        namespace.update({name: _unpacked(value) for name, value in source.outer.items()})
+        namespace.update({name: _unpack(value) for name, value in source.outer.items()})
     cells = tuple(map(_cell, source.cells))
     function = types.FunctionType(code, namespace, code.co_name, source.defaults, cells)
     function.__kwdefaults__ = source.keyword_defaults
@@ -162,10 +162,10 @@ def _content(cell: Any) -> Any:
 
 
 def _cell(value: Any) -> types.CellType:
-    return types.CellType() if isinstance(value, NoValue) else types.CellType(_unpacked(value))
+    return types.CellType() if isinstance(value, NoValue) else types.CellType(_unpack(value))
 
 
-def _unpacked(value: Any) -> Any:
+def _unpack(value: Any) -> Any:
     if isinstance(value, _Module):
         return importlib.import_module(value.name)
     return unpack(value) if isinstance(value, Source) else value

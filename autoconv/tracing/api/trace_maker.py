@@ -13,7 +13,7 @@ from autoconv.runtime.recording.tracebacks import place_in
 from autoconv.runtime.support.logs import log
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.internal_errors import notes_fault
-from autoconv.tracing.execute.plain_rerun import found_by
+from autoconv.tracing.execute.plain_rerun import public_error_text
 from autoconv.tracing.guards.external_writes import RestartTrace
 from autoconv.tracing.guards.python_contract import RunPlain, Specialise
 from autoconv.tracing.key.bounded_mapping import Bounded
@@ -159,7 +159,7 @@ class TraceMaker:
             reason, place = str(error), place_in(self.python_function, error)
         elif self._contract.runs_plain:
             place = (error.place if isinstance(error, AutoconvError) else None) or place_in(self.python_function, error)
-            reason = f"{type(error).__name__}: {found_by(error)}"
+            reason = f"{type(error).__name__}: {public_error_text(error)}"
         else:
             return None
         if self._profile.try_as_objects(call, reason, place):

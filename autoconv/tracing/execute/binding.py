@@ -96,7 +96,7 @@ def _fit_leaf(key: Any, value: Any, aliases: dict[int, int]) -> Any:
     if isinstance(key, TensorKey):
         tensor = as_tensor(value)
         if tensor is None:
-            tensor = _converted(key, value)
+            tensor = _convert(key, value)
         if tensor is None or tensor.dtype is not key.type.dtype or not is_subtype(tensor.type, key.type):
             raise _Misfit(f"Can not cast {_as_text(value)} to {key}")
         return tensor
@@ -116,7 +116,7 @@ def _fit_leaf(key: Any, value: Any, aliases: dict[int, int]) -> Any:
     return value
 
 
-def _converted(key: TensorKey, value: Any) -> Tensor | None:
+def _convert(key: TensorKey, value: Any) -> Tensor | None:
     dtype = key.type.dtype
     try:
         if isinstance(value, (np.ndarray, np.generic)) and not dtype.is_string:

@@ -22,11 +22,11 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region
-from autoconv.runtime.recording.tracebacks import present, presented
+from autoconv.runtime.recording.tracebacks import present, present_errors
 from autoconv.runtime.support.shape import ShapeLeaf
 from autoconv.runtime.support.structure import map_structure
 from autoconv.runtime.tensors.dispatch import graph_value
-from autoconv.runtime.tensors.donation import give_away
+from autoconv.runtime.tensors.donation import donate
 from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
@@ -37,7 +37,7 @@ from autoconv.tracing.execute.donation import donated_leaves
 from autoconv.tracing.execute.float_warnings import FloatErrors
 from autoconv.tracing.execute.graph_collection import collect
 from autoconv.tracing.execute.graph_weight import graph_weight
-from autoconv.tracing.execute.placed_graphs import PlacedGraph, compiled
+from autoconv.tracing.execute.placed_graphs import PlacedGraph, compile_placed
 from autoconv.tracing.execute.recording import PARAMETER_KEYS, Recording
 from autoconv.tracing.execute.rollback import Rollback, can_run_again, rollback_of
 from autoconv.tracing.execute.run_values import as_laid, run_value, taped_input
@@ -124,7 +124,7 @@ class ConcreteFunction:
         self.can_run_again = can_run_again(optimised)  # whether a run that met its limits has no side effects
         rollback = Rollback() if self.can_run_again or not contract.python_exceptions else rollback_of(optimised)
         form = rollback.with_saved(form)
-        self._compiled: CompiledGraph = compiled(optimised, contract.name, form, owner.backend)
+        self._compiled: CompiledGraph = compile_placed(optimised, contract.name, form, owner.backend)
         self._run: Any = self._compiled
         # The entry for calls with only tensors, arrays and numbers; whether its guards are checked before in Python.
         self.entry: Callable[..., Any] | None = self._compiled.entry
@@ -250,7 +250,7 @@ class ConcreteFunction:
             if isinstance(key, PARAMETER_KEYS)
         ]
         values += [self._captured(capture) for capture in self.captures]
-        give_away([leaves[i] for i in self._donated], self.function_name)
+        donate([leaves[i] for i in self._donated], self.function_name)
         self.float_errors.take_flags()  # of the program, or of tracing
         results = self.float_errors.run(self._on(eager_device()) if other_device_request() else self._run, values)
         if self._gives_out_constants:  # copies, as the program may write to results
@@ -378,7 +378,7 @@ class ConcreteFunction:
         """Return the types of inputs, output and captures: on one line, or as one block each."""
         return self.function_type.block() if verbose else str(self.function_type)
 
-    @presented
+    @present_errors
     def __reduce__(self) -> Any:
         raise AutoconvError(
             f"a trace of {self.recorded.name} cannot be pickled",

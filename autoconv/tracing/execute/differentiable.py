@@ -16,7 +16,7 @@ from autoconv.ops.values.list_value import ListValue
 from autoconv.optimise import optimise
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
-from autoconv.tracing.execute.placed_graphs import compiled
+from autoconv.tracing.execute.placed_graphs import compile_placed
 
 _LASTING = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 
@@ -34,7 +34,7 @@ class Derivable:
         self.name = name
         self.contract = contract
         self.backend = backend
-        self.run = compiled(graph, contract, backend=backend) if run is None else run
+        self.run = compile_placed(graph, contract, backend=backend) if run is None else run
         self._parts: dict[tuple[tuple[int, ...], int | None], Parts] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:

@@ -22,7 +22,9 @@ from autoconv.optimise.partition import Part, is_constant, partition, places
 from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
 
 
-def compiled(graph: Graph, contract: str, form: CallForm | None = None, backend: str | None = None) -> CompiledGraph:
+def compile_placed(
+    graph: Graph, contract: str, form: CallForm | None = None, backend: str | None = None
+) -> CompiledGraph:
     """Compile a graph: by device, by shape, or as it is. `backend` is the name of one, None for the configured one."""
     if not all(map(is_default, places(graph))):
         return PlacedGraph(graph, contract, backend=backend)
@@ -68,7 +70,7 @@ class PlacedGraph:
             for (part, _), found in zip(stage, _run_all(jobs), strict=True):
                 values.update(zip(part.outputs, found, strict=True))
         found = [values[value] for value in self._graph.outputs]
-        return [_fetched(value) for value in found] if self._fetches else found
+        return [_fetch(value) for value in found] if self._fetches else found
 
     def _place(self, node: Node, homes: Mapping[Value, str]) -> str:
         """Return the device of a node. Nodes on variables and objects of this process run here.
@@ -125,7 +127,7 @@ class PlacedGraph:
 
         def run(arguments: Sequence[Any]) -> list[Any]:
             values = {**constants, **dict(zip(part.graph.parameters, arguments, strict=True))}
-            inputs = [_fetched(values[value]) if _is_number(value) else values[value] for value in node.inputs]
+            inputs = [_fetch(values[value]) if _is_number(value) else values[value] for value in node.inputs]
             found = dict(zip(node.results, function(*inputs), strict=True))
             return [found[value] for value in part.graph.outputs]
 
@@ -145,10 +147,10 @@ def _can_be_sent(node: Node, device: str, homes: Mapping[Value, str]) -> bool:
 
 def _argument_for(value: Any, part: Part) -> Any:
     """Return an argument for a part: values of another process are fetched for a device of this one."""
-    return value if part.is_divided or task_of(part.place) is not None else _fetched(value)
+    return value if part.is_divided or task_of(part.place) is not None else _fetch(value)
 
 
-def _fetched(value: Any) -> Any:
+def _fetch(value: Any) -> Any:
     return value.fetch() if isinstance(value, RemoteArray) else value
 
 

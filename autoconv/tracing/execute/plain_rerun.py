@@ -36,7 +36,7 @@ def _is_incomplete(concrete: Any) -> bool:
     return bool(concrete.raises_in_handlers or concrete.float_errors.warns_before_error())
 
 
-def found_by(error: BaseException) -> str:
+def public_error_text(error: BaseException) -> str:
     """Return the error's text without the names of classes that stand for values of a trace.
 
     For a value that a graph cannot represent, the advice for the other contract is left out.

@@ -30,7 +30,7 @@ def run_value(leaf: Any, copies: bool = True) -> Any:
     if own is not None:
         return own(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
-        return _copied(to_array(leaf)) if copies else to_array(leaf)
+        return _copy(to_array(leaf)) if copies else to_array(leaf)
     return _number(leaf) if isinstance(leaf, int) else np.asarray(leaf)
 
 
@@ -58,7 +58,7 @@ def taped_input(value: Any) -> Any:
     return (ArrayTensor if isinstance(value, np.ndarray) else EagerTensor)(run_value(value))
 
 
-def _copied(array: np.ndarray) -> np.ndarray:
+def _copy(array: np.ndarray) -> np.ndarray:
     """Copy an array with its memory layout: NumPy sums in memory order, which affects rounding."""
     if array.flags.forc or array.dtype.hasobject:
         return np.array(array)

@@ -28,11 +28,11 @@ def single_op(
     backend = backend_named()
     key = backend, op.name, tuple(attributes.items()), operands
     if key not in _codes:
-        _codes[key] = _compiled(op, attributes, operands) if backend.symbolic is not None else None
+        _codes[key] = _compile(op, attributes, operands) if backend.symbolic is not None else None
     return _codes[key]
 
 
-def _compiled(
+def _compile(
     op: Op, attributes: Mapping[str, Any], operands: tuple[tuple[str, bool], ...]
 ) -> Callable[[Sequence[Any]], Any] | None:
     graph = Graph(op.name)

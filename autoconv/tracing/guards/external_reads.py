@@ -172,7 +172,7 @@ class Reads:
 
         Special methods may run, and methods whose name is read. The result includes everything except numbers and text.
         """
-        reached = list(reached_from(values))
+        reached = list(reachable_values(values))
         self._closed &= len(reached) < _MOST_VALUES
         for value in reached:
             self._visit(value)
@@ -227,7 +227,7 @@ class Reads:
             self._closed &= getattr(np, value.__name__, None) is value
         elif type(value) not in _PLAIN:
             self._visit_class(type(value))
-            for function in _wrapped(value):
+            for function in _wrapped_functions(value):
                 self._visit(function)
             is_known = is_user_code(type(value)) or _is_closed_module(type(value).__module__)
             self._closed &= is_known or not callable(value) or hasattr(type(value), "__autoconv_function__")
@@ -256,14 +256,14 @@ def _is_closed_class(kind: type) -> bool:
     )
 
 
-def _wrapped(value: Any) -> Iterator[Any]:
+def _wrapped_functions(value: Any) -> Iterator[Any]:
     """Iterate over the functions inside a property, a partial, or the result of a decorator."""
     if isinstance(value, (*_DESCRIBING, functools.partial)):
         parts = (getattr(value, name, None) for name in ("__func__", "__wrapped__", "fget", "fset", "fdel", "func"))
         yield from (part for part in parts if part is not None)
 
 
-def reached_from(values: Iterable[Any], skip: frozenset[Any] = frozenset()) -> Iterator[Any]:
+def reachable_values(values: Iterable[Any], skip: frozenset[Any] = frozenset()) -> Iterator[Any]:
     """Iterate over the values and their parts, except numbers and text.
 
     `skip` are items and attributes to leave out, as (id of the list or object, place or name).
@@ -301,7 +301,7 @@ def attributes_beside(value: Any, skip: frozenset[Any]) -> list[Any]:
 
 def kinds_reached(values: Iterable[Any]) -> set[type]:
     """Return the classes of the values reached, apart from numbers and text; the search ends at `_MOST_VALUES`."""
-    return set(map(type, itertools.islice(reached_from(values), _MOST_VALUES)))
+    return set(map(type, itertools.islice(reachable_values(values), _MOST_VALUES)))
 
 
 def _is_closed_module(name: str) -> bool:

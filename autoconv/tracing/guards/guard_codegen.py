@@ -19,7 +19,7 @@ import numpy as np
 
 from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.recording.journal import MISSING
-from autoconv.runtime.support.attributes import attributes_of, dict_of, held_by, slots_of
+from autoconv.runtime.support.attributes import attributes_of, dict_of, instance_attributes, slots_of
 from autoconv.tracing.guards.fingerprints import (
     Fingerprints,
     Unguardable,
@@ -182,7 +182,7 @@ class _Looks:
         read = self._reads.of(type(value)) if self._reads is not None else None
         if dict_of(value) is not None:
             attributes = self.writer.variable(f"{place}.__dict__")
-            attributes_now = held_by(value)
+            attributes_now = instance_attributes(value)
             if read is None:
                 self.writer.require(f"[*{attributes}] == {self.writer.constant(list(attributes_now))}")
             else:

@@ -19,7 +19,7 @@ _MOST_OF_ARGUMENTS = 64  # objects that are examined on each call without a trac
 
 def refuse_hooks_behind(function: types.FunctionType) -> None:
     """Raise RunPlain if a name, cell or default of the function leads to an object that runs code where it is read."""
-    refuse_hooks(_named_by(function))
+    refuse_hooks(_named_values(function))
 
 
 def refuse_hooks(values: Iterable[Any], most: int = MOST_EXAMINED) -> None:
@@ -39,7 +39,7 @@ def hook_among(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return ""
 
 
-def _named_by(function: types.FunctionType) -> Iterator[Any]:
+def _named_values(function: types.FunctionType) -> Iterator[Any]:
     names = mentions(function.__code__).globals
     yield from (function.__globals__.get(name, getattr(builtins, name, None)) for name in names)
     for cell in function.__closure__ or ():

@@ -17,7 +17,7 @@ import numpy as np
 
 from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.support.structure import ATOMS
-from autoconv.tracing.guards.external_reads import attributes_beside, reached_from
+from autoconv.tracing.guards.external_reads import attributes_beside, reachable_values
 from autoconv.tracing.guards.fingerprints import class_parts, parts_of_module
 from autoconv.tracing.guards.guards import Guards
 
@@ -68,25 +68,26 @@ class OutsideContainers:
         containers = [value for value in values if isinstance(value, _CONTAINERS)]
         if not containers:
             return False
-        own = {id(value) for value in reached_from(containers) if _is_container(value)}
+        own = {id(value) for value in reachable_values(containers) if _is_container(value)}
         return any(id(value) in own for value in self._behind(self._reads))
 
     def _behind(self, reads: Iterable[Callable[[], Any]]) -> Iterator[Any]:
-        return reached_by_names((read() for read in reads), self._names, self._skip)
+        return values_reached_by_names((read() for read in reads), self._names, self._skip)
 
 
-def reached_by_names(
+def values_reached_by_names(
     values: Iterable[Any], names: frozenset[str] | None, skip: frozenset[Any] = frozenset()
 ) -> Iterator[Any]:
     """Iterate over the values and their parts; also over the attributes of classes and modules, by these names.
 
-    None stands for all names. Defaults and attributes of functions are among the parts. `skip` is as in `reached_from`.
+    None stands for all names. Defaults and attributes of functions are among the parts. `skip` is as in
+    `reachable_values`.
     """
     seen: set[int] = set()
     pending = list(values)
     while pending:
         further: list[Any] = []
-        for value in reached_from(pending, skip):
+        for value in reachable_values(pending, skip):
             if id(value) not in seen:
                 seen.add(id(value))
                 yield value
@@ -119,4 +120,4 @@ def _is_container(value: Any) -> bool:
     return isinstance(value, _CONTAINERS)
 
 
-__all__ = ["OutsideContainers", "OutsideValues", "reached_by_names"]
+__all__ = ["OutsideContainers", "OutsideValues", "values_reached_by_names"]

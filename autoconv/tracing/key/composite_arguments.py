@@ -31,16 +31,16 @@ def open_types(template: Template | None, start: int) -> dict[int, TensorType]:
     return {place: spec.type for place, spec in specs if isinstance(spec, TensorSpec)}
 
 
-def fitted(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[Any]) -> Flat:
+def fit_composite(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[Any]) -> Flat:
     """Fit a value to the part of an input signature with these leaves.
 
     `fit` takes the value's leaves, where composites are whole, and returns what is taken in their place.
     """
     leaves, template = flatten(value, is_composite)
-    return _replaced([_as_spec(leaf, spec) for leaf, spec in zip(fit(leaves), specs, strict=True)], template)
+    return _replace([_as_spec(leaf, spec) for leaf, spec in zip(fit(leaves), specs, strict=True)], template)
 
 
-def _replaced(parts: Sequence[Flat], template: Template | None) -> Flat:
+def _replace(parts: Sequence[Flat], template: Template | None) -> Flat:
     leaves = [leaf for leaves_of_part, _ in parts for leaf in leaves_of_part]
     return leaves, replace_leaves(template, iter([inner for _, inner in parts]))
 

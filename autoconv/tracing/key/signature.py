@@ -38,7 +38,7 @@ from autoconv.tracing.key.cache_key import (
     orders_of,
 )
 from autoconv.tracing.key.call import Call
-from autoconv.tracing.key.composite_arguments import fitted, open_types, with_lists_as_tensors
+from autoconv.tracing.key.composite_arguments import fit_composite, open_types, with_lists_as_tensors
 from autoconv.tracing.key.leaf_keys import leaf_key, mark_layouts
 from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
 
@@ -66,7 +66,7 @@ class Signature:
         self.name = name
         self.python = _signature_of(function)
         self.specs = self._check_input_signature(input_signature)
-        self.hinted = _annotated_as_tensors(function) if follow_type_hints else frozenset()
+        self.hinted = _tensor_parameters(function) if follow_type_hints else frozenset()
         parameters = self.python.parameters.values()
         simple = input_signature is None and all(p.kind not in _COLLECTING for p in parameters)
         self.keys_items = True  # whether lists are keyed by their apparent items
@@ -167,7 +167,7 @@ class Signature:
     def _flattened(self, value: Any, whole: bool, spec: Any = None, fit: Any = None) -> tuple[list[Any], Any]:
         """Return the leaves of an argument and its template; converted to the spec by `fit`, where there is one."""
         if spec is not None and holds_composite_spec(spec):
-            return fitted(value, fit, flatten(spec)[0])
+            return fit_composite(value, fit, flatten(spec)[0])
         is_single_leaf = whole or self._is_plain_object(value)
         leaves, template = ([value], None) if is_single_leaf else expand_specs(*flatten(value, self.is_leaf))
         if spec is None:
@@ -368,7 +368,7 @@ def _plain_containers(part: Any) -> Any:
     return part
 
 
-def _annotated_as_tensors(function: Callable[..., Any]) -> frozenset[str]:
+def _tensor_parameters(function: Callable[..., Any]) -> frozenset[str]:
     """Return the parameters that are annotated as Tensor."""
     try:
         hints = typing.get_type_hints(getattr(function, "__func__", function))

@@ -66,7 +66,7 @@ def _overlap(origin: Value, views: list[Value]) -> bool:
     if shape is None or not all(isinstance(size, int) for size in shape) or math.prod(shape) > _LARGEST:
         return True
     unfilled = np.empty(shape, np.int8)
-    seen = [_seen(view, origin, unfilled) for view in views]
+    seen = [_apply_view(view, origin, unfilled) for view in views]
     return any(
         one is None or other is None or np.shares_memory(one, other) for one, other in itertools.combinations(seen, 2)
     )
@@ -75,7 +75,7 @@ def _overlap(origin: Value, views: list[Value]) -> bool:
 _LARGEST = 1 << 28  # elements of an array that is allocated for the test, a byte each
 
 
-def _seen(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | None:
+def _apply_view(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | None:
     """Apply the view's steps from the origin to the array; None where an operand is dynamic."""
     if value is origin:
         return array
@@ -83,7 +83,7 @@ def _seen(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | None:
     assert node is not None
     if len(node.inputs) > 1:
         return None
-    looked_at = _seen(node.inputs[0], origin, array)
+    looked_at = _apply_view(node.inputs[0], origin, array)
     if looked_at is None:
         return None
     view = node_function(node, compile_graph)(looked_at)

@@ -51,7 +51,7 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
         # Such a value may be in an arm, or in an object of a user's class.
         if isinstance(value, (GeneratorExpression, Staged, HeldIterator, DictView)):
             raise python_contract.RunPlain(f"{_kind(value)} is returned")
-        if trace.contract.keeps_identity and (is_of_call(value) or _made_by_call(type(value))):
+        if trace.contract.keeps_identity and (is_of_call(value) or _is_made_by_call(type(value))):
             raise python_contract.RunPlain(f"{_kind(value)} is returned")
     values = emit(prepared, layout, region)
     outputs = []
@@ -111,7 +111,7 @@ def _python_result(value: Any, trace: Trace) -> Any:
     tensor = as_tensor(value)
     if tensor is not None:
         return _symbolic(tensor, trace)
-    if isinstance(value, type) and _made_by_call(value):
+    if isinstance(value, type) and _is_made_by_call(value):
         raise python_contract.RunPlain("a class created by the call is returned")
     plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
     if type(value) is TracedSet:
@@ -124,7 +124,7 @@ def _python_result(value: Any, trace: Trace) -> Any:
         trace.arrays = True
         return _symbolic(EagerTensor(value), trace)
     if _is_owned(trace, value):
-        if _made_by_call(type(value)):
+        if _is_made_by_call(type(value)):
             raise python_contract.RunPlain("an object is returned whose class is created by the call")
         return value
     if type(value) is StagedRange:
@@ -163,7 +163,7 @@ def _is_owned(trace: Trace, value: Any) -> bool:
     return trace.owned is not None and id(value) in trace.owned
 
 
-def _made_by_call(cls: type) -> bool:
+def _is_made_by_call(cls: type) -> bool:
     return is_of_converted_class_statement(cls) or hides_symbols(cls)
 
 

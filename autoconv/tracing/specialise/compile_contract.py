@@ -24,7 +24,7 @@ from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.recording.journal import Journal
 from autoconv.runtime.recording.regions import Trace
-from autoconv.runtime.recording.tracebacks import raised_by_us
+from autoconv.runtime.recording.tracebacks import is_our_error
 from autoconv.runtime.support.identity import refuse_nans
 from autoconv.runtime.support.structure import mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -35,7 +35,7 @@ from autoconv.tracing.guards.captured_arrays import live_constants
 from autoconv.tracing.guards.changed_constants import changed_constants
 from autoconv.tracing.guards.external_reads import kinds_reached
 from autoconv.tracing.guards.external_writes import RestartTrace, WriteMonitor
-from autoconv.tracing.guards.outside_values import OutsideContainers, OutsideValues, reached_by_names
+from autoconv.tracing.guards.outside_values import OutsideContainers, OutsideValues, values_reached_by_names
 from autoconv.tracing.guards.python_contract import ATTEMPT, RunPlain, Specialise, Work
 from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
 from autoconv.tracing.key.call import Call
@@ -151,7 +151,7 @@ class CompileContract(TracingContract):
         """Return whether the program itself raised the error; errors of this package here may be about the trace."""
         if type(error) is StagedException:
             return True
-        ours = raised_by_us(error) and not getattr(error, "_autoconv_run_time", False)
+        ours = is_our_error(error) and not getattr(error, "_autoconv_run_time", False)
         return not (ours or is_about_program(error))
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Any) -> NoReturn:
@@ -169,7 +169,7 @@ class CompileContract(TracingContract):
         """Iterate over what the arguments and the names read lead to, without what the trace itself wrote."""
         reads = self.guards.settled_reads()
         names = None if reads is None else reads.names_if_closed
-        return reached_by_names((*arguments, *self.guards.values()), names, frozenset(self.outside.spot_keys))
+        return values_reached_by_names((*arguments, *self.guards.values()), names, frozenset(self.outside.spot_keys))
 
     def after_outputs(self) -> None:
         graph = self.trace.root.graph
@@ -218,7 +218,7 @@ class CompileContract(TracingContract):
         count = len(call.leaves) - len(call.spots)
         whole = [call.leaves[i] for i in range(count) if isinstance(call.key.leaves[i], ObjectKey)]
         parts = [part for argument in arguments for part in mutable_parts(argument)]
-        reached = list(reached_by_names(guards.reached, guards.reads.names_if_closed if guards.reads else None))
+        reached = list(values_reached_by_names(guards.reached, guards.reads.names_if_closed if guards.reads else None))
         if refuse_unknown_writes(graph, reached, [*parts, *self.trace.rebuilt.values()], whole):
             self._containers = OutsideContainers(guards)
         guards.reached.clear()

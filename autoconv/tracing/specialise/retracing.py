@@ -70,10 +70,10 @@ class Retracing:
         if count >= _MANY and self._warnings < _WARNINGS:
             self._warnings += 1
             text = _UNDER_COMPILE if is_compiled else _UNDER_FUNCTION
-            _LOGGER.warning(text, count, total, function, _defined_at(function))
+            _LOGGER.warning(text, count, total, function, _definition_place(function))
 
 
-def _defined_at(function: Any) -> str:
+def _definition_place(function: Any) -> str:
     code = getattr(function, "__code__", None)
     return "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
 

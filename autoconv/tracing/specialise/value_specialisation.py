@@ -53,7 +53,7 @@ class ValueSpecialisation:
             watch = self._watched[concrete.key] = _Watch(deciding, over=not deciding)
         if watch.over:
             return False
-        values = tuple(map(Literal, _picked(leaves, watch.leaves)))
+        values = tuple(map(Literal, _pick(leaves, watch.leaves)))
         are_numbers = all(type(literal.value) in (int, float, bool) for literal in values)
         if not are_numbers or (watch.count and values != watch.values):
             watch.over = True
@@ -66,7 +66,7 @@ class ValueSpecialisation:
         watch = self._watched.get(call.key)
         if watch is None or watch.count < _CALLS or watch.failed:
             return
-        if tuple(map(Literal, _picked(call.leaves, watch.leaves))) != watch.values:
+        if tuple(map(Literal, _pick(call.leaves, watch.leaves))) != watch.values:
             return
         leaves = list(call.key.leaves)
         for position, literal in zip(watch.leaves, watch.values, strict=True):
@@ -84,7 +84,7 @@ class ValueSpecialisation:
         return True
 
 
-def _picked(leaves: Sequence[Any], positions: Iterable[int]) -> Iterable[Any]:
+def _pick(leaves: Sequence[Any], positions: Iterable[int]) -> Iterable[Any]:
     return (leaves[i] for i in positions)
 
 

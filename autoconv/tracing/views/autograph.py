@@ -11,10 +11,10 @@ from autoconv.config import SETTINGS
 from autoconv.emit.converted import convert_function, converted_text
 from autoconv.errors import ConversionError
 from autoconv.operators.calls.call import do_not_convert, operators_module
-from autoconv.runtime.recording.tracebacks import presented
+from autoconv.runtime.recording.tracebacks import present_errors
 
 
-@presented
+@present_errors
 def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None) -> str:
     """Return the converted source of a function, named `tf__NAME`; raises ConversionError where there is no source.
 
@@ -31,7 +31,7 @@ def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_opt
     return re.sub(r"^def \w+\(", f"def tf__{name}(", text, count=1)
 
 
-@presented
+@present_errors
 def to_graph(
     entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None
 ) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from autoconv.config import SETTINGS
 from autoconv.graph.graph import Graph
 from autoconv.graph.text import to_text
-from autoconv.runtime.support.logs import log, wanted
+from autoconv.runtime.support.logs import is_logged, log
 from autoconv.runtime.support.spans import current_place
 
 
@@ -23,7 +23,7 @@ class traced:
         pass
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if wanted("retraces"):
+        if is_logged("retraces"):
             place = current_place()
             called = f", called at {place}" if place is not None else ""
             log("retraces", f"{self.what}{called}; it {'failed after' if kind else 'took'} {_ms(self.start)}")
@@ -31,13 +31,13 @@ class traced:
 
 def graphs(name: str, recorded: Graph, finished: Graph) -> None:
     """Log the graph of a trace, before and after the optimisations."""
-    if wanted("graph"):
+    if is_logged("graph"):
         log("graph", f"{name}, as recorded:\n{to_text(recorded)}{name}, as it runs:\n{to_text(finished)}")
 
 
 def optimisations(name: str) -> Callable[[str, Graph], None] | None:
     """Return a callback that logs the result of each optimisation of a trace; None if that is not enabled."""
-    if not wanted("passes"):
+    if not is_logged("passes"):
         return None
     last = time.perf_counter()
 

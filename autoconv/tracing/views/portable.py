@@ -13,7 +13,7 @@ from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static
 from autoconv.tracing.views.func_graph import STABLEHLO
 
 
-def prepared(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
+def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
     """Return a graph with its calls written out, its sizes as far known as they can be, and its errors kept.
 
     `types` are narrower types of the parameters. Sizes that stay open are symbols, so that equal ones are recognised.
@@ -21,11 +21,11 @@ def prepared(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
     types_given = types if types is not None else [value.type for value in graph.parameters]
     types = [_with_symbols(type_, i) for i, type_ in enumerate(types_given)]
     for _ in range(2):  # what the optimisations leave may have sizes that are known now
-        graph = optimise(_narrowed(graph, types), contract="compile")
-    return _narrowed(graph, types)
+        graph = optimise(_narrow(graph, types), contract="compile")
+    return _narrow(graph, types)
 
 
-def _narrowed(graph: Graph, types: Sequence[Type]) -> Graph:
+def _narrow(graph: Graph, types: Sequence[Type]) -> Graph:
     try:
         return specialise(graph, types) if all(map(is_static, types)) else generalise(graph, types)[0]
     except CannotSpecialise:
@@ -43,9 +43,9 @@ def _with_symbols(type_: Type, position: int) -> Type:
 
 def as_stablehlo(graph: Graph, capacity: int = 64, types: Sequence[Type] | None = None) -> Module:
     """Return a recorded graph as a StableHLO module, with parameters of these types."""
-    return to_stablehlo(prepared(graph, types), capacity)
+    return to_stablehlo(prepare(graph, types), capacity)
 
 
 STABLEHLO.set(as_stablehlo)
 
-__all__ = ["as_stablehlo", "prepared"]
+__all__ = ["as_stablehlo", "prepare"]

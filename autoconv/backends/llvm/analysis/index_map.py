@@ -13,8 +13,8 @@ from typing import Any, Self
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_position
 from autoconv.backends.llvm.ir.index_arith import Index, Position, Size, linear, remainder, unravelled, wrapped
+from autoconv.graph.dimensions import floor_quotient, product, substitute, times
 from autoconv.graph.dimensions import plus as sum_of
-from autoconv.graph.dimensions import product, rounded_down, substituted, times
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, Symbol
@@ -130,7 +130,7 @@ def at(position: Dimension, values: Mapping[Symbol, Dimension]) -> Dimension:
             return Remainder.of(at(symbol.position, values), symbol.size)
         return symbol
 
-    return substituted(position, inner)
+    return substitute(position, inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ def reshape(shape: Point, own: Point, registers: tuple[tuple[Position, ...], tup
     source: list[Dimension] = []
     for axis, size in enumerate(own):
         later = product(own[axis + 1 :])
-        part = offset if later == 1 else rounded_down(offset, later)
+        part = offset if later == 1 else floor_quotient(offset, later)
         source.append(part if axis == 0 or part is None else Remainder.of(part, size))
     return Reshape(tuple(source), *registers)
 

@@ -197,7 +197,7 @@ class Batch:
         """Return memory for that many doubles or 64-bit integers, private to each part."""
         start = self.position(self._bytes)
         count = max(count, 1) if isinstance(count, int) else count
-        whole = dimensions.times(dimensions.rounded_down(dimensions.plus(count, 7), 8), 64)
+        whole = dimensions.times(dimensions.floor_quotient(dimensions.plus(count, 7), 8), 64)
         self._bytes = dimensions.plus(self._bytes, whole)
         return self.out.gep("i8", self.out.load("ptr", self._own), start)
 
@@ -351,7 +351,7 @@ class Batch:
             type_ = TensorType(float64, (int(parts) * self._bytes // 8,))
             return self._region.new_array(type_), type_
         out = self._region.out
-        count = product(out, parts, dimension(out, dimensions.rounded_down(self._bytes, 8)))
+        count = product(out, parts, dimension(out, dimensions.floor_quotient(self._bytes, 8)))
         return self._region.body.new_counted(float64, (count,)), None
 
     def _new_results(self) -> list[str]:
