@@ -72,7 +72,7 @@ class ExtensionType(CompositeTensor, metaclass=_Constructing):
             value = vars(self).get(name, getattr(kind, name, _MISSING))
             if value is _MISSING:
                 raise TypeError(f"{kind.__name__}: the field {name!r} is missing")
-            vars(self)[name] = _converted(value, annotation, f"{kind.__name__}: field {name!r}")
+            vars(self)[name] = _convert(value, annotation, f"{kind.__name__}: field {name!r}")
         extra = vars(self).keys() - _fields(kind).keys()
         if extra:
             raise AttributeError(f"{kind.__name__} has no field {min(extra)!r}: annotate it in the class")
@@ -162,7 +162,7 @@ class ExtensionTypeSpec(TypeSpec):
         waiting = iter(components)
         result = self._of.__new__(self._of)
         for name, spec in zip(_fields(self._of), self._serialize(), strict=True):
-            vars(result)[name] = _mapped(spec, lambda one: next(waiting))
+            vars(result)[name] = _map_specs(spec, lambda one: next(waiting))
         vars(result)["_is_frozen"] = True
         return result
 
@@ -188,11 +188,11 @@ class BatchableSpec(ExtensionTypeSpec):
 
     def _stacked(self, values: Sequence[Any]) -> Any:
         columns = zip(*(self._to_components(value) for value in values), strict=True)
-        parts = [_stacked(spec, column) for spec, column in zip(self._component_specs, columns, strict=True)]
+        parts = [_stack(spec, column) for spec, column in zip(self._component_specs, columns, strict=True)]
         return self._batch(len(values))._from_components(parts)
 
     def _with(self, function: Callable[[Any], Any]) -> BatchableSpec:
-        return self._of_values({name: _mapped(value, function) for name, value in self._values.items()})  # type: ignore[return-value]
+        return self._of_values({name: _map_specs(value, function) for name, value in self._values.items()})  # type: ignore[return-value]
 
 
 class BatchableExtensionType(ExtensionType):
@@ -263,7 +263,7 @@ def _bound_fields(kind: type, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
     return {name: fields_by_name[name] for name in names}
 
 
-def _converted(value: Any, annotation: Any, where: str) -> Any:
+def _convert(value: Any, annotation: Any, where: str) -> Any:
     """Return a value as the annotation has it; raises TypeError where it does not fit."""
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
@@ -273,7 +273,7 @@ def _converted(value: Any, annotation: Any, where: str) -> Any:
     if origin is not None and issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
             raise TypeError(f"{where}: expected mapping, got {type(value).__name__!r}")
-        return {key: _converted(item, inner[1], where) for key, item in value.items()}
+        return {key: _convert(item, inner[1], where) for key, item in value.items()}
     if annotation is Any:
         return value
     if isinstance(annotation, TensorSpec) or annotation is Tensor:
@@ -310,7 +310,7 @@ def _of_union(value: Any, kinds: Sequence[Any], where: str) -> Any:
     exact = [kind for kind in kinds if isinstance(kind, type) and isinstance(value, kind)]
     for kind in (*exact, *kinds):
         try:
-            return _converted(value, kind, where)
+            return _convert(value, kind, where)
         except TypeError:
             continue
     names = ", ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
@@ -323,7 +323,7 @@ def _tuple(value: Any, kinds: Sequence[Any], where: str) -> tuple[Any, ...]:
     kinds_of_items = [kinds[0]] * len(value) if len(kinds) == 2 and kinds[1] is Ellipsis else list(kinds)
     if len(kinds_of_items) != len(value):
         raise TypeError(f"{where}: expected {len(kinds_of_items)} values, got {len(value)}")
-    return tuple(_converted(one, kind, where) for one, kind in zip(value, kinds_of_items, strict=True))
+    return tuple(_convert(one, kind, where) for one, kind in zip(value, kinds_of_items, strict=True))
 
 
 def _spec_of(value: Any) -> Any:
@@ -339,20 +339,20 @@ def _spec_of(value: Any) -> Any:
     return value
 
 
-def _mapped(spec: Any, function: Callable[[Any], Any]) -> Any:
+def _map_specs(spec: Any, function: Callable[[Any], Any]) -> Any:
     """Return a field with `function` applied to each spec in it."""
     if isinstance(spec, TypeSpec):
         return function(spec)
     if isinstance(spec, tuple) and not isinstance(spec, TensorShape):
-        return tuple(_mapped(one, function) for one in spec)
+        return tuple(_map_specs(one, function) for one in spec)
     if isinstance(spec, dict):
-        return {key: _mapped(one, function) for key, one in spec.items()}
+        return {key: _map_specs(one, function) for key, one in spec.items()}
     return spec
 
 
 def _specs_in(spec: Any) -> list[Any]:
     result: list[Any] = []
-    _mapped(spec, result.append)
+    _map_specs(spec, result.append)
     return result
 
 
@@ -382,7 +382,7 @@ def _rows_of(spec: TypeSpec, part: Any) -> list[Any]:
     return list(part) if isinstance(spec, TensorSpec) else spec._rows(part)
 
 
-def _stacked(spec: TypeSpec, column: Sequence[Any]) -> Any:
+def _stack(spec: TypeSpec, column: Sequence[Any]) -> Any:
     if isinstance(spec, TensorSpec):
         return EagerTensor(np.stack([np.asarray(one.numpy()) for one in column]))
     return spec._stacked(column)

@@ -124,8 +124,8 @@ def ssim(
     >>> autoconv.image.ssim(x, x, max_val=1.0).numpy().round(3)
     np.float32(1.0)
     """
-    first, second, whole, scale = _prepared(img1, img2, max_val)
-    luminance, contrast = _compared(first, second, scale, (filter_size, filter_sigma, k1, k2))
+    first, second, whole, scale = _prepare_images(img1, img2, max_val)
+    luminance, contrast = _compare(first, second, scale, (filter_size, filter_sigma, k1, k2))
     similarity = luminance * contrast
     similarity = (
         reduce_mean(similarity, axis=-1)
@@ -149,20 +149,20 @@ def ssim_multiscale(
     >>> autoconv.image.ssim_multiscale(x, x, max_val=1.0, power_factors=(0.5, 0.5)).numpy().round(3)
     np.float32(1.0)
     """
-    first, second, whole, scale = _prepared(img1, img2, max_val)
+    first, second, whole, scale = _prepare_images(img1, img2, max_val)
     count = len(power_factors)
     product: Any = None
     for i, power in enumerate(power_factors):
         if i:
-            first, second = _halved(first), _halved(second)
-        luminance, contrast = _compared(first, second, scale, (filter_size, filter_sigma, k1, k2))
+            first, second = _halve(first), _halve(second)
+        luminance, contrast = _compare(first, second, scale, (filter_size, filter_sigma, k1, k2))
         value = luminance * contrast if i == count - 1 else contrast
         part = apply("maximum", reduce_mean(value, axis=(-3, -2)), 0.0) ** power
         product = part if product is None else product * part
     return reshape(reduce_mean(product, axis=-1), whole[:-3])
 
 
-def _prepared(img1: TensorLike, img2: TensorLike, max_val: float) -> tuple[Any, Any, Any, float]:
+def _prepare_images(img1: TensorLike, img2: TensorLike, max_val: float) -> tuple[Any, Any, Any, float]:
     """Return images of floats in one batch, their shape, and the range of their pixels."""
     kinds = [convert_to_tensor(image).dtype for image in (img1, img2)]
     first, second = (images.convert_image_dtype(image, float32) for image in (img1, img2))
@@ -173,7 +173,7 @@ def _prepared(img1: TensorLike, img2: TensorLike, max_val: float) -> tuple[Any, 
     return first, second, whole, max_val
 
 
-def _compared(first: Any, second: Any, max_val: float, options: tuple[int, float, float, float]) -> tuple[Any, Any]:
+def _compare(first: Any, second: Any, max_val: float, options: tuple[int, float, float, float]) -> tuple[Any, Any]:
     """Return for each place how alike the luminances are, and the contrasts."""
     size, sigma, k1, k2 = options
     places = np.arange(size, dtype=np.float32) - (size - 1) / 2
@@ -191,7 +191,7 @@ def _compared(first: Any, second: Any, max_val: float, options: tuple[int, float
     return (product + c1) / (squares + c1), (joint - product + c2) / (own - squares + c2)
 
 
-def _halved(image: Any) -> Any:
+def _halve(image: Any) -> Any:
     """Return means of blocks of four pixels; an odd side is mirrored at its end first."""
     sizes = [size if size is not None else shape(image)[axis] for axis, size in enumerate(image.shape[1:3], 1)]
     odd = [[0, size % 2] for size in sizes]

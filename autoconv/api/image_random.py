@@ -101,7 +101,7 @@ def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike) -> Ten
     >>> autoconv.image.stateless_random_flip_left_right([[[1.0], [3.0]]], seed=[3, 2]).numpy().ravel()
     array([1., 3.], dtype=float32)
     """
-    return _flipped(image, -2, _by_seed(seed))
+    return _flip(image, -2, _by_seed(seed))
 
 
 def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
@@ -110,7 +110,7 @@ def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor
     >>> autoconv.image.random_flip_left_right([[[1.0], [3.0]]]).shape
     TensorShape([1, 2, 1])
     """
-    return _flipped(image, -2, _globally(seed))
+    return _flip(image, -2, _globally(seed))
 
 
 def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor:
@@ -119,7 +119,7 @@ def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor
     >>> autoconv.image.stateless_random_flip_up_down([[[1.0]], [[3.0]]], seed=[3, 2]).numpy().ravel()
     array([1., 3.], dtype=float32)
     """
-    return _flipped(image, -3, _by_seed(seed))
+    return _flip(image, -3, _by_seed(seed))
 
 
 def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
@@ -128,7 +128,7 @@ def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
     >>> autoconv.image.random_flip_up_down([[[1.0]], [[3.0]]]).shape
     TensorShape([2, 1, 1])
     """
-    return _flipped(image, -3, _globally(seed))
+    return _flip(image, -3, _globally(seed))
 
 
 def stateless_random_crop(value: TensorLike, size: ShapeLike, seed: TensorLike, name: str | None = None) -> Tensor:
@@ -137,7 +137,7 @@ def stateless_random_crop(value: TensorLike, size: ShapeLike, seed: TensorLike, 
     >>> autoconv.image.stateless_random_crop([1, 2, 3, 4], [2], seed=[1, 2]).numpy()
     array([2, 3], dtype=int32)
     """
-    return _cropped(value, size, _by_seed(seed), name)
+    return _crop(value, size, _by_seed(seed), name)
 
 
 def random_crop(value: TensorLike, size: ShapeLike, seed: int | None = None, name: str | None = None) -> Tensor:
@@ -146,7 +146,7 @@ def random_crop(value: TensorLike, size: ShapeLike, seed: int | None = None, nam
     >>> autoconv.image.random_crop([1, 2, 3, 4], [2]).shape
     TensorShape([2])
     """
-    return _cropped(value, size, _globally(seed), name)
+    return _crop(value, size, _globally(seed), name)
 
 
 # ---- draws and changes
@@ -180,7 +180,7 @@ def _by_factor(change: Callable[..., Tensor], image: TensorLike, lower: float, u
     return change(image, draw([], lower, upper, "float32"))
 
 
-def _flipped(image: TensorLike, axis: int, draw: Draw) -> Tensor:
+def _flip(image: TensorLike, axis: int, draw: Draw) -> Tensor:
     x = convert_to_tensor(image)
     turned = reverse(x, [axis])
     if x.shape.rank == 4:
@@ -189,7 +189,7 @@ def _flipped(image: TensorLike, axis: int, draw: Draw) -> Tensor:
     return where(apply("less", draw([], 0, 1.0, "float32"), 0.5), turned, x)
 
 
-def _cropped(value: TensorLike, size: ShapeLike, draw: Draw, name: str | None) -> Tensor:
+def _crop(value: TensorLike, size: ShapeLike, draw: Draw, name: str | None) -> Tensor:
     x, sizes = convert_to_tensor(value), convert_to_tensor(size, dtype=int32)
     limit = shape(x) - sizes + 1
     places = floormod(draw(shape(shape(x)), 0, int32.max, int32), limit)

@@ -42,11 +42,11 @@ def projective_transform(
     scale = c0 * columns + c1 * rows + 1.0
     batch, height, width = (shape(x)[axis] for axis in (0, 1, 2))
     whole = expand_dims(expand_dims(cast(counted(batch), float32) * 0.0, -1), -1)
-    across = _placed((a0 * columns + a1 * rows + a2) / scale + whole, cast(width, float32), fill_mode)
-    down = _placed((b0 * columns + b1 * rows + b2) / scale + whole, cast(height, float32), fill_mode)
+    across = _place((a0 * columns + a1 * rows + a2) / scale + whole, cast(width, float32), fill_mode)
+    down = _place((b0 * columns + b1 * rows + b2) / scale + whole, cast(height, float32), fill_mode)
     pixels = _Pixels(x, height, width, cast(fill_value, x.dtype))
     if interpolation == "NEAREST":
-        colour = pixels.at(_rounded(down), _rounded(across))
+        colour = pixels.at(_round(down), _round(across))
     else:
         top, left = apply("floor", down), apply("floor", across)
         low, right = expand_dims(down - top, -1), expand_dims(across - left, -1)
@@ -76,7 +76,7 @@ class _Pixels:
         return where(expand_dims(inside, -1), result, self.outside)
 
 
-def _placed(place: Tensor, size: Tensor, fill_mode: str) -> Tensor:
+def _place(place: Tensor, size: Tensor, fill_mode: str) -> Tensor:
     """Return places within an image of that size; unchanged where the outside is constant."""
     if fill_mode == "CONSTANT":
         return place
@@ -91,6 +91,6 @@ def _placed(place: Tensor, size: Tensor, fill_mode: str) -> Tensor:
     return clip_by_value(place, 0.0, size - 1.0)
 
 
-def _rounded(place: Tensor) -> Tensor:
+def _round(place: Tensor) -> Tensor:
     """Round to the nearest number, halves away from 0."""
     return apply("sign", place) * apply("floor", apply("abs", place) + 0.5)

@@ -47,10 +47,10 @@ def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
     if not isinstance(signature, RaggedTensorSpec):
         return map_fn(of_row, counted(count), fn_output_signature=signature)
     if current_region() is None:
-        return _stacked(signature, [of_row(number) for number in range(int(count.numpy()))])  # type: ignore[attr-defined]
+        return _stack(signature, [of_row(number) for number in range(int(count.numpy()))])  # type: ignore[attr-defined]
     if signature.ragged_rank:
         raise NotImplementedError("in functions, results of map_fn have one dimension of different lengths")
-    return _collected(of_row, count, signature)
+    return _collect(of_row, count, signature)
 
 
 def _row(part: Any, number: Any) -> Any:
@@ -65,13 +65,13 @@ def _row(part: Any, number: Any) -> Any:
     return result
 
 
-def _stacked(signature: RaggedTensorSpec, rows: list[Any]) -> Any:
+def _stack(signature: RaggedTensorSpec, rows: list[Any]) -> Any:
     if rows:
         return ragged_stack(rows) if signature.ragged_rank else signature._stacked([*map(convert_to_tensor, rows)])
     return RaggedTensor.from_row_splits(convert_to_tensor([], signature.dtype), [0])
 
 
-def _collected(of_row: Callable[[Any], Any], count: Tensor, signature: RaggedTensorSpec) -> RaggedTensor:
+def _collect(of_row: Callable[[Any], Any], count: Tensor, signature: RaggedTensorSpec) -> RaggedTensor:
     """Return a ragged tensor of the results of all rows."""
     values = TensorArray(signature.dtype, size=0, dynamic_size=True, infer_shape=False)
     lengths = TensorArray(int64, size=0, dynamic_size=True)

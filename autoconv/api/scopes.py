@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.config.device_spec import DeviceSpec
 from autoconv.config.devices import LogicalDevice
-from autoconv.config.placement import current_request, merged, requesting
+from autoconv.config.placement import current_request, merge_requests, requesting
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
@@ -125,7 +125,7 @@ class DeviceScope:
     def __enter__(self) -> None:
         region = current_region()
         outer = current_request() if region is None else region.trace.device
-        request = merged(self._request, outer)
+        request = merge_requests(self._request, outer)
         block = requesting(request) if region is None else _recording_on(region, request)
         block.__enter__()
         self._entered.append(block)

@@ -155,7 +155,7 @@ def ngrams(
         raise ValueError(f"ngram_width has to be positive integers, found {ngram_width!r}")
     rows = data if isinstance(data, RaggedTensor) else convert_to_tensor(data)
     if pad_values is None and not preserve_short_sequences:
-        return _unpadded(rows, widths, separator, name)
+        return _unpad(rows, widths, separator, name)
     ends = (pad_values, pad_values) if pad_values is None or isinstance(pad_values, (str, bytes)) else pad_values
     if isinstance(rows, RaggedTensor):
         return _padded_ngrams(rows, widths, separator, tuple(ends), padding_width, preserve_short_sequences)
@@ -163,7 +163,7 @@ def ngrams(
     return _padded_ngrams(whole, widths, separator, tuple(ends), padding_width, preserve_short_sequences).to_tensor()[0]
 
 
-def _unpadded(rows: RaggedLike, widths: Sequence[int], separator: str, name: str | None = None) -> Any:
+def _unpad(rows: RaggedLike, widths: Sequence[int], separator: str, name: str | None = None) -> Any:
     if isinstance(rows, RaggedTensor):
         return _ragged_ngrams(rows, widths, separator)
     return apply("string_ngrams", rows, widths=tuple(widths), separator=separator, name=name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autoconv.autodiff.conditionals import seed
-from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
+from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.forward_backward import Inner, Level, clone, extend
 from autoconv.autodiff.recursion import reverse_recursion
@@ -33,9 +33,9 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
     parameters = seed(child, [(r, forward.outputs[r.index]) for r in results], inner)
     backprop(child, inner)
     positions = [j for j, p in enumerate(own) if inputs[j] in varied and p in child.cotangents]
-    child.backward.outputs = [conformed(child.builder, child.cotangents[own[j]], inputs[j].type) for j in positions]
+    child.backward.outputs = [conform(child.builder, child.cotangents[own[j]], inputs[j].type) for j in positions]
     child.backward.parameters = [*parameters, *child.captures.values()]
-    cotangents = [conformed(level.builder, level.cotangents[r], r.type) for r in results]
+    cotangents = [conform(level.builder, level.cotangents[r], r.type) for r in results]
     back = level.backward.add(
         OPS["call"], [*cotangents, *(level.resolve(outer) for outer in child.captures)],
         {"name": f"{node.attributes.get('name', 'call')}_back"}, regions=[child.backward],
@@ -54,7 +54,7 @@ def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Calla
     count, reached = node.attributes["arguments"], node.attributes["reached"]
     cotangents = [level.cotangents.get(r) for r in node.results]
     taken = [
-        zeros_of(level.builder, r) if ct is None else conformed(level.builder, ct, r.type)
+        zeros_of(level.builder, r) if ct is None else conform(level.builder, ct, r.type)
         for r, ct in zip(node.results, cotangents, strict=True)
     ]
     captured = [level.resolve(value) for value in node.inputs[count + len(node.results) :]]
@@ -65,5 +65,5 @@ def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Calla
     for position, cotangent in zip(reached, back.results, strict=True):
         value = node.inputs[position]
         if value in varied:
-            accumulate(level.builder, level.cotangents, value, conformed(level.builder, cotangent, value.type), node)
+            accumulate(level.builder, level.cotangents, value, conform(level.builder, cotangent, value.type), node)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from autoconv.autodiff.cotangents import accumulate, conformed
+from autoconv.autodiff.cotangents import accumulate, conform
 from autoconv.autodiff.forward_backward import Region, Root, clone
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
@@ -71,7 +71,7 @@ def recompute_and_reverse(
     level.heap = child.heap
     for output, cotangent in seeds:
         if output in varied:
-            fitting = conformed(level.builder, cotangent, output.type)
+            fitting = conform(level.builder, cotangent, output.type)
             accumulate(level.builder, level.cotangents, copies[output], fitting)
     backprop(level, {copies[value] for value in varied if value in copies}, nodes)
     for parameter in own:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
+from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.forward_backward import Level, Region, Stack, clone, extend, move_before
 from autoconv.graph.graph import Graph, Node, Value
@@ -50,7 +50,7 @@ def seed(child: Level, pairs: Sequence[tuple[Value, Value]], varied: set[Value])
         parameter = child.backward.add_parameter(cotangent_type(result.type), "cotangent")
         parameters.append(parameter)
         if output in varied:
-            accumulate(child.builder, child.cotangents, output, conformed(child.builder, parameter, output.type))
+            accumulate(child.builder, child.cotangents, output, conform(child.builder, parameter, output.type))
     return parameters
 
 
@@ -89,7 +89,7 @@ def finish(
     resolved = [level.resolve(outer) for outer in union]
     # The type of a cotangent popped from a list may be less precise than the result's.
     pairs = zip(cotangents, arms[0].parameters, strict=True)
-    cotangents = [conformed(level.builder, cotangent, parameter.type) for cotangent, parameter in pairs]
+    cotangents = [conform(level.builder, cotangent, parameter.type) for cotangent, parameter in pairs]
     types = [*(cotangent_type(captures[j].type) for j in positions), *(inside.type for _, inside, _ in stacks)]
     back = level.backward.add(
         OPS["cond"], [index, *cotangents, *resolved, *(top(stack) for *_, stack in stacks)],
@@ -105,7 +105,7 @@ def _cotangent(child: Level, parameter: Value, outer: Value) -> Value:
     found = child.cotangents.get(parameter)
     if found is None:
         return zeros_of(child.builder, parameter)
-    return conformed(child.builder, found, outer.type)
+    return conform(child.builder, found, outer.type)
 
 
 def thread(

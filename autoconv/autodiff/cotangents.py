@@ -98,7 +98,7 @@ def _is_zeros(value: Value) -> bool:
     return not any(array.strides) and array.size > 0 and array.flat[0] == 0
 
 
-def conformed(b: Builder, cotangent: Value, type_: Type) -> Value:
+def conform(b: Builder, cotangent: Value, type_: Type) -> Value:
     """Convert the cotangent to the type required at the border of a region."""
     required_type, own_type = cotangent_type(type_), cotangent.type
     if is_subtype(own_type, required_type) or not (
@@ -117,7 +117,7 @@ def conformed(b: Builder, cotangent: Value, type_: Type) -> Value:
     return cotangent
 
 
-def refused(node: Node, reason: str) -> StagingError:
+def missing_gradient_error(node: Node, reason: str) -> StagingError:
     """Return the error for a node without a gradient."""
     return StagingError(
         f"the op {node.op.name!r} has no gradient: {reason}",

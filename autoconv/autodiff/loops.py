@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.autodiff.checkpoints import divide_into_segments, recompute_and_reverse
 from autoconv.autodiff.conditionals import seed, top
-from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
+from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import state_flags, varied_values
 from autoconv.autodiff.forward_backward import Level, Region, Stack, clone, extend, move_before
 from autoconv.graph.dtypes import int64
@@ -53,13 +53,13 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
         else child.builder.add(total, child.cotangents[body.own[j]])
         for j, total in zip(body.summed, body.sums, strict=True)
     ]  # fmt: skip
-    sums = [conformed(child.builder, s, total.type) for s, total in zip(sums, body.sums, strict=True)]
+    sums = [conform(child.builder, s, total.type) for s, total in zip(sums, body.sums, strict=True)]
     results = node.results[:size]
     starts = [level.cotangents.get(results[i]) for i in body.carried]
     count, stacks = _count_and_thread(level, node, body)
     level_b = level.builder
     first = [
-        conformed(level_b, zeros_of(level_b, results[i]) if ct is None else ct, results[i].type)
+        conform(level_b, zeros_of(level_b, results[i]) if ct is None else ct, results[i].type)
         for i, ct in zip(body.carried, starts, strict=True)
     ]
     first += [zeros_of(level_b, inputs[j]) for j in body.summed]
@@ -157,7 +157,7 @@ def _cotangent(child: Region, parameter: Value) -> Value:
     found = child.cotangents.get(parameter)
     if found is None:
         return zeros_of(child.builder, parameter)
-    return conformed(child.builder, found, parameter.type)
+    return conform(child.builder, found, parameter.type)
 
 
 def _count_and_thread(level: Level, node: Node, body: _Body) -> tuple[Value, list[Stack]]:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.autodiff.conditionals import seed
-from autoconv.autodiff.cotangents import accumulate, carries, conformed, cotangent_type, refused, zeros_of
+from autoconv.autodiff.cotangents import accumulate, carries, conform, cotangent_type, missing_gradient_error, zeros_of
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.forward_backward import Level, Root, clone, move_before
 from autoconv.graph.effects import Effects
@@ -33,12 +33,14 @@ def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Ca
     """Add a call of the function's backward graph."""
     graph = _without_variables(node.regions[0], level, node)
     if graph.effects & _NOT_REPEATABLE:
-        raise refused(node, f"the backward pass runs a recursive function again, and it {_effect_text(graph)}")
+        raise missing_gradient_error(
+            node, f"the backward pass runs a recursive function again, and it {_effect_text(graph)}"
+        )
     results = [r for r in node.results if r in level.cotangents and r in varied]
     positions = [j for j, value in enumerate(node.inputs) if value in varied]
     back = _backward_graph(level, graph, tuple(positions), tuple(r.index for r in results), backprop)
     inputs = [level.resolve(_value_before(level, node, value)) for value in node.inputs]
-    cotangents = [conformed(level.builder, level.cotangents[r], graph.outputs[r.index].type) for r in results]
+    cotangents = [conform(level.builder, level.cotangents[r], graph.outputs[r.index].type) for r in results]
     call = level.backward.add(
         OPS["call"], [*inputs, *cotangents], {"name": back.name, "recursive": True}, regions=[back],
         types=[cotangent_type(graph.parameters[j].type) for j in positions], span=level.builder.span,
@@ -79,7 +81,7 @@ def _backward_graph(
     inner.builder.span = None
     cotangents = [inner.cotangents.get(parameters[j]) for j in positions]
     back.outputs = [
-        zeros_of(inner.builder, parameters[j]) if ct is None else conformed(inner.builder, ct, parameters[j].type)
+        zeros_of(inner.builder, parameters[j]) if ct is None else conform(inner.builder, ct, parameters[j].type)
         for j, ct in zip(positions, cotangents, strict=True)
     ]
     compute_effects(back)
@@ -120,7 +122,7 @@ def _copy_by_value(graph: Graph, copies: dict[Graph, Graph], node: Node) -> Grap
             values[one.results[0]] = inputs[0]
             continue
         if resources and not one.regions:
-            raise refused(
+            raise missing_gradient_error(
                 node, f"the backward pass runs a recursive function again, and it contains {one.op.name!r}"
             )
         regions = [copies.get(region) or _copy_by_value(region, copies, node) for region in one.regions]

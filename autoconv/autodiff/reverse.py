@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from autoconv.autodiff.calls import reverse_call, reverse_custom
 from autoconv.autodiff.conditionals import reverse_cond
-from autoconv.autodiff.cotangents import accumulate, carries, refused
+from autoconv.autodiff.cotangents import accumulate, carries, missing_gradient_error
 from autoconv.autodiff.forward_backward import Level
 from autoconv.autodiff.loops import reverse_while
 from autoconv.autodiff.tries import reverse_try
@@ -38,7 +38,7 @@ def backprop(level: Level, varied: set[Value], nodes: Sequence[Node] | None = No
 def _reverse_op(level: Level, node: Node, varied: Iterable[Value]) -> None:
     gradient = node.op.gradient
     if isinstance(gradient, NoGradient):
-        raise refused(node, gradient.reason)
+        raise missing_gradient_error(node, gradient.reason)
     given = tuple(level.cotangents.get(value) for value in node.results)
     cotangents = gradient(level.builder, node.inputs, node.results, given, node.attributes)
     for value, cotangent in zip(node.inputs, cotangents, strict=True):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from autoconv.autodiff.conditionals import Arm, finish, seed
-from autoconv.autodiff.cotangents import accumulate, conformed
+from autoconv.autodiff.cotangents import accumulate, conform
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.forward_backward import Inner, Level, Region, clone, extend
 from autoconv.graph.dtypes import bool_
@@ -60,7 +60,7 @@ def _reverse_normal(
     for parameter, output in zip(leading[:count], body.outputs[:count], strict=True):
         found = child.cotangents.get(parameter)
         if found is not None and output in of_body:
-            accumulate(inside.builder, inside.cotangents, output, conformed(inside.builder, found, output.type))
+            accumulate(inside.builder, inside.cotangents, output, conform(inside.builder, found, output.type))
     backprop(inside, of_body)
     for parameter, capture in zip(body.parameters, own, strict=True):
         if parameter in inside.cotangents:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autoconv.autodiff.cotangents import accumulate, conformed, cotangent_type, zeros_of
+from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.forward_backward import Root, SplitRoot, clone
 from autoconv.autodiff.reverse import backprop
@@ -82,7 +82,7 @@ def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = Non
     reached = tuple(i for i in wrt if parameters[i] in level.cotangents)
     backward = level.backward
     backward.outputs = [
-        conformed(level.builder, level.resolve(level.cotangents[parameters[i]]), parameters[i].type) for i in reached
+        conform(level.builder, level.resolve(level.cotangents[parameters[i]]), parameters[i].type) for i in reached
     ]
     forward.outputs = [*outputs, *level.saved_values]
     saved = [level.resolve(value) for value in level.saved_values]

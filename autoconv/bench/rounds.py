@@ -108,7 +108,7 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
             again.ask("load", peer="autoconv", **load)
             measurements["autoconv"].cached = again.ask("first", seed=0).get("seconds")
         for turn in range(settings.rounds):
-            for name in _rotated(list(running), turn):
+            for name in _rotate(list(running), turn):
                 answer = running[name].ask("round", seed=turn + 1, seconds=settings.seconds)
                 if not _is_good(answer, measurements[name]):
                     del running[name]
@@ -137,7 +137,7 @@ def _is_good(answer: dict[str, Any], one: Measurement) -> bool:
     return False
 
 
-def _rotated(names: list[str], turn: int) -> Iterator[str]:
+def _rotate(names: list[str], turn: int) -> Iterator[str]:
     """Yield the names from a different start in each round."""
     by = turn % len(names) if names else 0
     yield from names[by:] + names[:by]

@@ -219,7 +219,7 @@ class _Training:
         return result
 
 
-def loaded(file: str, peer: str, tiny: bool) -> Any:
+def load_workload(file: str, peer: str, tiny: bool) -> Any:
     """Return a workload as run by one peer: a function that is called, or a Keras model that is trained."""
     workload = _module("workload", file)
     return _Training(workload, peer, tiny) if hasattr(workload, "model") else Bench(file, peer, tiny)
@@ -260,7 +260,7 @@ def main() -> None:
         do = request.pop("do")
         try:
             if do == "load":
-                bench = loaded(**request)
+                bench = load_workload(**request)
                 version = getattr(bench.library, "__version__", "")
                 answer: dict[str, Any] = {"version": str(version), "import": bench.import_seconds}
             else:

@@ -13,7 +13,7 @@ from autoconv.backends import library_code
 from autoconv.backends.library_form import NoLibrary, WrongTarget
 from autoconv.clibrary.header import header_text
 from autoconv.clibrary.interface import interface_of
-from autoconv.clibrary.link import linked
+from autoconv.clibrary.link import link_library
 from autoconv.clibrary.variants import variants
 from autoconv.errors import Place, TargetError, UnsupportedError
 from autoconv.graph.graph import Span
@@ -91,7 +91,7 @@ def build(
     for file, content in ((header, header_text(interface, code.messages).encode()), (object_, code.data)):
         with replacing(str(file)) as temporary:
             Path(temporary).write_bytes(content)
-    return Library(header, object_, None if target else linked(object_, path), code.messages)
+    return Library(header, object_, None if target else link_library(object_, path), code.messages)
 
 
 def _identifier(name: str) -> str:

@@ -59,7 +59,7 @@ def interface_of(trace: Trace, name: str) -> Interface:
             starts.append((argument, np.asarray(capture.value)))
             parameters.append(argument)
         else:
-            parameters.append(Fixed(_captured(capture)))
+            parameters.append(Fixed(_captured_value(capture)))
     constants: list[tuple[str, str]] = []
     positions = iter(range(len(graph.outputs)))
     result = _tree(trace.layout, positions, graph.outputs, (), constants, name)
@@ -80,7 +80,7 @@ def _argument(type_: Any, name: str, shape: tuple[Dimension, ...] | None, functi
     return Argument(name, type_.dtype, shape, isinstance(type_, ArrayType), strides)
 
 
-def _captured(capture: Any) -> Any:
+def _captured_value(capture: Any) -> Any:
     if isinstance(capture, EagerTensor):
         return capture.numpy()
     if isinstance(capture, Storage):

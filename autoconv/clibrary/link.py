@@ -12,7 +12,7 @@ from autoconv.errors import TargetError
 from autoconv.storage.files import replacing
 
 
-def linked(object_: Path, path: Path) -> Path:
+def link_library(object_: Path, path: Path) -> Path:
     """Return the shared library; raises TargetError if there is no compiler, or it fails."""
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None or shutil.which(compiler.split()[0]) is None:
@@ -31,4 +31,4 @@ def linked(object_: Path, path: Path) -> Path:
     return shared
 
 
-__all__ = ["linked"]
+__all__ = ["link_library"]

@@ -106,13 +106,13 @@ def is_default(request: str) -> bool:
     return here and spec.device_type in (None, "CPU") and not spec.device_index
 
 
-def merged(request: str | None, outer: str) -> str:
+def merge_requests(request: str | None, outer: str) -> str:
     """Return a request inside of an outer one: its own parts, then those of the outer one; None asks for none."""
-    return "" if request is None else _merged(request, outer)
+    return "" if request is None else _merge_parts(request, outer)
 
 
 @functools.lru_cache(1024)
-def _merged(request: str, outer: str) -> str:
+def _merge_parts(request: str, outer: str) -> str:
     return DeviceSpec.from_string(outer).make_merged_spec(DeviceSpec.from_string(request)).to_string()
 
 
@@ -139,10 +139,10 @@ def _detour(change: int) -> None:
 
 def eager_device() -> str:
     """Return the full name of the device for eager results; "" for the default one. Raises InvalidArgumentError."""
-    return placed(_EAGER.away) if _EAGER.away else ""
+    return non_default_name(_EAGER.away) if _EAGER.away else ""
 
 
-def placed(request: str) -> str:
+def non_default_name(request: str) -> str:
     """Return the full name of the device that serves a request, "" for the default one.
 
     Raises InvalidArgumentError where there is none; with soft placement, the default device serves requests for
@@ -153,7 +153,7 @@ def placed(request: str) -> str:
 
 
 def full_name(request: str) -> str:
-    """Return the full name of the device that serves a request, as `placed`."""
+    """Return the full name of the device that serves a request, as `non_default_name`."""
     spec = DeviceSpec.from_string(request)
     if spec.job not in (None, "localhost") or spec.task not in (None, 0):
         return _remote(spec)
@@ -221,9 +221,9 @@ __all__ = [
     "full_name",
     "has_device",
     "is_default",
-    "merged",
+    "merge_requests",
     "other_device_request",
-    "placed",
+    "non_default_name",
     "pool_of",
     "replica",
     "requesting",

@@ -69,7 +69,7 @@ class Batch(Node):
                 rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
                 result += leaves_of(spec._stacked(rows))
             else:
-                result.append(_stacked(component, part[0], self.place))
+                result.append(_stack(component, part[0], self.place))
         return result
 
 
@@ -96,7 +96,7 @@ class RaggedBatch(Batch):
                 rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
                 result += leaves_of(row._stacked(rows))
             else:
-                result.append(_stacked(component, part[0], self.place))
+                result.append(_stack(component, part[0], self.place))
         return result
 
 
@@ -162,7 +162,7 @@ class PaddedBatch(Batch):
 
     def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
         columns = zip(*elements, strict=True)
-        return [_padded(c, s, v, self.place) for c, s, v in zip(columns, self.shapes, self.padding, strict=True)]
+        return [_pad(c, s, v, self.place) for c, s, v in zip(columns, self.shapes, self.padding, strict=True)]
 
 
 class Unbatch(Node):
@@ -199,7 +199,7 @@ def _specs_of_tensors(spec: object) -> list[Any]:
     return [leaf for leaf, count in groups(spec) if count]
 
 
-def _stacked(component: int, column: Sequence[Any], place: Place | None) -> np.ndarray:
+def _stack(component: int, column: Sequence[Any], place: Place | None) -> np.ndarray:
     first = np.shape(column[0])
     for position, array in enumerate(column):
         if np.shape(array) != first:
@@ -212,7 +212,7 @@ def _stacked(component: int, column: Sequence[Any], place: Place | None) -> np.n
     return np.stack([np.asarray(array) for array in column])
 
 
-def _padded(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | None) -> np.ndarray:
+def _pad(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | None) -> np.ndarray:
     ranks = {np.ndim(array) for array in column}
     if len(ranks) > 1 or (shape.rank is not None and ranks != {shape.rank}):
         raise InvalidArgumentError(

@@ -11,7 +11,7 @@ from autoconv.data.elements import joined_specs
 from autoconv.data.functions import ElementFunction
 from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, positive
 from autoconv.data.shuffling import Stream
-from autoconv.data.threads import prefetched
+from autoconv.data.threads import prefetch
 from autoconv.data.transforms import thread_count
 from autoconv.ops.random.philox import Philox
 from autoconv.runtime.support.structure import Template, pack
@@ -108,7 +108,7 @@ class Interleave(Node):
     def _started(self, dataset: Any) -> Iterator[Element]:
         """Return the elements of a dataset; with threads, one of its own computes them ahead."""
         elements: Iterator[Element] = dataset.iterate()
-        return prefetched(elements, 2) if self.workers else elements
+        return prefetch(elements, 2) if self.workers else elements
 
 
 class Sample(Node):

@@ -30,7 +30,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 def components(structure: Any) -> tuple[list[Any], Template | None]:
     """Return the tensors and datasets of a structure, and its template; raises TypeError for other leaves."""
-    leaves, template = _flatten_element(_delisted(structure))
+    leaves, template = _flatten_element(_lists_to_tensors(structure))
     return [_component(leaf) for leaf in leaves], template
 
 
@@ -48,7 +48,7 @@ _NONE = Template(NoneTensorSpec(), None, ())
 
 def state(structure: Any) -> Any:
     """Return a loop's initial state: Python numbers stay weak, all other leaves become tensors."""
-    leaves, template = flatten(_delisted(structure))
+    leaves, template = flatten(_lists_to_tensors(structure))
     return pack(template, [x if isinstance(x, (bool, int, float)) else _component(x) for x in leaves])
 
 
@@ -135,7 +135,7 @@ def _leaf(spec: Any, value: Any) -> Any:
     return value if isinstance(value, SymbolicTensor) else SymbolicTensor(value)
 
 
-def _delisted(structure: Any) -> Any:
+def _lists_to_tensors(structure: Any) -> Any:
     """Return the structure with each list converted to a tensor."""
     if isinstance(structure, list):
         return convert_to_tensor(structure)
@@ -144,11 +144,11 @@ def _delisted(structure: Any) -> Any:
     if not is_structure(structure) or is_composite(structure):
         return structure
     if isinstance(structure, dict):
-        return type(structure)((key, _delisted(value)) for key, value in structure.items())
+        return type(structure)((key, _lists_to_tensors(value)) for key, value in structure.items())
     if isinstance(structure, tuple):
-        parts = [_delisted(part) for part in structure]
+        parts = [_lists_to_tensors(part) for part in structure]
         return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
-    fields = {field.name: _delisted(getattr(structure, field.name)) for field in dataclasses.fields(structure)}
+    fields = {field.name: _lists_to_tensors(getattr(structure, field.name)) for field in dataclasses.fields(structure)}
     return type(structure)(**fields)
 
 

@@ -48,10 +48,10 @@ class Iterable:
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """The last `state = reduce_func(state, element)`, starting from `initial_state`."""
         if current_region() is not None:
-            return _reduced(self, initial_state, reduce_func)
+            return _reduce(self, initial_state, reduce_func)
 
         def run(dataset: Any) -> Any:
-            return _reduced(dataset, initial_state, reduce_func)
+            return _reduce(dataset, initial_state, reduce_func)
 
         if tape_recorders.active():  # tapes differentiate through calls of functions
             return Function(run)(self)
@@ -143,7 +143,7 @@ class Iterable:
         return Stream(apply("iterator_make", self), lambda leaves: rebuild(self.node.spec, leaves))
 
 
-def _reduced(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
+def _reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
     def step(element: Any, before: Any) -> tuple[Any]:
         return (call(function)(before, element),)
 

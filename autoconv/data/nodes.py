@@ -214,7 +214,7 @@ class RunningIterator:
             except StopIteration:
                 raise
             except RuntimeError as error:
-                self._failure = _unwrapped(error)
+                self._failure = _unwrap(error)
             except Exception as error:
                 self._failure = error
             raise self._failure
@@ -239,7 +239,7 @@ class RunningIterator:
             close()
 
 
-def _unwrapped(error: RuntimeError) -> Exception:
+def _unwrap(error: RuntimeError) -> Exception:
     """Convert Python's RuntimeError for a generator inside which a user's iterator was exhausted."""
     inner = error.__cause__
     if not isinstance(inner, EndOfSequenceError):

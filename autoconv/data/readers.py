@@ -174,7 +174,7 @@ def make_csv_dataset(
         defaults = _of_columns(column_defaults, positions, len(names))
     dataset = Dataset(
         Csv(
-            _encoded(paths), defaults, compression_type, header, field_delim, use_quote_delim, na_value, positions,
+            _encode(paths), defaults, compression_type, header, field_delim, use_quote_delim, na_value, positions,
             kept_names,
         )
     )  # fmt: skip
@@ -216,7 +216,7 @@ def _position(column: Any, names: Sequence[str]) -> int:
     return int(column)
 
 
-def _encoded(paths: Sequence[str]) -> np.ndarray:
+def _encode(paths: Sequence[str]) -> np.ndarray:
     return np.array([os.fsencode(path) for path in paths], object)
 
 

@@ -44,15 +44,15 @@ class Rebatch(Node):
             waiting.append([np.asarray(leaf) for leaf in element])
             rows += len(waiting[-1][0]) if waiting[-1] else 0
             while rows >= self.sizes[turn]:
-                joined, size = _joined(waiting), self.sizes[turn]
+                joined, size = _join(waiting), self.sizes[turn]
                 yield [leaf[:size] for leaf in joined]
                 waiting, rows = [[leaf[size:] for leaf in joined]], rows - size
                 turn = (turn + 1) % len(self.sizes)
         if rows and not self.drop_remainder:
-            yield _joined(waiting)
+            yield _join(waiting)
 
 
-def _joined(elements: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
+def _join(elements: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
     return [np.concatenate(leaves) for leaves in zip(*elements, strict=True)]
 
 

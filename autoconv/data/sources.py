@@ -211,7 +211,7 @@ class Generated(Node):
         """Convert a value that the generator yielded to an array of that spec; raise DtypeError if it does not fit."""
         try:
             array = to_array(
-                value.numpy() if isinstance(value, EagerTensor) else value, None if _typed(value) else spec.dtype
+                value.numpy() if isinstance(value, EagerTensor) else value, None if _has_dtype(value) else spec.dtype
             )
         except (TypeError, ValueError) as error:
             raise DtypeError(
@@ -320,7 +320,7 @@ def _parts(value: Any, template: Template | None) -> list[Any] | None:
     return result
 
 
-def _typed(value: Any) -> bool:
+def _has_dtype(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic, EagerTensor))
 
 

@@ -42,7 +42,7 @@ class FileCache(Node):
             yield from read_elements(self.path, self.spec)
             return
         with replacing(self.path) as unfinished:
-            yield from written(self.inputs[0].iterate(bindings), self.spec, unfinished)
+            yield from write_through(self.inputs[0].iterate(bindings), self.spec, unfinished)
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)
@@ -96,7 +96,7 @@ def saving(node: Node, bindings: Bindings, path: Any) -> Iterator[Element]:
     os.makedirs(folder, exist_ok=True)
     count = 0
     with replacing(os.path.join(folder, _ELEMENTS)) as temporary:
-        for element in written(node.iterate(bindings), node.spec, temporary):
+        for element in write_through(node.iterate(bindings), node.spec, temporary):
             count += 1
             yield element
     write_json(os.path.join(folder, _INDEX), {"spec": content, "count": count})
@@ -138,7 +138,7 @@ def _spec(content: Any) -> Any:
     return {"tensor": TensorSpec, "sparse": SparseTensorSpec}[kind](shape, as_dtype(dtype))
 
 
-def written(elements: Iterator[Element], spec: Any, path: str) -> Iterator[Element]:
+def write_through(elements: Iterator[Element], spec: Any, path: str) -> Iterator[Element]:
     """Write elements of the spec into a file while they are iterated over."""
     with open(path, "wb") as file:
         _write(file, _head(spec))

@@ -12,7 +12,7 @@ from autoconv.data.nodes import Element, Run
 from autoconv.forks import DATASET, generation, new_lock
 
 
-def prefetched(source: Iterator[Element], size: int) -> Iterator[Element]:
+def prefetch(source: Iterator[Element], size: int) -> Iterator[Element]:
     """Yield the elements of `source`; a thread computes up to `size` of them in advance."""
     buffer = _Buffer(source, size)
     del source
@@ -22,7 +22,7 @@ def prefetched(source: Iterator[Element], size: int) -> Iterator[Element]:
         buffer.stop()
 
 
-def mapped(source: Iterator[Element], run: Run, workers: int, in_order: bool = True) -> Iterator[Element]:
+def map_in_threads(source: Iterator[Element], run: Run, workers: int, in_order: bool = True) -> Iterator[Element]:
     """Yield run(element) for the elements of `source`, computed by that many threads.
 
     The order is that of the elements, or that of completion.

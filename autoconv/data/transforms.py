@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.data.elements import map_specs, spec_leaves
 from autoconv.data.functions import ElementFunction
 from autoconv.data.nodes import INFINITE, LEFT_OUT, UNKNOWN, Bindings, Bound, Element, Node, number, positive
-from autoconv.data.threads import mapped, prefetched
+from autoconv.data.threads import map_in_threads, prefetch
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
@@ -37,7 +37,7 @@ class Map(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         run, source = bindings.guarded(self.function.runner(bindings)), self.inputs[0].iterate(bindings)
-        found = mapped(source, run, self.workers, self.in_order) if self.workers else map(run, source)
+        found = map_in_threads(source, run, self.workers, self.in_order) if self.workers else map(run, source)
         yield from (element for element in found if element is not LEFT_OUT)
 
     def count(self, bindings: Bindings) -> int:
@@ -198,7 +198,7 @@ class Prefetch(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         size = bindings.number(self.size)
         source = self.inputs[0].iterate(bindings)
-        yield from source if size == 0 else prefetched(source, size if size > 0 else 2)
+        yield from source if size == 0 else prefetch(source, size if size > 0 else 2)
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)

@@ -6,7 +6,7 @@ from typing import Any
 
 from autoconv.api.tensors.shaping import shape
 from autoconv.data.dataset import Dataset
-from autoconv.distribute.values import mapped, per_replica
+from autoconv.distribute.values import map_leaves, per_replica
 
 
 class InputContext:
@@ -40,7 +40,9 @@ def split(dataset: Dataset, count: int, first: int, replicas: int) -> Dataset:
     """
 
     def divide(*element: Any) -> Any:
-        return mapped(lambda leaf: _parts(leaf, count, first, replicas), element[0] if len(element) == 1 else element)
+        return map_leaves(
+            lambda leaf: _parts(leaf, count, first, replicas), element[0] if len(element) == 1 else element
+        )
 
     return dataset.map(divide)
 
@@ -52,7 +54,7 @@ def _parts(batch: Any, count: int, first: int, replicas: int) -> Any:
     return per_replica(parts) if count > 1 else parts[0]
 
 
-def gathered(dataset: Dataset, count: int) -> Dataset:
+def group_elements(dataset: Dataset, count: int) -> Dataset:
     """Return a dataset of `count` consecutive elements at a time, one for each replica."""
     if count == 1:
         return dataset
@@ -60,6 +62,6 @@ def gathered(dataset: Dataset, count: int) -> Dataset:
 
     def divide(*element: Any) -> Any:
         whole = element[0] if len(element) == 1 else element
-        return mapped(lambda leaf: per_replica([leaf[number] for number in range(count)]), whole)
+        return map_leaves(lambda leaf: per_replica([leaf[number] for number in range(count)]), whole)
 
     return windows.map(divide)

@@ -12,20 +12,20 @@ from autoconv.config.devices import list_logical_devices
 from autoconv.config.placement import full_name
 from autoconv.distribute.contexts import Context, current, inside
 from autoconv.distribute.cross_device_ops import check_cross_device_ops
-from autoconv.distribute.datasets import InputContext, gathered, split
-from autoconv.distribute.reduction import ReduceOp, combined, combined_along, reduce_op_of
+from autoconv.distribute.datasets import InputContext, group_elements, split
+from autoconv.distribute.reduction import ReduceOp, combine, combined_along, reduce_op_of
 from autoconv.distribute.replicas import current_replica, run_replicas
 from autoconv.distribute.strategy import Strategy, ValueContext
 from autoconv.distribute.values import (
     DistributedValues,
     PerReplica,
     leaves_of,
-    mapped,
+    map_leaves,
     of_replica,
     per_replica,
-    regrouped,
+    regroup,
 )
-from autoconv.distribute.variables import DistributedVariable, distributed
+from autoconv.distribute.variables import DistributedVariable, distribute_variable
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.objects.variable_updates import variable_creator_scope
 from autoconv.runtime.recording.regions import current_region
@@ -73,7 +73,7 @@ class Replicated(Strategy):
 
     def new_variable(self, make: Callable[..., Variable], arguments: dict[str, Any]) -> Variable:
         """Return a variable for all replicas; `make` returns one of the device of the enclosing block."""
-        return distributed(self, make, arguments)
+        return distribute_variable(self, make, arguments)
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
         context = current()
@@ -91,7 +91,9 @@ class Replicated(Strategy):
         assert here is not None
         if current_region() is here.region:
             return here.merge(reduce, (value,), {})
-        return mapped(lambda leaf: _at_run_time(lambda tensor: here_now().merge(reduce, (tensor,), {}), leaf), value)
+        return map_leaves(
+            lambda leaf: _at_run_time(lambda tensor: here_now().merge(reduce, (tensor,), {}), leaf), value
+        )
 
     def all_reduced(self, reduce_op: Any, value: Any) -> Any:
         """Return a reduced structure, with a tensor on the device of each replica."""
@@ -99,7 +101,7 @@ class Replicated(Strategy):
         return pack(template, [self._on_all(one) for one in self._reduced(reduce_op_of(reduce_op), leaves)])
 
     def on_all_replicas(self, value: Any) -> Any:
-        return mapped(self._on_all, value)
+        return map_leaves(self._on_all, value)
 
     def _on_all(self, tensor: Any) -> Any:
         copies = []
@@ -113,7 +115,7 @@ class Replicated(Strategy):
         if axis is None:
             leaves, template = leaves_of(value)
             return pack(template, self._reduced(op, leaves))
-        return mapped(lambda leaf: self._reduced_along(op, leaf, axis), value)
+        return map_leaves(lambda leaf: self._reduced_along(op, leaf, axis), value)
 
     def _reduced_along(self, op: ReduceOp, value: Any, axis: int) -> Any:
         values = self.experimental_local_results(value)
@@ -130,7 +132,7 @@ class Replicated(Strategy):
         for i, value in enumerate(values):
             if isinstance(value, DistributedValues) or self.local_replicas == 1:
                 own = [getattr(one, "value", lambda one=one: one)() for one in self._values_of(value)]
-                result[i] = combined(op, own)
+                result[i] = combine(op, own)
                 apart.append(i)
             else:
                 result[i] = self._reduced_equal(op, value)
@@ -169,19 +171,19 @@ class Replicated(Strategy):
         return (value,)
 
     def gather(self, value: Any, axis: int) -> Any:
-        return mapped(lambda leaf: concat(list(self.experimental_local_results(leaf)), axis), value)
+        return map_leaves(lambda leaf: concat(list(self.experimental_local_results(leaf)), axis), value)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
         return split(dataset, self.local_replicas, 0, self.num_replicas_in_sync)
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
-        return gathered(dataset_fn(InputContext(1, 0, self.num_replicas_in_sync)), self.local_replicas)
+        return group_elements(dataset_fn(InputContext(1, 0, self.num_replicas_in_sync)), self.local_replicas)
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
         count = self.num_replicas_in_sync
         first = self.first_replica
         values = [value_fn(ValueContext(first + number, count)) for number in range(self.local_replicas)]
-        return PerReplica(values) if not isinstance(values[0], (tuple, list, dict)) else regrouped(values)
+        return PerReplica(values) if not isinstance(values[0], (tuple, list, dict)) else regroup(values)
 
     def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
         if not isinstance(var, DistributedVariable):

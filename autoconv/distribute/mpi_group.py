@@ -49,7 +49,7 @@ class MpiGroup:
         with self._lock:
             self._agree({"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)})
             if array.nbytes <= _SMALL:
-                return _added(self._gathered(array.reshape(-1), [array.size] * self.size)).reshape(array.shape)
+                return _add_parts(self._gathered(array.reshape(-1), [array.size] * self.size)).reshape(array.shape)
             return self._added_in_parts(array.reshape(-1)).reshape(array.shape)
 
     def broadcast(self, array: np.ndarray) -> np.ndarray:
@@ -104,7 +104,7 @@ class MpiGroup:
             [_bytes(flat), sizes, _starts(sizes), self._mpi.BYTE],
             [_bytes(parts), own, _starts(own), self._mpi.BYTE],
         )
-        return np.concatenate(self._gathered(_added(list(parts)), counts))
+        return np.concatenate(self._gathered(_add_parts(list(parts)), counts))
 
     def _agree(self, description: Description) -> None:
         """Raise InvalidArgumentError in all processes where their calls differ."""
@@ -129,7 +129,7 @@ def _starts(sizes: list[int]) -> list[int]:
     return [sum(sizes[:i]) for i in range(len(sizes))]
 
 
-def _added(parts: list[np.ndarray]) -> np.ndarray:
+def _add_parts(parts: list[np.ndarray]) -> np.ndarray:
     total = parts[0].copy()
     for part in parts[1:]:
         total += part

@@ -11,12 +11,12 @@ import numpy as np
 
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.config.placement import DEFAULT_DEVICE
-from autoconv.distribute.datasets import InputContext, gathered, split
+from autoconv.distribute.datasets import InputContext, group_elements, split
 from autoconv.distribute.mirrored import Replicated
 from autoconv.distribute.mpi_group import MpiGroup, is_started_by_mpi
 from autoconv.distribute.process_group import ProcessGroup
 from autoconv.distribute.reduction import ReduceOp
-from autoconv.distribute.values import mapped, of_replica
+from autoconv.distribute.values import map_leaves, of_replica
 from autoconv.distribute.variables import DistributedVariable
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -87,7 +87,7 @@ class MultiWorkerMirroredStrategy(Replicated):
                 copy.assign(first)
 
     def gather(self, value: Any, axis: int) -> Any:
-        return mapped(lambda leaf: self._gathered(leaf, axis), super().gather(value, axis))
+        return map_leaves(lambda leaf: self._gathered(leaf, axis), super().gather(value, axis))
 
     def _gathered(self, value: Any, axis: int) -> Any:
         tensor = convert_to_tensor(value)
@@ -116,7 +116,7 @@ class MultiWorkerMirroredStrategy(Replicated):
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
         context = InputContext(self._group.size, self._group.rank, self.num_replicas_in_sync)
-        return gathered(dataset_fn(context), self.local_replicas)
+        return group_elements(dataset_fn(context), self.local_replicas)
 
     def close(self) -> None:
         """End the connections to the other workers."""

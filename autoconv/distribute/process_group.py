@@ -61,7 +61,7 @@ class ProcessGroup:
         with self._lock:
             if self._is_local and array.nbytes > _SMALL:
                 return self._shared_sum(array, description)
-            return self._together(array, description, lambda parts: _added(parts))
+            return self._together(array, description, lambda parts: _add_parts(parts))
 
     def broadcast(self, array: np.ndarray) -> np.ndarray:
         """Return the array of the first worker."""
@@ -221,7 +221,7 @@ class ProcessGroup:
         self._together(np.zeros(0), {**description, "part": "written"}, lambda given: given[0])
         bounds = [len(flat) * number // self.size for number in range(self.size + 1)]
         own = slice(bounds[self.rank], bounds[self.rank + 1])
-        total = _added([part[own] for part in parts])
+        total = _add_parts([part[own] for part in parts])
         # A worker reads its own elements of every block, so only it may write them.
         parts[0][own] = total
         self._together(np.zeros(0), {**description, "part": "added"}, lambda given: given[0])
@@ -269,7 +269,7 @@ def _known_block(name: str) -> shared_memory.SharedMemory:
     return result
 
 
-def _added(parts: Sequence[np.ndarray]) -> np.ndarray:
+def _add_parts(parts: Sequence[np.ndarray]) -> np.ndarray:
     total = parts[0].copy()
     for part in parts[1:]:
         total += part

@@ -39,7 +39,7 @@ def reduce_op_of(name_or_op: Any) -> ReduceOp:
     return ReduceOp[name]
 
 
-def combined(op: ReduceOp, values: Sequence[Any]) -> Any:
+def combine(op: ReduceOp, values: Sequence[Any]) -> Any:
     """Return the sum or mean of tensors, added in the order of the replicas."""
     total, *others = map(convert_to_tensor, values)
     for tensor in others:
@@ -52,11 +52,11 @@ def combined_along(op: ReduceOp, values: Sequence[Any], axis: int, across: Calla
 
     `across` adds up what processes have found.
     """
-    total = across(combined(ReduceOp.SUM, [reduce_sum(value, axis) for value in values]))
+    total = across(combine(ReduceOp.SUM, [reduce_sum(value, axis) for value in values]))
     if op is ReduceOp.SUM:
         return total
-    rows = across(combined(ReduceOp.SUM, [shape(value)[axis] for value in values]))
+    rows = across(combine(ReduceOp.SUM, [shape(value)[axis] for value in values]))
     return total / apply("cast", rows, dtype=total.dtype)
 
 
-__all__ = ["ReduceOp", "combined", "combined_along", "reduce_op_of"]
+__all__ = ["ReduceOp", "combine", "combined_along", "reduce_op_of"]

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from autoconv.config.placement import as_replica, merged, requesting
+from autoconv.config.placement import as_replica, merge_requests, requesting
 from autoconv.distribute.contexts import Context, ReplicaContext, inside
-from autoconv.distribute.values import of_replica, regrouped
+from autoconv.distribute.values import of_replica, regroup
 from autoconv.forks import release
 from autoconv.operators.calls.call import converted
 from autoconv.runtime.objects.variable_updates import creators_in_scope, variable_creator_scope
@@ -70,7 +70,7 @@ class Replica:
         context = Context(self.strategy, ReplicaContext(self.strategy, self.strategy.first_replica + self.number))
         _HERE.replica = self
         try:
-            with inside(context), placed_in(self.region, self.device), as_replica(self.number + 1), self._creators():
+            with inside(context), place_on(self.region, self.device), as_replica(self.number + 1), self._creators():
                 if self.region is None:
                     message: Merge | ReplicaResult | ReplicaFailure = ReplicaResult(self._call())
                 else:
@@ -102,7 +102,7 @@ class Replica:
         if not goes_on:
             raise _ReplicaStopped
         if self.region is not None:
-            self.region.trace.device = merged(self.device, "")
+            self.region.trace.device = merge_requests(self.device, "")
         return result
 
     def answer(self, goes_on: bool, result: Any = None) -> None:
@@ -122,7 +122,7 @@ def current_replica() -> Replica | None:
 
 
 @contextmanager
-def placed_in(region: Region | None, device: str) -> Iterator[None]:
+def place_on(region: Region | None, device: str) -> Iterator[None]:
     """Place what the block computes or records on a device."""
     if region is None:
         with requesting(device):
@@ -148,9 +148,9 @@ def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs:
     while True:
         messages = _next_messages(replicas, pending)
         if all(isinstance(message, ReplicaResult) for message in messages):
-            return regrouped([message.result for message in messages if isinstance(message, ReplicaResult)])
+            return regroup([message.result for message in messages if isinstance(message, ReplicaResult)])
         try:
-            results = _merged(strategy, messages)
+            results = _merge(strategy, messages)
         except BaseException:
             for replica, message in zip(replicas, messages, strict=True):
                 if isinstance(message, Merge):
@@ -175,7 +175,7 @@ def _next_messages(
     messages = []
     device = region.trace.device
     for replica, start in zip(replicas, starting, strict=True):
-        region.trace.device = merged(replica.device, "")
+        region.trace.device = merge_requests(replica.device, "")
         with release(LOCK):
             start()
             messages.append(replica.messages.get())
@@ -183,7 +183,7 @@ def _next_messages(
     return messages
 
 
-def _merged(strategy: Any, messages: Sequence[Merge | ReplicaResult | ReplicaFailure]) -> Any:
+def _merge(strategy: Any, messages: Sequence[Merge | ReplicaResult | ReplicaFailure]) -> Any:
     """Make the call in which the replicas meet."""
     for message in messages:
         if isinstance(message, ReplicaFailure):
@@ -193,6 +193,6 @@ def _merged(strategy: Any, messages: Sequence[Merge | ReplicaResult | ReplicaFai
         text = "some replicas call merge_call or all_reduce where others end: each has to make the same calls"
         raise RuntimeError(text)
     with inside(Context(strategy)):
-        args = regrouped([list(merge.args) for merge in merges])
-        kwargs = regrouped([merge.kwargs for merge in merges])
+        args = regroup([list(merge.args) for merge in merges])
+        kwargs = regroup([merge.kwargs for merge in merges])
         return merges[0].function(strategy, *args, **kwargs)

@@ -11,8 +11,8 @@ from autoconv.config.placement import as_replica, full_name
 from autoconv.distribute.contexts import Context, ReplicaContext, inside, set_default
 from autoconv.distribute.datasets import InputContext
 from autoconv.distribute.reduction import ReduceOp, reduce_op_of
-from autoconv.distribute.replicas import placed_in
-from autoconv.distribute.values import mapped
+from autoconv.distribute.replicas import place_on
+from autoconv.distribute.values import map_leaves
 from autoconv.runtime.recording.regions import current_region
 
 
@@ -67,7 +67,7 @@ class Strategy:
         op = reduce_op_of(reduce_op)
         if axis is None:
             return value
-        return mapped(lambda leaf: (reduce_mean if op is ReduceOp.MEAN else reduce_sum)(leaf, axis), value)
+        return map_leaves(lambda leaf: (reduce_mean if op is ReduceOp.MEAN else reduce_sum)(leaf, axis), value)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """Return the values of the replicas of this process."""
@@ -153,7 +153,7 @@ class Strategy:
     @contextlib.contextmanager
     def on_device(self, number: int) -> Iterator[None]:
         """Place what the block computes on the device of a replica of this process."""
-        with placed_in(current_region(), self.worker_devices[number]):
+        with place_on(current_region(), self.worker_devices[number]):
             yield
 
     @contextlib.contextmanager

@@ -90,7 +90,7 @@ def _is_leaf(value: object) -> bool:
 
 def of_replica(structure: Any, replica: int) -> Any:
     """Return a structure with the value of one replica in place of each distributed value."""
-    return mapped(lambda leaf: leaf.values[replica] if isinstance(leaf, PerReplica) else leaf, structure)
+    return map_leaves(lambda leaf: leaf.values[replica] if isinstance(leaf, PerReplica) else leaf, structure)
 
 
 def leaves_of(structure: Any) -> tuple[list[Any], Any]:
@@ -99,13 +99,13 @@ def leaves_of(structure: Any) -> tuple[list[Any], Any]:
     return list(leaves), template
 
 
-def mapped(function: Callable[[Any], Any], structure: Any) -> Any:
+def map_leaves(function: Callable[[Any], Any], structure: Any) -> Any:
     """Apply a function to the leaves of a structure, distributed values and composites among them."""
     leaves, template = flatten(structure, _is_leaf)
     return pack(template, [function(leaf) for leaf in leaves])
 
 
-def regrouped(structures: Sequence[Any]) -> Any:
+def regroup(structures: Sequence[Any]) -> Any:
     """Return one structure of distributed values for structures of the replicas; raises ValueError if they differ."""
     flat = [flatten(structure, _is_leaf) for structure in structures]
     if any(template != flat[0][1] for _, template in flat):

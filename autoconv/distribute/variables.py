@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.distribute.contexts import current
-from autoconv.distribute.reduction import ReduceOp, combined
+from autoconv.distribute.reduction import ReduceOp, combine
 from autoconv.distribute.values import DistributedValues, of_replica
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.objects.variable_updates import VariableAggregation, VariableSynchronization
@@ -140,7 +140,7 @@ class SyncOnReadVariable(DistributedVariable):
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
             return self.primary.value()
         op = ReduceOp.from_variable_aggregation(self.aggregation)
-        return self._strategy.across_processes(op, [combined(op, [copy.value() for copy in self._copies])])[0]
+        return self._strategy.across_processes(op, [combine(op, [copy.value() for copy in self._copies])])[0]
 
     read_value = value
 
@@ -153,7 +153,7 @@ class SyncOnReadVariable(DistributedVariable):
         return super()._update_all(op, value, read_value)
 
 
-def distributed(strategy: Any, make: Callable[..., Variable], arguments: dict[str, Any]) -> Variable:
+def distribute_variable(strategy: Any, make: Callable[..., Variable], arguments: dict[str, Any]) -> Variable:
     """Make a variable with a copy for each replica of this process, all with the first value of the first one.
 
     Raises ValueError for a variable that is never synchronized.

@@ -82,7 +82,7 @@ def _value(key: str, feature: VarLenFeature | SparseFeature | RaggedFeature, row
         return rows[key].to_sparse()
     if isinstance(feature, SparseFeature):
         return _sparse(feature, rows)
-    return _ragged(feature, rows[feature.value_key or key], rows)
+    return _ragged_feature(feature, rows[feature.value_key or key], rows)
 
 
 def _sparse(feature: SparseFeature, rows: Mapping[str, RaggedTensor]) -> SparseTensor:
@@ -95,7 +95,7 @@ def _sparse(feature: SparseFeature, rows: Mapping[str, RaggedTensor]) -> SparseT
     return sparse if feature.already_sorted else reorder(sparse)
 
 
-def _ragged(feature: RaggedFeature, values: RaggedTensor, rows: Mapping[str, RaggedTensor]) -> Any:
+def _ragged_feature(feature: RaggedFeature, values: RaggedTensor, rows: Mapping[str, RaggedTensor]) -> Any:
     inner, counts = values.flat_values, values.row_lengths()
     for partition in reversed(feature.partitions):
         lengths, counts = _lengths(partition, counts, rows)

@@ -59,7 +59,7 @@ class DecodeExamples:
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
         flat, shape = _records(records)
-        features = [_parsed("Example", record, place).features for place, record in flat]
+        features = [_parse("Example", record, place).features for place, record in flat]
         places = [place for place, _ in flat]
         return [_join_feature(spec, [f.feature for f in features], places, shape) for spec in self.specs]
 
@@ -74,7 +74,7 @@ class DecodeRows:
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
         flat, _ = _records(records)
-        features = [(place, _parsed("Example", record, place).features.feature) for place, record in flat]
+        features = [(place, _parse("Example", record, place).features.feature) for place, record in flat]
         results = []
         for spec in self.specs:
             rows = [_of_record(spec, feature, place) for place, feature in features]
@@ -94,14 +94,14 @@ class DecodeSequences:
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
         flat, shape = _records(records)
-        messages = [_parsed("SequenceExample", record, place) for place, record in flat]
+        messages = [_parse("SequenceExample", record, place) for place, record in flat]
         places = [place for place, _ in flat]
         results = [_join_feature(spec, [m.context.feature for m in messages], places, shape) for spec in self.whole]
         lengths = []
         for spec in self.steps:
             lists = [message.feature_lists.feature_list for message in messages]
             rows = [_of_steps(spec, feature_list, place) for feature_list, place in zip(lists, places, strict=True)]
-            results.append(_padded(spec, rows, shape))
+            results.append(_pad(spec, rows, shape))
             lengths.append(np.array([len(row) for row in rows], np.int64).reshape(shape))
         return [*results, *lengths]
 
@@ -134,7 +134,7 @@ def _classes() -> dict[str, Callable[[], Any]]:
     return message_classes()  # type: ignore[return-value]
 
 
-def _parsed(kind: str, record: bytes, place: str) -> Any:
+def _parse(kind: str, record: bytes, place: str) -> Any:
     message = _classes()[kind]()
     try:
         message.ParseFromString(record)
@@ -147,7 +147,7 @@ def _join_feature(spec: FeatureSpec, features: list[Any], places: list[str], sha
     """Return the values of one feature of all records."""
     rows = [_of_record(spec, result, place) for result, place in zip(features, places, strict=True)]
     if spec.varies:
-        return _padded(spec, rows, shape)
+        return _pad(spec, rows, shape)
     result = spec.array((*shape, *spec.shape))
     flat = result.reshape(len(rows), *spec.shape)
     for i, row in enumerate(rows):
@@ -155,7 +155,7 @@ def _join_feature(spec: FeatureSpec, features: list[Any], places: list[str], sha
     return result
 
 
-def _padded(spec: FeatureSpec, rows: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+def _pad(spec: FeatureSpec, rows: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
     longest = max((len(row) for row in rows), default=0)
     padding = FeatureSpec(spec.key, spec.dtype, spec.shape, True, True, spec.default[:1])
     array = padding.array((len(rows), longest, *spec.shape))

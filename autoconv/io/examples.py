@@ -42,7 +42,7 @@ def parse_example(
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
     dense, composite = dense_only(features)
-    specs = _wanted(dense)
+    specs = _feature_specs(dense)
     records = convert_to_tensor(serialized, string)
     rank = records.shape.rank
     batch = None if rank is None else tuple(records.shape.as_list())
@@ -68,7 +68,7 @@ def parse_single_example(
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
     dense, composite = dense_only(features)
-    tensors = _of_one(serialized, _wanted(dense)) if dense else {}
+    tensors = _of_one(serialized, _feature_specs(dense)) if dense else {}
     return _in_order(tensors, composite_features(_scalar(serialized), composite), composite)
 
 
@@ -136,8 +136,8 @@ def _sequences(
 ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
     if not context_features and not sequence_features:
         raise ValueError("Both context_features and sequence_features are None, but at least one should have values.")
-    whole = _wanted(context_features or {})
-    steps = _wanted(sequence_features or {}, steps=True)
+    whole = _feature_specs(context_features or {})
+    steps = _feature_specs(sequence_features or {}, steps=True)
     rank = records.shape.rank
     batch = None if rank is None else tuple(records.shape.as_list())
     lengths = [TensorSpec(batch, int64) for _ in steps]
@@ -166,11 +166,11 @@ def _specs(specs: tuple[FeatureSpec, ...], batch: tuple[int | None, ...] | None)
     ]
 
 
-def _wanted(features: Mapping[str, Any], steps: bool = False) -> tuple[FeatureSpec, ...]:
-    return tuple(_checked(key, features[key], steps) for key in sorted(features))
+def _feature_specs(features: Mapping[str, Any], steps: bool = False) -> tuple[FeatureSpec, ...]:
+    return tuple(_check_feature(key, features[key], steps) for key in sorted(features))
 
 
-def _checked(key: str, feature: object, steps: bool) -> FeatureSpec:
+def _check_feature(key: str, feature: object, steps: bool) -> FeatureSpec:
     """Return what is expected under a key; raises ValueError for what is no feature."""
     if isinstance(feature, (VarLenFeature, RaggedFeature)):
         kind = "sparse" if isinstance(feature, VarLenFeature) else "ragged"

@@ -36,7 +36,7 @@ def decode_image(
     >>> autoconv.io.decode_image(autoconv.io.encode_png(picture)).shape
     TensorShape([2, 3, 1])
     """
-    return _decoded(contents, channels, dtype, bool(expand_animations), None if expand_animations else 3)
+    return _decode(contents, channels, dtype, bool(expand_animations), None if expand_animations else 3)
 
 
 def decode_png(contents: TensorLike, channels: int = 0, dtype: DTypeLike = uint8, name: str | None = None) -> Tensor:
@@ -45,7 +45,7 @@ def decode_png(contents: TensorLike, channels: int = 0, dtype: DTypeLike = uint8
     >>> autoconv.io.decode_png(autoconv.io.encode_png(np.full([1, 1, 3], 7, np.uint8))).numpy().tolist()
     [[[7, 7, 7]]]
     """
-    return _decoded(contents, channels, dtype, False, 3)
+    return _decode(contents, channels, dtype, False, 3)
 
 
 def decode_jpeg(
@@ -63,7 +63,7 @@ def decode_jpeg(
     """
     if ratio not in (1, 2, 4, 8):
         raise InvalidArgumentError(f"ratio must be 1, 2, 4, or 8, got {ratio}")
-    return _decoded(contents, channels, uint8, False, 3, ratio)
+    return _decode(contents, channels, uint8, False, 3, ratio)
 
 
 def decode_gif(contents: TensorLike, name: str | None = None) -> Tensor:
@@ -72,7 +72,7 @@ def decode_gif(contents: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.io.decode_gif(autoconv.io.encode_png(np.zeros([2, 3, 3], np.uint8))).shape
     TensorShape([1, 2, 3, 3])
     """
-    return _decoded(contents, 3, uint8, True, 4)
+    return _decode(contents, 3, uint8, True, 4)
 
 
 def decode_bmp(contents: TensorLike, channels: int = 0, name: str | None = None) -> Tensor:
@@ -81,7 +81,7 @@ def decode_bmp(contents: TensorLike, channels: int = 0, name: str | None = None)
     >>> autoconv.io.decode_bmp(autoconv.io.encode_png(np.zeros([2, 3, 3], np.uint8))).shape
     TensorShape([2, 3, 3])
     """
-    return _decoded(contents, channels, uint8, False, 3)
+    return _decode(contents, channels, uint8, False, 3)
 
 
 def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
@@ -92,7 +92,7 @@ def encode_png(image: TensorLike, compression: int = -1, name: str | None = None
     >>> autoconv.io.encode_png(np.zeros([2, 3, 1], np.uint8)).numpy()[1:4]
     b'PNG'
     """
-    return _encoded(image, "PNG", compression)
+    return _encode(image, "PNG", compression)
 
 
 def encode_jpeg(
@@ -107,7 +107,7 @@ def encode_jpeg(
     >>> autoconv.io.is_jpeg(autoconv.io.encode_jpeg(np.zeros([2, 3, 3], np.uint8))).numpy()
     np.True_
     """
-    return _encoded(image, "JPEG", int(quality), bool(progressive), bool(chroma_downsampling))
+    return _encode(image, "JPEG", int(quality), bool(progressive), bool(chroma_downsampling))
 
 
 def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
@@ -129,7 +129,7 @@ def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = int32, nam
     return on_host(JpegShape(dtype), [convert_to_tensor(contents, string)], [TensorSpec((3,), dtype)])[0]
 
 
-def _decoded(
+def _decode(
     contents: TensorLike, channels: int | None, dtype: DTypeLike, frames: bool, rank: int | None, ratio: int = 1
 ) -> Any:
     count = channels or 0
@@ -143,7 +143,7 @@ def _decoded(
     return on_host(function, [convert_to_tensor(contents, string)], [TensorSpec(shape, kind)])[0]
 
 
-def _encoded(image: TensorLike, form: str, level: int, progressive: bool = False, smaller: bool = True) -> Tensor:
+def _encode(image: TensorLike, form: str, level: int, progressive: bool = False, smaller: bool = True) -> Tensor:
     picture = convert_to_tensor(image)
     allowed = (uint8, uint16) if form == "PNG" else (uint8,)
     if picture.dtype not in allowed:
@@ -166,10 +166,10 @@ class DecodeImage:
 
     def __call__(self, contents: np.ndarray) -> np.ndarray:
         data = bytes(np.asarray(contents, object).item())
-        image = _opened(data)
+        image = _open(data)
         try:
             if image.format == "PNG":
-                _opened(data).verify()  # pixels may be whole where the rest is not
+                _open(data).verify()  # pixels may be whole where the rest is not
             if image.format == "GIF" and self.frames:
                 pixels = np.stack([self._pixels(frame, 3) for frame in _frames(image)])
             else:
@@ -257,13 +257,13 @@ class JpegShape:
     dtype: DType
 
     def __call__(self, contents: np.ndarray) -> np.ndarray:
-        image = _opened(bytes(np.asarray(contents, object).item()))
+        image = _open(bytes(np.asarray(contents, object).item()))
         if image.format != "JPEG":
             raise InvalidArgumentError(f"expected a JPEG file, found {image.format}")
         return np.array([image.height, image.width, len(image.getbands())], self.dtype.numpy)
 
 
-def _opened(data: bytes) -> Any:
+def _open(data: bytes) -> Any:
     library = _library()
     try:
         return library.open(io.BytesIO(data), formats=_FORMATS)

@@ -132,7 +132,7 @@ class LinearOperator(Module):
         """The product with matrices [..., columns, n], or with another operator as an operator."""
         if isinstance(x, LinearOperator):
             left = self.adjoint() if adjoint else self
-            return _composed(left, x.adjoint() if adjoint_arg else x)
+            return _compose(left, x.adjoint() if adjoint_arg else x)
         return self._matmul(self._operand(x), adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def __matmul__(self, other: Any) -> Any:
@@ -151,7 +151,7 @@ class LinearOperator(Module):
             raise NotImplementedError(message)
         if isinstance(rhs, LinearOperator):
             left = self.adjoint() if adjoint else self
-            return _composed(left.inverse(), rhs.adjoint() if adjoint_arg else rhs)
+            return _compose(left.inverse(), rhs.adjoint() if adjoint_arg else rhs)
         return self._solve(self._operand(rhs), adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def solvevec(self, rhs: TensorLike, adjoint: bool = False, name: str = "solve") -> Tensor:
@@ -301,7 +301,7 @@ class LinearOperator(Module):
 MAKERS: dict[str, Callable[..., LinearOperator]] = {}
 
 
-def _composed(left: LinearOperator, right: LinearOperator) -> LinearOperator:
+def _compose(left: LinearOperator, right: LinearOperator) -> LinearOperator:
     if left.domain_dimension not in (None, right.range_dimension) and right.range_dimension is not None:
         raise ValueError(f"Operators are incompatible. Expected `x` to have dimension {left.domain_dimension} "
                          f"but got {right.range_dimension}.")  # fmt: skip

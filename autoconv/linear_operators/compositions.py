@@ -90,7 +90,7 @@ class LinearOperatorAdjoint(LinearOperator):
         is_positive_definite: Hint = None, is_square: Hint = None, name: str | None = None,
     ) -> None:  # fmt: skip
         self._operator = operator
-        hints = _inherited(operator, is_non_singular, is_self_adjoint, is_positive_definite)
+        hints = _inherited_hints(operator, is_non_singular, is_self_adjoint, is_positive_definite)
         super().__init__(
             operator.dtype, None, *hints, is_square, name or f"{operator.name}_adjoint", {"operator": operator}
         )
@@ -145,7 +145,7 @@ class LinearOperatorInversion(LinearOperator):
         if operator.is_non_singular is False or is_non_singular is False:
             raise ValueError("Linear operator is singular; it has no inverse.")
         self._operator = operator
-        hints = _inherited(operator, True, is_self_adjoint, is_positive_definite)
+        hints = _inherited_hints(operator, True, is_self_adjoint, is_positive_definite)
         super().__init__(operator.dtype, None, *hints, True, name or f"{operator.name}_inv", {"operator": operator})
 
     @property
@@ -258,7 +258,7 @@ class LinearOperatorKronecker(CombinedOperator):
         return LinearOperatorKronecker([one.cholesky() for one in self._operators], True)
 
 
-def _inherited(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
+def _inherited_hints(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
     first, second, third = operator.is_non_singular, operator.is_self_adjoint, operator.is_positive_definite
     return (
         first if non_singular is None else non_singular,

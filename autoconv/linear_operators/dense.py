@@ -161,12 +161,12 @@ class LinearOperatorTridiag(LinearOperator):
         if self._form == "sequence":
             above, middle, below = (convert_to_tensor(part) for part in diagonals)
             short = above.shape[-1] != middle.shape[-1]
-            return (_padded(above, 0, 1), middle, _padded(below, 1, 0)) if short else (above, middle, below)
+            return (_pad(above, 0, 1), middle, _pad(below, 1, 0)) if short else (above, middle, below)
         if self._form == "matrix":
             return (
-                _padded(diag_part(diagonals, k=1), 0, 1),
+                _pad(diag_part(diagonals, k=1), 0, 1),
                 diag_part(diagonals),
-                _padded(diag_part(diagonals, k=-1), 1, 0),
+                _pad(diag_part(diagonals, k=-1), 1, 0),
             )
         return tuple(get_item(diagonals, (..., row, slice(None))) for row in range(3))  # type: ignore[return-value]
 
@@ -183,7 +183,7 @@ class LinearOperatorTridiag(LinearOperator):
         right: Any = adjoint_of(x, adjoint_arg)
         if adjoint:
             one, other = conj(above), conj(below)
-            above, below = _padded(other[..., 1:], 0, 1), _padded(one[..., :-1], 1, 0)
+            above, below = _pad(other[..., 1:], 0, 1), _pad(one[..., :-1], 1, 0)
             middle = conj(middle)
         nothing = zeros_like(right[..., :1, :])
         following = concat([right[..., 1:, :], nothing], -2)
@@ -194,7 +194,7 @@ class LinearOperatorTridiag(LinearOperator):
         return self._bands()[1]
 
 
-def _padded(x: Any, before: int, after: int) -> Any:
+def _pad(x: Any, before: int, after: int) -> Any:
     return pad(x, [*([[0, 0]] * (x.shape.rank - 1)), [before, after]])
 
 

@@ -97,13 +97,13 @@ for _ufunc in {id(f): f for f in vars(np).values() if isinstance(f, np.ufunc)}.v
 @computes("copyto")
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: TensorLike = True) -> None:
     x = _changeable(dst)
-    value = _copied(src, numpy_dtype_of(x), casting) if is_weak(src) else tensor(src)
+    value = _as_element(src, numpy_dtype_of(x), casting) if is_weak(src) else tensor(src)
     if rank_of(value) > rank_of(x):
         refuse("copies from an array of more dimensions")
     write_into(dst, value, where, casting, broadcasts=True)
 
 
-def _copied(number: TensorLike, dtype: np.dtype[Any], casting: Any) -> Any:
+def _as_element(number: TensorLike, dtype: np.dtype[Any], casting: Any) -> Any:
     """Return a Python number as an element; raises NumPy's error if the casting rule forbids its class."""
     kind = promotable(number)
     try:

@@ -22,20 +22,20 @@ def by_parts(function: Callable[[Tensor], Any], x: Tensor) -> Any:
     return apply("complex", function(apply("real", x)), function(apply("imag", x)))
 
 
-def _scaled(x: Tensor, factor: float) -> Any:
+def _scale(x: Tensor, factor: float) -> Any:
     return by_parts(lambda part: apply("multiply", part, tensor(factor, part.dtype)), x)
 
 
 def _exp2(x: Tensor) -> Any:
-    return apply("exp", _scaled(x, math.log(2)))
+    return apply("exp", _scale(x, math.log(2)))
 
 
 def _log2(x: Tensor) -> Any:
-    return _scaled(apply("log", x), 1 / math.log(2))
+    return _scale(apply("log", x), 1 / math.log(2))
 
 
 def _log10(x: Tensor) -> Any:
-    return _scaled(apply("log", x), 1 / math.log(10))
+    return _scale(apply("log", x), 1 / math.log(10))
 
 
 def _rint(x: Tensor) -> Any:
@@ -66,7 +66,7 @@ def _has_nan(x: Tensor) -> Any:
     return apply("is_nan", x)
 
 
-def _compared(strictly: str, at_last: str) -> Loop:
+def _comparison_loop(strictly: str, at_last: str) -> Loop:
     """Compare real parts strictly, false if an imaginary part is nan; equal ones by the imaginary parts."""
 
     def loop(x: Tensor, y: Tensor) -> Any:
@@ -93,12 +93,12 @@ def _select_by_order(order: Loop, passes_over_nans: bool) -> Loop:
     return loop
 
 
-_GREATER_EQUAL, _LESS_EQUAL = _compared("greater", "greater_equal"), _compared("less", "less_equal")
+_GREATER_EQUAL, _LESS_EQUAL = _comparison_loop("greater", "greater_equal"), _comparison_loop("less", "less_equal")
 
 COMPLEX_LOOPS: dict[str, Loop] = {
     "exp2": _exp2, "log2": _log2, "log10": _log10, "rint": _rint, "sign": _sign,
-    "less": _compared("less", "less"), "less_equal": _LESS_EQUAL,
-    "greater": _compared("greater", "greater"), "greater_equal": _GREATER_EQUAL,
+    "less": _comparison_loop("less", "less"), "less_equal": _LESS_EQUAL,
+    "greater": _comparison_loop("greater", "greater"), "greater_equal": _GREATER_EQUAL,
     "maximum": _select_by_order(_GREATER_EQUAL, False), "minimum": _select_by_order(_LESS_EQUAL, False),
     "fmax": _select_by_order(_GREATER_EQUAL, True), "fmin": _select_by_order(_LESS_EQUAL, True),
 }  # fmt: skip

@@ -48,7 +48,7 @@ def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return computes(*names)
 
 
-def filled(shape: ShapeLike, value: TensorLike, dtype: np.dtype[Any]) -> Tensor:
+def fill_array(shape: ShapeLike, value: TensorLike, dtype: np.dtype[Any]) -> Tensor:
     check_sizes(shape)
     vector, static = shape_argument(shape)
     if not vector and static is not None and any(d is not None and d < 0 for d in static):
@@ -70,7 +70,7 @@ def _of_shape(value: int) -> Callable[..., Tensor]:
         like: object = None,
     ) -> Tensor:  # fmt: skip
         check_order(order)
-        result = filled(shape, value, numpy_dtype(float if dtype is None else dtype))
+        result = fill_array(shape, value, numpy_dtype(float if dtype is None else dtype))
         refuse_column_major(order, result.type.rank)
         return result
 
@@ -103,7 +103,7 @@ def full(
     if rank_of(value):
         vector, static = shape_argument(shape)
         return apply("broadcast_to", value, *vector, shape=static)
-    return filled(shape, value, result_dtype)
+    return fill_array(shape, value, result_dtype)
 
 
 def _creator_like(value: int) -> Callable[..., Tensor]:
@@ -277,7 +277,7 @@ def _open_linspace(start: TensorLike, stop: TensorLike, num: Any, endpoint: bool
     first, last = tensor(start, dtype), tensor(stop, dtype)
     if rank_of(first) or rank_of(last) or dtype.kind != "f":
         refuse("is given arrays, or complex numbers, and a size known only at run time")
-    places, one = counted(num), tensor(1, np.int64)
+    places, one = count_up(num), tensor(1, np.int64)
     parts = apply("subtract", tensor(num, np.int64), one) if endpoint else tensor(num, np.int64)
     delta = apply("subtract", last, first)
     each = cast(apply("maximum", parts, one), dtype)
@@ -291,13 +291,13 @@ def _open_linspace(start: TensorLike, stop: TensorLike, num: Any, endpoint: bool
     return apply("select", apply("equal", places, final), last, result)
 
 
-def counted(count: IntLike) -> Tensor:
+def count_up(count: IntLike) -> Tensor:
     """Return the int64s from 0 to a count, exclusive; a negative count raises."""
-    zeros = filled(count, 0, np.dtype(np.int64))
+    zeros = fill_array(count, 0, np.dtype(np.int64))
     return apply("add", zeros, apply("range", *(tensor(v, np.int64) for v in (0, count, 1))))
 
 
-def _spaced(name: str) -> Callable[..., Any]:
+def _spacing_function(name: str) -> Callable[..., Any]:
     """Compute with NumPy; the size of the result depends on the arguments, for symbolic ones at run time."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -307,7 +307,7 @@ def _spaced(name: str) -> Callable[..., Any]:
 
 
 for _name in ("logspace", "geomspace"):
-    creates(_name)(_spaced(_name))
+    creates(_name)(_spacing_function(_name))
 
 
 # ---- matrices
@@ -381,7 +381,7 @@ for _name in (
     "hanning", "hamming", "blackman", "bartlett", "kaiser", "fft.fftfreq", "fft.rfftfreq", "tril_indices",
     "triu_indices", "diag_indices", "mask_indices", "frombuffer", "fromiter",
 ):  # fmt: skip
-    creates(_name)(_spaced(_name))
+    creates(_name)(_spacing_function(_name))
 
 
 @creates("ix_")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.numpy.creation import check_order, counted, creates, filled
+from autoconv.numpy.creation import check_order, count_up, creates, fill_array
 from autoconv.numpy.operands import (
     computes,
     has_known_shape,
@@ -38,9 +38,11 @@ def eye(
     refuse_column_major(order, 2)
     if any(static_value(n) is None and as_tensor(n) is not None for n in (N, M)):
         kind = numpy_dtype(dtype)
-        zeros = filled((N, N if M is None else M), 0, kind)  # raises for impossible sizes, also where nothing is used
-        across = apply("expand_dims", counted(N if M is None else M), axis=0)
-        down = apply("expand_dims", apply("add", counted(N), tensor(integer(k), np.int64)), axis=1)
+        zeros = fill_array(
+            (N, N if M is None else M), 0, kind
+        )  # raises for impossible sizes, also where nothing is used
+        across = apply("expand_dims", count_up(N if M is None else M), axis=0)
+        down = apply("expand_dims", apply("add", count_up(N), tensor(integer(k), np.int64)), axis=1)
         return apply("select", apply("equal", across, down), tensor(1, kind), zeros)
     rows, columns = integer(N), integer(N if M is None else M)
     return tensor(np.eye(rows, columns, integer(k), numpy_dtype(dtype)))

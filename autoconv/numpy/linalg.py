@@ -80,7 +80,7 @@ def solve(a: TensorLike, b: TensorLike) -> Any:
     return apply("solve", matrix, rhs)
 
 
-def _mirrored(x: Tensor) -> Tensor:
+def _mirror(x: Tensor) -> Tensor:
     """Copy the lower triangle to the upper one (conjugated): NumPy reads only the lower triangle."""
     lower = FUNCTIONS[np.tril](x)
     below = call_ufunc(np.conjugate, swapaxes(FUNCTIONS[np.tril](x, -1), -1, -2))
@@ -92,7 +92,7 @@ def cholesky(a: TensorLike, /, *, upper: bool = False) -> Any:
     x = _square(a)
     if upper:
         x = swapaxes(x, -1, -2)
-    result = apply("cholesky", _mirrored(x))
+    result = apply("cholesky", _mirror(x))
     return swapaxes(result, -1, -2) if upper else result  # x was transposed: conj(A) = A.T, so this is the adjoint
 
 

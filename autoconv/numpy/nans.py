@@ -8,8 +8,17 @@ from typing import Any
 import numpy as np
 
 from autoconv.numpy.kernels import by_kernel, whole_call
-from autoconv.numpy.operands import NOTHING, cast, computes, given, is_compiled, refuse, refuse_options, tensor
-from autoconv.numpy.reductions import masked, reduced, total_of
+from autoconv.numpy.operands import (
+    NOTHING,
+    cast,
+    computes,
+    given_or_default,
+    is_compiled,
+    refuse,
+    refuse_options,
+    tensor,
+)
+from autoconv.numpy.reductions import apply_reduction, mask_elements, total_of
 from autoconv.numpy.writes import write_into
 from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
 from autoconv.runtime.tensors.dispatch import apply
@@ -22,12 +31,12 @@ def _without_nans(a: TensorLike, neutral: Any) -> tuple[Tensor, Tensor | None]:
     if not (x.dtype.is_floating or x.dtype.is_complex):
         return x, None
     present = apply("logical_not", apply("is_nan", x))
-    return masked(x, present, neutral), present
+    return mask_elements(x, present, neutral), present
 
 
 def _nan_total(name: str, neutral: int) -> Callable[..., Any]:
     def run(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
-        refuse_options(**{key: given(value) for key, value in other.items()})
+        refuse_options(**{key: given_or_default(value) for key, value in other.items()})
         return total_of(name, neutral, None)(_without_nans(a, neutral)[0], axis, dtype, out, keepdims)
 
     return run
@@ -39,22 +48,22 @@ computes("nanprod")(_nan_total("prod", 1))
 
 @computes("nanmean")
 def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
-    refuse_options(dtype=dtype, **{key: given(value) for key, value in other.items()})
+    refuse_options(dtype=dtype, **{key: given_or_default(value) for key, value in other.items()})
     x, present = _without_nans(a, 0)
     if present is None:
-        return reduced("mean", x, axis, keepdims, out)
-    total = reduced("sum", x, axis, keepdims, None)
-    result = apply("divide", total, cast(reduced("sum", present, axis, keepdims, None), total.dtype))
+        return apply_reduction("mean", x, axis, keepdims, out)
+    total = apply_reduction("sum", x, axis, keepdims, None)
+    result = apply("divide", total, cast(apply_reduction("sum", present, axis, keepdims, None), total.dtype))
     return result if out is None else write_into(out, result)
 
 
 def _nan_extreme(name: str, worst: float) -> Callable[..., Any]:
     def run(a: Any, axis: Any = None, out: object = None, keepdims: Any = False, **other: Any) -> Any:
-        refuse_options(**{key: given(value) for key, value in other.items()})
+        refuse_options(**{key: given_or_default(value) for key, value in other.items()})
         x, present = _without_nans(a, worst)
-        result = reduced(name, x, axis, keepdims, None)
+        result = apply_reduction(name, x, axis, keepdims, None)
         if present is not None:
-            some = reduced("any", present, axis, keepdims, None)
+            some = apply_reduction("any", present, axis, keepdims, None)
             result = apply("select", some, result, tensor(np.nan, result.dtype.numpy))
             if is_compiled():  # an invalid value where NumPy warns of a row of nans
                 count = cast(some, result.dtype)

@@ -176,7 +176,7 @@ def cast(x: Any, dtype: Any) -> Tensor:
     return x if x.dtype is target else apply("cast", x, dtype=target)
 
 
-def given(value: TensorLike, default: object = None) -> Any:
+def given_or_default(value: TensorLike, default: object = None) -> Any:
     """Return an argument, or the default if it is NumPy's marker for a missing one (`NOTHING`)."""
     return default if value is NOTHING else value
 

@@ -17,7 +17,7 @@ from autoconv.numpy.operands import (
     cast,
     check,
     computes,
-    given,
+    given_or_default,
     integer,
     is_compiled,
     known_shape,
@@ -56,7 +56,7 @@ def _checked_axes(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tuple
     return axes if isinstance(axis, (tuple, list)) else axes[0], keepdims
 
 
-def reduced(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:
+def apply_reduction(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:
     """Apply NumPy's reduction of that name, by its op."""
     axis, keeps = _checked_axes(name, x, axis, _flag(keepdims))
     if axis == ():
@@ -89,7 +89,7 @@ def _over_nothing(name: str, x: Tensor, out: OutLike, options: Any) -> Any:
     return result if out is None else write_into(out, result)
 
 
-def masked(x: Tensor, where: TensorLike, neutral: Any) -> Tensor:
+def mask_elements(x: Tensor, where: TensorLike, neutral: Any) -> Tensor:
     """Return the array with a neutral number where `where` is false."""
     if rank_of(tensor(where)) > rank_of(x):
         refuse("is given a mask of more dimensions")
@@ -104,11 +104,11 @@ def total_of(name: str, neutral: int, combine: object) -> Callable[..., Any]:
         where: Any = NOTHING,
     ) -> Any:  # fmt: skip
         x = tensor(a)
-        if given(where, True) is not True:
-            x = masked(x, where, neutral)
+        if given_or_default(where, True) is not True:
+            x = mask_elements(x, where, neutral)
         options = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
-        result = reduced(name, x, axis, keepdims, None, **options)
-        if given(initial) is not None:
+        result = apply_reduction(name, x, axis, keepdims, None, **options)
+        if given_or_default(initial) is not None:
             result = cast(call_ufunc(combine, result, initial), result.dtype)
         return result if out is None else write_into(out, result)
 
@@ -125,10 +125,12 @@ def _mean(
 ) -> Any:
     x = tensor(a)
     options = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
-    if given(where, True) is True:
-        return reduced("mean", x, axis, keepdims, out, **options)
+    if given_or_default(where, True) is True:
+        return apply_reduction("mean", x, axis, keepdims, out, **options)
     mask = tensor(where, bool)
-    total = reduced("sum", cast(masked(x, mask, 0), np.mean(np.ones(1, x.dtype.numpy)).dtype), axis, keepdims, None)
+    total = apply_reduction(
+        "sum", cast(mask_elements(x, mask, 0), np.mean(np.ones(1, x.dtype.numpy)).dtype), axis, keepdims, None
+    )
     mean = apply("divide", total, cast(_count(mask, x, axis, keepdims), total.dtype))
     mean = mean if dtype is None else cast(mean, numpy_dtype(dtype))
     return mean if out is None else write_into(out, mean)
@@ -136,7 +138,7 @@ def _mean(
 
 def _count(mask: Tensor, x: Tensor, axis: Any, keepdims: Any) -> Tensor:
     ones = apply("logical_and", mask, apply("ones_like", x, dtype=as_dtype(bool)))
-    return reduced("sum", ones, axis, keepdims, None)
+    return apply_reduction("sum", ones, axis, keepdims, None)
 
 
 def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
@@ -145,19 +147,19 @@ def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
         a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NOTHING, where: Any = NOTHING
     ) -> Any:
         x = tensor(a)
-        if given(where, True) is not True:
-            if given(initial) is None:
+        if given_or_default(where, True) is not True:
+            if given_or_default(initial) is None:
                 raise ValueError(
                     f"reduction operation '{combine.__name__}' does not have an identity, so to use a where mask one "
                     "has to specify 'initial'"
                 )
-            x = masked(x, where, initial)
-        if x.dtype.is_complex and given(initial) is not None:
+            x = mask_elements(x, where, initial)
+        if x.dtype.is_complex and given_or_default(initial) is not None:
             return whole_call(name, False, x, axis=axis, keepdims=_flag(keepdims), initial=initial)
         if x.dtype.is_bool and axis != () and element_count(x.type.shape):
-            return reduced("any" if name == "max" else "all", x, axis, keepdims, out)
-        if given(initial) is None:
-            return reduced(name, x, axis, keepdims, out)
+            return apply_reduction("any" if name == "max" else "all", x, axis, keepdims, out)
+        if given_or_default(initial) is None:
+            return apply_reduction(name, x, axis, keepdims, out)
         rank = rank_of(x)  # the initial value counts as an additional element, so that an empty array has an extremum
         axes = axes_of(axis, rank)
         shape = known_shape(x)
@@ -165,7 +167,7 @@ def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
             left = tuple(1 if i in axes else d for i, d in enumerate(shape) if i not in axes or _flag(keepdims))
             result = apply("broadcast_to", tensor(initial, x.dtype.numpy), shape=left)
         else:
-            result = cast(call_ufunc(combine, reduced(name, x, axis, keepdims, None), initial), x.dtype)
+            result = cast(call_ufunc(combine, apply_reduction(name, x, axis, keepdims, None), initial), x.dtype)
         return result if out is None else write_into(out, result)
 
     return run
@@ -180,9 +182,9 @@ def _quantifier(name: str) -> Callable[..., Any]:
         a: TensorLike, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: TensorLike = NOTHING
     ) -> Any:
         x = tensor(a, bool)
-        if given(where, True) is not True:
-            x = masked(x, where, name == "all")
-        return reduced(name, x, axis, keepdims, out)
+        if given_or_default(where, True) is not True:
+            x = mask_elements(x, where, name == "all")
+        return apply_reduction(name, x, axis, keepdims, out)
 
     return run
 
@@ -201,18 +203,18 @@ def _variance_function(name: str) -> Callable[..., Any]:
         a: TensorLike, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
         where: TensorLike = NOTHING, mean: TensorLike = NOTHING, correction: TensorLike = NOTHING,
     ) -> Any:  # fmt: skip
-        refuse_options(mean=given(mean))
-        ddof = given(correction, ddof)
+        refuse_options(mean=given_or_default(mean))
+        ddof = given_or_default(correction, ddof)
         x = tensor(a)
         if type(ddof) not in (int, float):
             refuse("is given ddof known only at run time")
-        options: dict[str, Any] = {} if given(where, True) is True else {"where": where}
+        options: dict[str, Any] = {} if given_or_default(where, True) is True else {"where": where}
         if dtype is not None and not _is_wider(numpy_dtype(dtype), x.dtype.numpy):
             options["dtype"] = dtype
         if options:
             return whole_call(name, False, x, axis=axis, out=out, ddof=ddof, keepdims=_flag(keepdims), **options)
         x = x if dtype is None else tensor(x, dtype)
-        return reduced(name, x, axis, keepdims, out, **({"ddof": ddof} if ddof else {}))
+        return apply_reduction(name, x, axis, keepdims, out, **({"ddof": ddof} if ddof else {}))
 
     return run
 
@@ -226,7 +228,7 @@ def _position(name: str) -> Callable[..., Any]:
         x = tensor(a)
         if out is not None and numpy_dtype_of(out) != np.intp:
             refuse("is given an array of other elements to write to")
-        return reduced(name, x, axis if axis is None else integer(axis), keepdims, out)
+        return apply_reduction(name, x, axis if axis is None else integer(axis), keepdims, out)
 
     return run
 
@@ -238,14 +240,14 @@ computes("argmin")(_position("argmin"))
 @computes("ptp")
 def _ptp(a: object, axis: Any = None, out: object = None, keepdims: Any = False) -> Any:
     x = tensor(a)
-    ends = [reduced(name, x, axis, keepdims, None) for name in ("max", "min")]
+    ends = [apply_reduction(name, x, axis, keepdims, None) for name in ("max", "min")]
     result = call_ufunc(np.subtract, *ends)
     return result if out is None else write_into(out, result)
 
 
 @computes("count_nonzero")
 def _count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    return reduced("sum", tensor(a, bool), axis, keepdims, None)
+    return apply_reduction("sum", tensor(a, bool), axis, keepdims, None)
 
 
 @computes("average")
@@ -254,7 +256,7 @@ def _average(
 ) -> Any:
     x = tensor(a)
     if weights is None:
-        result = reduced("mean", x, axis, keepdims, None)
+        result = apply_reduction("mean", x, axis, keepdims, None)
         if element_count(result.type.shape) == 0:
             raise ZeroDivisionError("division by zero")
         count = call_ufunc(np.true_divide, size_of(x, axes_of(axis, rank_of(x))), 1)
@@ -272,9 +274,9 @@ def _average(
         dtype = np.result_type(x.dtype.numpy, by.dtype.numpy, *(["f8"] if integers else []))  # type: ignore[arg-type]
         x, by = cast(x, dtype), cast(by, dtype)
         by = apply("broadcast_to_shape_of", by, x)
-        scale = reduced("sum", by, axis, keepdims, None)
+        scale = apply_reduction("sum", by, axis, keepdims, None)
         some = apply("not_equal", scale, tensor(0, scale.dtype))
         check(apply("numpy_all", some, axis=None), "Weights sum to zero, can't be normalized")
-        result = apply("divide", reduced("sum", apply("multiply", x, by), axis, keepdims, None), scale)
+        result = apply("divide", apply_reduction("sum", apply("multiply", x, by), axis, keepdims, None), scale)
     return (result, scale) if returned else result
 

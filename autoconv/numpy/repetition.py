@@ -71,20 +71,20 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
         value = options.get("constant_values", 0)
         if not holds_tensors(value) and np.ndim(value) == 0 and value == 0:
             return apply("pad", x, paddings=paddings)
-        return _framed(x, paddings, value)
-    extended = _extended_by_elements(x, paddings, mode) if mode in _EXTENDING and not options else None
+        return _frame(x, paddings, value)
+    extended = _extend_by_elements(x, paddings, mode) if mode in _EXTENDING and not options else None
     return whole_call("pad", False, x, pad_width, mode, **options) if extended is None else extended
 
 
 _EXTENDING = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` that gather elements of the array
 
 
-def _extended_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: str) -> Tensor | None:
+def _extend_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: str) -> Tensor | None:
     """Extend an array by its own elements; None where it is too small to do so at once."""
     if not has_known_shape(x):
         for axis, (low, high) in enumerate(paddings):
             if low or high:
-                x = apply("gather", x, _extended(sizes_of(x)[axis], low, high, mode), axis=axis)
+                x = apply("gather", x, _extension_indices(sizes_of(x)[axis], low, high, mode), axis=axis)
         return x
     shape = known_shape(x)
     if mode in ("reflect", "symmetric"):
@@ -101,7 +101,7 @@ def _extended_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: 
     return x
 
 
-def _extended(size: ShapeLike, low: int, high: int, mode: str) -> Tensor:
+def _extension_indices(size: ShapeLike, low: int, high: int, mode: str) -> Tensor:
     """Return the indices that extend a dimension of unknown size at both ends."""
     count, one = tensor(size, np.int64), tensor(1, np.int64)
     check(apply("greater", count, tensor(0, np.int64)), "an empty axis cannot be extended")
@@ -118,7 +118,7 @@ def _extended(size: ShapeLike, low: int, high: int, mode: str) -> Tensor:
     return apply("select", apply("greater", turn, last), back, turn)
 
 
-def _framed(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:
+def _frame(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:
     if np.ndim(value) if not holds_tensors(value) else rank_of(tensor(value)):
         return whole_call("pad", False, x, paddings, "constant", constant_values=value)
     inside = apply("pad", apply("ones_like", x, dtype=as_dtype(bool)), paddings=tuple(paddings))

@@ -15,7 +15,7 @@ from autoconv.numpy.operands import (
     cast,
     common_dtype,
     computes,
-    given,
+    given_or_default,
     integer,
     known_shape,
     numpy_dtype,
@@ -24,7 +24,7 @@ from autoconv.numpy.operands import (
     sizes_of,
     tensor,
 )
-from autoconv.numpy.reductions import reduced
+from autoconv.numpy.reductions import apply_reduction
 from autoconv.numpy.shaping import shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
@@ -98,7 +98,7 @@ def _diff(
         raise ValueError("diff requires input that is at least one dimensional")
     at = axis_of(axis, rank_of(x))
     for value, first in ((prepend, True), (append, False)):
-        if given(value) is None:
+        if given_or_default(value) is None:
             continue
         part = tensor(value)
         if rank_of(part) == 0:
@@ -130,7 +130,7 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     later = apply("get_item", y, spec=(*whole, Slice(1, None, None)))
     earlier = apply("get_item", y, spec=(*whole, Slice(None, -1, None)))
     heights = call_ufunc(np.multiply, step, call_ufunc(np.add, later, earlier))
-    return reduced("sum", call_ufunc(np.true_divide, heights, 2.0), at, False, None)
+    return apply_reduction("sum", call_ufunc(np.true_divide, heights, 2.0), at, False, None)
 
 
 @computes("ediff1d")

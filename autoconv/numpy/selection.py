@@ -14,7 +14,7 @@ from autoconv.numpy.operands import (
     cast,
     common_dtype,
     computes,
-    given,
+    given_or_default,
     holds_tensors,
     is_weak,
     known_shape,
@@ -141,7 +141,7 @@ def clip(
     by_place, by_name = ([bound is not NOTHING for bound in pair] for pair in ((a_min, a_max), (min, max)))
     if any(by_place) and (any(by_name) or not all(by_place)):
         refuse("is given its bounds by two names, or one of them alone")
-    low, high = (given(bound) for bound in ((a_min, a_max) if any(by_place) else (min, max)))
+    low, high = (given_or_default(bound) for bound in ((a_min, a_max) if any(by_place) else (min, max)))
     if is_weak(a):
         a = tensor(a, tensor(a).dtype.numpy)  # NumPy makes an array of a Python number, to ask it for the method
     clipped: Any = a
@@ -150,7 +150,7 @@ def clip(
         clipped = whole_call("clip", False, x, low, high)
         return clipped if out is None else write_into(out, clipped, broadcasts=True)
     if x.dtype.is_integer:
-        low, high = (_bound(bound, x.dtype, side) for bound, side in ((low, -1), (high, 1)))
+        low, high = (_integer_bound(bound, x.dtype, side) for bound, side in ((low, -1), (high, 1)))
     if low is not None and high is not None:
         kinds = common_dtype(a, low, high)
         x, low, high = (tensor(one, kinds) for one in (a, low, high))
@@ -165,7 +165,7 @@ def clip(
     return clipped if out is None else write_into(out, clipped, broadcasts=True)
 
 
-def _bound(bound: object, dtype: DType, side: int) -> Any:
+def _integer_bound(bound: object, dtype: DType, side: int) -> Any:
     """Return a bound for integers: None for a Python int beyond the dtype's range on its own side (no effect)."""
     if type(bound) is int:
         return None if (bound < dtype.min if side < 0 else bound > dtype.max) else bound

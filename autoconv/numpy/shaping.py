@@ -275,7 +275,7 @@ def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> Tens
         else tuple(axis_of(a, rank_of(x)) for a in axis)
     )
     shifts = axis_tuple(shift) if not holds_tensors(shift) or isinstance(shift, (tuple, list)) else (shift,)
-    shifts, axes = _paired(shifts, axes)
+    shifts, axes = _pair(shifts, axes)
     if holds_tensors(shifts):
         if any(rank_of(tensor(s)) or not tensor(s).dtype.is_integer for s in shifts):
             refuse("is given shifts that are no integers")
@@ -284,7 +284,7 @@ def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> Tens
     return apply("roll", x, shift=tuple(map(integer, shifts)), axis=axes)
 
 
-def _paired(shifts: Sequence[Any], axes: Sequence[int]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+def _pair(shifts: Sequence[Any], axes: Sequence[int]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
     count = max(len(shifts), len(axes))
     if len(shifts) not in (1, count) or len(axes) not in (1, count):
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
@@ -326,7 +326,7 @@ def astype(x: TensorLike, dtype: DTypeLike, /, *, copy: bool = True, device: str
     return cast(tensor(x), numpy_dtype(dtype))
 
 
-def _promoted(x: TensorLike) -> Any:
+def _promotion_operand(x: TensorLike) -> Any:
     """Return x's operand in promotion; for a Python number, one of the same class. Lists describe dtypes."""
     if isinstance(x, (list, tuple)):
         return refuse("is given a list of values") if holds_tensors(x) else x
@@ -337,7 +337,7 @@ def _promoted(x: TensorLike) -> Any:
 @computes("result_type")
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     return np.result_type(
-        *(x if isinstance(x, (type, str, np.dtype)) else _promoted(x) for x in arrays_and_dtypes)
+        *(x if isinstance(x, (type, str, np.dtype)) else _promotion_operand(x) for x in arrays_and_dtypes)
     )
 
 

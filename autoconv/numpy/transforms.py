@@ -35,7 +35,7 @@ def _complex(a: TensorLike) -> Tensor:
     return cast(x, np.complex64 if x.dtype.numpy in (np.float32, np.float16) else np.complex128)
 
 
-def _sized(x: Tensor, axis: int, n: object) -> Tensor:
+def _resize(x: Tensor, axis: int, n: object) -> Tensor:
     """Return the first n elements along the axis, padded with zeros if there are fewer."""
     if n is None:
         return x
@@ -59,7 +59,7 @@ def _one(name: str) -> Callable[..., Any]:
         refuse_options(out=out)
         x = _complex(a)
         at = axis_of(axis, rank_of(x))
-        return apply(name, _sized(x, at, n), axes=(at,), norm=_norm(norm))
+        return apply(name, _resize(x, at, n), axes=(at,), norm=_norm(norm))
 
     return run
 
@@ -75,7 +75,7 @@ def _transform_over_axes(name: str, default: Any) -> Callable[..., Any]:
         over = axes if axes is not None else range(rank_of(x)) if s is None else range(-len(s), 0)
         places = tuple(axis_of(axis, rank_of(x)) for axis in over)
         for at, n in zip(places, s or (None,) * len(places), strict=True):
-            x = _sized(x, at, None if n == -1 else n)
+            x = _resize(x, at, None if n == -1 else n)
         return apply(name, x, axes=places, norm=_norm(norm)) if places else x
 
     return run
@@ -106,7 +106,7 @@ def rfft(a: TensorLike, n: Any = None, axis: AxisLike = -1, norm: Any = None, ou
         raise TypeError("ufunc 'rfft_n_even' did not contain a loop with signature matching complex elements")
     x = cast(x, np.float32 if x.dtype.numpy in (np.float32, np.float16) else np.float64)
     at = axis_of(axis, rank_of(x))
-    return _move_last_axis_back(apply("rfft", _last(_sized(x, at, n), at), norm=_norm(norm)), at)
+    return _move_last_axis_back(apply("rfft", _last(_resize(x, at, n), at), norm=_norm(norm)), at)
 
 
 @computes("fft.irfft")
@@ -117,7 +117,7 @@ def irfft(a: Any, n: object = None, axis: Any = -1, norm: Any = None, out: OutLi
     count = 2 * (known_shape(x)[at] - 1) if n is None else integer(n)
     if count < 1:
         raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
-    x = x if known_shape(x)[at] else _sized(x, at, 1)
+    x = x if known_shape(x)[at] else _resize(x, at, 1)
     samples = _move_last_axis_back(apply("irfft", _last(x, at), length=count, norm=_norm(norm)), at)
     return cast(samples, np.float16) if tensor(a).dtype.numpy == np.float16 else samples
 
@@ -154,7 +154,7 @@ for _ending, _default in (("2", (-2, -1)), ("n", None)):
     computes(f"fft.irfft{_ending}")(_backwards)
 
 
-def _shifted(sign: int) -> Callable[..., Any]:
+def _shift_function(sign: int) -> Callable[..., Any]:
     def run(x: TensorLike, axes: AxisLike | None = None) -> Tensor:
         v = tensor(x)
         places = range(rank_of(v)) if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
@@ -167,8 +167,8 @@ def _shifted(sign: int) -> Callable[..., Any]:
     return run
 
 
-computes("fft.fftshift")(_shifted(1))
-computes("fft.ifftshift")(_shifted(-1))
+computes("fft.fftshift")(_shift_function(1))
+computes("fft.ifftshift")(_shift_function(-1))
 
 
 @computes("fft.hfft")

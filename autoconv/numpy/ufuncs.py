@@ -202,7 +202,7 @@ def _on_truth_values(name: str) -> Loop:
     return lambda *operands: apply(name, *(cast(x, bool) for x in operands))
 
 
-def _compared(name: str) -> Loop:
+def _comparison_loop(name: str) -> Loop:
     """Return the loop of a comparison; bools are compared as numbers."""
 
     def loop(x: Tensor, y: Tensor) -> Any:
@@ -217,7 +217,7 @@ def _identity_function(x: Tensor) -> Tensor:
     return x
 
 
-def _rounded(name: str) -> Loop:
+def _rounding_loop(name: str) -> Loop:
     return lambda x: x if _is_integer(x) or _is_bool(x) else apply(name, x)
 
 
@@ -289,7 +289,7 @@ def _agree(x: Tensor, y: Tensor) -> bool:
     return mine is not None and mine == its
 
 
-def _multiplied(x: Tensor, y: Tensor) -> Any:
+def _multiply_matrices(x: Tensor, y: Tensor) -> Any:
     """Matrix product by NumPy's rules: a vector is a row on the left, a column on the right, and loses that axis."""
     ranks = rank_of(x), rank_of(y)
     if 0 in ranks:
@@ -364,22 +364,25 @@ LOOPS.update(
         "logical_or": _on_truth_values("logical_or"),
         "logical_xor": _on_truth_values("logical_xor"),
         "logical_not": _on_truth_values("logical_not"),
-        "floor": _rounded("floor"),
-        "ceil": _rounded("ceil"),
-        "trunc": _rounded("trunc"),
-        "rint": _rounded("rint"),
+        "floor": _rounding_loop("floor"),
+        "ceil": _rounding_loop("ceil"),
+        "trunc": _rounding_loop("trunc"),
+        "rint": _rounding_loop("rint"),
         "isnan": _test("is_nan", False),
         "isinf": _test("is_inf", False),
         "isfinite": _test("is_finite", True),
         "conjugate": lambda x: apply("conjugate", x) if x.dtype.is_complex else x,
         "nextafter": _real("nextafter"),
-        "matmul": _multiplied,
+        "matmul": _multiply_matrices,
         "float_power": _op("power", kinds="fc"),
         "exp2": lambda x: apply("power", tensor(2, x.dtype), x) if x.dtype.is_floating else None,
         "heaviside": _heaviside,
         "copysign": _copysign,
         "signbit": _signbit,
-        **{name: _compared(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
+        **{
+            name: _comparison_loop(name)
+            for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+        },
     }
 )
 # Ufuncs that compare exactly with any Python int.

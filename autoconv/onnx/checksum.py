@@ -12,7 +12,7 @@ _ENTRY = bytes([14 << 3 | 2, 4 + len(_KEY) + 64, 1 << 3 | 2, len(_KEY)]) + _KEY 
 _SIZE = len(_ENTRY) + 64
 
 
-def sealed(model: bytes) -> bytes:
+def add_checksum(model: bytes) -> bytes:
     """Return a model's bytes with the entry, which other readers take for metadata."""
     return model + _ENTRY + hashlib.sha256(model).hexdigest().encode()
 
@@ -20,7 +20,7 @@ def sealed(model: bytes) -> bytes:
 def check(model: bytes, name: str) -> None:
     """Raise DataLossError where a file's bytes have such an entry, and not its checksum."""
     alike = sum(one == other for one, other in zip(model[-_SIZE:], _ENTRY, strict=False))
-    if 2 * alike > len(_ENTRY) and sealed(model[:-_SIZE]) != model:  # the entry may be damaged, too
+    if 2 * alike > len(_ENTRY) and add_checksum(model[:-_SIZE]) != model:  # the entry may be damaged, too
         raise DataLossError(
             f"{name}: the model does not have its checksum: it is damaged, or was changed after the export. One that "
             "was changed on purpose is given to load as onnx.load(path)"

@@ -12,7 +12,7 @@ import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
 from autoconv.backends.onnx import to_onnx
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ResourceType
-from autoconv.onnx.checksum import sealed
+from autoconv.onnx.checksum import add_checksum
 from autoconv.runtime.objects.storage import Storage
 from autoconv.storage.files import replacing
 from autoconv.tracing.api.declared_arguments import trace_function
@@ -47,5 +47,5 @@ def export(
     model = to_onnx(graph, capacity, constants)
     if path is not None:
         with replacing(str(path)) as temporary:
-            Path(temporary).write_bytes(sealed(model.SerializeToString()))
+            Path(temporary).write_bytes(add_checksum(model.SerializeToString()))
     return model

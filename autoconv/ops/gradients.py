@@ -22,7 +22,7 @@ def unbroadcast(b: Builder, cotangent: Any, like: Any) -> Any:
     return b.sum_to_shape_of(cotangent, like)
 
 
-def conjugated(b: Builder, x: Any) -> Any:
+def conjugate(b: Builder, x: Any) -> Any:
     """Return the complex conjugate; a real `x` as it is."""
     return b.conjugate(x) if dtype_of(x).is_complex else x
 

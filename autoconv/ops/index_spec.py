@@ -1,7 +1,7 @@
 """The entries of Python's x[index], and their operands.
 
 `parse_index` returns a hashable `spec`, one `Entry` per item of the index, and the operands that its dynamic entries
-take in order. `aligned` pairs the entries with the dimensions that they index.
+take in order. `align` pairs the entries with the dimensions that they index.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Aligned(NamedTuple):
     width: int
 
 
-def aligned(
+def align(
     spec: Spec, rank: int, operands: Iterable[Any] = (), rank_of: Callable[[Any], int] = np.ndim
 ) -> list[Aligned]:
     """Pair the entries of an index with the dimensions of an array; a missing `Rest` is added behind them.

@@ -19,7 +19,7 @@ from autoconv.optimise.forward_stores import forward
 from autoconv.optimise.hoist import hoist_invariants
 from autoconv.optimise.inline import inline_calls
 from autoconv.optimise.lists_as_arrays import with_arrays
-from autoconv.optimise.masked_elements import masked
+from autoconv.optimise.masked_elements import mask_elements
 from autoconv.optimise.promote_arrays import promote
 from autoconv.optimise.simplify import simplify_nodes
 from autoconv.optimise.unbox import unbox_lists
@@ -48,7 +48,7 @@ OPTIMISATIONS = (
     Optimisation(name="list_arrays", transform=with_arrays),  # after fold, which finds constant lengths
     Optimisation(name="simplify", transform=simplify_nodes),
     Optimisation(name="common", transform=share_common),
-    Optimisation(name="masked", transform=masked),  # after common, which joins equal masks
+    Optimisation(name="masked", transform=mask_elements),  # after common, which joins equal masks
     Optimisation(name="hoist", transform=hoist_invariants),
     Optimisation(name="dead", transform=remove_dead),  # last: removes what the others leave unused
 )

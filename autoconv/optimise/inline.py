@@ -42,31 +42,31 @@ def inline_calls(graph: Graph, contract: str = "function") -> Graph:
     """
     if has_recursion(graph) or not any(node.op.name == "call" for node in graph.walk()):
         return graph
-    return clone(graph, lambda copy, node, inputs: _inlined(copy, node, inputs, None))
+    return clone(graph, lambda copy, node, inputs: _inline(copy, node, inputs, None))
 
 
-def _inlined(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) -> list[Value] | None:
+def _inline(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) -> list[Value] | None:
     """Inline the node into `copy` if it is a call; return its results, else None."""
     if node.op.name != "call" or is_recursive(node) or not _may_inline(node, inputs):
         return None
-    called, span = node.regions[0], _called_from(node.span, caller)
+    called, span = node.regions[0], _append_caller(node.span, caller)
     values = dict(zip(called.parameters, inputs, strict=True))
     for inner in called.nodes:
         given = [values[value] for value in inner.inputs]
-        results = _inlined(copy, inner, given, span)
+        results = _inline(copy, inner, given, span)
         if results is None:
             regions = copied_regions(inner, {}, lambda region: _region(region, span))
             node_copy = copy_node(copy, inner, given, regions)
-            node_copy.span = _called_from(inner.span, span)
+            node_copy.span = _append_caller(inner.span, span)
             results = list(node_copy.results)
         values.update(zip(inner.results, results, strict=True))
     return [values[value] for value in called.outputs]
 
 
 def _region(region: Graph, caller: Span | None) -> Graph:
-    result = clone(region, lambda copy, node, inputs: _inlined(copy, node, inputs, None))
+    result = clone(region, lambda copy, node, inputs: _inline(copy, node, inputs, None))
     for node in result.walk():
-        node.span = _called_from(node.span, caller)
+        node.span = _append_caller(node.span, caller)
     return result
 
 
@@ -79,8 +79,8 @@ def _may_inline(node: Node, inputs: list[Value]) -> bool:
     return len(called.nodes) <= LIMIT and all(can_replace(narrow, wide) for narrow, wide in pairs)
 
 
-def _called_from(span: Span | None, caller: Span | None) -> Span | None:
+def _append_caller(span: Span | None, caller: Span | None) -> Span | None:
     """Append a caller to the span's chain of callers."""
     if span is None or caller is None:
         return span or caller
-    return replace(span, caller=_called_from(span.caller, caller))
+    return replace(span, caller=_append_caller(span.caller, caller))

@@ -38,7 +38,7 @@ _MOST_COSTLY = 2  # elementary functions of elements at which the mask may not h
 _SPEC = (Mask(),)
 
 
-def masked(graph: Graph, contract: str = "function") -> Graph:
+def mask_elements(graph: Graph, contract: str = "function") -> Graph:
     """Replace what a graph and its regions do to the elements under a mask."""
     is_any = any(_is_taken(node) or _is_set(node) for node in graph.walk())
     return _OnWholeArrays(graph, None).run() if is_any else graph
@@ -238,4 +238,4 @@ def _rank_is_at_most(value: Value, rank: int) -> bool:
     return isinstance(value.type, TensorType) and value.shape is not None and len(value.shape) <= rank
 
 
-__all__ = ["masked"]
+__all__ = ["mask_elements"]

@@ -52,29 +52,29 @@ def encode(value: object, leaf: Callable[[Any], Any] = lambda value: None) -> An
 def decode(stored: Any, leaf: Callable[[dict[str, Any]], Any] = lambda stored: None) -> Any:
     """Return the structure that `encode` stored; `leaf` decodes leaves that are none of this module's."""
     try:
-        return _decoded(stored, leaf)
+        return _decode(stored, leaf)
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
         raise DataLossError(f"a stored structure is damaged: {error!r}") from None
 
 
-def _decoded(stored: dict[str, Any], leaf: Callable[[dict[str, Any]], Any]) -> Any:
+def _decode(stored: dict[str, Any], leaf: Callable[[dict[str, Any]], Any]) -> Any:
     if "spec" in stored:
         dtype, shape, name = stored["spec"]
         return TensorSpec(shape, as_dtype(dtype), name)
     if "composite" in stored:
         name, shape, dtype, *more = stored["composite"]
         spec = _SPECS[name](shape, as_dtype(dtype), *more)
-        return from_parts(spec, [_decoded(part, leaf) for part in stored["parts"]]) if "parts" in stored else spec
+        return from_parts(spec, [_decode(part, leaf) for part in stored["parts"]]) if "parts" in stored else spec
     if "named" in stored:
         name, fields = stored["named"]
-        return collections.namedtuple(name, fields)(*(_decoded(item, leaf) for item in stored["items"]))
+        return collections.namedtuple(name, fields)(*(_decode(item, leaf) for item in stored["items"]))
     if "list" in stored:
-        return [_decoded(item, leaf) for item in stored["list"]]
+        return [_decode(item, leaf) for item in stored["list"]]
     if "tuple" in stored:
-        return tuple(_decoded(item, leaf) for item in stored["tuple"])
+        return tuple(_decode(item, leaf) for item in stored["tuple"])
     if "dict" in stored:
-        return {_parsed(key): _decoded(item, leaf) for key, item in stored["dict"]}
-    return _parsed(stored["literal"]) if "literal" in stored else leaf(stored)
+        return {_parse(key): _decode(item, leaf) for key, item in stored["dict"]}
+    return _parse(stored["literal"]) if "literal" in stored else leaf(stored)
 
 
 # Composite tensors that a file can hold, by the names of their specs.
@@ -91,13 +91,13 @@ def _composite_spec(spec: TypeSpec) -> dict[str, Any]:
 def _literal(value: object) -> str:
     text = value_text(value)
     try:
-        _parsed(text)
+        _parse(text)
     except GraphSyntaxError:
         raise NotStorable(_name_in_message(value)) from None
     return text
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     scanner = Scanner(text)
     value = parse_value(scanner)
     if scanner.position != len(text):

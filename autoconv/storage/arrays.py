@@ -55,7 +55,7 @@ def write_arrays(
 
 def read_metadata(path: str) -> dict[str, str]:
     """Return the texts at the head of a safetensors file; raises NotFoundError and DataLossError as `ArrayFile`."""
-    with _opened(path) as file:
+    with _open(path) as file:
         return dict(file.metadata() or {})
 
 
@@ -82,12 +82,12 @@ class ArrayFile:
             raise DataLossError(f"{self.path} is damaged: {name}: {error}") from None
 
     def _stored(self, name: str) -> np.ndarray:
-        with _opened(self.path, name) as file:
+        with _open(self.path, name) as file:
             return np.asarray(file.get_tensor(name))
 
 
 @contextlib.contextmanager
-def _opened(path: str, part: str = "head") -> Iterator[Any]:
+def _open(path: str, part: str = "head") -> Iterator[Any]:
     """Open a safetensors file; what fails in the block is damage of the part."""
     library = _library()
     if not os.path.isfile(path):

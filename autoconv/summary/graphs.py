@@ -34,7 +34,7 @@ def graph(graph_data: Any) -> Tensor:
     writer: Any = STATE.writer
     if writer is None or not writer.writes or not should_record_summaries():
         return convert_to_tensor(False)
-    writer.add(messages("event").Event(graph_def=serialized(graph_data)))
+    writer.add(messages("event").Event(graph_def=serialize_graph(graph_data)))
     return convert_to_tensor(True)
 
 
@@ -74,8 +74,8 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
         metadata = messages("config").RunMetadata()
         for one in collected:
             rows = metadata.function_graphs.add()
-            rows.pre_optimization_graph.ParseFromString(serialized(one.recorded))
-            rows.post_optimization_graph.ParseFromString(serialized(one.optimised))
+            rows.pre_optimization_graph.ParseFromString(serialize_graph(one.recorded))
+            rows.post_optimization_graph.ParseFromString(serialize_graph(one.optimised))
         value = np.array(metadata.SerializeToString(), object)
         with summary_scope(name, "graph_run_metadata_graph_summary", [step]) as (tag, _):
             write(tag, convert_to_tensor(value), step, metadata_of(_PLUGIN, None, b"1"))
@@ -90,7 +90,7 @@ def trace_off() -> None:
     end_collection()
 
 
-def serialized(graph_data: Any) -> bytes:
+def serialize_graph(graph_data: Any) -> bytes:
     """Return a graph, or the graph of an object that has one, as the bytes of a GraphDef."""
     convert = getattr(graph_data, "as_graph_def", None)
     message = convert() if callable(convert) else graph_data

@@ -47,7 +47,7 @@ def write(
         summary.value.add(tag=tag, tensor=tensor_message(value), metadata=metadata)
         return summary
 
-    return _recorded(of, tensor, step)
+    return _record(of, tensor, step)
 
 
 def write_raw_pb(tensor: TensorLike, step: TensorLike | None = None, name: str | None = None) -> Tensor:
@@ -60,7 +60,7 @@ def write_raw_pb(tensor: TensorLike, step: TensorLike | None = None, name: str |
     def of(value: np.ndarray) -> Any:
         return messages("summary").Summary.FromString(value.item())
 
-    return _recorded(of, lambda: convert_to_tensor(tensor, string), step)
+    return _record(of, lambda: convert_to_tensor(tensor, string), step)
 
 
 def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
@@ -89,7 +89,7 @@ class WriteSummary:
         return np.bool_(is_wanted)
 
 
-def _recorded(make_summary: Callable[[np.ndarray], Any], tensor: Any, step: TensorLike | None) -> Tensor:
+def _record(make_summary: Callable[[np.ndarray], Any], tensor: Any, step: TensorLike | None) -> Tensor:
     writer = ask_state().writer
     if writer is None or not writer.writes:
         return convert_to_tensor(False)

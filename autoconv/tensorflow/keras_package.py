@@ -21,11 +21,11 @@ def load() -> ModuleType:
     """
     loaded = sys.modules.get("keras")
     if loaded is not None:
-        return _checked(loaded)
+        return _check_keras(loaded)
     before = os.environ.get(_VARIABLE)
     prepare()
     try:
-        return _checked(importlib.import_module("keras"))
+        return _check_keras(importlib.import_module("keras"))
     except ModuleNotFoundError as error:
         if error.name != "keras":
             raise
@@ -43,7 +43,7 @@ def prepare() -> None:
     _HOOK.install()
 
 
-def _checked(keras: ModuleType) -> ModuleType:
+def _check_keras(keras: ModuleType) -> ModuleType:
     version = tuple(int(part) for part in keras.__version__.split(".")[:2])
     if version < OLDEST:
         raise ImportError(f"autoconv.keras needs Keras 3.10 or later, found {keras.__version__}.")

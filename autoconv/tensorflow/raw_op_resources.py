@@ -40,7 +40,7 @@ _SCATTERS = ("Add", "Sub", "Mul", "Div", "Min", "Max", "Update")
 
 
 def _scatter(method: str) -> Callable[..., object]:
-    return lambda resource, indices, updates: _assigned(
+    return lambda resource, indices, updates: _assign(
         getattr(_variable(resource), method), tf.IndexedSlices(updates, indices)
     )
 
@@ -120,9 +120,9 @@ FORMS: dict[str, Callable[..., object]] = {
     ),
     # variables and tables
     "ReadVariableOp": lambda resource, dtype: tf.identity(_variable(resource)),
-    "AssignVariableOp": lambda resource, value, validate_shape=False: _assigned(_variable(resource).assign, value),
-    "AssignAddVariableOp": lambda resource, value: _assigned(_variable(resource).assign_add, value),
-    "AssignSubVariableOp": lambda resource, value: _assigned(_variable(resource).assign_sub, value),
+    "AssignVariableOp": lambda resource, value, validate_shape=False: _assign(_variable(resource).assign, value),
+    "AssignAddVariableOp": lambda resource, value: _assign(_variable(resource).assign_add, value),
+    "AssignSubVariableOp": lambda resource, value: _assign(_variable(resource).assign_sub, value),
     "VarIsInitializedOp": lambda resource: tf.compat.v1.is_variable_initialized(_variable(resource)),
     "VariableShape": lambda input, out_type=tf.int32: tf.shape(_variable(input), out_type),
     "ResourceGather": lambda resource, indices, dtype, batch_dims=0, validate_indices=True: tf.gather(
@@ -130,11 +130,11 @@ FORMS: dict[str, Callable[..., object]] = {
     ),
     "ResourceGatherNd": lambda resource, indices, dtype: tf.gather_nd(_variable(resource), indices),
     **{f"ResourceScatter{name}": _scatter(f"scatter_{name.lower()}") for name in _SCATTERS},
-    "ResourceApplyGradientDescent": lambda var, alpha, delta, use_locking=False: _assigned(
+    "ResourceApplyGradientDescent": lambda var, alpha, delta, use_locking=False: _assign(
         _variable(var).assign_sub, tf.convert_to_tensor(delta) * alpha
     ),
     "LookupTableFindV2": lambda table_handle, keys, default_value: table_handle.lookup(keys),
-    "LookupTableInsertV2": lambda table_handle, keys, values: _assigned(table_handle.insert, keys, values),
+    "LookupTableInsertV2": lambda table_handle, keys, values: _assign(table_handle.insert, keys, values),
     "LookupTableSizeV2": lambda table_handle: table_handle.size(),
     # effects and functions
     "Assert": lambda condition, data, summarize=3: tf.debugging.Assert(condition, data, summarize),
@@ -149,6 +149,6 @@ def _variable(resource: Any) -> Any:
     return tf.Variable.of_storage(resource) if isinstance(resource, Storage) else resource
 
 
-def _assigned(assign: Callable[..., object], *values: object) -> None:
+def _assign(assign: Callable[..., object], *values: object) -> None:
     """Assign; the op itself has no result."""
     assign(*values)

@@ -102,7 +102,7 @@ class TestCase(_Base):
                 self.assertAllClose(x, y, rtol, atol, msg)
             return
         self.assertShapesAgree(one, other, msg)
-        one, other = _widened(one), _widened(other)
+        one, other = _widen(one), _widen(other)
         if not np.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True):
             np.testing.assert_allclose(one, other, rtol=rtol, atol=atol, equal_nan=True, err_msg=msg or "")
 
@@ -136,7 +136,7 @@ class TestCase(_Base):
 
     def assertAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
         """Assert that two tensors have the same shape and elements; nan equals nan."""
-        one, other = self._array(_listed(a)), self._array(_listed(b))
+        one, other = self._array(_as_list(a)), self._array(_as_list(b))
         if other.ndim <= 3 and other.size < 500 and one.shape != other.shape:
             self.assertEqual(one.shape, other.shape, f"Contents: {one!r} against {other!r}. {msg or ''}")
         self.assertEqual(one.shape, other.shape, msg)
@@ -232,11 +232,11 @@ def _as_plain(value: object) -> Any:
     return value._asdict() if hasattr(value, "_asdict") else value
 
 
-def _listed(value: object) -> Any:
+def _as_list(value: object) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _widened(array: np.ndarray) -> np.ndarray:
+def _widen(array: np.ndarray) -> np.ndarray:
     """Return an array whose differences do not overflow its dtype."""
     return array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
 

@@ -57,7 +57,7 @@ def object_graph(root: Any, attached: Mapping[str, Any] | None = None) -> Object
                 graph.paths.append((*graph.paths[number], name))
             graph.nodes[number].children[name] = numbers[id(part)]
     for node, value, path in zip(graph.nodes, graph.objects, graph.paths, strict=True):
-        prefix = "/".join([*(_escaped(name) for name in path), ".ATTRIBUTES/"])
+        prefix = "/".join([*(_escape(name) for name in path), ".ATTRIBUTES/"])
         node.values = {name: prefix + name for name in value_names(value)}
     return graph
 
@@ -111,7 +111,7 @@ def children_of(value: Any) -> dict[str, Any]:
 def value_names(value: Any) -> tuple[str, ...]:
     if isinstance(value, Variable):
         return (VALUE,)
-    return tuple(_serialized(value))
+    return tuple(_serialize(value))
 
 
 def values_of(value: Any) -> dict[str, np.ndarray]:
@@ -121,7 +121,7 @@ def values_of(value: Any) -> dict[str, np.ndarray]:
     with recording(None):
         return {
             name: np.asarray(convert_to_tensor(part() if callable(part) else part).numpy())  # type: ignore[attr-defined]
-            for name, part in _serialized(value).items()
+            for name, part in _serialize(value).items()
         }
 
 
@@ -146,10 +146,10 @@ def _assign(variable: Variable, array: np.ndarray) -> None:
     variable.assign(constant(array))
 
 
-def _serialized(value: Any) -> dict[str, Any]:
+def _serialize(value: Any) -> dict[str, Any]:
     own = getattr(type(value), "_serialize_to_tensors", None)
     return dict(own(value)) if callable(own) else {}
 
 
-def _escaped(name: str) -> str:
+def _escape(name: str) -> str:
     return name.replace(".", "..").replace("/", ".S")

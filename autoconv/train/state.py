@@ -55,8 +55,8 @@ def update_checkpoint_state(
     if model_checkpoint_path not in paths:
         paths.append(model_checkpoint_path)
     times = list(all_model_checkpoint_timestamps or [time.time()] * len(paths))
-    lines = [f"model_checkpoint_path: {_quoted(_relative(model_checkpoint_path, folder))}"]
-    lines += [f"all_model_checkpoint_paths: {_quoted(_relative(path, folder))}" for path in paths]
+    lines = [f"model_checkpoint_path: {_quote(_relative(model_checkpoint_path, folder))}"]
+    lines += [f"all_model_checkpoint_paths: {_quote(_relative(path, folder))}" for path in paths]
     lines += [f"all_model_checkpoint_timestamps: {moment!r}" for moment in times]
     if last_preserved_timestamp is not None:
         lines.append(f"last_preserved_timestamp: {last_preserved_timestamp!r}")
@@ -84,7 +84,7 @@ def get_checkpoint_state(
             match = _LINE.match(line.strip())
             if match is None:
                 raise DataLossError(f"{path} is no state of checkpoints: {line[:80]!r}")
-            values.setdefault(match[1], []).append(_unquoted(match[2], path) if match[2] else match[3])
+            values.setdefault(match[1], []).append(_unquote(match[2], path) if match[2] else match[3])
     latest = values.get("model_checkpoint_path")
     if not latest:
         raise DataLossError(f"{path} names no checkpoint.")
@@ -166,11 +166,11 @@ def _relative(path: str, folder: str) -> str:
     return os.path.abspath(path) if inside.startswith("..") else inside
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def _unquoted(text: str, path: str) -> str:
+def _unquote(text: str, path: str) -> str:
     try:
         return str(ast.literal_eval(text))
     except (SyntaxError, ValueError):

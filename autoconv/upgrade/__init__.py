@@ -6,7 +6,7 @@ import ast
 
 from autoconv.upgrade.edits import Source
 from autoconv.upgrade.functions import functions_of
-from autoconv.upgrade.names import aliases_of, dotted, rename_names
+from autoconv.upgrade.names import aliases_of, dotted_name, rename_names
 from autoconv.upgrade.program import Aliases, CannotUpgrade, builds, scopes_with_sessions
 from autoconv.upgrade.report import Note, UpgradedFile
 
@@ -86,7 +86,7 @@ def _imports(source: Source, aliases: Aliases, module: str) -> list[Note]:
 
 
 def _uses_placeholders(tree: ast.AST, aliases: Aliases) -> bool:
-    return any(isinstance(n, ast.Call) and dotted(n.func, aliases) == "placeholder" for n in ast.walk(tree))
+    return any(isinstance(n, ast.Call) and dotted_name(n.func, aliases) == "placeholder" for n in ast.walk(tree))
 
 
 __all__ = ["Note", "UpgradedFile", "upgrade"]

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 
 from autoconv.upgrade.edits import Source
-from autoconv.upgrade.names import dotted
+from autoconv.upgrade.names import dotted_name
 from autoconv.upgrade.program import Aliases, CannotUpgrade, Program, Statement, names_in
 from autoconv.upgrade.runs import Run
 
@@ -35,7 +35,7 @@ class FunctionWriter:
         names = set().union(*(names_in(each, ast.Load) for each in run.fetches))
         self._check_placeholders(run, statements, set(parameters))
         body = [*self._defaults(statements, names, set(parameters)), *self._body(statements), *self._returned(run)]
-        text = _indented("\n".join(body or ["pass"]), 1)
+        text = _indent("\n".join(body or ["pass"]), 1)
         if store:
             text = f"    with {store}.as_default():\n" + textwrap.indent(text, "    ")
         return f"{self._decorator(parameters)}\ndef {name}({', '.join(parameters)}):\n{text}"
@@ -52,7 +52,7 @@ class FunctionWriter:
 
     def _dtype(self, call: ast.Call) -> str | None:
         keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-        if dotted(call.func, self.aliases) != "placeholder":
+        if dotted_name(call.func, self.aliases) != "placeholder":
             return None
         dtype_node = call.args[0] if call.args else keywords.get("dtype")
         if isinstance(dtype_node, ast.Constant) and isinstance(dtype_node.value, str):
@@ -69,13 +69,13 @@ class FunctionWriter:
         used = names.union(*(each.uses for each in statements)) - parameters
         return [
             f"{name} = {self.source.of(placeholder.args[0])}" for name, placeholder in self.program.placeholders.items()
-            if name in used and dotted(placeholder.func, self.aliases) == "placeholder_with_default"
+            if name in used and dotted_name(placeholder.func, self.aliases) == "placeholder_with_default"
         ]  # fmt: skip
 
     def _check_placeholders(self, run: Run, statements: Sequence[Statement], parameters: set[str]) -> None:
         used = set().union(*(names_in(each, ast.Load) for each in run.fetches), *(each.uses for each in statements))
         for name, placeholder in self.program.placeholders.items():
-            if name in used - parameters and dotted(placeholder.func, self.aliases) == "placeholder":
+            if name in used - parameters and dotted_name(placeholder.func, self.aliases) == "placeholder":
                 raise CannotUpgrade(run.call, f"a run that needs the placeholder {name!r} and does not feed it")
 
     def _body(self, statements: Sequence[Statement]) -> list[str]:
@@ -87,7 +87,7 @@ class FunctionWriter:
                 if depth >= len(open_scopes) or open_scopes[: depth + 1] != scopes[: depth + 1]:
                     written.append("    " * depth + self.header(scope))
             open_scopes = scopes
-            written.append(_indented(self._graph_text(each), len(scopes)))
+            written.append(_indent(self._graph_text(each), len(scopes)))
         return written
 
     def _graph_text(self, each: Statement) -> str:
@@ -101,7 +101,7 @@ class FunctionWriter:
     def _keeps(self, scope: ast.With, each: Statement) -> bool:
         """Return whether a scope matters in a function: that of variables made there, and a device."""
         calls = [item.context_expr for item in scope.items]
-        names = [dotted(call.func, self.aliases) if isinstance(call, ast.Call) else "" for call in calls]
+        names = [dotted_name(call.func, self.aliases) if isinstance(call, ast.Call) else "" for call in calls]
         return "device" in names or ("variable_scope" in names and self.makes_variables(each.node))
 
     def _returned(self, run: Run) -> list[str]:
@@ -133,7 +133,7 @@ class FunctionWriter:
     def _calls(self, node: ast.AST, names: tuple[str, ...], seen: set[str]) -> bool:
         for each in ast.walk(node):
             if isinstance(each, ast.Call):
-                function = dotted(each.func, self.aliases)
+                function = dotted_name(each.func, self.aliases)
                 if function is not None and function.startswith(names) and function != "VariableScope":
                     return True
                 if isinstance(each.func, ast.Name) and each.func.id in self.builders and each.func.id not in seen:
@@ -162,5 +162,5 @@ class FunctionWriter:
         return text if dtype is None or dtype.endswith(".string") else f"{self.tf}.cast({text}, {dtype})"
 
 
-def _indented(text: str, depth: int) -> str:
+def _indent(text: str, depth: int) -> str:
     return textwrap.indent(text, "    " * depth, lambda line: bool(line.strip()))

@@ -10,7 +10,7 @@ from typing import Any
 
 from autoconv.upgrade.edits import Source
 from autoconv.upgrade.function_text import FunctionWriter
-from autoconv.upgrade.names import dotted
+from autoconv.upgrade.names import dotted_name
 from autoconv.upgrade.program import Aliases, CannotUpgrade, Kind, Program, Statement, classify, names_in, runs
 from autoconv.upgrade.report import Note
 from autoconv.upgrade.runs import Run, run_of
@@ -133,12 +133,12 @@ class _Scope:
 
     def _is_variable_scope(self, scope: ast.With) -> bool:
         calls = [item.context_expr for item in scope.items]
-        return any(isinstance(c, ast.Call) and dotted(c.func, self.aliases) == "variable_scope" for c in calls)
+        return any(isinstance(c, ast.Call) and dotted_name(c.func, self.aliases) == "variable_scope" for c in calls)
 
     def _state(self, each: Statement) -> str:
         """Return the statement that makes a variable, optimizer, saver or writer, without its session."""
         call = each.node.value if isinstance(each.node, ast.Assign | ast.Expr) else None
-        name = dotted(call.func, self.aliases) or "" if isinstance(call, ast.Call) else ""
+        name = dotted_name(call.func, self.aliases) or "" if isinstance(call, ast.Call) else ""
         text = self.writer.text(each.node)
         if isinstance(call, ast.Call) and name == "summary.FileWriter" and len(call.args) + len(call.keywords) > 1:
             start, end = self.source.span(call.args[0])[1], self.source.span(call)[1] - 1
@@ -170,7 +170,7 @@ class _Scope:
             return [assignment]
         if isinstance(each.node, ast.Expr):
             call = each.node.value
-            name = dotted(call.func, self.aliases) or "" if isinstance(call, ast.Call) else ""
+            name = dotted_name(call.func, self.aliases) or "" if isinstance(call, ast.Call) else ""
             if name.startswith("summary."):
                 return []
             reason = "this statement reads the graph, which no longer exists"
@@ -184,7 +184,7 @@ class _Scope:
         for node in ast.walk(each.node):
             receiver = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
             if isinstance(receiver, ast.Call):
-                name = dotted(receiver.func, self.aliases) or ""
+                name = dotted_name(receiver.func, self.aliases) or ""
                 if name.startswith("train.") and name.endswith("Optimizer"):
                     return None if names_in(receiver, ast.Load) & self.program.graph else receiver
         return None
@@ -322,7 +322,7 @@ class _Scope:
         """Raise CannotUpgrade for names that need a graph."""
         for statement in self.body:
             for node in ast.walk(statement):
-                name = dotted(node.func, self.aliases) if isinstance(node, ast.Call) else None
+                name = dotted_name(node.func, self.aliases) if isinstance(node, ast.Call) else None
                 if name is not None and name.startswith(_NEEDS_COLLECTIONS) and not name.endswith("_initializer"):
                     raise CannotUpgrade(node, f"tf.{name}, which needs a graph")
 

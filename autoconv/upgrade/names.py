@@ -25,7 +25,7 @@ def aliases_of(tree: ast.AST) -> dict[str, ast.Import | ast.ImportFrom]:
     return result
 
 
-def dotted(node: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) -> str | None:
+def dotted_name(node: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) -> str | None:
     """Return the name behind the alias of TensorFlow: "nn.relu" for `tf.nn.relu`; None for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -57,7 +57,7 @@ def _outermost(tree: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) -
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Attribute) and dotted(node, aliases) is not None:
+        if isinstance(node, ast.Attribute) and dotted_name(node, aliases) is not None:
             yield node
             continue
         waiting += ast.iter_child_nodes(node)
@@ -66,13 +66,13 @@ def _outermost(tree: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) -
 def _attribute(
     source: Source, node: ast.Attribute, aliases: dict[str, ast.Import | ast.ImportFrom], notes: list[Note]
 ) -> None:
-    name = dotted(node, aliases)
+    name = dotted_name(node, aliases)
     assert name is not None
     gone = vocabulary.remedy(name)
     if gone is not None:
         notes.append(Note(node.lineno, f"tf.{name} is gone: {gone}", open=True))
         return
-    new = vocabulary.renamed(name)
+    new = vocabulary.new_name(name)
     root = source.original(node).split(".", 1)[0]
     if f"{root}.{new}" != source.original(node):
         source.replace(node, f"{root}.{new}")
@@ -84,7 +84,7 @@ def _call(
     source: Source, node: ast.Call, aliases: dict[str, ast.Import | ast.ImportFrom], notes: list[Note]
 ) -> set[ast.AST]:
     """Change the keywords of a call, or the whole call; return the names that need no more renaming."""
-    name = dotted(node.func, aliases)
+    name = dotted_name(node.func, aliases)
     if name is None:
         return set()
     root = source.original(node.func).split(".", 1)[0]

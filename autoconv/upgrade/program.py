@@ -7,7 +7,7 @@ import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autoconv.upgrade.names import dotted
+from autoconv.upgrade.names import dotted_name
 
 Aliases = dict[str, ast.Import | ast.ImportFrom]
 
@@ -131,7 +131,7 @@ def _classify(
 
 def _role_of_with(node: ast.With, aliases: Aliases) -> str:
     calls = [item.context_expr for item in node.items]
-    names = [dotted(call.func, aliases) if isinstance(call, ast.Call) else None for call in calls]
+    names = [dotted_name(call.func, aliases) if isinstance(call, ast.Call) else None for call in calls]
     if any(name in _SESSIONS for name in names):
         return "session"
     methods = [c.func.attr for c in calls if isinstance(c, ast.Call) and isinstance(c.func, ast.Attribute)]
@@ -145,13 +145,13 @@ def _role_of_with(node: ast.With, aliases: Aliases) -> str:
 
 
 def _statement(node: ast.stmt, program: Program, aliases: Aliases, builders: set[str]) -> Statement:
-    defines, uses = _defined(node), names_in(node, ast.Load) | _updated(node)
+    defines, uses = _defined_names(node), names_in(node, ast.Load) | _updated_names(node)
     value = node.value if isinstance(node, ast.Assign | ast.Expr | ast.AnnAssign) else None
     kind = Kind.PLAIN
     if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
         return Statement(node, Kind.PLAIN, (), frozenset({getattr(node, "name", "")}), frozenset(uses))
     if isinstance(value, ast.Call):
-        name = dotted(value.func, aliases) or ""
+        name = dotted_name(value.func, aliases) or ""
         kind = _kind_of_call(node, value, name, defines, program)
     if kind is Kind.STATE and defines <= program.variables and uses & program.graph:
         kind = Kind.GRAPH  # its size or value depends on the graph
@@ -162,7 +162,7 @@ def _statement(node: ast.stmt, program: Program, aliases: Aliases, builders: set
         kind = Kind.SESSION
     if kind is Kind.PLAIN and builds(node, program.graph | program.variables, aliases, builders):
         kind = Kind.GRAPH
-        called = {dotted(each.func, aliases) for each in ast.walk(node) if isinstance(each, ast.Call)}
+        called = {dotted_name(each.func, aliases) for each in ast.walk(node) if isinstance(each, ast.Call)}
         if called & {"placeholder", "Session"}:
             raise CannotUpgrade(node, "a placeholder or session inside of another statement")
     if kind is Kind.GRAPH:
@@ -176,7 +176,7 @@ def _record_graph_names(
     value: ast.expr | None, defines: set[str], uses: set[str], program: Program, aliases: Aliases
 ) -> tuple[set[str], set[str]]:
     """Record the results of a statement of the graph; return the names that it binds and reads, with summaries."""
-    name = dotted(value.func, aliases) or "" if isinstance(value, ast.Call) else ""
+    name = dotted_name(value.func, aliases) or "" if isinstance(value, ast.Call) else ""
     if name == "summary.merge_all":
         uses = uses | set(program.summaries)
     elif name.startswith("summary.") and name != "summary.merge":
@@ -224,7 +224,7 @@ def _kind_of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], 
 def _is_operation(value: ast.expr | None, program: Program, aliases: Aliases) -> bool:
     if not isinstance(value, ast.Call):
         return isinstance(value, ast.Name) and value.id in program.operations
-    name = dotted(value.func, aliases)
+    name = dotted_name(value.func, aliases)
     method = value.func.attr if isinstance(value.func, ast.Attribute) else ""
     return name in _OPERATIONS or method in ("minimize", "apply_gradients")
 
@@ -235,7 +235,7 @@ def builds(node: ast.AST, graph: set[str], aliases: Aliases, builders: set[str])
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and (each.id in graph or each.id in builders):
             return True
         if isinstance(each, ast.Call):
-            name = dotted(each.func, aliases)
+            name = dotted_name(each.func, aliases)
             if name is not None and not name.startswith(_BUILDING_NOTHING):
                 return True
     return False
@@ -245,13 +245,13 @@ def runs(node: ast.AST, sessions: set[str], aliases: Aliases) -> bool:
     """Return whether an expression runs a session: session.run(…), tensor.eval(…), operation.run(…)."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
         return False
-    if node.func.attr == "run" and dotted(node.func, aliases) is None:
+    if node.func.attr == "run" and dotted_name(node.func, aliases) is None:
         owner = node.func.value
         is_session = isinstance(owner, ast.Name) and owner.id in sessions
-        is_call = isinstance(owner, ast.Call) and dotted(owner.func, aliases) in INITIALIZERS
+        is_call = isinstance(owner, ast.Call) and dotted_name(owner.func, aliases) in INITIALIZERS
         is_operation = isinstance(owner, ast.Name | ast.Attribute) and _may_run_operation(node)
         return is_session or is_call or (bool(sessions) and is_operation)
-    return node.func.attr == "eval" and bool(sessions) and dotted(node.func, aliases) is None
+    return node.func.attr == "eval" and bool(sessions) and dotted_name(node.func, aliases) is None
 
 
 def _may_run_operation(node: ast.Call) -> bool:
@@ -276,14 +276,14 @@ def _configures(node: ast.stmt, configurations: set[str]) -> bool:
     return isinstance(target, ast.Name) and target.id in configurations and target is not first
 
 
-def _defined(node: ast.stmt) -> set[str]:
+def _defined_names(node: ast.stmt) -> set[str]:
     """Return the names that a statement binds."""
     return names_in(node, ast.Store) | {
         each.name for each in ast.walk(node) if isinstance(each, ast.FunctionDef | ast.ClassDef)
     }
 
 
-def _updated(node: ast.stmt) -> set[str]:
+def _updated_names(node: ast.stmt) -> set[str]:
     """Return the names that augmented assignments read."""
     targets = (each.target for each in ast.walk(node) if isinstance(each, ast.AugAssign))
     return {target.id for target in targets if isinstance(target, ast.Name)}
@@ -296,7 +296,7 @@ def scopes_with_sessions(tree: ast.Module, aliases: Aliases) -> Iterator[Sequenc
         scope = waiting.pop()
         own = list(_own_nodes(scope))
         waiting += [node for node in own if isinstance(node, ast.FunctionDef)]
-        if any(isinstance(node, ast.Call) and dotted(node.func, aliases) in _SESSIONS for node in own):
+        if any(isinstance(node, ast.Call) and dotted_name(node.func, aliases) in _SESSIONS for node in own):
             yield scope.body
 
 

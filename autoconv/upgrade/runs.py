@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from autoconv.upgrade.names import dotted
+from autoconv.upgrade.names import dotted_name
 from autoconv.upgrade.program import INITIALIZERS, Aliases, CannotUpgrade, Kind, Program
 
 
@@ -82,7 +82,7 @@ def _initialises(each: ast.expr, program: Program, aliases: Aliases) -> bool:
         return each.id in program.initializers
     if isinstance(each, ast.Attribute) and each.attr == "initializer":
         return True
-    return isinstance(each, ast.Call) and dotted(each.func, aliases) in INITIALIZERS
+    return isinstance(each, ast.Call) and dotted_name(each.func, aliases) in INITIALIZERS
 
 
 def _is_operation(each: ast.expr, program: Program, aliases: Aliases) -> bool:
@@ -90,7 +90,7 @@ def _is_operation(each: ast.expr, program: Program, aliases: Aliases) -> bool:
         return each.id in program.operations
     if isinstance(each, ast.Call):
         method = each.func.attr if isinstance(each.func, ast.Attribute) else ""
-        return dotted(each.func, aliases) in ("group", "no_op") or method in ("minimize", "apply_gradients")
+        return dotted_name(each.func, aliases) in ("group", "no_op") or method in ("minimize", "apply_gradients")
     return isinstance(each, ast.Attribute) and each.attr == "op"
 
 

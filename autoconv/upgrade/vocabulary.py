@@ -49,7 +49,7 @@ OF_NN = ("xw_plus_b", "relu_layer", "dynamic_rnn", "static_rnn", "rnn_cell", "we
          "in_top_k")  # fmt: skip
 
 
-def renamed(name: str) -> str:
+def new_name(name: str) -> str:
     """Return what a name behind `tf.` becomes: itself, a name of version 2, or one under `compat.v1`."""
     first, _, rest = name.partition(".")
     if name in CALLS:

@@ -3,7 +3,7 @@
 from itertools import product
 
 from autoconv.backends.llvm.analysis.element_probe import ElementProbe
-from autoconv.backends.llvm.ir.element_rules import computed
+from autoconv.backends.llvm.ir.element_rules import compute
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import ElementWriter
@@ -31,7 +31,7 @@ class Writing(ElementWriter):
 def written(name, operands, dtype, attributes):
     """The same answers from a rule that writes."""
     b = Writing(FunctionText(ModuleText()))
-    found = computed(b, name, [b.wrap(operand, f"%{i}") for i, operand in enumerate(operands)], dtype, attributes)
+    found = compute(b, name, [b.wrap(operand, f"%{i}") for i, operand in enumerate(operands)], dtype, attributes)
     return (None if found is None else found.dtype), b.is_rare, b.fails
 
 

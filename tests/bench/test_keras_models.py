@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autoconv.bench.rounds import workloads
-from autoconv.bench.worker import loaded
+from autoconv.bench.worker import load_workload
 
 pytestmark = pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
 
@@ -21,7 +21,7 @@ def test_there_are_five_models() -> None:
 
 @pytest.mark.parametrize("name", ["mlp", "gru_with_masking"])
 def test_a_model_has_the_losses_of_tensorflow(name: str) -> None:
-    training = loaded(str(FILES[name]), "autoconv", True)
+    training = load_workload(str(FILES[name]), "autoconv", True)
     figures = training.first(0)
     assert figures["seconds"] > training.round(0, 0.0)["seconds"] > 0
     assert figures["memory"] > figures["risen"] >= 0 and len(figures["losses"]) == 2
@@ -31,9 +31,9 @@ def test_other_losses_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "mlp.py"
     file.write_text(FILES["mlp"].read_text("utf-8").replace("2.4040296", "2.41"), "utf-8")
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
-        loaded(str(file), "autoconv", True).first(0)
+        load_workload(str(file), "autoconv", True).first(0)
 
 
 def test_libraries_without_a_backend_of_keras_are_left_out() -> None:
     with pytest.raises(NotImplementedError):
-        loaded(str(FILES["mlp"]), "numpy", True)
+        load_workload(str(FILES["mlp"]), "numpy", True)

@@ -9,7 +9,7 @@ import pytest
 
 import autoconv
 from autoconv.ops.analysis.integer_ranges import integer_ranges
-from autoconv.ops.analysis.value_range import compared, implied, result_range
+from autoconv.ops.analysis.value_range import comparison_range, implied_ranges, result_range
 
 
 def ranges_of(function, *arguments):
@@ -121,7 +121,9 @@ def test_what_follows_from_a_comparison(name):
     draw = random.Random(7)
     for _ in range(300):
         x, y = (tuple(sorted((draw.randint(-5, 5), draw.randint(-5, 5)))) for _ in range(2))
-        outcome, then, otherwise = compared(name, (x, y)), implied(name, (x, y), True), implied(name, (x, y), False)
+        outcome, then, otherwise = comparison_range(name, (x, y)), implied_ranges(name, (x, y), True), implied_ranges(
+            name, (x, y), False
+        )
         for a in range(x[0], x[1] + 1):
             for b in range(y[0], y[1] + 1):
                 holds = bool(_COMPARISONS[name](a, b))

@@ -63,7 +63,7 @@ def crop_and_resize(
     down, across = expand_dims(down, 2), expand_dims(across, 1)
     pixels = _Pixels(x, cast(convert_to_tensor(box_indices), int32))
     if method == "nearest":
-        colour = pixels.at(_rounded(down), _rounded(across))
+        colour = pixels.at(_round(down), _round(across))
     else:
         top, left = apply("floor", down), apply("floor", across)
         lower, righter = expand_dims(down - top, -1), expand_dims(across - left, -1)
@@ -78,7 +78,7 @@ def crop_and_resize(
     return where(expand_dims(inside, -1), colour, cast(extrapolation_value, float32))
 
 
-def _rounded(place: Tensor) -> Tensor:
+def _round(place: Tensor) -> Tensor:
     """Round to the nearest number, halves away from 0."""
     return apply("sign", place) * apply("floor", apply("abs", place) + 0.5)
 

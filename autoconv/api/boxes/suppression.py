@@ -35,7 +35,7 @@ def non_max_suppression(
     >>> autoconv.image.non_max_suppression(boxes, [0.7, 0.9, 0.8], max_output_size=3).numpy()
     array([1, 2], dtype=int32)
     """
-    return _suppressed(boxes, scores, max_output_size, iou_threshold, score_threshold, 0.0)[0]
+    return _suppress(boxes, scores, max_output_size, iou_threshold, score_threshold, 0.0)[0]
 
 
 def non_max_suppression_with_scores(
@@ -51,13 +51,13 @@ def non_max_suppression_with_scores(
     >>> autoconv.image.non_max_suppression_with_scores(boxes, [0.7, 0.9], 2, soft_nms_sigma=0.5)[1].numpy().round(3)
     array([0.9  , 0.358], dtype=float32)
     """
-    places, scores_of_boxes = _suppressed(
+    places, scores_of_boxes = _suppress(
         boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
     )
     return places, scores_of_boxes
 
 
-def _suppressed(boxes: TensorLike, scores: TensorLike, *numbers: Any) -> list[Tensor]:
+def _suppress(boxes: TensorLike, scores: TensorLike, *numbers: Any) -> list[Tensor]:
     corners, values = convert_to_tensor(boxes), convert_to_tensor(scores)
     if corners.shape.rank not in (None, 2) or values.shape.rank not in (None, 1):
         raise ValueError(f"boxes are [n, 4] and scores [n], found {corners.shape} and {values.shape}")
@@ -161,8 +161,8 @@ class Suppression:
 
     def __call__(self, boxes: Array, scores: Array, most: Array, most_shared: Array, least: Array, sigma: Array) -> Any:
         _check(boxes, scores)
-        corners = _ordered(boxes)
-        share = lambda place: _shared(corners[place], corners)
+        corners = _order_corners(boxes)
+        share = lambda place: _overlap(corners[place], corners)
         return _greedy(scores, int(most), float(most_shared), float(least), float(sigma), share)
 
 
@@ -196,7 +196,7 @@ class PaddedSuppression:
             if not self.in_order and len(flat[0]):
                 corners = _in_order_of(corners, flat[0][0])
             picked_boxes, _ = _greedy(
-                values, int(most), bound, float(least), 0.0, lambda at, c=corners: _shared(c[at], c)
+                values, int(most), bound, float(least), 0.0, lambda at, c=corners: _overlap(c[at], c)
             )
             places[row, : len(picked_boxes)], numbers[row] = picked_boxes, len(picked_boxes)
         if not self.padded:
@@ -224,8 +224,8 @@ class CombinedSuppression:
             candidates = []
             for kind in range(kinds):
                 own = boxes[image, :, kind if boxes.shape[2] > 1 else 0]
-                ordered = _ordered(own)
-                share = lambda place, c=ordered: _shared(c[place], c)
+                ordered = _order_corners(own)
+                share = lambda place, c=ordered: _overlap(c[place], c)
                 picked_boxes = _greedy(scores[image, :, kind], int(most), float(most_shared), float(least), 0.0, share)
                 candidates += [(score, kind, own[place]) for place, score in zip(*picked_boxes, strict=True)]
             candidates = sorted(candidates, key=lambda one: -one[0])[:size]
@@ -258,7 +258,7 @@ def _greedy(scores: Array, most: int, most_shared: float, least: float, sigma: f
     return np.array(places, np.int32), np.array(values, left.dtype)
 
 
-def _ordered(boxes: Array) -> Array:
+def _order_corners(boxes: Array) -> Array:
     low = np.minimum(boxes[..., :2], boxes[..., 2:])
     return np.concatenate([low, np.maximum(boxes[..., :2], boxes[..., 2:])], -1)
 
@@ -269,7 +269,7 @@ def _in_order_of(boxes: Array, first: Array) -> Array:
     return boxes[:, [*order, 2 - order[0], 4 - order[1]]]
 
 
-def _shared(box: Array, boxes: Array) -> Array:
+def _overlap(box: Array, boxes: Array) -> Array:
     """Return the area that the box shares with each box, over the area that both cover."""
     sides = np.maximum(np.minimum(box[2:], boxes[:, 2:]) - np.maximum(box[:2], boxes[:, :2]), 0)
     common = sides[:, 0] * sides[:, 1]

@@ -51,7 +51,7 @@ def map_fn(
     def step(index: TensorLike, carried: None) -> tuple[Any, None]:
         return function(pack(template, [get_item(row, index) for row in rows])), None
 
-    stacked, _ = _collect(step, rows, None, _declared(signature), reverse=False)
+    stacked, _ = _collect(step, rows, None, _declared_types(signature), reverse=False)
     return stacked
 
 
@@ -140,7 +140,7 @@ class _ResultTypesKnown(BaseException):
 def _collect(step: object, rows: list[Tensor], state: Any, declared: Any, reverse: bool) -> tuple[Any, Any]:
     """Run `result, state = step(index, state)` for every row; return the stacked results and the last state."""
     if current_region() is None and int(leading_dimension(rows[0])):
-        return _collected_at_once(step, rows, state, reverse)
+        return _collect_at_once(step, rows, state, reverse)
     if declared is None:
         shapes = [row.type.shape for row in rows]
         declared = None, [TensorType(rows[0].dtype, _tail(shapes[0]))]
@@ -154,7 +154,7 @@ def _collect(step: object, rows: list[Tensor], state: Any, declared: Any, revers
             template, learned = found.template, True
 
 
-def _collected_at_once(step: Any, rows: list[Tensor], state: Any, reverse: bool) -> tuple[Any, Any]:
+def _collect_at_once(step: Any, rows: list[Tensor], state: Any, reverse: bool) -> tuple[Any, Any]:
     """`_collect` for eager rows, in one pass: the first result determines structure and dtypes."""
     length = int(leading_dimension(rows[0]))
     template: Template | None = None
@@ -246,7 +246,7 @@ def _rows(elems: TensorLike) -> tuple[list[Tensor], Template | None]:
     return tensors, template
 
 
-def _declared(signature: Any) -> Any:
+def _declared_types(signature: Any) -> Any:
     """Return (template, types) of a result according to its signature."""
     if signature is None:
         return None

@@ -58,7 +58,7 @@ def nested_piece(value: TensorLike, operands: list[Any]) -> Any:
         operands.append(convert_to_tensor(tensor))
         return len(operands) - 1
     if isinstance(value, dict):
-        keys = _sorted(value)
+        keys = _sort_items(value)
         items = [(f"{key!r}: ", nested_piece(value[key], operands)) for key in keys]
         return _enclosed_pieces("{", items, "}")
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -77,7 +77,7 @@ def _is_container(value: TensorLike) -> bool:
     return isinstance(value, (list, tuple, dict))
 
 
-def _sorted(mapping: dict[Any, Any]) -> list[Any]:
+def _sort_items(mapping: dict[Any, Any]) -> list[Any]:
     try:
         return sorted(mapping)
     except TypeError:

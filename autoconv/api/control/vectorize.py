@@ -52,7 +52,7 @@ def vectorized_map(
     if not rows or any(row.type.shape is None or not row.type.shape for row in rows):
         return map_fn(fn, elems)
     try:
-        graph, captured, results = _recorded(fn, rows, template)
+        graph, captured, results = _record(fn, rows, template)
         values = _Batch(rows, fallback_to_while_loop, warn).run(graph, captured)
     except NotBatched as reason:
         if not fallback_to_while_loop:
@@ -77,7 +77,7 @@ def _is_fixed(value: Value) -> bool:
     return shape is not None and None not in shape
 
 
-def _recorded(
+def _record(
     fn: Callable[..., Any], rows: Sequence[Tensor], template: Template | None
 ) -> tuple[Graph, list[Any], Template | None]:
     """Return the graph of `fn` for one row, its captures, and the structure of its results."""

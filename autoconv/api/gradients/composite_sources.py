@@ -20,7 +20,7 @@ class Differentiable:
     def packed(self, gradients: Sequence[Any]) -> Any:
         """Return the gradients in the structure: that of a composite has them in place of the components."""
         waiting = iter(gradients)
-        return pack(self._template, [_packed(*part, waiting) for part in self._parts])
+        return pack(self._template, [_pack(*part, waiting) for part in self._parts])
 
 
 def _parts(leaf: Any) -> tuple[list[Any], list[Any], Template | None]:
@@ -33,7 +33,7 @@ def _may_have_gradient(tensor: Any) -> bool:
     return bool(tensor.dtype.is_differentiable)
 
 
-def _packed(sources: Sequence[Any], every: Sequence[Any], template: Template | None, waiting: Iterator[Any]) -> Any:
+def _pack(sources: Sequence[Any], every: Sequence[Any], template: Template | None, waiting: Iterator[Any]) -> Any:
     gradients = [next(waiting) for _ in sources]
     if template is None:
         return gradients[0]

@@ -172,14 +172,14 @@ class GradientTape:
         """
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._use()
-        targets = _checked(target, "target")
+        targets = _check_values(target, "target")
         differentiable = Differentiable(sources)
         cotangents: list[Any] = [None] * len(targets)
         if output_gradients is not None:
             cotangents = [output_gradients] if flatten(target)[1] is None else Differentiable(output_gradients).tensors
         if len(cotangents) != len(targets):
             raise ValueError(f"there are {len(targets)} targets and {len(cotangents)} output_gradients")
-        gradients = self._gradients(targets, cotangents, _checked(sources, "source"))
+        gradients = self._gradients(targets, cotangents, _check_values(sources, "source"))
         self._release()
         if zero:
             gradients = [
@@ -198,9 +198,9 @@ class GradientTape:
         """
         unconnected = UnconnectedGradients(unconnected_gradients)
         self._use()
-        (value,) = _checked(target, "target")
+        (value,) = _check_values(target, "target")
         _, template = flatten(sources)
-        places = _checked(sources, "source")
+        places = _check_values(sources, "source")
         tensor = convert_to_tensor(value) if isinstance(value, Variable) else value
         rows = rows_of(tensor, lambda seed: self._gradients([value], [seed], places))
         self._release()
@@ -211,7 +211,7 @@ class GradientTape:
                 zero = convert_to_tensor(0, leaf.dtype)
                 stacked = apply("fill", zero, shape, shape=(*shape_of(tensor), *shape_of(leaf)))
             elif stacked is not None:
-                stacked = _reshaped(stacked, (*shape_of(tensor), *shape_of(leaf)), shape)
+                stacked = _reshape(stacked, (*shape_of(tensor), *shape_of(leaf)), shape)
             stacks.append(stacked)
         return pack(template, stacks)
 
@@ -226,7 +226,7 @@ class GradientTape:
         """
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._use()
-        (value,), (place,) = _checked(target, "target"), _checked(source, "source")
+        (value,), (place,) = _check_values(target, "target"), _check_values(source, "source")
         shape, other = shape_of(value), shape_of(place)
         if not shape or not other or (None not in (shape[0], other[0]) and shape[0] != other[0]):
             raise ValueError(
@@ -251,7 +251,7 @@ class GradientTape:
         stacked = apply("stack", *map(dense, columns), axis=1)
         batch = apply("shape", convert_to_tensor(source))[:1]
         rest = convert_to_tensor(np.array([*shape[1:], *other[1:]], np.int32))
-        return _reshaped(stacked, (other[0], *shape[1:], *other[1:]), apply("concat", batch, rest, axis=0))
+        return _reshape(stacked, (other[0], *shape[1:], *other[1:]), apply("concat", batch, rest, axis=0))
 
     def _use(self) -> None:
         if self._used and not self._persistent:
@@ -311,7 +311,7 @@ def _seed(target: Any, cotangent: Any) -> Any:
     return seed
 
 
-def _checked(values: TensorLike, what: str) -> list[Any]:
+def _check_values(values: TensorLike, what: str) -> list[Any]:
     leaves = list(map(stands_for, Differentiable(values).tensors))
     for value in leaves:
         if not isinstance(value, (Tensor, Variable)):
@@ -350,7 +350,7 @@ def _in_graph(region: Region, tensor: Any) -> Value:
     return region.trace.capture(tensor, tensor.type, "Const")
 
 
-def _reshaped(value: TensorLike, shape: tuple[Any, ...], vector: Any) -> Any:
+def _reshape(value: TensorLike, shape: tuple[Any, ...], vector: Any) -> Any:
     return apply("reshape", value, shape=shape) if None not in shape else apply("reshape", value, vector, shape=shape)
 
 

@@ -49,7 +49,7 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
     (8.0, 12.0)
     """
 
-    return _compiled_as(f, _with_gradient(f, argnums, recompute_every))
+    return _compile_like(f, _with_gradient(f, argnums, recompute_every))
 
 
 @kind_preserving
@@ -65,7 +65,7 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int 
     def gradient(*args: Any, **kwargs: Any) -> Any:
         return both(*args, **kwargs)[1]
 
-    return _compiled_as(f, gradient)
+    return _compile_like(f, gradient)
 
 
 def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: int | None) -> Function:
@@ -74,7 +74,7 @@ def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: i
         all_arguments, wrt_arguments = _arguments(f, args, argnums)
         tape = GradientTape(watch_accessed_variables=False, recompute_every=recompute_every)
         with tape:
-            wrt_arguments = map_structure(lambda x: _watched(tape, x), wrt_arguments)
+            wrt_arguments = map_structure(lambda x: _watch(tape, x), wrt_arguments)
             value = call(f)(*all_arguments, **kwargs)
         result = _scalar(f, value)
         found = tape.gradient(result, wrt_arguments)
@@ -103,13 +103,13 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
         all_arguments, (argument,) = _arguments(f, args, argnums)
         tape = GradientTape(persistent=True, watch_accessed_variables=False)
         with tape:
-            argument = map_structure(lambda x: _watched(tape, x), argument)
+            argument = map_structure(lambda x: _watch(tape, x), argument)
             value = call(f)(*all_arguments, **kwargs)
         result = value if isinstance(value, Tensor) else convert_to_tensor(value)
         found = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
         return map_structure(lambda g, x: _of_kind(g, x, *_arrays([result])), found, argument)
 
-    return _compiled_as(f, derivatives)
+    return _compile_like(f, derivatives)
 
 
 @kind_preserving
@@ -130,7 +130,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
             raise TypeError(f"hessian takes the derivatives with respect to one tensor, found {argument!r}")
         outer = GradientTape(persistent=True, watch_accessed_variables=False)
         with outer:
-            argument = _watched(outer, argument)
+            argument = _watch(outer, argument)
             inner = GradientTape(watch_accessed_variables=False)
             with inner:
                 inner.watch(argument)
@@ -141,7 +141,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
         found = outer.jacobian(slope, argument, unconnected_gradients=UnconnectedGradients.ZERO)
         return _of_kind(found, argument)
 
-    return _compiled_as(f, second)
+    return _compile_like(f, second)
 
 
 @kind_preserving
@@ -155,7 +155,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     all_arguments, chosen = _arguments(f, primals, tuple(range(len(primals))))
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     with tape:
-        chosen = map_structure(lambda x: _watched(tape, x), chosen)
+        chosen = map_structure(lambda x: _watch(tape, x), chosen)
         value = call(f)(*all_arguments)
 
     @kind_preserving
@@ -183,7 +183,7 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
     directions = map_structure(lambda x, t: convert_to_tensor(t, as_dtype(x.dtype)), list(chosen), list(tangents))
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     with tape:
-        chosen = map_structure(lambda x: _watched(tape, x), list(chosen))
+        chosen = map_structure(lambda x: _watch(tape, x), list(chosen))
         value = call(f)(*all_arguments)
     leaves, template = flatten(value)
     primals, directions = flatten(chosen)[0], flatten(directions)[0]
@@ -206,7 +206,7 @@ def _check_callable(f: Callable[..., Any]) -> None:
         raise TypeError(f"derivatives are taken of a function, found {f!r}")
 
 
-def _compiled_as(f: Function, transform: Function) -> Function:
+def _compile_like(f: Function, transform: Function) -> Function:
     """Return the transform under `compile`, as one graph, where `f` is under it."""
     if not isinstance(f, Compiled) or not f._contract.runs_plain or SETTINGS.disabled:
         return transform
@@ -259,7 +259,7 @@ def _number_in_graph(region: Region, value: float) -> Any:
     return weak_constant(region, value) if region.contract.python_numbers else convert_to_tensor(value)
 
 
-def _watched(tape: GradientTape, value: TensorLike) -> Any:
+def _watch(tape: GradientTape, value: TensorLike) -> Any:
     if isinstance(value, np.ndarray):
         return tape.watch_array(value)
     tape.watch(value)

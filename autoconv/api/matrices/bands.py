@@ -40,7 +40,7 @@ def diag(
     given = convert_to_tensor(diagonal)
     if low == high and (num_rows, num_cols) == (-1, -1) and static_value(padding_value) == 0:
         return apply("diag", given, offset=low, name=name)
-    length = _known(given, 1 if low == high else 2)[-1]
+    length = _known_sizes(given, 1 if low == high else 2)[-1]
     least_rows, least_columns = length + max(-high, 0), length + max(low, 0)
     if num_rows == -1 and num_cols == -1:
         rows = columns = max(least_rows, least_columns)
@@ -70,7 +70,7 @@ def diag_part(
     if low == high:
         return apply("diag_part", input, offset=low, name=name)
     given = convert_to_tensor(input)
-    rows, columns = _known(given, 2)
+    rows, columns = _known_sizes(given, 2)
     return _Band(rows, columns, low, high, align).take(given, padding_value, name)
 
 
@@ -87,7 +87,7 @@ def set_diag(
     if low == high:
         return apply("set_diag", input, diagonal, offset=low, name=name)
     given = convert_to_tensor(input)
-    rows, columns = _known(given, 2)
+    rows, columns = _known_sizes(given, 2)
     return _Band(rows, columns, low, high, align).put(given, diagonal, name)
 
 
@@ -103,7 +103,7 @@ def _ends(k: Any) -> tuple[int, int]:
     return low, high
 
 
-def _known(tensor: Tensor, last: int) -> list[int]:
+def _known_sizes(tensor: Tensor, last: int) -> list[int]:
     """Return the sizes of the last dimensions; raises ValueError where they are open."""
     sizes = tensor.type.shape[-last:] if tensor.type.shape is not None else ()
     if len(sizes) < last or not all(isinstance(size, int) for size in sizes):
@@ -158,5 +158,5 @@ class _Band:
 def _elements(tensor: Tensor, last: int, places: np.ndarray) -> Tensor:
     """Return the elements at these places of the last dimensions, as if these were one."""
     batch = [size if isinstance(size, int) else -1 for size in (tensor.type.shape or ())[:-last]]
-    flat = apply("reshape", tensor, shape=(*batch, int(np.prod(_known(tensor, last)))))
+    flat = apply("reshape", tensor, shape=(*batch, int(np.prod(_known_sizes(tensor, last)))))
     return apply("gather", flat, convert_to_tensor(places.astype(np.int32)), axis=len(batch), batch_dims=0)

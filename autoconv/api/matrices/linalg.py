@@ -40,13 +40,13 @@ def matmul(
         b = convert_to_tensor(b, dtype_hint=a.dtype)
     left, right = (conj(a) if adjoint_a else a), (conj(b) if adjoint_b else b)
     if output_type is not None:
-        left, right = (_widened(convert_to_tensor(x), as_dtype(output_type)) for x in (left, right))
+        left, right = (_widen(convert_to_tensor(x), as_dtype(output_type)) for x in (left, right))
     flips = {"transpose_a": transpose_a or adjoint_a, "transpose_b": transpose_b or adjoint_b}
     result = apply("matmul", left, right, **flips, name=name)
     return result if output_type is None else apply("cast", result, dtype=as_dtype(output_type))
 
 
-def _widened(x: Tensor, dtype: DType) -> Tensor:
+def _widen(x: Tensor, dtype: DType) -> Tensor:
     """Cast the tensor to a dtype if that represents all of its values; else return it unchanged."""
     fits = dtype is not x.dtype and np.can_cast(x.dtype.numpy, dtype.numpy)
     return apply("cast", x, dtype=dtype) if fits else x

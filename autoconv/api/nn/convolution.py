@@ -59,7 +59,7 @@ def _convolution(
     pads = padding if isinstance(padding, str) or not first else [padding[i] for i in (0, *sides, 1)]
     image = transpose(x, [0, *sides, 1]) if first else x
     steps, gaps = (per_side(what, n, rank - 2, first) for what, n in (("strides", strides), ("dilations", dilations)))
-    result = _convolved(image, kernel, steps, gaps, pads)
+    result = _convolve(image, kernel, steps, gaps, pads)
     return apply("identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if first else result, name=name)
 
 
@@ -152,7 +152,7 @@ def atrous_conv2d(
     return conv2d(value, filters, 1, padding, dilations=rate, name=name)
 
 
-def _convolved(
+def _convolve(
     image: Tensor, filters: Tensor, steps: Sequence[int], gaps: Sequence[int], padding: Padding
 ) -> Tensor:
     """Convolve an image whose last dimension are the channels; each group of channels separately."""

@@ -24,7 +24,7 @@ def depthwise_conv2d_backprop_input(
     array([1., 1., 1., 1.], dtype=float32)
     """
     kernel = convert_to_tensor(filter)
-    return _pulled(
+    return _pull_back(
         lambda x: depthwise_conv2d(x, kernel, strides, padding, data_format, list(dilations[1:3])),
         zeros(input_sizes, kernel.dtype), out_backprop,
     )  # fmt: skip
@@ -41,13 +41,13 @@ def depthwise_conv2d_backprop_filter(
     array([1., 1., 1., 1.], dtype=float32)
     """
     x = convert_to_tensor(input)
-    return _pulled(
+    return _pull_back(
         lambda kernel: depthwise_conv2d(x, kernel, strides, padding, data_format, list(dilations[1:3])),
         zeros(filter_sizes, x.dtype), out_backprop,
     )  # fmt: skip
 
 
-def _pulled(function: Callable[[Tensor], Tensor], at: Tensor, cotangent: TensorLike) -> Any:
+def _pull_back(function: Callable[[Tensor], Tensor], at: Tensor, cotangent: TensorLike) -> Any:
     with GradientTape() as tape:
         tape.watch(at)
         result = function(at)

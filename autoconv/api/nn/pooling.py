@@ -36,7 +36,7 @@ def max_pool(
     >>> autoconv.nn.max_pool(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
     TensorShape([1, 2, 2, 1])
     """
-    return _pooled(input, ksize, strides, padding, data_format, name, _largest)
+    return _pool(input, ksize, strides, padding, data_format, name, _largest)
 
 
 def avg_pool(
@@ -48,7 +48,7 @@ def avg_pool(
     >>> autoconv.nn.avg_pool(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
     TensorShape([1, 2, 2, 1])
     """
-    return _pooled(input, ksize, strides, padding, data_format, name, _mean)
+    return _pool(input, ksize, strides, padding, data_format, name, _mean)
 
 
 def max_pool1d(
@@ -61,7 +61,7 @@ def max_pool1d(
     array([[[3.],
             [4.]]], dtype=float32)
     """
-    return _pooled(input, ksize, strides, padding, data_format, name, _largest)
+    return _pool(input, ksize, strides, padding, data_format, name, _largest)
 
 
 def avg_pool1d(
@@ -75,7 +75,7 @@ def avg_pool1d(
             [3.]]], dtype=float32)
     """
     check_dtype("avg_pool1d", FLOATING, input)
-    return _pooled(input, ksize, strides, padding, data_format, name, _mean)
+    return _pool(input, ksize, strides, padding, data_format, name, _mean)
 
 
 def max_pool2d(
@@ -87,7 +87,7 @@ def max_pool2d(
     >>> autoconv.nn.max_pool2d(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
     TensorShape([1, 2, 2, 1])
     """
-    return _pooled(input, ksize, strides, padding, data_format, name, _largest)
+    return _pool(input, ksize, strides, padding, data_format, name, _largest)
 
 
 def avg_pool2d(
@@ -99,7 +99,7 @@ def avg_pool2d(
     >>> autoconv.nn.avg_pool2d(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
     TensorShape([1, 2, 2, 1])
     """
-    return _pooled(input, ksize, strides, padding, data_format, name, _mean)
+    return _pool(input, ksize, strides, padding, data_format, name, _mean)
 
 
 def pool(
@@ -116,13 +116,13 @@ def pool(
     kinds = {"MAX": _largest, "AVG": _mean}
     if pooling_type not in kinds:
         raise ValueError(f"`pooling_type` must be 'MAX' or 'AVG', found {pooling_type!r}")
-    return _pooled(input, window_shape, strides, padding, data_format, name, kinds[pooling_type], dilations)
+    return _pool(input, window_shape, strides, padding, data_format, name, kinds[pooling_type], dilations)
 
 
 _Slide = Callable[[Tensor], Windows]
 
 
-def _pooled(
+def _pool(
     input: TensorLike, ksize: ShapeLike, strides: ShapeLike | None, padding: str, data_format: str | None,
     name: str | None, reduce: Callable[[Tensor, _Slide], Tensor], dilations: ShapeLike | None = None,
 ) -> Tensor:  # fmt: skip

@@ -101,7 +101,7 @@ class Windows:
 
         Those are an array of the batch, the sizes and the channels. The padding is `filler`.
         """
-        image = _padded(self._image, self.around, filler)
+        image = _pad(self._image, self.around, filler)
         result = []
         for at in itertools.product(*map(range, self._kernel)):
             places = [slice(None), *(self._slice(i, start) for i, start in enumerate(at))]
@@ -140,7 +140,7 @@ def per_side(what: str, value: Any, count: int, channels_first: bool) -> tuple[i
     return tuple(numbers * count if len(numbers) == 1 else numbers)
 
 
-def _padded(image: Tensor, around: Sequence[tuple[Amount, Amount]], filler: TensorLike) -> Tensor:
+def _pad(image: Tensor, around: Sequence[tuple[Amount, Amount]], filler: TensorLike) -> Tensor:
     pairs = [(0, 0), *around, (0, 0)]
     numbers = [amount for pair in pairs for amount in pair]
     if not any(isinstance(amount, Tensor) or amount for amount in numbers):

@@ -73,7 +73,7 @@ def _of_dense(tensor: Tensor, rows: RaggedTensor) -> Any:
     for axis, place in enumerate(places):
         size = tensor.shape[axis]
         _check_size(size, rows, first + axis)
-        at.append(cast(place, int64) if size is not None and size != 1 else _clipped(tensor, axis, place))
+        at.append(cast(place, int64) if size is not None and size != 1 else _clip_positions(tensor, axis, place))
     return gather_nd(tensor, stack(at, 1))
 
 
@@ -92,7 +92,7 @@ def _check_size(size: int | None, rows: RaggedTensor, axis: int) -> None:
     partitions.require_lengths(inner, size)
 
 
-def _clipped(tensor: Tensor, axis: int, place: Tensor) -> Tensor:
+def _clip_positions(tensor: Tensor, axis: int, place: Tensor) -> Tensor:
     """Return the positions, all 0 where the dimension has one element."""
     number = cast(place, int64)
     if tensor.shape[axis] == 1:

@@ -149,12 +149,12 @@ def boolean_mask(data: RaggedLike, mask: RaggedLike, name: str | None = None) ->
             return gather_rows(data, positions) if isinstance(data, RaggedTensor) else dense_mask(data, flags)
         flags = RaggedTensor.from_tensor(flags, ragged_rank=rank - 1)
     rows = data if isinstance(data, RaggedTensor) else RaggedTensor.from_tensor(data, ragged_rank=flags.ragged_rank)
-    return _masked(rows, flags)
+    return _mask(rows, flags)
 
 
-def _masked(rows: RaggedTensor, mask: RaggedTensor) -> Any:
+def _mask(rows: RaggedTensor, mask: RaggedTensor) -> Any:
     if isinstance(mask.values, RaggedTensor):
-        return RaggedTensor(_masked(rows.values, mask.values), rows.row_splits)
+        return RaggedTensor(_mask(rows.values, mask.values), rows.row_splits)
     flags = mask.flat_values
     ones = cast(flags, rows.row_splits.dtype)
     counts = unsorted_segment_sum(ones, partitions.rowids(mask), partitions.row_count(mask))

@@ -167,10 +167,10 @@ def merge_dims(rows: RaggedTensor, outer_axis: int, inner_axis: int) -> Any:
     first, last = (axis + rank if axis < 0 and rank is not None else axis for axis in (outer_axis, inner_axis))
     if first > last:
         raise ValueError(f"Expected outer_axis ({first}) to be less than or equal to inner_axis ({last}).")
-    return _merged(rows, first, last)
+    return _merge_dimensions(rows, first, last)
 
 
-def _merged(rows: RaggedLike, first: int, last: int) -> Any:
+def _merge_dimensions(rows: RaggedLike, first: int, last: int) -> Any:
     if first == last:
         return rows
     if not isinstance(rows, RaggedTensor):
@@ -178,9 +178,9 @@ def _merged(rows: RaggedLike, first: int, last: int) -> Any:
         parts = [get_item(sizes, slice(0, first)), np.array([-1], np.int32), get_item(sizes, slice(last + 1, None))]
         return reshape(rows, concat(parts, 0))
     if first > 1:
-        return rows.with_values(_merged(rows.values, first - 1, last - 1))
+        return rows.with_values(_merge_dimensions(rows.values, first - 1, last - 1))
     if first == 0:
-        return rows.values if last == 1 else _merged(rows.values, 0, last - 1)
+        return rows.values if last == 1 else _merge_dimensions(rows.values, 0, last - 1)
     return _merged_inner(rows, last - 1)
 
 
@@ -194,7 +194,7 @@ def _merged_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
         else:
             width = get_item(shape(inner, splits.dtype), 1)
             splits, uniform = splits * width, _product(uniform, inner.shape[1])
-            inner = _merged(inner, 0, 1)
+            inner = _merge_dimensions(inner, 0, 1)
     return RaggedTensor(inner, splits, uniform)
 
 

@@ -52,7 +52,7 @@ def _item(rows: Any, keys: Sequence[Any]) -> Any:
         inner = _item(rows, rest)
         return RaggedTensor.from_uniform_row_length(inner, partitions.count_of(inner), nrows=1, validate=False)
     if isinstance(first, slice):
-        return _inner(_sliced(rows, first), rest)
+        return _inner(_slice(rows, first), rest)
     item = row(rows, _position(rows, first))
     return _item(item, rest)
 
@@ -70,7 +70,7 @@ def _position(rows: RaggedTensor, number: Any) -> Any:
     return where(at < 0, at + total, at)
 
 
-def _sliced(rows: RaggedTensor, key: slice) -> RaggedTensor:
+def _slice(rows: RaggedTensor, key: slice) -> RaggedTensor:
     if key == slice(None):
         return rows
     if key.step in (None, 1):

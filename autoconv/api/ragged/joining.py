@@ -114,11 +114,11 @@ def ragged_squeeze(value: RaggedLike, axes: Sequence[int]) -> Any:
     """Remove dimensions of size 1."""
     result = value
     for axis in sorted(axes, reverse=True):
-        result = _squeezed(result, axis)
+        result = _squeeze(result, axis)
     return result
 
 
-def _squeezed(value: RaggedLike, axis: int) -> Any:
+def _squeeze(value: RaggedLike, axis: int) -> Any:
     if not isinstance(value, RaggedTensor):
         return squeeze(value, [axis])
     if axis == 0:
@@ -126,22 +126,22 @@ def _squeezed(value: RaggedLike, axis: int) -> Any:
     if axis == 1:
         partitions.require_lengths(value, 1)
         return value.values
-    return value.with_values(_squeezed(value.values, axis - 1))
+    return value.with_values(_squeeze(value.values, axis - 1))
 
 
 def ragged_tile(value: RaggedTensor, multiples: TensorLike) -> Any:
     counts = static_value(multiples)
     if counts is None:
         raise TypeError("the multiples of a ragged tensor have to be known while tracing")
-    return _tiled(value, [int(count) for count in np.ravel(counts)])
+    return _tile(value, [int(count) for count in np.ravel(counts)])
 
 
-def _tiled(value: RaggedLike, counts: Sequence[int]) -> Any:
+def _tile(value: RaggedLike, counts: Sequence[int]) -> Any:
     if not isinstance(value, RaggedTensor):
         return tile(value, list(counts))
     inner = value.values
     if any(count != 1 for count in counts[2:]):
-        value = value.with_values(_tiled(inner, [1, *counts[2:]]))
+        value = value.with_values(_tile(inner, [1, *counts[2:]]))
     if counts[1] != 1:
         value = _join_ragged([value] * counts[1], 1) if counts[1] else _empty_rows(value)
     return _join_ragged([value] * counts[0], 0) if counts[0] > 1 else value if counts[0] else value[:0]

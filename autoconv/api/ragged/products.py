@@ -27,7 +27,7 @@ def ragged_matmul(a: RaggedLike, b: RaggedLike, transpose_a: bool = False, trans
         return matmul(_one_matrix(one), _one_matrix(other), **flips)
     if one.shape.rank != 3 or other.shape.rank != 3:
         raise ValueError(f"matmul takes two batches of ragged matrices, found the shapes {one.shape}, {other.shape}")
-    (left, rows, inner), (right, inner_too, columns) = _padded(one), _padded(other)
+    (left, rows, inner), (right, inner_too, columns) = _pad_matrices(one), _pad_matrices(other)
     if transpose_a:
         rows, inner = inner, rows
     if transpose_b:
@@ -49,7 +49,7 @@ def _one_matrix(x: Any) -> Tensor:
     return x.to_tensor()
 
 
-def _padded(x: Any) -> tuple[Tensor, Tensor, Tensor]:
+def _pad_matrices(x: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Return a batch of matrices padded to one size, and the number of rows and of columns of each matrix."""
     dense = x.to_tensor() if isinstance(x, RaggedTensor) else x
     count, height, width = (apply("cast", apply("shape", dense), dtype=int64)[axis] for axis in range(3))

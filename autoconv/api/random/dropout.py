@@ -35,7 +35,7 @@ def dropout(
         extra, shape = shape_argument(noise)
         return apply("random_uniform", *extra, shape=shape, dtype=dtype, seed=op_seed(seed))
 
-    return _dropped(x, rate, noise_shape, draw, name)
+    return _drop(x, rate, noise_shape, draw, name)
 
 
 def stateless_dropout(
@@ -48,10 +48,10 @@ def stateless_dropout(
     >>> bool(autoconv.reduce_all(first == second))
     True
     """
-    return _dropped(x, rate, noise_shape, lambda noise, dtype: stateless_uniform(noise, seed, 0, 1, dtype), name)
+    return _drop(x, rate, noise_shape, lambda noise, dtype: stateless_uniform(noise, seed, 0, 1, dtype), name)
 
 
-def _dropped(x: TensorLike, rate: Any, noise_shape: Any, draw_of: Callable[..., Tensor], name: str | None) -> Tensor:
+def _drop(x: TensorLike, rate: Any, noise_shape: Any, draw_of: Callable[..., Tensor], name: str | None) -> Tensor:
     """Return `x` without the elements whose draw is below the rate; `draw_of(shape, dtype)` draws uniformly."""
     tensor = convert_to_tensor(x)
     if not tensor.dtype.is_floating:

@@ -57,7 +57,7 @@ def log_uniform_candidate_sampler(
     size = static_int(range_max, "range_max")
     places = np.arange(size)
     chances = np.log((places + 2.0) / (places + 1.0)) / np.log(size + 1.0)
-    return _sampled(chances, true_classes, num_sampled, unique, seed)
+    return _sample(chances, true_classes, num_sampled, unique, seed)
 
 
 def uniform_candidate_sampler(
@@ -71,7 +71,7 @@ def uniform_candidate_sampler(
     array([[0.5]], dtype=float32)
     """
     size = static_int(range_max, "range_max")
-    return _sampled(np.full(size, 1.0 / size), true_classes, num_sampled, unique, seed)
+    return _sample(np.full(size, 1.0 / size), true_classes, num_sampled, unique, seed)
 
 
 def fixed_unigram_candidate_sampler(
@@ -98,7 +98,7 @@ def fixed_unigram_candidate_sampler(
     if len(weights) != size:
         raise ValueError(f"range_max is {size}, but there are {len(weights)} weights")
     weights[np.arange(size) % num_shards != shard] = 0.0
-    return _sampled(weights / weights.sum(), true_classes, num_sampled, unique, seed)
+    return _sample(weights / weights.sum(), true_classes, num_sampled, unique, seed)
 
 
 def learned_unigram_candidate_sampler(
@@ -212,7 +212,7 @@ def _sampled_logits(
     return concat([true_logits, sampled_logits], 1), result
 
 
-def _sampled(
+def _sample(
     probabilities: np.ndarray, true_classes: TensorLike, num_sampled: IntLike, unique: bool, seed: int | None
 ) -> CandidateSample:
     count = static_int(num_sampled, "num_sampled")

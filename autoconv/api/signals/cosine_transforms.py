@@ -177,10 +177,10 @@ def _third(x: Any, size: int, norm: str | None) -> Any:
 def _fourth(x: Any, size: int, norm: str | None) -> Any:
     """Take every other element of a transform of type 2 of twice the size."""
     spread: Any = apply("expand_dims", x, axis=-1)
-    whole = _second(_interleaved(spread, size), 2 * size, None)
+    whole = _second(_interleave(spread, size), 2 * size, None)
     odd: Any = get_item(whole, (..., slice(1, None, 2)))
     return odd * constant(np.sqrt(0.5 / size), x.dtype) if norm == "ortho" else odd
 
 
-def _interleaved(spread: Any, size: int) -> Any:
+def _interleave(spread: Any, size: int) -> Any:
     return pad(apply("squeeze", spread, axis=(-1,)), [*[[0, 0]] * (len(spread.shape) - 2), [0, size]])

@@ -117,7 +117,7 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     >>> autoconv.signal.fftshift([0.0, 1.0, 2.0, 3.0]).numpy()
     array([2., 3., 0., 1.], dtype=float32)
     """
-    return _shifted(x, axes, 1, name)
+    return _shift(x, axes, 1, name)
 
 
 def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
@@ -126,10 +126,10 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     >>> autoconv.signal.ifftshift([0.0, 1.0, 2.0, 3.0]).numpy()
     array([2., 3., 0., 1.], dtype=float32)
     """
-    return _shifted(x, axes, -1, name)
+    return _shift(x, axes, -1, name)
 
 
-def _shifted(x: TensorLike, axes: AxisLike, sign: int, name: str | None) -> Tensor:
+def _shift(x: TensorLike, axes: AxisLike, sign: int, name: str | None) -> Tensor:
     tensor = convert_to_tensor(x)
     static = static_axes(axes)
     if static is None:

@@ -62,7 +62,7 @@ def fftnd(
     >>> autoconv.signal.fftnd(autoconv.ones([2, 2], autoconv.complex64)).numpy()[0, 0]
     np.complex64(4+0j)
     """
-    x, over = _prepared(input_tensor, fft_length, axes)
+    x, over = _prepare(input_tensor, fft_length, axes)
     return apply("fft", x, axes=over, norm=norm or "backward", name=name)
 
 
@@ -74,7 +74,7 @@ def ifftnd(
     >>> autoconv.signal.ifftnd(autoconv.ones([2, 2], autoconv.complex64)).numpy()[0, 0]
     np.complex64(1+0j)
     """
-    x, over = _prepared(input_tensor, fft_length, axes)
+    x, over = _prepare(input_tensor, fft_length, axes)
     return apply("ifft", x, axes=over, norm=norm or "backward", name=name)
 
 
@@ -86,7 +86,7 @@ def rfftnd(
     >>> autoconv.signal.rfftnd(autoconv.ones([2, 4])).shape
     TensorShape([2, 3])
     """
-    x, over = _prepared(input_tensor, fft_length, axes)
+    x, over = _prepare(input_tensor, fft_length, axes)
     scale = norm or "backward"
     order, back = _last(x, over[-1])
     half: Any = apply("rfft", transpose(x, order) if order else x, norm=scale)
@@ -106,7 +106,7 @@ def irfftnd(
     last = None if lengths is None else lengths[-1]
     if lengths is not None:
         lengths = [*lengths[:-1], last // 2 + 1]  # type: ignore[operator]
-    x, over = _prepared(input_tensor, lengths, axes)
+    x, over = _prepare(input_tensor, lengths, axes)
     scale = norm or "backward"
     if over[:-1]:
         x = apply("ifft", x, axes=over[:-1], norm=scale)
@@ -130,7 +130,7 @@ def _last(x: Tensor, axis: int) -> tuple[list[int] | None, list[int] | None]:
     return order, [order.index(i) for i in range(rank)]
 
 
-def _prepared(tensor: TensorLike, fft_length: Any, axes: Any) -> tuple[Tensor, tuple[int, ...]]:
+def _prepare(tensor: TensorLike, fft_length: Any, axes: Any) -> tuple[Tensor, tuple[int, ...]]:
     """Return the tensor with the wanted sizes (cut, or padded with zeros), and the axes."""
     x = convert_to_tensor(tensor)
     rank = len(x.shape)

@@ -202,7 +202,7 @@ def reduce_sum(
     >>> autoconv.sparse.reduce_sum(autoconv.SparseTensor([[0, 1], [1, 1]], [5, 6], [2, 2]), axis=0).numpy()
     array([ 0, 11], dtype=int32)
     """
-    return _reduced(sp_input, axis, keepdims, output_is_sparse, unsorted_segment_sum)
+    return _reduce(sp_input, axis, keepdims, output_is_sparse, unsorted_segment_sum)
 
 
 def reduce_max(
@@ -214,10 +214,10 @@ def reduce_max(
     >>> autoconv.sparse.reduce_max(autoconv.SparseTensor([[0, 1], [1, 1]], [-5, -6], [2, 2]), axis=0).numpy()
     array([ 0, -5], dtype=int32)
     """
-    return _reduced(sp_input, axis, keepdims, output_is_sparse, unsorted_segment_max)
+    return _reduce(sp_input, axis, keepdims, output_is_sparse, unsorted_segment_max)
 
 
-def _reduced(
+def _reduce(
     value: SparseTensor, axis: AxisLike | None, keepdims: bool | None, is_sparse: bool, reduce: Callable[..., Tensor]
 ) -> Any:
     sparse = sparse_argument(value)

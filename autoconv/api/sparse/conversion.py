@@ -115,9 +115,9 @@ def _row_vector(indices: Tensor) -> Any:
     return expand_dims(row_count(indices), 0)
 
 
-def densified(value: Any) -> Any:
+def densify(value: Any) -> Any:
     """Return the dense tensor of a sparse argument, other arguments as they are."""
     return to_dense(value) if isinstance(value, SparseTensor) else value
 
 
-__all__ = ["densified", "eye", "from_dense", "to_dense", "to_indicator"]
+__all__ = ["densify", "eye", "from_dense", "to_dense", "to_indicator"]

@@ -31,7 +31,7 @@ def cross(inputs: Sequence[Any], name: str | None = None, separator: str | None 
     >>> crossed.values.numpy().tolist()
     [b'a_X_b', b'a_X_c']
     """
-    return _crossed(inputs, string, JoinedFeatures(_layout(inputs), separator or "_X_"))
+    return _cross(inputs, string, JoinedFeatures(_layout(inputs), separator or "_X_"))
 
 
 def cross_hashed(
@@ -45,7 +45,7 @@ def cross_hashed(
     autoconv.int64
     """
     key = _KEY if hash_key is None else int(hash_key)
-    return _crossed(inputs, int64, HashedFeatures(_layout(inputs), int(num_buckets), key))
+    return _cross(inputs, int64, HashedFeatures(_layout(inputs), int(num_buckets), key))
 
 
 def _layout(inputs: Sequence[Any]) -> tuple[bool, ...]:
@@ -54,7 +54,7 @@ def _layout(inputs: Sequence[Any]) -> tuple[bool, ...]:
     return tuple(isinstance(one, SparseTensor) for one in inputs)
 
 
-def _crossed(inputs: Sequence[Any], dtype: DType, function: Callable[..., Any]) -> SparseTensor:
+def _cross(inputs: Sequence[Any], dtype: DType, function: Callable[..., Any]) -> SparseTensor:
     operands: list[Any] = []
     for one in inputs:
         if isinstance(one, SparseTensor):

@@ -98,7 +98,7 @@ class GreedyDecoder:
     dtype: DType
 
     def __call__(self, logits: Any, lengths: Any) -> Any:
-        _, batch, classes = _checked(logits, lengths)
+        _, batch, classes = _checked_sizes(logits, lengths)
         blank = classes - 1 if self.blank is None else self.blank % classes
         best = logits.argmax(-1)
         scores = np.zeros((batch, 1), logits.dtype)
@@ -126,7 +126,7 @@ class BeamSearchDecoder:
     dtype: DType
 
     def __call__(self, logits: Any, lengths: Any) -> Any:
-        _, batch, classes = _checked(logits, lengths)
+        _, batch, classes = _checked_sizes(logits, lengths)
         if self.paths > self.width:
             raise InvalidArgumentError(f"top_paths ({self.paths}) is larger than beam_width ({self.width})")
         sequences: list[list[Labels]] = [[] for _ in range(self.paths)]
@@ -198,7 +198,7 @@ def _distance(first: list[Any], second: list[Any]) -> int:
     return row[-1]
 
 
-def _checked(logits: Any, lengths: Any) -> tuple[int, int, int]:
+def _checked_sizes(logits: Any, lengths: Any) -> tuple[int, int, int]:
     if logits.ndim != 3:
         raise InvalidArgumentError(f"inputs is not a 3-Tensor: [frames, batch, classes], found {list(logits.shape)}")
     frames, batch, classes = logits.shape

@@ -36,9 +36,9 @@ class SparseTensor(CompositeTensor):
     __autoconv_handlers__ = "autoconv.api.sparse.handlers"
 
     def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: ShapeLike) -> None:
-        self._indices = _converted(indices, int64)
+        self._indices = _convert(indices, int64)
         self._values = convert_to_tensor(values)
-        self._dense_shape = _converted(dense_shape, int64)
+        self._dense_shape = _convert(dense_shape, int64)
         rows = self._indices.shape.with_rank(2)
         count = self._values.shape.with_rank(1)
         rank = self._dense_shape.shape.with_rank(1)
@@ -199,7 +199,7 @@ def _without_checks(components: Any) -> SparseTensor:
     return result
 
 
-def _converted(value: TensorLike, dtype: DType) -> Tensor:
+def _convert(value: TensorLike, dtype: DType) -> Tensor:
     tensor = as_tensor(value)
     if isinstance(value, (list, tuple)) and any(as_tensor(part) is not None for part in value):
         tensor = convert_to_tensor(value)  # of a dtype of its own

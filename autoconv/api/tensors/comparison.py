@@ -140,15 +140,15 @@ def clip_by_global_norm(
     # An infinite norm makes all results nan, so that it does not go unnoticed.
     finite = apply("subtract", norm, norm)
     scale = apply("add", apply("divide", clip_norm, apply("maximum", norm, clip_norm)), finite)
-    return [None if t is None else _scaled(t, scale) for t in t_list], norm
+    return [None if t is None else _scale(t, scale) for t in t_list], norm
 
 
 def _values(t: Any) -> Any:
     return t.values if isinstance(t, IndexedSlices) else t
 
 
-def _scaled(t: Any, scale: Tensor) -> Any:
-    return t.with_values(_scaled(t.values, scale)) if isinstance(t, IndexedSlices) else apply("multiply", t, scale)
+def _scale(t: Any, scale: Tensor) -> Any:
+    return t.with_values(_scale(t.values, scale)) if isinstance(t, IndexedSlices) else apply("multiply", t, scale)
 
 
 def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:

@@ -135,13 +135,13 @@ def range(
 
 def _widest(bounds: tuple[Any, ...]) -> DType:
     dtypes = [
-        convert_to_tensor(bound).dtype if as_tensor(bound) is None else _typed(bound) for bound in bounds
+        convert_to_tensor(bound).dtype if as_tensor(bound) is None else _dtype_of_bound(bound) for bound in bounds
     ]
     ranked = [d for d in dtypes if d in _RANGE_ORDER]
     return max(ranked, key=_RANGE_ORDER.index) if len(ranked) == len(dtypes) else dtypes[0]
 
 
-def _typed(bound: object) -> DType:
+def _dtype_of_bound(bound: object) -> DType:
     return as_tensor(bound).dtype  # type: ignore[union-attr]
 
 

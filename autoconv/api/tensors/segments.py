@@ -80,7 +80,7 @@ def unsorted_segment_mean(
     >>> autoconv.math.unsorted_segment_mean([1.0, 5.0, 3.0], [0, 1, 1], num_segments=2).numpy()
     array([1., 4.], dtype=float32)
     """
-    return _scaled(data, segment_ids, num_segments, lambda count: count)
+    return _scale(data, segment_ids, num_segments, lambda count: count)
 
 
 def unsorted_segment_sqrt_n(
@@ -91,7 +91,7 @@ def unsorted_segment_sqrt_n(
     >>> autoconv.math.unsorted_segment_sqrt_n([1.0, 5.0, 3.0, 1.0, 1.0], [0, 1, 1, 1, 1], num_segments=2).numpy()
     array([1., 5.], dtype=float32)
     """
-    return _scaled(data, segment_ids, num_segments, lambda count: apply("sqrt", count))
+    return _scale(data, segment_ids, num_segments, lambda count: apply("sqrt", count))
 
 
 def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
@@ -206,7 +206,7 @@ def _segment_extreme(
     return get_item(scatter(whole, expand_dims(placed, 1), rows), slice(None, -1))
 
 
-def _scaled(data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, divisor: Callable[..., Any]) -> Tensor:
+def _scale(data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, divisor: Callable[..., Any]) -> Tensor:
     rows, ids = _by_rows(data, segment_ids)
     count = apply("maximum", _sum(ones_like(ids, rows.dtype), ids, num_segments), cast(1, rows.dtype))
     by = divisor(count)

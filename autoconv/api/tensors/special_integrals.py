@@ -203,7 +203,7 @@ def _evaluate_above(x: Real, low: float, function: Callable[[Real], Real]) -> Re
     return function(apply("maximum", x, low))
 
 
-def _squared(x: Real, high: float) -> Real:
+def _square(x: Real, high: float) -> Real:
     return 2.0 * (apply("minimum", x, high) / high) ** 2 - 1.0
 
 
@@ -217,14 +217,14 @@ def _waves(order: int, x: Real) -> tuple[Real, Real]:
 
 
 def _j(order: int, x: Real) -> Real:
-    near = _series(f"J{order}", _squared(x, 8.0)) * (x if order else 1.0)
+    near = _series(f"J{order}", _square(x, 8.0)) * (x if order else 1.0)
     return where(x < 8, near, _evaluate_above(x, 8.0, lambda v: _waves(order, v)[0]))
 
 
 def _y(order: int, x: Real) -> Real:
     low = apply("minimum", x, 8.0)
     logarithm = 2.0 / math.pi * apply("log", low) * _j(order, low)
-    regular = _series(f"Y{order}", _squared(x, 8.0))
+    regular = _series(f"Y{order}", _square(x, 8.0))
     near = logarithm + regular if order == 0 else logarithm + low * regular - 2.0 / math.pi / low
     return where(x < 8, near, _evaluate_above(x, 8.0, lambda v: _waves(order, v)[1]))
 
@@ -232,7 +232,7 @@ def _y(order: int, x: Real) -> Real:
 def _k(order: int, x: Real) -> Real:
     """Return K times exp(x)."""
     low = apply("minimum", x, 2.0)
-    t, logarithm = _squared(x, 2.0), apply("log", low * 0.5)
+    t, logarithm = _square(x, 2.0), apply("log", low * 0.5)
     if order == 0:
         near = _series("K0", t) - logarithm * bessel_i0(low)
     else:

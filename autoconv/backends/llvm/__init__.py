@@ -34,7 +34,7 @@ from autoconv.backends.llvm.legalize.computed_sizes import gets_names
 from autoconv.backends.llvm.legalize.decompose import is_composite
 from autoconv.backends.llvm.legalize.pipeline import legalize_graph
 from autoconv.backends.llvm.legalize.sink_transposes import take_turned_outputs
-from autoconv.backends.llvm.runtime.library import addresses, pending, resolved
+from autoconv.backends.llvm.runtime.library import addresses, pending, resolve
 from autoconv.backends.llvm.runtime.references import declare_shared
 from autoconv.backends.llvm.target.machine import Target, compiling_for
 from autoconv.graph.graph import Graph, Value, has_recursion
@@ -70,7 +70,7 @@ class NativeGraph:
         make_ready({**texts, **pending("".join(texts), calls.objects)})
         code = Code(texts, exports, addresses("".join(texts)))
         self.notes = notes(texts)
-        objects = tuple(map(resolved, calls.objects))
+        objects = tuple(map(resolve, calls.objects))
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):
             table[i] = item.at if isinstance(item, Address) else id(item)
@@ -108,10 +108,10 @@ def compile_graph(
     NumPy.
     """
     with compiling_for(target):
-        return _compiled(graph, form)
+        return _compile(graph, form)
 
 
-def _compiled(graph: Graph, form: CallForm | None) -> NativeGraph | interpreter.InterpretedGraph:
+def _compile(graph: Graph, form: CallForm | None) -> NativeGraph | interpreter.InterpretedGraph:
     if has_recursion(graph) and not recursion.has_form(graph):
         return interpreter.RecursiveGraph(graph, compile_region)
     if not _is_worth_it(graph) and not (form is not None and can_call(graph, form)):

@@ -43,7 +43,7 @@ class LoopState:
         self._options: list[View] = []  # arrays that a choice of the state is one of
         self._chosen: list[int] = []
         self._turned: dict[int, int] = {}
-        self.exchanged = _exchanged(body, operands, self.count)
+        self.exchanged = _exchanged_arrays(body, operands, self.count)
         if not _have_own_contents(self.exchanged, operands):
             self._choose()
         elif any(
@@ -181,7 +181,7 @@ class LoopState:
             items[i] = View(Choice(options, tag))
 
 
-def _exchanged(body: Graph, operands: Sequence[Item], count: int) -> set[int]:
+def _exchanged_arrays(body: Graph, operands: Sequence[Item], count: int) -> set[int]:
     """Return which arrays of a loop's state may be others after a turn."""
     return {i for i in range(count) if isinstance(operands[i], View) and body.outputs[i] is not body.parameters[i]}
 

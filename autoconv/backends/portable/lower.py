@@ -16,7 +16,7 @@ from autoconv.backends.portable.joins import JoinedArrays
 from autoconv.backends.portable.loops import LoopState, contents, rebuilt
 from autoconv.backends.portable.memory import MEMORY, Memory, types_of
 from autoconv.backends.portable.rules import RULES
-from autoconv.backends.portable.rules.windows import Window, elementwise, reduced
+from autoconv.backends.portable.rules.windows import Window, elementwise, reduce_window
 from autoconv.backends.portable.terms import ListTerm, Progression, Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
@@ -128,7 +128,7 @@ class Lowering(Memory):
             return elementwise(self.w, operands, lambda numbers: self._element(node, numbers))
         _, _, kind = name.partition("_")
         if kind in _REDUCTIONS and len(operands) == 1:
-            return reduced(self.w, node, operands[0], kind, lambda numbers: RULES[name](self.w, node, numbers))
+            return reduce_window(self.w, node, operands[0], kind, lambda numbers: RULES[name](self.w, node, numbers))
         return None
 
     def _of_progression(self, node: Node, operands: list[Item]) -> Term | None:

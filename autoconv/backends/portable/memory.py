@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.backends.portable.cells import SIZE_OF_A_VALUE, Cell, Choice, Item, View, options_of
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules import RULES
-from autoconv.backends.portable.rules.subscripts import assigned, check_positions, positions_of, subscript, written_at
+from autoconv.backends.portable.rules.subscripts import assign, check_positions, positions_of, subscript, write_at
 from autoconv.backends.portable.rules.windows import Window, cast, elementwise, plain
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
@@ -111,12 +111,12 @@ class Memory:
             return
         (node, operands), *more = view.chain
         if not more and node.op.name == "array_view":
-            updated = assigned(w, cell.term, value, node.attributes["spec"], operands)
+            updated = assign(w, cell.term, value, node.attributes["spec"], operands)
             if updated is not None:
                 cell.term = updated
                 return
         places = self._through(view, positions_of(w, cell.term))
-        cell.term = written_at(w, cell.term, value, places, None)
+        cell.term = write_at(w, cell.term, value, places, None)
 
     def view(self, node: Node, base: View, *operands: Term) -> View:
         result = View(base.cell, (*base.chain, (node, operands)))
@@ -135,7 +135,7 @@ class Memory:
         if isinstance(view.cell, Choice):
             return self._set_chosen(view, view.cell.tag, value, node, operands)
         now = _identity_view(self.load(view))
-        updated = assigned(self.w, now, cast(self.w, value, now.dtype), node.attributes["spec"], operands)
+        updated = assign(self.w, now, cast(self.w, value, now.dtype), node.attributes["spec"], operands)
         if updated is None:
             return None
         self.store(view, updated)
@@ -148,7 +148,7 @@ class Memory:
         for i, option in enumerate(options_of(view)):
             part = subscript(self.w, _identity_view(self.load(option)), node.attributes["spec"], operands)
             if not isinstance(part, Term):  # as of a mask: the whole arrays are written
-                updated = assigned(self.w, _identity_view(self.load(view)), value, node.attributes["spec"], operands)
+                updated = assign(self.w, _identity_view(self.load(view)), value, node.attributes["spec"], operands)
                 if updated is None:
                     return None
                 self.store(view, updated)

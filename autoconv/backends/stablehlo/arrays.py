@@ -239,7 +239,7 @@ class ArrayWriter(Control):
         if x.shape == tuple(shape):
             return x
         axes = range(len(shape) - x.rank, len(shape))
-        dimensions = f"broadcast_dimensions = array<i64{listed(axes)}>"
+        dimensions = f"broadcast_dimensions = array<i64{list_text(axes)}>"
         if all(isinstance(size, int) for size in shape) and all(isinstance(size, int) for size in x.shape):
             return self.emit("broadcast_in_dim", [x], x.dtype, shape, dimensions)
         vector = self.shape_vector(shape if sizes is None else sizes)
@@ -260,7 +260,7 @@ class ArrayWriter(Control):
         if list(order) == list(range(x.rank)):
             return x
         shape = tuple(x.shape[axis] for axis in order)
-        return self.emit("transpose", [x], x.dtype, shape, f"permutation = array<i64{listed(order)}>")
+        return self.emit("transpose", [x], x.dtype, shape, f"permutation = array<i64{list_text(order)}>")
 
     def part(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
         size = x.shape[axis]
@@ -278,13 +278,13 @@ class ArrayWriter(Control):
         stops = [stop if a == axis else s for a, s in enumerate(x.shape)]
         steps = [step if a == axis else 1 for a in range(x.rank)]
         properties = (
-            f"start_indices = array<i64{listed(starts)}>, limit_indices = array<i64{listed(stops)}>, "
-            f"strides = array<i64{listed(steps)}>"
+            f"start_indices = array<i64{list_text(starts)}>, limit_indices = array<i64{list_text(stops)}>, "
+            f"strides = array<i64{list_text(steps)}>"
         )
         return self.emit("slice", [x], x.dtype, shape, properties)
 
     def reverse(self, x: Term, axes: Sequence[int]) -> Term:
-        return self.emit("reverse", [x], x.dtype, x.shape, f"dimensions = array<i64{listed(axes)}>") if axes else x
+        return self.emit("reverse", [x], x.dtype, x.shape, f"dimensions = array<i64{list_text(axes)}>") if axes else x
 
     def dynamic_part(self, x: Term, axis: int, start: Term, size: int) -> Term:
         shape = tuple(size if a == axis else s for a, s in enumerate(x.shape))
@@ -292,7 +292,7 @@ class ArrayWriter(Control):
             raise GraphUnfit("slice", "other dimensions of the array are open")
         zero = self.constant(0, start.dtype)
         starts = [start if a == axis else zero for a in range(x.rank)]
-        return self.emit("dynamic_slice", [x, *starts], x.dtype, shape, f"slice_sizes = array<i64{listed(shape)}>")
+        return self.emit("dynamic_slice", [x, *starts], x.dtype, shape, f"slice_sizes = array<i64{list_text(shape)}>")
 
     def dynamic_update(self, x: Term, box: Term, starts: Sequence[Term]) -> Term:
         """Write a box; several elements by a choice between arrays.
@@ -317,8 +317,8 @@ class ArrayWriter(Control):
         shape = padded_shape(x.shape, low, high)
         none = [0] * x.rank
         properties = (
-            f"edge_padding_low = array<i64{listed(low)}>, edge_padding_high = array<i64{listed(high)}>, "
-            f"interior_padding = array<i64{listed(none)}>"
+            f"edge_padding_low = array<i64{list_text(low)}>, edge_padding_high = array<i64{list_text(high)}>, "
+            f"interior_padding = array<i64{list_text(none)}>"
         )
         return self.emit("pad", [x, value], x.dtype, shape, properties)
 
@@ -346,7 +346,7 @@ class ArrayWriter(Control):
     # ---- the error word
 
 
-def listed(numbers: Any) -> str:
+def list_text(numbers: Any) -> str:
     """Return the elements of an `array<i64…>`."""
     values = list(numbers)
     return ": " + ", ".join(map(str, values)) if values else ""
@@ -356,4 +356,4 @@ def items(numbers: Any) -> str:
     return ", ".join(map(str, numbers))
 
 
-__all__ = ["ArrayWriter", "items", "listed"]
+__all__ = ["ArrayWriter", "items", "list_text"]

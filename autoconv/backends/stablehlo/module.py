@@ -86,7 +86,7 @@ def to_stablehlo(
         if numbers and i in numbers:
             parameters[-1].known = numbers[i]
     lowered = Lowering(writer).graph(graph, parameters, in_place)
-    values, operands, parts = _shared(lowered) if lowered.views else (lowered.results, [], ())
+    values, operands, parts = _share_part(lowered) if lowered.views else (lowered.results, [], ())
     outputs = [*values, *(term for _, term in lowered.written), *operands, writer.sure(writer.word)]
     aliases = {
         position: len(values) + i
@@ -105,7 +105,7 @@ def to_stablehlo(
     )
 
 
-def _shared(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | ChosenPart, ...]]:
+def _share_part(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | ChosenPart, ...]]:
     """Return the values of a module's results, further values, and the graph's results as parts of these."""
     values: list[Term] = []
     bases: dict[Cell, int] = {}

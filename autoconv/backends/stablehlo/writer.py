@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
-from autoconv.backends.stablehlo.arrays import ArrayWriter, items, listed
+from autoconv.backends.stablehlo.arrays import ArrayWriter, items, list_text
 from autoconv.backends.stablehlo.types import tensor_type
 from autoconv.graph.dtypes import bool_, complex64, complex128, int32
 
@@ -32,7 +32,7 @@ class Writer(ArrayWriter):
         )
         properties = (
             f"dimension_numbers = #stablehlo.gather<{numbers}>, "
-            f"slice_sizes = array<i64{listed([1] * depth + list(rest))}>, indices_are_sorted = false"
+            f"slice_sizes = array<i64{list_text([1] * depth + list(rest))}>, indices_are_sorted = false"
         )
         return self.emit("gather", [x, indices], x.dtype, (*indices.shape[:-1], *rest), properties)
 
@@ -118,7 +118,7 @@ class Writer(ArrayWriter):
         a, b = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
         with self.region([a, b]) as lines:
             self.end([self.paired(op, a, b)])
-        return self.emit("reduce", [x, first], x.dtype, shape, f"dimensions = array<i64{listed(axes)}>", [lines])
+        return self.emit("reduce", [x, first], x.dtype, shape, f"dimensions = array<i64{list_text(axes)}>", [lines])
 
     def sure(self, word: Term | None) -> Term:
         return word if word is not None else self.constant(0, int32)

@@ -40,12 +40,12 @@ class Accelerator:
                 results = made.run(arguments, True)
             else:
                 results = made([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
-            return [_copied_to_device(value, type_) for value, type_ in zip(results, types, strict=True)]
+            return [_copy_to_device(value, type_) for value, type_ in zip(results, types, strict=True)]
 
         return run
 
 
-def _copied_to_device(value: Any, type_: Type) -> Any:
+def _copy_to_device(value: Any, type_: Type) -> Any:
     """Return an array that native code made in the form of those that are elsewhere."""
     is_here = isinstance(value, (np.ndarray, np.generic)) and isinstance(type_, TensorType)
     return DeviceArray(None, type_, None, np.asarray(value)) if is_here else value

@@ -40,7 +40,7 @@ class Executable:
         donated: Mapping[int, int] | None = None,
     ) -> None:
         self._place = place
-        compiled = _compiled(text, place)
+        compiled = _compile(text, place)
         self._run = _runner(compiled, place, results)
         self._parameters = [_Form(type_) for type_ in parameters]
         self._results = [_Form(type_) for type_ in results]
@@ -78,7 +78,7 @@ class Executable:
     def _run_elsewhere(self, arguments: Sequence[Any], keeps: bool) -> tuple[list[Any], int]:
         buffers = [
             x.buffer if isinstance(x, DeviceArray) and x.place is self._place
-            else _sent(np.asarray(x, form.dtype), self._place.device)
+            else _send(np.asarray(x, form.dtype), self._place.device)
             for x, form in zip(arguments, self._parameters, strict=True)
         ]  # fmt: skip
         *results, word = self._run(buffers)
@@ -132,14 +132,14 @@ class _Area:
         form = self._form
         array = argument if isinstance(argument, np.ndarray) else np.asarray(argument, form.dtype)
         if form.size >= _SMALL and _is_shared(array, form):
-            return _imported(array, device)
+            return _import_array(array, device)
         return self._copy(array, device)
 
     def _copy(self, array: np.ndarray, device: Any) -> Any:
         own, buffer = self.array, self._buffer
         if own is None:
-            own = _aligned(self._form)
-            buffer = _imported(own, device)
+            own = _aligned_array(self._form)
+            buffer = _import_array(own, device)
             if self._form.size <= _MOST_STAGED:
                 self.array, self._buffer = own, buffer
         own[...] = array
@@ -163,9 +163,9 @@ class _DonatedArea(_Area):
         if self.array is not None and self._form.size <= _MOST_STAGED:
             self.array[...] = argument
             return self._buffer
-        own = _aligned(self._form)  # XLA copies these elements once more, as the memory is not its own
+        own = _aligned_array(self._form)  # XLA copies these elements once more, as the memory is not its own
         own[...] = argument
-        return _imported(own, device)
+        return _import_array(own, device)
 
     def take(self, buffer: Any) -> None:
         """Hold the result's buffer, and an array over it."""
@@ -182,20 +182,20 @@ def _is_shared(array: np.ndarray, form: _Form) -> bool:
     )
 
 
-def _aligned(form: _Form) -> np.ndarray:
+def _aligned_array(form: _Form) -> np.ndarray:
     raw = np.empty(form.size + _ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % _ALIGNMENT
     return raw[start : start + form.size].view(form.dtype).reshape(form.shape)
 
 
-def _imported(array: np.ndarray, device: Any) -> Any:
+def _import_array(array: np.ndarray, device: Any) -> Any:
     """Return XLA's buffer over an array's memory."""
     if array.dtype.isbuiltin != 1:  # XLA takes any buffer of the right size, and DLPack only NumPy's own dtypes
         array = array.view(f"u{array.dtype.itemsize}")
     return import_module("jaxlib._jax").dlpack_managed_tensor_to_buffer(array.__dlpack__(), device, None, None)
 
 
-def _sent(array: np.ndarray, device: Any) -> Any:
+def _send(array: np.ndarray, device: Any) -> Any:
     """Copy an array to an accelerator. Unless told otherwise, jax makes 32 bits of 64."""
     jax = import_module("jax")
     wide = jax.enable_x64 if hasattr(jax, "enable_x64") else import_module("jax.experimental").enable_x64
@@ -247,7 +247,7 @@ def _runner(compiled: Any, place: Place, results: Sequence[TensorType]) -> Calla
         return compiled.execute  # type: ignore[no-any-return]
 
 
-def _compiled(text: str | bytes, place: Place) -> Any:
+def _compile(text: str | bytes, place: Place) -> Any:
     """Compile a module, text or bytecode, or take the executable that an earlier process kept. Raises RuntimeError."""
     xla = import_module("jaxlib.xla_client")
     on, options = xla.DeviceList((place.device,)), xla.CompileOptions()

@@ -44,7 +44,7 @@ def dense(
             product = product + get_variable(
                 "bias", [units], tensor.dtype, bias_initializer, bias_regularizer, trainable, constraint=bias_constraint
             )
-        return _activated(product, activation, activity_regularizer)
+        return _activate(product, activation, activity_regularizer)
 
 
 def conv2d(
@@ -61,8 +61,8 @@ def conv2d(
     TensorShape([2, 8, 8, 4])
     """
     return _convolution(
-        inputs, filters, _repeated(kernel_size, 2), _repeated(strides, 2), padding, data_format,
-        _repeated(dilation_rate, 2), activation, use_bias, (kernel_initializer, bias_initializer),
+        inputs, filters, _repeat(kernel_size, 2), _repeat(strides, 2), padding, data_format,
+        _repeat(dilation_rate, 2), activation, use_bias, (kernel_initializer, bias_initializer),
         (kernel_regularizer, bias_regularizer, activity_regularizer), (kernel_constraint, bias_constraint), trainable,
         name, reuse,
     )  # fmt: skip
@@ -82,8 +82,8 @@ def conv1d(
     TensorShape([2, 6, 4])
     """
     return _convolution(
-        inputs, filters, _repeated(kernel_size, 1), _repeated(strides, 1), padding, data_format,
-        _repeated(dilation_rate, 1), activation, use_bias, (kernel_initializer, bias_initializer),
+        inputs, filters, _repeat(kernel_size, 1), _repeat(strides, 1), padding, data_format,
+        _repeat(dilation_rate, 1), activation, use_bias, (kernel_initializer, bias_initializer),
         (kernel_regularizer, bias_regularizer, activity_regularizer), (kernel_constraint, bias_constraint), trainable,
         name, reuse,
     )  # fmt: skip
@@ -98,7 +98,7 @@ def max_pooling2d(
     >>> autoconv.compat.v1.layers.max_pooling2d(autoconv.zeros([1, 4, 4, 1]), 2, 2).shape
     TensorShape([1, 2, 2, 1])
     """
-    size, step = _repeated(pool_size, 2), _repeated(strides, 2)
+    size, step = _repeat(pool_size, 2), _repeat(strides, 2)
     return nn.max_pool2d(inputs, size, step, padding.upper(), _data_format(data_format, 2), name)
 
 
@@ -111,7 +111,7 @@ def average_pooling2d(
     >>> autoconv.compat.v1.layers.average_pooling2d(autoconv.zeros([1, 4, 4, 1]), 2, 2).shape
     TensorShape([1, 2, 2, 1])
     """
-    size, step = _repeated(pool_size, 2), _repeated(strides, 2)
+    size, step = _repeat(pool_size, 2), _repeat(strides, 2)
     return nn.avg_pool2d(inputs, size, step, padding.upper(), _data_format(data_format, 2), name)
 
 
@@ -210,10 +210,10 @@ def _convolution(
                 "bias", [filters], tensor.dtype, initializers[1], regularizers[1], trainable, constraint=constraints[1]
             )
             product = nn.bias_add(product, bias, form)
-        return _activated(product, activation, regularizers[2])
+        return _activate(product, activation, regularizers[2])
 
 
-def _activated(output: Any, activation: Callable[[Any], Any] | None, regularizer: Any) -> Any:
+def _activate(output: Any, activation: Callable[[Any], Any] | None, regularizer: Any) -> Any:
     result = output if activation is None else activation(output)
     if regularizer is not None:
         add_to_collection(GraphKeys.REGULARIZATION_LOSSES, regularizer(result))
@@ -227,7 +227,7 @@ def _size(tensor: Tensor, axis: int) -> int:
     return int(size)
 
 
-def _repeated(value: Any, count: int) -> list[int]:
+def _repeat(value: Any, count: int) -> list[int]:
     return [value] * count if isinstance(value, int) else list(value)
 
 

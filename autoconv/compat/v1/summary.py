@@ -17,7 +17,7 @@ from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.name_scopes import current_scope
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
-from autoconv.summary.graphs import serialized
+from autoconv.summary.graphs import serialize_graph
 from autoconv.summary.protos import messages, metadata_of, tensor_message
 from autoconv.summary.writer import EventFile
 
@@ -94,7 +94,7 @@ def image(
             value.image.encoded_image_string = EncodeImage("PNG", -1, False, False)(_bytes(pixels))
         return np.array(summary.SerializeToString(), object)
 
-    return _collected(numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)[0], collections)
+    return _add_to_collections(numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)[0], collections)
 
 
 def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = None) -> Any:
@@ -113,7 +113,9 @@ def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = Non
             whole.MergeFromString(each if isinstance(each, bytes) else each.item())
         return np.array(whole.SerializeToString(), object)
 
-    return _collected(numpy_function(encode, list(inputs), [TensorSpec((), string)], name=name)[0], collections, ())
+    return _add_to_collections(
+        numpy_function(encode, list(inputs), [TensorSpec((), string)], name=name)[0], collections, ()
+    )
 
 
 def merge_all(key: Any = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Any:
@@ -159,7 +161,7 @@ class FileWriter:
 
     def add_graph(self, graph: Any, global_step: Any = None, graph_def: Any = None) -> None:
         """Write a graph."""
-        self.add_event(messages("event").Event(graph_def=serialized(graph)), global_step)
+        self.add_event(messages("event").Event(graph_def=serialize_graph(graph)), global_step)
 
     def add_event(self, event: Any, global_step: Any = None) -> None:
         """Write a message for TensorBoard, with the present time."""
@@ -196,10 +198,10 @@ def _summary(
         fill(summary.value.add(tag=tag), np.asarray(array, object) if isinstance(array, bytes) else np.asarray(array))
         return np.array(summary.SerializeToString(), object)
 
-    return _collected(numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)[0], collections)
+    return _add_to_collections(numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)[0], collections)
 
 
-def _collected(summary: Any, collections: Any, default: Any = (GraphKeys.SUMMARIES,)) -> Any:
+def _add_to_collections(summary: Any, collections: Any, default: Any = (GraphKeys.SUMMARIES,)) -> Any:
     if graph_being_built() is not None:
         add_to_collections(default if collections is None else collections, summary)
     return summary

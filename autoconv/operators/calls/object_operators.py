@@ -20,7 +20,7 @@ from autoconv.operators.support.read_only_methods import may_write, only_reads
 from autoconv.operators.values.builtins import called
 from autoconv.operators.values.class_inference import ITEMS, is_asked, kinds_of, may_be_made, note_stored
 from autoconv.operators.values.instances import dispatch_on_class, is_user_defined
-from autoconv.operators.values.not_implemented import settled, unsettled
+from autoconv.operators.values.not_implemented import settle, unsettled
 from autoconv.runtime.objects import symbolic_objects
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object, record_raw
 from autoconv.runtime.recording.journal import MISSING
@@ -217,7 +217,7 @@ def _first_answer(
         return following()
     answer = unsettled(method)(instance, *rest)
     if unsettled(method) is not method or answer is NotImplemented:
-        answer = settled(answer, following)
+        answer = settle(answer, following)
     return _truth_of_any(answer) if function == "contains" else answer
 
 

@@ -28,7 +28,7 @@ from autoconv.operators.regions.recursive_signature import (
     argument_layout,
     bound_arguments,
     identity_of,
-    invoked,
+    invoke,
     join_arguments,
     layout_found,
 )
@@ -242,7 +242,7 @@ class Recursion(Call):
             # Under `function` a list is rebuilt from its items, so a mutation of it would be lost.
             copies = [] if inner.contract.keeps_identity else values[:count]
             with unnoted_changes(None, copies, current_place()):
-                return [invoked(self.function, self.target, values[:count])]
+                return [invoke(self.function, self.target, values[:count])]
         finally:
             running.remove(self)
             inner.trace.stores.remove(stores)

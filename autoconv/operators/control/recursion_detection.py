@@ -16,7 +16,7 @@ from autoconv.errors import StagingError
 from autoconv.operators.control.recursion import Call, Recursion
 from autoconv.operators.regions.layout import Layout, Static
 from autoconv.operators.regions.recursive_signature import bound_arguments, is_plain, join_arguments
-from autoconv.operators.regions.tracing_signals import swallowed
+from autoconv.operators.regions.tracing_signals import swallowed_signal_error
 from autoconv.operators.support.call_graph import may_call_itself
 from autoconv.operators.support.speculation import Attempt
 from autoconv.runtime.recording.regions import Region, current_region
@@ -74,7 +74,7 @@ def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, re
         if again is not None:
             wider = again.layouts
             if again.call.may_restart:
-                region.trace.refusal = swallowed()
+                region.trace.refusal = swallowed_signal_error()
                 raise again
             return Recursion(call, wider).record()
     recursion = region.trace.recursions.get(call.identity)

@@ -31,7 +31,7 @@ from autoconv.operators.regions.layout import (
 )
 from autoconv.operators.regions.layout_join import join_layouts, joined_lists
 from autoconv.operators.regions.marshalling import STAGE_ARMS
-from autoconv.operators.regions.region_body import Body, Recorded, applied, record_body, unify_captures, write_spot
+from autoconv.operators.regions.region_body import Body, Recorded, apply_body, record_body, unify_captures, write_spot
 from autoconv.operators.regions.shared_identity import frozen_where_shared, shared_identities
 from autoconv.operators.regions.shared_lists import SharedLists, shared_lists
 from autoconv.operators.regions.tracing_signals import Suspended
@@ -158,7 +158,7 @@ def _record_arms(
     kinds = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
     recorded = []
     for kind, branch in zip(kinds, arms, strict=True):
-        body = applied(branch, inputs)
+        body = apply_body(branch, inputs)
         if len(arms) == 2:
             body = _knowing(index, kind == "true", body)
         with unnoted_changes(branch, inputs, current_place()):

@@ -14,7 +14,7 @@ from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import TensorType, weak_rank
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant, layout_of
-from autoconv.operators.regions.marshalling import renumbered
+from autoconv.operators.regions.marshalling import renumber_arms
 from autoconv.operators.support.protected_names import Undefined, unbound
 from autoconv.runtime.arrays.assigned_values import element_of
 from autoconv.runtime.objects.containers import heap_of, items_of
@@ -77,7 +77,7 @@ def without(variant: Variant, drop: Any, error: Any) -> Any:
         return variant
     layouts = [variant.layouts[i] for i in positions]
     table = [positions.index(i) if i in positions else 0 for i in range(len(variant.values))]
-    return Variant(renumbered(variant.tag, table), layouts, [variant.values[i] for i in positions])
+    return Variant(renumber_arms(variant.tag, table), layouts, [variant.values[i] for i in positions])
 
 
 def defined(variant: Variant, is_outer: bool = False) -> Any:
@@ -200,11 +200,11 @@ def of_distinct_arms(variant: Variant, values: Sequence[Any], region: Region) ->
             group.append(index)
     if len(groups) == len(values):
         return Variant(variant.tag, layouts, values)
-    merged = [values[group[0]] if len(group) == 1 else _merged(variant.tag, values, group) for group in groups]
+    merged = [values[group[0]] if len(group) == 1 else _merge(variant.tag, values, group) for group in groups]
     if len(groups) == 1:
         return merged[0]
     table = [next(number for number, group in enumerate(groups) if i in group) for i in range(len(values))]
-    return Variant(renumbered(variant.tag, table), [layout_of(value, region) for value in merged], merged)
+    return Variant(renumber_arms(variant.tag, table), [layout_of(value, region) for value in merged], merged)
 
 
 def _are_one(a: Layout, b: Layout) -> bool:
@@ -215,7 +215,7 @@ def _are_one(a: Layout, b: Layout) -> bool:
     return (a.type.dtype, a.type.weak, a.wrap) == (b.type.dtype, b.type.weak, b.wrap)
 
 
-def _merged(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
+def _merge(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
     def arm(value: Any) -> Any:
         return lambda: (value.copy() if items_of(value) is not None else value,)
 

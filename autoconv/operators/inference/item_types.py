@@ -43,25 +43,25 @@ def array_type(region: Region, value: Value) -> TensorType | None:
 def _array_type(flow: Flow, value: Value) -> TensorType | None:
     contents = flow.of(value)
     if flow.is_known(value):
-        return _as_type(_described(contents, at_top=True))
+        return _as_type(_describe(contents, at_top=True))
     if contents.numbers or contents.arrays or (contents.others and not contents.elsewhere):
         return None
-    filled = {_described(flow.of(one), at_top=True) for one in flow.filled if flow.is_known(one)}
-    filled |= {_described(one) for one in flow.appended.values()}
+    filled = {_describe(flow.of(one), at_top=True) for one in flow.filled if flow.is_known(one)}
+    filled |= {_describe(one) for one in flow.appended.values()}
     return _as_type(filled.pop()) if len(filled) == 1 else None
 
 
 _Described = tuple[np.dtype[Any], tuple[Dimension, ...]]
 
 
-def _described(contents: Contents, depth: int = 0, at_top: bool = False) -> _Described | None:
+def _describe(contents: Contents, depth: int = 0, at_top: bool = False) -> _Described | None:
     """Return the dtype and shape of the array that NumPy makes of the object; None if unknown."""
     if depth > _DEEPEST or (contents.others and not at_top):
         return None
     descriptions: list[_Described | None] = [(np.asarray(example).dtype, ()) for example in contents.numbers.values()]
     descriptions += contents.arrays
     if contents.items is not None:
-        inner = _described(root(contents.items), depth + 1)
+        inner = _describe(root(contents.items), depth + 1)
         length = next(iter(contents.lengths)) if len(contents.lengths) == 1 else None
         descriptions.append(None if inner is None else (inner[0], (length, *inner[1])))
     descriptions_known = [one for one in descriptions if one is not None]

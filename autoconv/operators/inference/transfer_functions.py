@@ -37,7 +37,7 @@ def _build(flow: Flow, node: Node) -> None:
         flow.put(contents, flow.of(value))
 
 
-def _defined(flow: Flow, node: Node) -> None:
+def _join_definition(flow: Flow, node: Node) -> None:
     flow.join(flow.of(node.results[0]), flow.of(node.inputs[0]))
 
 
@@ -137,6 +137,7 @@ def _apply_to_examples(
 
 RULES.update({
     "array_object": _box, "object_apply": _apply, "object_box": _box, "object_build": _build,
-    "object_current": _current, "object_defined": _defined, "object_iterate": _iterate, "object_method": _method,
+    "object_current": _current, "object_defined": _join_definition,
+    "object_iterate": _iterate, "object_method": _method,
     "object_unpack": _unpack,
 })  # fmt: skip

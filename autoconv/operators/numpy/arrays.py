@@ -16,8 +16,8 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.operators.control.variants import distribute_call
 from autoconv.operators.numpy.calls import gives_array, numpy_call
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.support.numpy_views import VIEWS, VIEWS_OF_ANY, loaded
-from autoconv.operators.values.list_arrays import joined, with_arrays
+from autoconv.operators.support.numpy_views import VIEWS, VIEWS_OF_ANY, load_elements
+from autoconv.operators.values.list_arrays import join_list, with_arrays
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.array_creation import new_array
 from autoconv.runtime.arrays.assigned_values import cast_to, elements, loses_imaginary_parts, stack_items, to_elements
@@ -35,13 +35,13 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 def array_function(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """Return the replacement of a NumPy function in a trace with memory arrays; None for others."""
-    handler = _looked_up(_MAKING, function)
-    if handler is None and _looked_up(VIEWS, function) is None and implementation(function) is None:
+    handler = _look_up(_MAKING, function)
+    if handler is None and _look_up(VIEWS, function) is None and implementation(function) is None:
         return None
     return functools.partial(_call_on_memory, function)
 
 
-def _looked_up(table: dict[Any, Any], function: Callable[..., Any]) -> Any:
+def _look_up(table: dict[Any, Any], function: Callable[..., Any]) -> Any:
     try:
         return table.get(function)
     except TypeError:  # unhashable
@@ -53,7 +53,7 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
         return distribute_call(functools.partial(_call_on_memory, function), *args, **kwargs)
     args, kwargs = with_arrays(function, args, kwargs)
-    joined_array = joined(function, args, kwargs)
+    joined_array = join_list(function, args, kwargs)
     if joined_array is not None:
         return fresh(joined_array)
     if args and isinstance(args[0], np.ndarray) and function in _SHARING and not holds_symbols((args, kwargs)):
@@ -61,7 +61,9 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     if function in VIEWS_OF_ANY and any(type(x) is SymbolicArray for x in args):
         return VIEWS_OF_ANY[function](*args, **kwargs)
     if args and type(args[0]) is SymbolicArray and function in VIEWS:
-        return VIEWS[function](args[0], *map(loaded, args[1:]), **{k: loaded(v) for k, v in kwargs.items()})
+        return VIEWS[function](
+            args[0], *map(load_elements, args[1:]), **{k: load_elements(v) for k, v in kwargs.items()}
+        )
     if function in _MAKING:
         return _MAKING[function](*args, **kwargs)
     region = current_region()
@@ -70,13 +72,13 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         raise StagingError(f"{name_of(function)} is not supported in a graph", current_place())
     skipped = 1 if function in CHANGING else 0
     result = compute(
-        *args[:skipped], *map(loaded, args[skipped:]),
-        **{key: value if key == "out" else loaded(value) for key, value in kwargs.items()},
+        *args[:skipped], *map(load_elements, args[skipped:]),
+        **{key: value if key == "out" else load_elements(value) for key, value in kwargs.items()},
     )  # fmt: skip
     return result if type(result) is SymbolicArray else fresh(result, gives_array(function, args, kwargs))
 
 
-def _typed(value: object) -> Any:
+def _as_numpy_number(value: object) -> Any:
     """Convert a Python number as NumPy does: to int64 or float64."""
     tensor: Any = as_tensor(value)
     if tensor is None:
@@ -143,7 +145,9 @@ def _fill(array: SymbolicArray, value: object) -> None:
         raise StagingError("a complex number fills a real array, for which NumPy warns", current_place())
     tensor = as_tensor(value)
     if tensor is not None and tensor.type.weak and tensor.type.dtype.is_floating and array.type.dtype.is_integer:
-        value = dispatch.apply("cast", _typed(tensor), dtype=array.type.dtype)  # with the semantics of a C cast
+        value = dispatch.apply(
+            "cast", _as_numpy_number(tensor), dtype=array.type.dtype
+        )  # with the semantics of a C cast
     array.store(value)
 
 
@@ -187,7 +191,7 @@ def _elements(value: object) -> Tensor:
     """Return numbers, arrays and nested lists of them as one tensor, of the dtype that NumPy would choose."""
     tensor = as_tensor(value)
     if tensor is not None:
-        return _typed(tensor) if tensor.type.weak else tensor  # type: ignore[no-any-return]
+        return _as_numpy_number(tensor) if tensor.type.weak else tensor  # type: ignore[no-any-return]
     if isinstance(value, (list, tuple)) and any(isinstance(v, (Tensor, SymbolicArray, list, tuple)) for v in value):
         items = [_elements(item) for item in value]
         if any(isinstance(item, SymbolicTensor) for item in items):
@@ -226,8 +230,10 @@ def _copy(value: object, order: str = "K", subok: bool = False) -> Any:
 def _histogram(a: object, bins: TensorLike = 10, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(np.histogram, current_region())
     assert compute is not None
-    loaded_arguments = [loaded(value) for value in args], {key: loaded(value) for key, value in kwargs.items()}
-    counts, edges = compute(loaded(a), loaded(bins), *loaded_arguments[0], **loaded_arguments[1])
+    loaded_arguments = [load_elements(value) for value in args], {
+        key: load_elements(value) for key, value in kwargs.items()
+    }
+    counts, edges = compute(load_elements(a), load_elements(bins), *loaded_arguments[0], **loaded_arguments[1])
     return fresh(counts), bins if type(bins) is SymbolicArray or edges is bins else fresh(edges)
 
 
@@ -239,7 +245,7 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
     tensors = [_as_tensor(bound) for bound in (start, stop, step)]
     if not all(tensor.type.dtype.is_integer for tensor in tensors):
         raise StagingError("numpy.arange is given floats known only at run time", current_place())
-    result = dispatch.apply("range", *map(_typed, tensors))
+    result = dispatch.apply("range", *map(_as_numpy_number, tensors))
     return fresh(result if dtype is None else dispatch.apply("cast", result, dtype=_dtype(dtype)))
 
 
@@ -250,7 +256,9 @@ def _constant(function: Callable[..., Any]) -> Callable[..., Any]:
         if any(as_tensor(value) is not None for value in (*args, *kwargs.values())):
             compute = implementation(function)
             assert compute is not None
-            return fresh(compute(*map(loaded, args), **{key: loaded(value) for key, value in kwargs.items()}))
+            return fresh(
+                compute(*map(load_elements, args), **{key: load_elements(value) for key, value in kwargs.items()})
+            )
         return fresh(EagerTensor(function(*args, **kwargs)))
 
     return make

@@ -15,7 +15,7 @@ from autoconv.graph.dtypes import DType
 from autoconv.operators.control.variants import distribute_call
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.builtins import called
-from autoconv.operators.values.list_arrays import joined, with_arrays
+from autoconv.operators.values.list_arrays import join_list, with_arrays
 from autoconv.runtime.arrays.read_only import read_only
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
@@ -123,7 +123,7 @@ def _call_computing(
         kwargs = {name: _to_call(value) for name, value in kwargs.items()}
     if SymbolicObject in kinds and contract is not None:
         args, kwargs = with_arrays(function, args, kwargs)
-        result = joined(function, args, kwargs)
+        result = join_list(function, args, kwargs)
         if result is not None:
             return result
         kinds = _kinds((*args, *kwargs.values()))
@@ -133,24 +133,24 @@ def _call_computing(
             contract.before_call(function if is_ufunc else UnknownArgument(function, _OF_GRAPH))
         return function(*args, **kwargs)
     if "tensor" in kinds or (contract is not None and (function in CREATING or np.ndarray in kinds)):
-        return _dimensioned(function, compute(*args, **kwargs), args, contract, kwargs)
+        return _as_zero_dimensional(function, compute(*args, **kwargs), args, contract, kwargs)
     if contract is None:
         return function(*args, **kwargs)
     if object in kinds:
         contract.before_call(UnknownArgument(function, _CALLING_BACK))
     result = function(*args, **kwargs)
-    own_result = _made_by(result)
-    return result if own_result is None else _dimensioned(function, own_result, args, contract)
+    own_result = _convert_created(result)
+    return result if own_result is None else _as_zero_dimensional(function, own_result, args, contract)
 
 
-def _dimensioned(function: Any, result: Any, args: Any, contract: Contract | None, options: Any = None) -> Any:
+def _as_zero_dimensional(function: Any, result: Any, args: Any, contract: Contract | None, options: Any = None) -> Any:
     """Convert scalars in a result to 0-d arrays where NumPy returns those."""
     if contract is None or not gives_array(function, args, options):
         return result
     if type(result) in (tuple, list):
-        return type(result)(_dimensioned(function, each, args, contract, options) for each in result)
+        return type(result)(_as_zero_dimensional(function, each, args, contract, options) for each in result)
     if isinstance(result, tuple) and hasattr(result, "_make"):
-        return result._make(_dimensioned(function, each, args, contract) for each in result)
+        return result._make(_as_zero_dimensional(function, each, args, contract) for each in result)
     bare = isinstance(result, Tensor) and not result.type.weak and result.type.shape == ()
     return contract.without_dimensions(result) if bare else result
 
@@ -184,7 +184,7 @@ class UnknownArgument:
         self.what = what
 
 
-def _made_by(result: Any) -> Any:
+def _convert_created(result: Any) -> Any:
     """Convert arrays that NumPy created from plain values to tensors, so that they are new on every call."""
     from_array = implementation(np.asarray)
     assert from_array is not None
@@ -192,7 +192,7 @@ def _made_by(result: Any) -> Any:
         tensor = from_array(result)
         return tensor if result.flags.writeable else read_only(tensor)
     if type(result) in (tuple, list) and any(isinstance(x, np.ndarray) for x in result):
-        return type(result)(_made_by(x) if isinstance(x, np.ndarray) else x for x in result)
+        return type(result)(_convert_created(x) if isinstance(x, np.ndarray) else x for x in result)
     return None
 
 

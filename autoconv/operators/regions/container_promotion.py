@@ -20,15 +20,15 @@ from autoconv.operators.regions.layout import (
     Static,
     Variant,
     home_of,
+    is_made_here,
     is_object_layout,
     layout_of,
-    made_here,
     state_layout,
 )
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.region_body import Recorded
 from autoconv.operators.regions.shared_identity import require_identity
-from autoconv.operators.regions.unsharing import copied
+from autoconv.operators.regions.unsharing import copied_objects
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN, container_spot, heap_of, materialise
 from autoconv.runtime.objects.symbol_search import holds_symbols
@@ -69,7 +69,7 @@ def _containers(value: object) -> Iterator[Any]:
     if type(value) is Variant:
         for arm in value.values:
             yield from _containers(arm)
-    elif type(value) in PLAIN or made_here(value):
+    elif type(value) in PLAIN or is_made_here(value):
         yield value
     elif type(value) is tuple:
         for part in value:
@@ -197,7 +197,7 @@ def check_alias(region: Region, body: Callable[..., Any], value: object, layout:
         for part in mutable_parts(value):
             if type(part) in PLAIN and part._outside:  # the result must be the argument itself
                 region.contract.before_write(part, "whether an argument is returned depends on a tensor")
-        region.trace.frozen.update({id(part): part for part in copied(value, layout) if type(part) in PLAIN})
+        region.trace.frozen.update({id(part): part for part in copied_objects(value, layout) if type(part) in PLAIN})
         return
     parts = {id(part) for part in mutable_parts(value)}
     if parts and any(id(part) in parts for other in _read_by(body, name) for part in mutable_parts(other)):

@@ -235,7 +235,7 @@ def _variant_layout(variant: Variant, region: Region, stays: Callable[[Any], boo
             return layout
         if type(value) in PLAIN and heap_of(value) is None and not region.contract.keeps_identity and stays(value):
             return Static(value)
-        return opened(layout_of(value, region), region)
+        return open_layout(layout_of(value, region), region)
 
     arms = tuple(map(of, variant.layouts, variant.values))
     if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
@@ -260,7 +260,7 @@ def home_of(value: object, region: Region) -> Region | None:
     return owner[1] if owner is not None and owner[0] is value else None
 
 
-def made_here(value: object) -> bool:
+def is_made_here(value: object) -> bool:
     """Return whether this trace's code created the object."""
     region = current_region()
     return region is not None and home_of(value, region) is not None
@@ -271,7 +271,7 @@ def holds_made_here(value: object) -> bool:
     if type(value) is Variant:
         return any(map(holds_made_here, value.values))
     if not is_structure(value):
-        return made_here(value)
+        return is_made_here(value)
     return any(map(holds_made_here, structure_parts(value)))
 
 
@@ -293,7 +293,7 @@ def state_layout(value: object, region: Region) -> Layout:
     if type(value) is SymbolicArray:
         return Static(value)
     if isinstance(value, (EagerTensor, np.ndarray, np.generic)):
-        return Leaf(typed(value))
+        return Leaf(value_type(value))
     if is_structure(value) and not isinstance(value, (list, dict)) and not _is_one_object(value, region):
         keys, parts = take_apart(value)
         return Parts(form_of(value), keys, tuple(state_layout(part, region) for part in parts))
@@ -333,7 +333,7 @@ def is_number_layout(layout: Layout) -> bool:
     )
 
 
-def opened(layout: Layout, region: Region | None = None) -> Layout:
+def open_layout(layout: Layout, region: Region | None = None) -> Layout:
     """Take a static structure apart, whose parts are values of the region; without one, of the current region."""
     region = current_region() if region is None else region
     if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
@@ -393,6 +393,6 @@ def weak_type(value: object) -> TensorType:
     return TensorType(weak_dtype(value), (), True)
 
 
-def typed(value: object) -> TensorType:
+def value_type(value: object) -> TensorType:
     tensor = as_tensor(value)
     return tensor.type if tensor is not None else EagerTensor(to_array(value)).type

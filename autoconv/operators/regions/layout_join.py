@@ -29,8 +29,8 @@ from autoconv.operators.regions.layout import (
     is_number_layout,
     is_object_layout,
     is_of_subclass,
-    opened,
-    typed,
+    open_layout,
+    value_type,
     weak_type,
 )
 from autoconv.runtime.arrays.symbolic_arrays import as_array
@@ -130,7 +130,7 @@ _RULES: tuple[Callable[[Layout, Layout, str, Contract], Layout | None], ...] = (
 def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
     """Join structures and objects part by part; other layouts become arms of a variant."""
     whole = first, second
-    first, second = _in_graph(opened(first), opened(second))
+    first, second = _in_graph(open_layout(first), open_layout(second))
     first, second = _opened_instance(first, second), _opened_instance(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
         others = dict(zip(second.keys, second.parts, strict=True))
@@ -152,7 +152,7 @@ def _join_part(first: Layout, second: Layout, name: str, contract: Contract) -> 
     """Join parts of a structure. Under `function`, a container from before the region is an arm, with its identity."""
     if contract.keeps_identity or first == second or NEVER in (first, second):
         return join_layouts(first, second, name, contract)
-    first, second = (opened(x) if is_container(x) and not _is_from_before(x) else x for x in (first, second))
+    first, second = (open_layout(x) if is_container(x) and not _is_from_before(x) else x for x in (first, second))
     if is_container(first) or is_container(second):
         return _join_arms(first, second, name, contract)
     return join_layouts(first, second, name, contract)
@@ -216,7 +216,7 @@ def _elements(layout: Layout) -> Sequence[Layout]:
         return layout.parts
     assert isinstance(layout, Static)
     items = items_of(layout.value)
-    whole = opened(layout) if items is None else layout
+    whole = open_layout(layout) if items is None else layout
     if isinstance(whole, Parts):
         return whole.parts
     return [Static(part) for part in layout.value] if items is None else (items.element,)
@@ -318,7 +318,7 @@ def is_same_arm(a: Layout, b: Layout) -> bool:
         return False
     if _is_grown(a) or _is_grown(b):
         return _is_list(a) and _is_list(b)
-    a, b = opened(a), opened(b)
+    a, b = open_layout(a), open_layout(b)
     if isinstance(a, Leaf) and isinstance(b, Leaf):
         return a.wrap == b.wrap or _joined_wrap(a, b) is not None
     if isinstance(a, Instance) and isinstance(b, Instance):
@@ -333,7 +333,7 @@ def _leaf(layout: Layout) -> Leaf:
     value = layout.value
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return Leaf(weak_type(value))
-    return Leaf(typed(value))
+    return Leaf(value_type(value))
 
 
 def _joined_wrap(a: Layout, b: Layout) -> Any:

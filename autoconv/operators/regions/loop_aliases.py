@@ -17,7 +17,7 @@ from autoconv.graph.types import ObjectType
 from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Static, Variant, is_container, layout_of
 from autoconv.operators.regions.layout_join import join_layouts, settled_lists
 from autoconv.operators.regions.shared_lists import containers_in
-from autoconv.operators.regions.unsharing import copied
+from autoconv.operators.regions.unsharing import copied_objects
 from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.regions import Region
@@ -97,7 +97,7 @@ def _containers(value: object, layout: Layout, region: Region | None = None) -> 
     for part in value.values if type(value) is Variant else (value,):
         if type(part) is TracedList and items_of(part) is not None and Static(part) not in arms:
             yield part
-    yield from (part for part in copied(value, layout, region) if type(part) in PLAIN)
+    yield from (part for part in copied_objects(value, layout, region) if type(part) in PLAIN)
 
 
 def _is_held(container: object, names: Collection[str], attributes: Collection[tuple[Any, ...]]) -> bool:
@@ -142,14 +142,14 @@ def _parts(value: object, without: Collection[tuple[Any, ...]]) -> Iterator[Any]
     elif isinstance(value, FunctionType):
         yield from value.__defaults__ or ()
         for cell in value.__closure__ or ():
-            yield from _held_by(cell)
+            yield from _values_in_cell(cell)
     elif isinstance(value, MethodType):
         yield value.__self__
     elif not isinstance(value, (type, ModuleType)) and not type(value).__module__.startswith("autoconv."):
         yield from (part for name, part in attributes_of(value).items() if (id(value), name) not in without)
 
 
-def _held_by(cell: Any) -> Iterator[Any]:
+def _values_in_cell(cell: Any) -> Iterator[Any]:
     try:
         yield cell.cell_contents
     except ValueError:  # unassigned

@@ -27,9 +27,9 @@ from autoconv.operators.regions.layout import (
     as_value,
     holds_made_here,
     is_container,
+    is_made_here,
     layout_of,
-    made_here,
-    opened,
+    open_layout,
     take_apart,
     weak_type,
 )
@@ -158,7 +158,7 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
         positions = [arm_index(layout, _known_arm(part, layout) or known) for part, known in arms]
         tag = value.tag
         if positions != list(range(len(positions))):
-            tag = renumbered(tag, positions)
+            tag = renumber_arms(tag, positions)
         values = dict(zip(positions, value.values, strict=True))
         if len(values) != len(positions):
             values = {p: _one_of(value, positions, p, layout.arms[p]) for p in values}
@@ -179,7 +179,7 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
     return result
 
 
-def renumbered(tag: Any, table: Sequence[int]) -> Any:
+def renumber_arms(tag: Any, table: Sequence[int]) -> Any:
     """Map the tag of a variant to new arm numbers."""
     result = dispatch.apply("gather", constant_table(np.array(table, np.int64)), tag, axis=0)
     return dispatch.apply("python_cast", result, dtype=weak_type(0).dtype, weak=True)
@@ -196,7 +196,7 @@ def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Lay
     values = [value for value, position in zip(variant.values, positions, strict=True) if position == wanted]
     if len(values) == 1:
         return values[0]
-    for value in filter(made_here, values):
+    for value in filter(is_made_here, values):
         require_identity(value)
     if any(map(holds_made_here, values)):
         raise StagingError(
@@ -225,7 +225,7 @@ def _copy_in_layout(value: Any, layout: Layout) -> Any:
 
 def _known_arm(value: object, layout: Arms) -> Layout | None:
     """Return the arm that holds this very container or object, if there is one."""
-    itself = type(value) in PLAIN or made_here(value)
+    itself = type(value) in PLAIN or is_made_here(value)
     return Static(value) if itself and Static(value) in layout.arms else None
 
 
@@ -237,7 +237,7 @@ def arm_index(layout: Arms, wanted: Layout) -> int:
         if kind is not None and number_kind(arm) == kind:
             return index
     for index, arm in enumerate(layout.arms):
-        if is_same_arm(arm, wanted) or (is_container(wanted) and is_same_arm(arm, opened(wanted))):
+        if is_same_arm(arm, wanted) or (is_container(wanted) and is_same_arm(arm, open_layout(wanted))):
             return index
     raise StagingError(
         f"{_kinds(wanted)} is not an arm of {_kinds(layout)}", current_place(), "values of one kind on all paths"

@@ -70,7 +70,7 @@ def bound_arguments(function: FunctionType, args: tuple[Any, ...], kwargs: dict[
     return values
 
 
-def invoked(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
+def invoke(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
     """Call `target` with the values that `bound_arguments(function, …)` returned."""
     positional: list[Any] = []
     keywords: dict[str, Any] = {}

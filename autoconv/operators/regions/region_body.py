@@ -67,7 +67,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
     region = subregion(parent, name)
     region.journal = Journal(region)
     diverges = suspends = False
-    with recording(region), _named_after(parent, name.partition("_")[0]):
+    with recording(region), _prefix_names(parent, name.partition("_")[0]):
         try:
             results = body(region)
         except _ABOUT_THE_PROGRAM:
@@ -116,7 +116,7 @@ def _as_it_is_now(value: object, changed: set[int]) -> Any:
 
 
 @contextmanager
-def _named_after(parent: Region, shown: str) -> Iterator[None]:
+def _prefix_names(parent: Region, shown: str) -> Iterator[None]:
     """Prefix the names of nodes recorded inside with that of the node that will own their region: `cond/add`."""
     trace = parent.trace
     before = trace.scope
@@ -127,7 +127,7 @@ def _named_after(parent: Region, shown: str) -> Iterator[None]:
         trace.scope = before
 
 
-def applied(arm: Body, inputs: Sequence[Any]) -> Callable[[Region], tuple[Any, ...]]:
+def apply_body(arm: Body, inputs: Sequence[Any]) -> Callable[[Region], tuple[Any, ...]]:
     return lambda _: as_tuple(arm(*inputs))
 
 

@@ -105,14 +105,14 @@ def keep_identities(values: Iterable[Any]) -> None:
     region = current_region()
     assert region is not None
     ids_by_type: dict[type, set[int]] = {}
-    for part in _owned(values, set()):
+    for part in _owned_objects(values, set()):
         ids = ids_by_type.setdefault(type(part), set())
         if id(part) in ids or (ids and not region.trace.frozen.keys().isdisjoint({id(part), *ids})):
             require_identity(part)
         ids.add(id(part))
 
 
-def _owned(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
+def _owned_objects(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
     """Yield the objects in the values that traced code created and that are not in the graph, once for each path."""
     region = current_region()
     assert region is not None
@@ -128,7 +128,7 @@ def _owned(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
             parts = structure_parts(value) if is_structure(value) else ()
         if id(value) not in seen:
             seen.add(id(value))
-            yield from _owned(parts, seen)
+            yield from _owned_objects(parts, seen)
 
 
 def _is_made(value: object, region: Region) -> bool:

@@ -30,7 +30,7 @@ from autoconv.operators.regions.layout import (
     take_apart,
     weak_type,
 )
-from autoconv.operators.regions.marshalling import arm_index, emit, rebuild, renumbered
+from autoconv.operators.regions.marshalling import arm_index, emit, rebuild, renumber_arms
 from autoconv.runtime.objects.containers import KINDS, PLAIN, TracedList, items_of
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_parts, structure_parts
@@ -86,14 +86,14 @@ class SharedLists:
         """Rebuild the results of a region from its outputs, with one container in the places that hold one."""
         leaves = iter(outputs)
         rebuilt = [rebuild(layout, leaves) for layout in layouts]
-        own = {place: _at(place, rebuilt, layouts) for place in _mentioned(self.earlier)}
+        own = {place: _at(place, rebuilt, layouts) for place in _mentioned_places(self.earlier)}
         indices = {place: SymbolicTensor(next(leaves)) for place in self.earlier if place not in self.constant}
         for place, earlier in reversed(self.earlier.items()):  # places in a container before the container itself
             if place in indices:
                 value = _one_of(indices[place], [own[place], *(own[other] for other in earlier)])
             else:
                 value = own[earlier[self.constant[place] - 1]]
-            rebuilt[place.column] = _replaced(rebuilt[place.column], place.path, value)
+            rebuilt[place.column] = _replace_part(rebuilt[place.column], place.path, value)
         for column in self.frozen:
             _freeze_copies(region, rebuilt[column], layouts[column])
         return rebuilt
@@ -106,7 +106,7 @@ def shared_lists(
     result = SharedLists()
     if regions[0].contract.keeps_identity:
         return result
-    shared = _referred_to_twice(columns, regions)
+    shared = _shared_ids(columns, regions)
     if not shared:
         return result
     held: dict[Place, list[dict[int, Any]]] = {}
@@ -131,7 +131,7 @@ def shared_lists(
     return result
 
 
-def _referred_to_twice(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> set[int]:
+def _shared_ids(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> set[int]:
     """Return the ids of new containers to which the results of a region refer more than once."""
     shared: set[int] = set()
     for number, region in enumerate(regions):
@@ -202,7 +202,7 @@ def _order(place: Place) -> tuple[int, tuple[int, ...]]:
     return place.column, place.path
 
 
-def _mentioned(earlier: dict[Place, tuple[Place, ...]]) -> Iterable[Place]:
+def _mentioned_places(earlier: dict[Place, tuple[Place, ...]]) -> Iterable[Place]:
     return dict.fromkeys(place for several in earlier.items() for place in (several[0], *several[1]))
 
 
@@ -269,16 +269,16 @@ def _at(place: Place, values: Sequence[Any], layouts: Sequence[Layout], region: 
     return value
 
 
-def _replaced(value: Any, path: Sequence[int], part: Any) -> Any:
+def _replace_part(value: Any, path: Sequence[int], part: Any) -> Any:
     """Put another value at a path of a rebuilt value: containers are changed, tuples and variants made again."""
     if not path:
         return part
     number, *rest = path
     if type(value) is Variant:
-        arms = [_replaced(arm, rest, part) if n == number else arm for n, arm in enumerate(value.values)]
+        arms = [_replace_part(arm, rest, part) if n == number else arm for n, arm in enumerate(value.values)]
         return Variant(value.tag, value.layouts, arms)
     keys, parts = take_apart(value)
-    new = _replaced(parts[number], rest, part)
+    new = _replace_part(parts[number], rest, part)
     if isinstance(value, tuple):
         return tuple(new if n == number else item for n, item in enumerate(value))
     if isinstance(value, dict):
@@ -332,7 +332,7 @@ def _one_of(index: Any, candidates: Sequence[Any]) -> Variant:
                 values.append(arm)
                 layouts.append(layout)
         numbers = [next(n for n, value in enumerate(values) if value is arm) for arm in arms]
-        number = renumbered(candidate.tag, numbers) if type(candidate) is Variant else numbers[0]
+        number = renumber_arms(candidate.tag, numbers) if type(candidate) is Variant else numbers[0]
         tag = number if tag is None else dispatch.apply("select", index == position, number, tag)
     return Variant(tag, layouts, values)
 

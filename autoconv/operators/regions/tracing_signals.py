@@ -28,13 +28,13 @@ class Suspended(BaseException):
         super().__init__()
         self.trace = region.trace
         self.before = region.trace.refusal
-        region.trace.refusal = swallowed()
+        region.trace.refusal = swallowed_signal_error()
 
     def caught(self) -> None:
         self.trace.refusal = self.before
 
 
-def swallowed() -> StagingError:
+def swallowed_signal_error() -> StagingError:
     """Error for a program that itself discards the exception that suspends the tracing of a recursive function."""
     return StagingError(
         "a function calls itself inside of a finally or except that is left early, and the depth depends on a tensor",

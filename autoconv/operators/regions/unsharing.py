@@ -15,10 +15,10 @@ from autoconv.operators.regions.layout import (
     Static,
     Variant,
     instance_layout,
+    is_made_here,
     is_object_layout,
     layout_of,
-    made_here,
-    opened,
+    open_layout,
     take_apart,
 )
 from autoconv.operators.regions.region_body import Recorded
@@ -27,7 +27,7 @@ from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import form_of, is_structure, structure_parts
 
 
-def copied(value: object, layout: Layout, region: Region | None = None) -> Iterator[Any]:
+def copied_objects(value: object, layout: Layout, region: Region | None = None) -> Iterator[Any]:
     """Yield the containers, and the objects that traced code created, that the layout rebuilds as new ones.
 
     The value is one of `region`, or of the region being recorded.
@@ -38,28 +38,28 @@ def copied(value: object, layout: Layout, region: Region | None = None) -> Itera
         arms = layout.arms if isinstance(layout, Arms) else ()
         for part_layout, part in zip(value.layouts, value.values, strict=True):
             if Static(part) not in arms:
-                yield from copied(part, opened(part_layout, region), region)
+                yield from copied_objects(part, open_layout(part_layout, region), region)
         return
-    if isinstance(layout, Arms) and (type(value) in PLAIN or made_here(value)) and Static(value) in layout.arms:
+    if isinstance(layout, Arms) and (type(value) in PLAIN or is_made_here(value)) and Static(value) in layout.arms:
         return
-    if (type(value) in PLAIN and heap_of(value) is None and items_of(value) is None) or made_here(value):
+    if (type(value) in PLAIN and heap_of(value) is None and items_of(value) is None) or is_made_here(value):
         yield value
     if isinstance(layout, Parts) and is_structure(value) and len(structure_parts(value)) == len(layout.parts):
         for part, inner in zip(structure_parts(value), layout.parts, strict=True):
-            yield from copied(part, inner, region)
+            yield from copied_objects(part, inner, region)
 
 
 def changed_copies(arm: Recorded, value: object, layout: Layout) -> set[int]:
     """Return the ids of copied objects that the arm changes: their copies have to show the state at the arm's end."""
     owners = {id(spot.owner) for spot in arm.spots.values()}
-    return {id(part) for part in copied(value, layout, arm.region)} & owners
+    return {id(part) for part in copied_objects(value, layout, arm.region)} & owners
 
 
 def layout_as_left(arm: Recorded, value: object, apart: Collection[int]) -> Layout:
     """Return the layout of an arm's result; objects with ids in `apart` are taken apart as the arm leaves them."""
 
     def of(part: object) -> Layout:
-        if made_here(part) and id(part) in apart:
+        if is_made_here(part) and id(part) in apart:
             return instance_layout(part, arm.region)
         if is_structure(part) and (isinstance(part, tuple) or id(part) in apart):
             keys, parts = take_apart(part)
@@ -70,4 +70,4 @@ def layout_as_left(arm: Recorded, value: object, apart: Collection[int]) -> Layo
         return of(value)
 
 
-__all__ = ["changed_copies", "copied", "layout_as_left"]
+__all__ = ["changed_copies", "copied_objects", "layout_as_left"]

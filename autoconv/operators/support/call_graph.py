@@ -25,8 +25,8 @@ def may_call_itself(function: types.FunctionType, args: tuple[Any, ...]) -> bool
 
 def reaches(function: Callable[..., Any], targets: Iterable[Any]) -> bool:
     """Return whether `function` is one of `targets` or may call one of them, directly or indirectly."""
-    codes = {target.__code__ for target in map(_unwrapped, targets) if target is not None}
-    start = _unwrapped(function)
+    codes = {target.__code__ for target in map(_unwrap, targets) if target is not None}
+    start = _unwrap(function)
     return start is not None and (start.__code__ in codes or _reaches(start, set(), lambda f: f.__code__ in codes))
 
 
@@ -47,7 +47,7 @@ def _reaches(
     while pending:
         function = pending.pop()
         for value in _values(function, _names(function.__code__), classes):
-            other = _unwrapped(value)
+            other = _unwrap(value)
             if other is None:
                 continue
             if is_wanted(other):
@@ -85,7 +85,7 @@ def _attributes(owner: types.ModuleType | type, names: frozenset[str]) -> Iterat
         yield attributes[attribute]
 
 
-def _unwrapped(value: object) -> types.FunctionType | None:
+def _unwrap(value: object) -> types.FunctionType | None:
     """Return the Python function that a call of `value` runs; None if there is none."""
     for _ in range(8):
         if isinstance(value, types.FunctionType):

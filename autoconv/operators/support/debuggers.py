@@ -16,17 +16,17 @@ def debugger_in(function: Callable[..., Any]) -> str:
     """Return the name by which a function, or code nested in it, calls a debugger or sets a tracer; "" if none."""
     code = getattr(function, "__code__", None)
     names = getattr(function, "__globals__", {})
-    return _found_in(code, names) if isinstance(code, types.CodeType) else ""
+    return _debugger_in(code, names) if isinstance(code, types.CodeType) else ""
 
 
-def _found_in(code: types.CodeType, names: dict[str, Any]) -> str:
+def _debugger_in(code: types.CodeType, names: dict[str, Any]) -> str:
     for name in _NAMES:
         if name in code.co_names:
             return name
     if _BREAKPOINT in code.co_names and _reads_breakpoint(code, names):
         return _BREAKPOINT
     for constant in code.co_consts:
-        if isinstance(constant, types.CodeType) and (result := _found_in(constant, names)):
+        if isinstance(constant, types.CodeType) and (result := _debugger_in(constant, names)):
             return result
     return ""
 

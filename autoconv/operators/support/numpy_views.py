@@ -22,10 +22,10 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.splits import split_ends
 
 
-def loaded(value: Any) -> Any:
+def load_elements(value: Any) -> Any:
     """Return the current elements of arrays, at any depth of lists and tuples."""
     if type(value) in (list, tuple):
-        return type(value)(map(loaded, value))
+        return type(value)(map(load_elements, value))
     return value.load() if type(value) is SymbolicArray else value
 
 
@@ -100,7 +100,7 @@ def _functions_by_name(*names: str) -> list[Any]:
 def _diagonal_of(array: SymbolicArray, k: IntLike) -> Any:
     compute = implementation(np.diag)
     assert compute is not None
-    return compute(loaded(array), k)
+    return compute(load_elements(array), k)
 
 
 def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
@@ -108,7 +108,7 @@ def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
         _refuse_view(np.nan_to_num)  # mutates its argument
     compute = implementation(np.nan_to_num)
     assert compute is not None
-    return compute(loaded(array), **options)
+    return compute(load_elements(array), **options)
 
 
 def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]:
@@ -117,7 +117,7 @@ def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]
     def run(array: SymbolicArray, n: Any = 1, *args: Any, **kwargs: Any) -> Any:
         if as_tensor(n) is None and operator.index(n) == times:
             return array
-        return fresh(_compute_on_memory(function, loaded(array), n, *args, **kwargs))
+        return fresh(_compute_on_memory(function, load_elements(array), n, *args, **kwargs))
 
     return run
 
@@ -131,7 +131,7 @@ def _einsum(*operands: Any, **options: Any) -> Any:
             return views[0]
         if None in (*array.type.shape, *array.type.strides) and _keeps_letters(operands[0]):
             return view_of(array, lambda x: np.einsum(operands[0], x))
-    return fresh(_compute_on_memory(np.einsum, *map(loaded, operands), **options))
+    return fresh(_compute_on_memory(np.einsum, *map(load_elements, operands), **options))
 
 
 def _keeps_letters(equation: str) -> bool:
@@ -143,7 +143,7 @@ def _keeps_letters(equation: str) -> bool:
 def _meshgrid(*arrays: Any, copy: bool = True, **options: Any) -> Any:
     if not copy:
         _refuse_view(np.meshgrid)
-    return fresh(_compute_on_memory(np.meshgrid, *map(loaded, arrays), **options))
+    return fresh(_compute_on_memory(np.meshgrid, *map(load_elements, arrays), **options))
 
 
 def _ix(*arrays: Any) -> Any:
@@ -153,7 +153,7 @@ def _ix(*arrays: Any) -> Any:
         return tuple(_reshape(x, tuple(-1 if i == at else 1 for i in count)) for at, x in enumerate(arrays))
     if any(type(x) is SymbolicArray and not x.type.dtype.is_bool for x in arrays):
         _refuse_view(np.ix_)
-    return fresh(_compute_on_memory(np.ix_, *map(loaded, arrays)))
+    return fresh(_compute_on_memory(np.ix_, *map(load_elements, arrays)))
 
 
 def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **options: Any) -> SymbolicArray:

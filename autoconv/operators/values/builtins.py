@@ -314,7 +314,7 @@ def _zip(*iterables: Any, strict: bool = False) -> Any:
 
 
 @overrides(builtins.reversed)
-def _reversed(iterable: Any) -> Any:
+def _reverse(iterable: Any) -> Any:
     refuse_number(value_of(iterable), "{!r} object is not reversible")
     return StagedReversed(iterable) if _symbolic(iterable) else builtins.reversed(iterable)
 

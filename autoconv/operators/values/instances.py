@@ -14,7 +14,7 @@ from typing import Any
 
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.regions.layout import made_here
+from autoconv.operators.regions.layout import is_made_here
 from autoconv.operators.regions.shared_identity import class_name, require_identity
 from autoconv.operators.support.optional_attributes import STAND_INS, expect_missing, redirect_attributes
 from autoconv.operators.values.builtins import called
@@ -106,7 +106,7 @@ def _is_operator(name: str) -> bool:
 def move_eagerly(instance: Any) -> None:
     """Move a new object into the graph at once, where a tensor decides which object of its class is changed."""
     region = current_region()
-    if region is not None and class_name(type(instance)) in region.trace.eagerly_created and made_here(instance):
+    if region is not None and class_name(type(instance)) in region.trace.eagerly_created and is_made_here(instance):
         make_in_graph(instance)
 
 

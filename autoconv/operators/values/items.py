@@ -23,7 +23,7 @@ from autoconv.operators.values.list_arrays import index_array
 from autoconv.operators.values.symbolic_subscript import (
     check_index,
     is_only_an_arm,
-    picked_by_object,
+    pick_by_object,
     picked_item,
     picked_value,
     picks_an_arm,
@@ -68,7 +68,7 @@ def get_item(x: Any, index: Any) -> Any:
     if type(x) is not SymbolicObject and holds_symbols((index,)):
         is_python_list = isinstance(x, (list, tuple)) and heap_of(x) is None and items_of(x) is None
         if is_python_list and type(index) is SymbolicObject and any(map(is_only_an_arm, x)):
-            return picked_by_object(x, index)
+            return pick_by_object(x, index)
         return apply_object("getitem", x, index)
     if type(x) not in _OF_PYTHON:
         if isinstance(x, collections.defaultdict) and index not in x:  # the read inserts the key
@@ -259,10 +259,10 @@ def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: object) -> None
     raise_if((index >= size) | (index < -size), IndexError("list assignment index out of range"))
     wrapped = index % size
     for position, old in enumerate(list(x)):
-        x[position] = if_exp(wrapped == position, lambda: value, functools.partial(_unchanged, old))
+        x[position] = if_exp(wrapped == position, lambda: value, functools.partial(_same_value, old))
 
 
-def _unchanged(value: object) -> Any:
+def _same_value(value: object) -> Any:
     return value
 
 

@@ -76,7 +76,7 @@ def with_arrays(
     return tuple(arrays.get(i, value) for i, value in enumerate(args)), kwargs
 
 
-def joined(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> SymbolicTensor | None:
+def join_list(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> SymbolicTensor | None:
     """Return the result of a NumPy function that joins the items of a run-time list.
 
     None for other functions, or if its dtype and rank cannot be guessed.
@@ -164,4 +164,4 @@ def _array_dtype(dtype: Any) -> DType | None:
     return DTYPES.get(numpy_dtype.name) if numpy_dtype.isnative else None
 
 
-__all__ = ["index_array", "joined", "with_arrays"]
+__all__ = ["index_array", "join_list", "with_arrays"]

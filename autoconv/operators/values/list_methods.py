@@ -261,13 +261,13 @@ def _part(owner: TracedList, start: Any, stop: Any) -> TracedList:
         result._items = Items(items.element, [_list_op("list_slice", list_, *bounds) for list_ in items.values])
     else:
         size = length(items)
-        first, last = (_clipped(bound, size) for bound in (start, stop))
+        first, last = (_clip(bound, size) for bound in (start, stop))
         count = dispatch.apply("select", last > first, last - first, 0)
         result._items = Items(items.element, [count.value_in_graph])
     return result
 
 
-def _clipped(bound: Any, size: Any) -> Any:
+def _clip(bound: Any, size: Any) -> Any:
     from_start = dispatch.apply("select", size * 0 + bound < 0, size + bound, size * 0 + bound)
     not_negative = dispatch.apply("select", from_start < 0, 0, from_start)
     return dispatch.apply("select", not_negative > size, size, not_negative)

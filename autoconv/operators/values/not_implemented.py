@@ -21,7 +21,7 @@ _SYMBOLS = {one.name: one.symbol for one in BINARY} | {"pow": "** or pow()", "di
 _COMPARISONS = {one.name: (one.symbol, one.mirrored) for one in COMPARISONS}
 
 
-def settled(answer: object, following: Callable[[], Any]) -> Any:
+def settle(answer: object, following: Callable[[], Any]) -> Any:
     """Return the result of a method; where it is NotImplemented, that of `following`."""
     if answer is NotImplemented:
         return following()
@@ -50,7 +50,7 @@ def deciding(name: str, method: FunctionType, run: Callable[..., Any], of_object
         result = run(instance, other)
         if result is NotImplemented:
             return result  # independent of tensors: Python itself tries the next method
-        return settled(result, lambda: _after_not_implemented(name.strip("_"), instance, other, of_objects))
+        return settle(result, lambda: _after_not_implemented(name.strip("_"), instance, other, of_objects))
 
     method_of_two.__autoconv_unsettled__ = run  # type: ignore[attr-defined]
     return method_of_two
@@ -64,12 +64,12 @@ def unsettled(method: Callable[..., Any]) -> Any:
 def _after_not_implemented(name: str, instance: Any, other: object, of_objects: Callable[..., Any]) -> Any:
     """Continue `instance <operator> other` as Python does after the method of that name returned NotImplemented."""
     if name[0] == "r" and name[1:] in _SYMBOLS:  # the reflected method is the last attempt
-        raise _unsupported(_SYMBOLS[name[1:]], other, instance)
+        raise _unsupported_operands(_SYMBOLS[name[1:]], other, instance)
     if type(other) is SymbolicObject:
         return of_objects(name, instance, other)
     if name in _COMPARISONS:
         symbol, mirrored = _COMPARISONS[name]
-        return settled(
+        return settle(
             _call_method(other, f"__{mirrored}__", instance), lambda: _by_identity(name, symbol, instance, other)
         )
     in_place = name[0] == "i" and name[1:] in _SYMBOLS
@@ -80,11 +80,11 @@ def _after_not_implemented(name: str, instance: Any, other: object, of_objects: 
         answer = NotImplemented if type(other) is type(instance) else _call_method(other, f"__r{plain}__", instance)
 
         def refuse() -> Any:
-            raise _unsupported(symbol, instance, other)
+            raise _unsupported_operands(symbol, instance, other)
 
-        return settled(answer, refuse)
+        return settle(answer, refuse)
 
-    return settled(_call_method(instance, f"__{plain}__", other), second) if in_place else second()
+    return settle(_call_method(instance, f"__{plain}__", other), second) if in_place else second()
 
 
 def _call_method(value: object, name: str, other: object) -> Any:
@@ -101,17 +101,17 @@ def _by_identity(name: str, symbol: str, instance: Any, other: object) -> Any:
     if name in ("eq", "ne"):
         return (instance is other) == (name == "eq")
     kinds = f"{kind_of(instance).__name__!r} and {kind_of(other).__name__!r}"
-    raise _raised_by_the_graph(TypeError(f"{symbol!r} not supported between instances of {kinds}"))
+    raise _graph_error(TypeError(f"{symbol!r} not supported between instances of {kinds}"))
 
 
-def _unsupported(symbol: str, first: object, second: object) -> TypeError:
+def _unsupported_operands(symbol: str, first: object, second: object) -> TypeError:
     kinds = f"{kind_of(first).__name__!r} and {kind_of(second).__name__!r}"
-    return _raised_by_the_graph(TypeError(f"unsupported operand type(s) for {symbol}: {kinds}"))
+    return _graph_error(TypeError(f"unsupported operand type(s) for {symbol}: {kinds}"))
 
 
-def _raised_by_the_graph(error: TypeError) -> TypeError:
+def _graph_error(error: TypeError) -> TypeError:
     error._autoconv_run_time = True  # type: ignore[attr-defined]
     return error
 
 
-__all__ = ["deciding", "settled", "unsettled"]
+__all__ = ["deciding", "settle", "unsettled"]

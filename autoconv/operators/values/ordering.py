@@ -107,7 +107,7 @@ OVERRIDES[builtins.min] = _extreme_override("min", "minimum", "reduce_min")
 
 
 @overrides(builtins.sorted)
-def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
+def _sort(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     """`sorted` by an op for one tensor; symbolic keys of known number are compared pairwise."""
     tensor = iterated_tensor(iterable)
     if tensor is not None and key is None and is_array(tensor):
@@ -130,14 +130,14 @@ def _sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
             "lists, dicts or sets are sorted by keys known only at run time, and the results would be copies",
             current_place(), "tuples, or the positions sorted by those keys",
         )  # fmt: skip
-    return _sorted_by_comparing(items, keys, reverse)
+    return _sort_by_comparing(items, keys, reverse)
 
 
 # Largest number of symbolic keys that are sorted by pairwise comparison.
 _MOST_COMPARED = 32
 
 
-def _sorted_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> list[Any]:
+def _sort_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> list[Any]:
     """Bubble sort: neighbours in the wrong order are swapped, so the sort is stable."""
     pairs = [*zip(keys, items, strict=True)]
     for end in range(len(pairs) - 1, 0, -1):

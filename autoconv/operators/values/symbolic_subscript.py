@@ -14,7 +14,7 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.control.conditionals import truth
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.variants import raise_if
-from autoconv.operators.regions.layout import made_here
+from autoconv.operators.regions.layout import is_made_here
 from autoconv.operators.values.comparisons import eq
 from autoconv.runtime.objects.containers import heap_of
 from autoconv.runtime.objects.object_conversions import unbox
@@ -27,7 +27,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 def is_only_an_arm(item: object) -> bool:
     """Return whether the value must be known while tracing: a callable, or an object that the trace created."""
-    return callable(item) or made_here(item)
+    return callable(item) or is_made_here(item)
 
 
 def picks_an_arm(owner: dict[Any, Any]) -> bool:
@@ -48,7 +48,7 @@ def check_index(owner: object, size: int, index: SymbolicTensor) -> None:
     raise_if((index >= size) | (index < -size), IndexError(f"{plain_kind(owner).__name__} index out of range"))
 
 
-def picked_by_object(owner: Sequence[Any], index: Any) -> Any:
+def pick_by_object(owner: Sequence[Any], index: Any) -> Any:
     """`picked_item` for an index object, resolved to a position by Python's own subscript."""
     positions = plain_kind(owner)(range(len(owner)))
     result = apply_object("getitem", constant_object(positions), index)

@@ -23,10 +23,10 @@ from autoconv.ops.analysis.value_range import (
     SIZES,
     Range,
     cast_range,
-    compared,
-    implied,
+    comparison_range,
+    implied_ranges,
+    intersection,
     is_inside,
-    narrowed,
     result_range,
 )
 
@@ -127,7 +127,7 @@ class RangeAnalysis:
         assumed = self._assumed.get(value)
         if assumed is not None:
             found = assumed
-        both = limits if found is None else narrowed(found, limits)
+        both = limits if found is None else intersection(found, limits)
         self._known[value] = limits if both is None else both
 
     @contextmanager
@@ -177,15 +177,15 @@ class RangeAnalysis:
         if limits is None:
             return None
         if reads_only_shapes(node) and value.type.weak:  # type: ignore[union-attr]
-            return narrowed(SIZES, limits)
+            return intersection(SIZES, limits)
         given = [self.of(operand) for operand in node.inputs]
         if node.op.name == "select" and given[0] is not None:
-            is_true, is_false = narrowed(given[0], _TRUE), narrowed(given[0], _FALSE)
+            is_true, is_false = intersection(given[0], _TRUE), intersection(given[0], _FALSE)
             return _union([given[1] if is_true else None, given[2] if is_false else None])
         known = [each for each in given if each is not None]
         if len(known) < len(given):
             return None
-        found = compared(node.op.name, known) or result_range(node.op.name, known)
+        found = comparison_range(node.op.name, known) or result_range(node.op.name, known)
         if found is None and node.op.name in _CASTS:
             found = cast_range(known[0], limits)
         return found if found is not None and is_inside(found) and cast_range(found, limits) else None
@@ -203,7 +203,7 @@ class RangeAnalysis:
             if is_bool and len(node.regions) == 2:
                 is_taken = index is not None and index[0] <= chosen <= index[1]
                 refined = (
-                    _refined(node.inputs[1:], given, self._facts(node.inputs[0], chosen == 1)) if is_taken else None
+                    _refine(node.inputs[1:], given, self._facts(node.inputs[0], chosen == 1)) if is_taken else None
                 )
             if refined is None:  # it is never taken
                 with self._unreported():
@@ -236,24 +236,24 @@ class RangeAnalysis:
         count = state_size(node)
         body = node.regions[1]
         start, captures = operands[:count], operands[count:]
-        state = list(start) if before is None else _joined(start, before[1])
+        state = list(start) if before is None else _join(start, before[1])
         limits: Ranges = [_limits(value) for value in body.parameters[:count]]
         for turn in range(_ROUNDS + 2):
             after = self._iteration(node, state, captures)
             if self._assumes_slow_growth:
                 after = [_without_slow_growth(a, b) for a, b in zip(state, after, strict=True)]
-            wider = _joined(state, after)
+            wider = _join(state, after)
             if wider == state:  # the bounds hold; another iteration may narrow those that were widened
-                state = _joined(start, after)
+                state = _join(start, after)
                 if state != wider:
                     self._iteration(node, state, captures)
                 return state
             if turn < _EXACT:
                 state = wider
             elif turn < _ROUNDS - 1:
-                state = [_widened(a, b, _BOUNDS) for a, b in zip(state, wider, strict=True)]
+                state = [_widen(a, b, _BOUNDS) for a, b in zip(state, wider, strict=True)]
             elif turn == _ROUNDS - 1 and self._assumes_slow_growth:
-                state = [_widened(a, b, _SLOWLY) for a, b in zip(state, wider, strict=True)]
+                state = [_widen(a, b, _SLOWLY) for a, b in zip(state, wider, strict=True)]
             else:
                 state = [a if a == b else c for a, b, c in zip(state, wider, limits, strict=True)]
         self._iteration(node, limits, captures)
@@ -270,7 +270,7 @@ class RangeAnalysis:
         if outputs[0] != _FALSE:
             refined: Ranges | None = given
             for condition in (*needed, decides):
-                refined = None if refined is None else _refined(test.parameters, refined, self._facts(condition, True))
+                refined = None if refined is None else _refine(test.parameters, refined, self._facts(condition, True))
             if refined is not None:
                 return self._visit(body, refined, node)
         with self._unreported():
@@ -283,7 +283,9 @@ class RangeAnalysis:
         decides = test.outputs[0]
         if self._assumed or all(inner.op.name == "constant" or decides in inner.results for inner in test.nodes):
             return []
-        compares = [inner.results[0] for inner in test.walk() if compared(inner.op.name, [_FALSE] * len(inner.inputs))]
+        compares = [
+            inner.results[0] for inner in test.walk() if comparison_range(inner.op.name, [_FALSE] * len(inner.inputs))
+        ]
         needed = []
         for value in compares[:_MOST_ASSUMED]:
             if value is not decides:
@@ -299,7 +301,7 @@ class RangeAnalysis:
         node = condition.node
         given = [] if node is None else [self.of(value) for value in node.inputs]
         if node is not None and None not in given:
-            found = implied(node.op.name, [each for each in given if each is not None], holds)
+            found = implied_ranges(node.op.name, [each for each in given if each is not None], holds)
             facts.update(zip(node.inputs, found or (), strict=bool(found)))
         for value, range_ in list(facts.items()):
             while value in self._outer:
@@ -326,11 +328,11 @@ def _union(ranges: Sequence[Range | None]) -> Range | None:
     return (min(low for low, _ in known), max(high for _, high in known)) if known else None
 
 
-def _joined(first: Ranges, second: Ranges) -> Ranges:
+def _join(first: Ranges, second: Ranges) -> Ranges:
     return [None if a is None or b is None else _union([a, b]) for a, b in zip(first, second, strict=True)]
 
 
-def _widened(before: Range | None, after: Range | None, bounds: Sequence[int]) -> Range | None:
+def _widen(before: Range | None, after: Range | None, bounds: Sequence[int]) -> Range | None:
     """Move the bounds that have grown on to the next of the ordered `bounds`."""
     if before is None or after is None:
         return None
@@ -356,13 +358,13 @@ def _without_slow_growth(before: Range | None, after: Range | None) -> Range | N
     return low, high
 
 
-def _refined(values: Sequence[Value], given: Ranges, facts: dict[Value, Range]) -> Ranges | None:
+def _refine(values: Sequence[Value], given: Ranges, facts: dict[Value, Range]) -> Ranges | None:
     """Return the ranges with the facts; None where they contradict each other."""
     result: Ranges = []
     for value, range_ in zip(values, given, strict=True):
         fact = facts.get(value)
         if fact is not None and range_ is not None:
-            range_ = narrowed(range_, fact)
+            range_ = intersection(range_, fact)
             if range_ is None:
                 return None
         result.append(range_)

@@ -20,13 +20,13 @@ def is_inside(range_: Range) -> bool:
     return WHOLE[0] <= range_[0] and range_[1] <= WHOLE[1]
 
 
-def narrowed(first: Range, second: Range) -> Range | None:
+def intersection(first: Range, second: Range) -> Range | None:
     """Return the integers in both intervals; None if there are none."""
     low, high = max(first[0], second[0]), min(first[1], second[1])
     return (low, high) if low <= high else None
 
 
-def compared(name: str, ranges: Sequence[Range]) -> Range | None:
+def comparison_range(name: str, ranges: Sequence[Range]) -> Range | None:
     """Return the range of a comparison's result, a bool; None for other ops."""
     rule = _COMPARISONS.get(name.removeprefix("python_"))
     if rule is None or len(ranges) != 2:
@@ -35,7 +35,7 @@ def compared(name: str, ranges: Sequence[Range]) -> Range | None:
     return (1, 1) if is_true(*ranges) else (0, 0) if is_false(*ranges) else (0, 1)
 
 
-def implied(name: str, ranges: Sequence[Range], holds: bool) -> tuple[Range, Range] | None:
+def implied_ranges(name: str, ranges: Sequence[Range], holds: bool) -> tuple[Range, Range] | None:
     """Return the ranges of the operands of a comparison that holds, or that does not; None for other ops."""
     name = name.removeprefix("python_")
     if name not in _COMPARISONS or len(ranges) != 2:
@@ -44,11 +44,11 @@ def implied(name: str, ranges: Sequence[Range], holds: bool) -> tuple[Range, Ran
         name = _OPPOSITES[name]
     x, y = ranges
     if name in ("greater", "greater_equal"):
-        y, x = _ordered(y, x, int(name == "greater"))
+        y, x = _ordered_ranges(y, x, int(name == "greater"))
     elif name in ("less", "less_equal"):
-        x, y = _ordered(x, y, int(name == "less"))
+        x, y = _ordered_ranges(x, y, int(name == "less"))
     elif name == "equal":
-        x = y = narrowed(x, y) or x
+        x = y = intersection(x, y) or x
     elif name == "not_equal":
         x, y = _without(x, y), _without(y, x)
     return x, y
@@ -58,10 +58,10 @@ def cast_range(range_: Range, limits: Range) -> Range | None:
     """Return the interval of an integer in a dtype with these limits; None where it may not fit."""
     if limits == (0, 1):  # its truth
         return (1, 1) if range_[0] > 0 or range_[1] < 0 else (0, 0) if range_ == (0, 0) else (0, 1)
-    return range_ if narrowed(range_, limits) == range_ else None
+    return range_ if intersection(range_, limits) == range_ else None
 
 
-def _ordered(x: Range, y: Range, apart: int) -> tuple[Range, Range]:
+def _ordered_ranges(x: Range, y: Range, apart: int) -> tuple[Range, Range]:
     """Return the ranges of `x` and `y` where `x + apart <= y`."""
     return (x[0], min(x[1], y[1] - apart)), (max(y[0], x[0] + apart), y[1])
 
@@ -163,12 +163,22 @@ _COMPARISONS: dict[str, tuple[Callable[[Range, Range], bool], Callable[[Range, R
     "less_equal": (lambda x, y: x[1] <= y[0], lambda x, y: x[0] > y[1]),
     "greater": (lambda x, y: x[0] > y[1], lambda x, y: x[1] <= y[0]),
     "greater_equal": (lambda x, y: x[0] >= y[1], lambda x, y: x[1] < y[0]),
-    "equal": (lambda x, y: x == y and x[0] == x[1], lambda x, y: narrowed(x, y) is None),
-    "not_equal": (lambda x, y: narrowed(x, y) is None, lambda x, y: x == y and x[0] == x[1]),
+    "equal": (lambda x, y: x == y and x[0] == x[1], lambda x, y: intersection(x, y) is None),
+    "not_equal": (lambda x, y: intersection(x, y) is None, lambda x, y: x == y and x[0] == x[1]),
 }
 _OPPOSITES = {
     "less": "greater_equal", "greater_equal": "less", "greater": "less_equal", "less_equal": "greater",
     "equal": "not_equal", "not_equal": "equal",
 }  # fmt: skip
 
-__all__ = ["SIZES", "WHOLE", "Range", "cast_range", "compared", "implied", "is_inside", "narrowed", "result_range"]
+__all__ = [
+    "SIZES",
+    "WHOLE",
+    "Range",
+    "cast_range",
+    "comparison_range",
+    "implied_ranges",
+    "intersection",
+    "is_inside",
+    "result_range",
+]

@@ -98,7 +98,7 @@ def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: 
     """
     if template is None:
         raise copy_exception(exception)
-    raise _chained(exception(*(_argument(entry, data) for entry in template)), chain)
+    raise _chain(exception(*(_argument(entry, data) for entry in template)), chain)
 
 
 def _argument(entry: Any, data: Sequence[Any]) -> Any:
@@ -119,17 +119,17 @@ def copy_exception(exception: BaseException) -> BaseException:
     except Exception:  # a class that cannot be made from its arguments
         return exception.with_traceback(None)
     new.args = exception.args
-    for name in _held_apart(kind):  # such as SyntaxError.msg, StopIteration.value
+    for name in _slot_names(kind):  # such as SyntaxError.msg, StopIteration.value
         with suppress(AttributeError, TypeError):
             attribute = getattr(exception, name)
-            if getattr(new, name, _held_apart) is not attribute:  # the new instance may lack the attribute
+            if getattr(new, name, _slot_names) is not attribute:  # the new instance may lack the attribute
                 setattr(new, name, attribute)
     vars(new).update(vars(exception))
-    return _chained(new, exception)
+    return _chain(new, exception)
 
 
 @lru_cache(maxsize=256)
-def _held_apart(kind: type) -> tuple[str, ...]:
+def _slot_names(kind: type) -> tuple[str, ...]:
     """Return the names of attributes that instances of an exception class hold in slots, not in their `__dict__`."""
     return tuple(
         name
@@ -140,7 +140,7 @@ def _held_apart(kind: type) -> tuple[str, ...]:
     )
 
 
-def _chained(new: BaseException, like: BaseException | None) -> BaseException:
+def _chain(new: BaseException, like: BaseException | None) -> BaseException:
     if like is not None:
         new.__cause__, new.__context__ = like.__cause__, like.__context__
         new.__suppress_context__ = like.__suppress_context__

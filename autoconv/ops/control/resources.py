@@ -67,14 +67,14 @@ def _assign(resource: Any, value: Any) -> Any:
 
 
 def _assign_add(resource: Any, value: Any) -> Any:
-    return _changed(resource, value, np.add)
+    return _change(resource, value, np.add)
 
 
 def _assign_subtract(resource: Any, value: Any) -> Any:
-    return _changed(resource, value, np.subtract)
+    return _change(resource, value, np.subtract)
 
 
-def _changed(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
+def _change(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
     old = resource.value
     if np.shape(value) != old.shape:
         raise InvalidArgumentError(
@@ -87,7 +87,7 @@ def _changed(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
 
 
 
-def _assigned(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+def _assignment_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Return no cotangent for the assigned value: the result is a fresh read of the variable, a gradient source."""
     return cotangents[0], None
 
@@ -99,17 +99,18 @@ read_variable = define(
     samples=(sample(Cell([1.5, 2.0])),),
 )  # fmt: skip
 assign_variable = define(
-    name="assign_variable", graphdef="AssignVariableOp", result=_assign_type, kernel=_assign, gradient=_assigned,
+    name="assign_variable", graphdef="AssignVariableOp", result=_assign_type, kernel=_assign,
+    gradient=_assignment_gradient,
     effects=Effects.WRITE, samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
 assign_add_variable = define(
     name="assign_add_variable", graphdef="AssignAddVariableOp", result=_assign_type,
-    kernel=quiet(_assign_add), gradient=_assigned, effects=Effects.READ | Effects.WRITE,
+    kernel=quiet(_assign_add), gradient=_assignment_gradient, effects=Effects.READ | Effects.WRITE,
     samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
 assign_sub_variable = define(
     name="assign_sub_variable", graphdef="AssignSubVariableOp", result=_assign_type,
-    kernel=quiet(_assign_subtract), gradient=_assigned, effects=Effects.READ | Effects.WRITE,
+    kernel=quiet(_assign_subtract), gradient=_assignment_gradient, effects=Effects.READ | Effects.WRITE,
     samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
 

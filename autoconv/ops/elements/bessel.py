@@ -34,7 +34,7 @@ def _hankel(order: int) -> Iterator[float]:
         term *= ((2 * k - 1) ** 2 - 4 * order**2) / (8.0 * k)
 
 
-def _truncated(coefficients: Iterator[float], x: float, precision: float) -> tuple[float, ...]:
+def _truncate(coefficients: Iterator[float], x: float, precision: float) -> tuple[float, ...]:
     """Return the coefficients of a power series that affect its sum at x, the highest power first."""
     coefficients_used: list[float] = []
     total = 0.0
@@ -47,12 +47,12 @@ def _truncated(coefficients: Iterator[float], x: float, precision: float) -> tup
     return tuple(reversed(coefficients_used))
 
 
-def _scaled(order: int) -> Rule:
+def _scaled_rule(order: int) -> Rule:
     """Return the rule of e^-|x|·I(x)."""
     near, far = {}, {}
     for dtype, start in _HANKEL_START.items():
-        near[dtype] = _truncated(_series(order), start**2 / 4, _PRECISION[dtype])
-        far[dtype] = _truncated(_hankel(order), 1.0 / start, _PRECISION[dtype])
+        near[dtype] = _truncate(_series(order), start**2 / 4, _PRECISION[dtype])
+        far[dtype] = _truncate(_hankel(order), 1.0 / start, _PRECISION[dtype])
 
     def rule(b: Elements, x: Any) -> Any:
         if x.dtype not in _HANKEL_START:
@@ -68,7 +68,7 @@ def _scaled(order: int) -> Rule:
     return rule
 
 
-def _unscaled(scaled_rule: Rule) -> Rule:
+def _unscaled_rule(scaled_rule: Rule) -> Rule:
     def rule(b: Elements, x: Any) -> Any:
         if x.dtype not in _HANKEL_START:
             return None
@@ -77,5 +77,5 @@ def _unscaled(scaled_rule: Rule) -> Rule:
     return rule
 
 
-i0e, i1e = element("bessel_i0e")(_scaled(0)), element("bessel_i1e")(_scaled(1))
-i0, i1 = element("bessel_i0")(_unscaled(i0e)), element("bessel_i1")(_unscaled(i1e))
+i0e, i1e = element("bessel_i0e")(_scaled_rule(0)), element("bessel_i1e")(_scaled_rule(1))
+i0, i1 = element("bessel_i0")(_unscaled_rule(i0e)), element("bessel_i1")(_unscaled_rule(i1e))

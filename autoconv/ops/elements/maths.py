@@ -83,7 +83,7 @@ def horner(b: Elements, x: Any, coefficients: Sequence[float]) -> Any:
     return total
 
 
-def _rounded(b: Elements, x: Any, factor: float) -> tuple[Any, Any]:
+def _round(b: Elements, x: Any, factor: float) -> tuple[Any, Any]:
     """Return the integer nearest to a multiple of x, as a float and as an integer.
 
     Adding 1.5·2^p leaves it in the sum's low bits.
@@ -123,9 +123,9 @@ def _clamp(b: Elements, x: Any, low: float, high: float) -> Any:
     return b.select(below < low, low, below)
 
 
-def _reduced(b: Elements, x: Any) -> tuple[Any, Any, Any]:
+def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any, Any]:
     """Return n, r and e^r - 1 with x = n·ln 2 + r."""
-    n, integer = _rounded(b, x, 1.4426950408889634)
+    n, integer = _round(b, x, 1.4426950408889634)
     upper, lower = _LN2[x.dtype]
     rest = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
     return integer, rest, b.fma(horner(b, rest, _EXPM1[x.dtype]), rest * rest, rest)
@@ -136,13 +136,13 @@ def _exp(b: Elements, x: Any) -> Any:
     low, high = _EXP_RANGE[x.dtype]
     vanishes = x < low
     moderate = b.select(vanishes, 0.0, b.select(x > high, high, x))
-    integer, _, minus_one = _reduced(b, moderate)
+    integer, _, minus_one = _reduce_argument(b, moderate)
     return b.select(vanishes, 0.0, b.scaled(minus_one + 1.0, integer))
 
 
 def _exp_of_moderate(b: Elements, x: Any) -> Any:
     """Return e^x for x within ±80."""
-    integer, _, minus_one = _reduced(b, x)
+    integer, _, minus_one = _reduce_argument(b, x)
     scale = _power_of_two(b, integer)
     return b.fma(scale, minus_one, scale)
 
@@ -150,7 +150,7 @@ def _exp_of_moderate(b: Elements, x: Any) -> Any:
 def _expm1(b: Elements, x: Any) -> Any:
     """Return 2·(s·(e^r - 1) + (s - 1/2)) with s = 2^(n-1); it rounds to -1 for very negative x."""
     low = -20.0 if x.dtype is float32 else -45.0
-    integer, _, minus_one = _reduced(b, _clamped(b, b.select(x < low, low, x)))
+    integer, _, minus_one = _reduce_argument(b, _clamped(b, b.select(x < low, low, x)))
     scale = _power_of_two(b, integer - 1)
     value = b.fma(scale, minus_one, scale - 0.5) * 2.0
     return b.select(x.same(0.0), x, value)
@@ -233,7 +233,7 @@ _COS = {
 def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
     """Return the quadrant n, and the sine and cosine of x - n·π/2."""
     b.rare(~(b.intrinsic("fabs", x) < _PI_LIMIT[x.dtype]))
-    n, integer = _rounded(b, x, 0.6366197723675814)
+    n, integer = _round(b, x, 0.6366197723675814)
     rest = x
     for part in _PI_HALVES[x.dtype]:
         if part:

@@ -80,14 +80,14 @@ def _axis_rule(name: str) -> Callable[..., TensorType]:
     return rule
 
 
-def _shifted(x: Any, axis: int) -> Any:
+def _subtract_maximum(x: Any, axis: int) -> Any:
     """Return x minus its maximum, so that exp does not overflow; infinite maxima give nan, as the definition does."""
     lowest = x.dtype.type(-np.inf)
     return np.subtract(x, np.max(x, axis=axis, keepdims=True, initial=lowest))
 
 
 def _softmax(x: Any, *, axis: int) -> Any:
-    powers = np.exp(_shifted(x, axis))
+    powers = np.exp(_subtract_maximum(x, axis))
     return np.divide(powers, np.sum(powers, axis=axis, keepdims=True, dtype=x.dtype))
 
 
@@ -98,7 +98,7 @@ def _softmax_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
 
 
 def _log_softmax(x: Any, *, axis: int) -> Any:
-    shifted = _shifted(x, axis)
+    shifted = _subtract_maximum(x, axis)
     return np.subtract(shifted, np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True, dtype=x.dtype)))
 
 

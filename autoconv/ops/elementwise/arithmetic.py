@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int8
 from autoconv.graph.types import TensorType
-from autoconv.ops.gradients import conjugated, flat, unbroadcast
+from autoconv.ops.gradients import conjugate, flat, unbroadcast
 from autoconv.ops.record import Builder, Op, define, sample
 from autoconv.ops.rules import broadcast, same
 
@@ -95,15 +95,15 @@ def _subtract_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 def _multiply_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y) = cotangents, inputs
     return (
-        unbroadcast(b, b.multiply(ct, conjugated(b, y)), x),
-        unbroadcast(b, b.multiply(ct, conjugated(b, x)), y),
+        unbroadcast(b, b.multiply(ct, conjugate(b, y)), x),
+        unbroadcast(b, b.multiply(ct, conjugate(b, x)), y),
     )
 
 
 def _divide_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y), (z,) = cotangents, inputs, results
-    by_y = b.divide(ct, conjugated(b, y))
-    return unbroadcast(b, by_y, x), unbroadcast(b, b.negative(b.multiply(by_y, conjugated(b, z))), y)
+    by_y = b.divide(ct, conjugate(b, y))
+    return unbroadcast(b, by_y, x), unbroadcast(b, b.negative(b.multiply(by_y, conjugate(b, z))), y)
 
 
 def _modulo_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -60,14 +60,14 @@ def _real(name: str, x: TensorType) -> None:
 
 
 def _maximum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    return _routed(b, b.greater_equal(*inputs), inputs, cotangents[0])
+    return _route(b, b.greater_equal(*inputs), inputs, cotangents[0])
 
 
 def _minimum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    return _routed(b, b.less_equal(*inputs), inputs, cotangents[0])
+    return _route(b, b.less_equal(*inputs), inputs, cotangents[0])
 
 
-def _routed(b: Builder, to_first: Any, inputs: Any, cotangent: Any) -> Any:
+def _route(b: Builder, to_first: Any, inputs: Any, cotangent: Any) -> Any:
     """Route the whole cotangent to the selected operand, to the first where both are equal."""
     zeros = b.zeros_like(cotangent)
     x, y = inputs

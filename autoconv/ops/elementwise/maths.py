@@ -11,7 +11,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import conjugated, dtype_of, unbroadcast
+from autoconv.ops.gradients import conjugate, dtype_of, unbroadcast
 from autoconv.ops.record import Builder, Gradient, Op, Sample, define, no_gradient, sample
 from autoconv.ops.rules import broadcast
 
@@ -54,7 +54,7 @@ def unary(
 
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         slope = derivative(b, inputs[0], results[0])
-        return (b.multiply(cotangents[0], conjugated(b, slope)),)
+        return (b.multiply(cotangents[0], conjugate(b, slope)),)
 
     return define(
         name=name, graphdef=graphdef, result=rule or floating_rule(name), kernel=quiet(kernel),
@@ -129,8 +129,8 @@ def _power_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     logarithm = b.log(b.select(defined, x, b.ones_like(x)))
     logarithm = b.select(defined, logarithm, b.zeros_like(x))
     return (
-        unbroadcast(b, b.multiply(ct, conjugated(b, to_x)), x),
-        unbroadcast(b, b.multiply(ct, conjugated(b, b.multiply(z, logarithm))), y),
+        unbroadcast(b, b.multiply(ct, conjugate(b, to_x)), x),
+        unbroadcast(b, b.multiply(ct, conjugate(b, b.multiply(z, logarithm))), y),
     )
 
 
@@ -138,7 +138,7 @@ def _squared_difference_gradient(
     b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any
 ) -> Any:
     (ct,), (x, y) = cotangents, inputs
-    to_x = b.multiply(ct, conjugated(b, b.multiply(b.subtract(x, y), 2.0)))
+    to_x = b.multiply(ct, conjugate(b, b.multiply(b.subtract(x, y), 2.0)))
     return unbroadcast(b, to_x, x), unbroadcast(b, b.negative(to_x), y)
 
 
@@ -200,7 +200,7 @@ def _xdivy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 def _sqrt_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """ct / (2·√x), and 0 where nothing depends on the root: at 0 the derivative is infinite."""
     (ct,), (y,) = cotangents, results
-    slope = b.divide(b.multiply(ct, 0.5), conjugated(b, y))
+    slope = b.divide(b.multiply(ct, 0.5), conjugate(b, y))
     return (b.select(b.equal(ct, 0.0), b.zeros_like(slope), slope),)
 
 

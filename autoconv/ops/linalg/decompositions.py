@@ -11,7 +11,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, TensorType, shape_text, shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import conjugated, dtype_of, unbroadcast
+from autoconv.ops.gradients import conjugate, dtype_of, unbroadcast
 from autoconv.ops.linalg.factor_gradients import adjoint_of, cholesky_gradient, eigh_gradient, qr_gradient, svd_gradient
 from autoconv.ops.linalg.products import checked_dtypes
 from autoconv.ops.numpy.shapes import not_square
@@ -71,7 +71,7 @@ def _results(results: Any) -> tuple[Any, ...]:
     return results if isinstance(results, tuple) else (results,)
 
 
-def _scaled(b: Builder, x: Any, by: Any) -> Any:
+def _scale(b: Builder, x: Any, by: Any) -> Any:
     """Multiply a batch of matrices by a batch of scalars."""
     return b.multiply(b.expand_dims(b.expand_dims(by, axis=-1), axis=-1), x)
 
@@ -86,7 +86,7 @@ def _determinant_type(x: TensorType) -> TensorType:
 
 def _determinant_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x,), (found,) = cotangents, inputs, results
-    return (_scaled(b, adjoint_of(b, b.inverse(x, adjoint=False)), b.multiply(ct, conjugated(b, found))),)
+    return (_scale(b, adjoint_of(b, b.inverse(x, adjoint=False)), b.multiply(ct, conjugate(b, found))),)
 
 
 def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
@@ -104,7 +104,7 @@ def _slogdet_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     if dtype_of(x).is_complex:
         angle = b.imag(b.multiply(of_sign, b.conjugate(sign))) if turns else b.zeros_like(of_log)
         by = b.complex(b.zeros_like(angle) if of_log is None else of_log, angle)
-    return (_scaled(b, adjoint_of(b, b.inverse(x, adjoint=False)), by),)
+    return (_scale(b, adjoint_of(b, b.inverse(x, adjoint=False)), by),)
 
 
 def _inverse_type(x: TensorType, *, adjoint: bool = False) -> TensorType:

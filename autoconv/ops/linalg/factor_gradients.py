@@ -14,31 +14,31 @@ import numpy as np
 
 from autoconv.errors import UnimplementedError
 from autoconv.graph.types import shapes_compatible
-from autoconv.ops.gradients import conjugated, dtype_of, shape_of
+from autoconv.ops.gradients import conjugate, dtype_of, shape_of
 from autoconv.ops.record import Builder
 
 
 def adjoint_of(b: Builder, x: Any) -> Any:
-    return b.matrix_transpose(conjugated(b, x))
+    return b.matrix_transpose(conjugate(b, x))
 
 
-def _projected(b: Builder, x: Any, y: Any) -> Any:
+def _project(b: Builder, x: Any, y: Any) -> Any:
     """Return x^H·y."""
-    return b.matmul(conjugated(b, x), y, transpose_a=True)
+    return b.matmul(conjugate(b, x), y, transpose_a=True)
 
 
 def _times_adjoint(b: Builder, x: Any, y: Any) -> Any:
-    return b.matmul(x, conjugated(b, y), transpose_b=True)
+    return b.matmul(x, conjugate(b, y), transpose_b=True)
 
 
-def _lifted(b: Builder, real: Any, like: Any) -> Any:
+def _lift(b: Builder, real: Any, like: Any) -> Any:
     """Convert real numbers to the dtype of `like`."""
     return b.complex(real, b.zeros_like(real)) if dtype_of(like).is_complex else real
 
 
 def cholesky_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (factor,) = cotangents, results
-    middle = _half_lower(b, _projected(b, factor, ct))
+    middle = _half_lower(b, _project(b, factor, ct))
     left = b.triangular_solve(factor, middle, lower=True, adjoint=True)
     solved = adjoint_of(b, b.triangular_solve(factor, adjoint_of(b, left), lower=True, adjoint=True))
     half = b.constant(value=np.array(0.5, dtype_of(solved).numpy))
@@ -62,19 +62,19 @@ def svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribu
         )
     reduced = len(results) == 3 and not attributes.get("full_matrices")
     s, u, v = results if reduced else b.svd(x, full_matrices=False, compute_uv=True)
-    core = _lifted(b, b.diag(b.zeros_like(s) if of_s is None else of_s, offset=0), x)
+    core = _lift(b, b.diag(b.zeros_like(s) if of_s is None else of_s, offset=0), x)
     if not vectors:
         return (_times_adjoint(b, b.matmul(u, core), v),)
-    gaps = _lifted(b, _gaps(b, b.multiply(s, s)), x)
-    row, column = (_lifted(b, b.expand_dims(s, axis=axis), x) for axis in (-2, -1))
+    gaps = _lift(b, _gaps(b, b.multiply(s, s)), x)
+    row, column = (_lift(b, b.expand_dims(s, axis=axis), x) for axis in (-2, -1))
     outside = []
     if of_u is not None:
-        product = _projected(b, u, of_u)
+        product = _project(b, u, of_u)
         core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), row))
         rest = b.subtract(of_u, b.matmul(u, product))
         outside.append(_times_adjoint(b, b.divide(rest, row), v))
     if of_v is not None:
-        product = _projected(b, v, of_v)
+        product = _project(b, v, of_v)
         core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), column))
         if dtype_of(x).is_complex:  # a left and a right vector share their phase
             turns = b.divide(b.negative(b.imag(b.diag_part(product, offset=0))), s)
@@ -104,22 +104,22 @@ def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribut
         raise UnimplementedError("the gradient of qr is defined for matrices with no more columns than rows")
     of_q = b.zeros_like(q) if of_q is None else of_q
     of_r = b.zeros_like(r) if of_r is None else of_r
-    middle = b.subtract(_times_adjoint(b, r, of_r), _projected(b, of_q, q))
+    middle = b.subtract(_times_adjoint(b, r, of_r), _project(b, of_q, q))
     lower = b.matrix_band_part(middle, num_lower=-1, num_upper=0)
     diagonal = b.matrix_band_part(middle, num_lower=0, num_upper=0)
     strict = b.subtract(lower, diagonal)
     if dtype_of(q).is_complex:  # the diagonal of R is real
-        lower = b.add(strict, _lifted(b, b.real(diagonal), q))
+        lower = b.add(strict, _lift(b, b.real(diagonal), q))
     numerator = b.add(of_q, b.matmul(q, b.add(lower, adjoint_of(b, strict))))
     return (adjoint_of(b, b.triangular_solve(r, adjoint_of(b, numerator), lower=False, adjoint=False)),)
 
 
 def eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (values, vectors), (of_values, of_vectors) = results, cotangents
-    core = _lifted(b, b.diag(b.zeros_like(values) if of_values is None else of_values, offset=0), vectors)
+    core = _lift(b, b.diag(b.zeros_like(values) if of_values is None else of_values, offset=0), vectors)
     if of_vectors is not None:
-        product = b.divide(_projected(b, vectors, of_vectors), _lifted(b, _gaps(b, values), vectors))
-        core = b.add(core, b.set_diag(product, _lifted(b, b.zeros_like(values), vectors), offset=0))
+        product = b.divide(_project(b, vectors, of_vectors), _lift(b, _gaps(b, values), vectors))
+        core = b.add(core, b.set_diag(product, _lift(b, b.zeros_like(values), vectors), offset=0))
     found = _times_adjoint(b, b.matmul(vectors, core), vectors)
     # Only the lower triangle of the input is read, so it gets the cotangents of both triangles.
     return (_half_lower(b, b.add(found, adjoint_of(b, found))),)

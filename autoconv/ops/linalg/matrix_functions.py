@@ -14,7 +14,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import conjugated, unbroadcast
+from autoconv.ops.gradients import conjugate, unbroadcast
 from autoconv.ops.index_spec import Rest, Slice
 from autoconv.ops.linalg.decompositions import check_matrices, matrix_kernel
 from autoconv.ops.linalg.factor_gradients import adjoint_of
@@ -180,11 +180,11 @@ _BUT_LAST = (Rest(), Slice(None, -1, None), Slice(None, None, None))
 def _tridiagonal_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     lower, diagonal, upper, _ = inputs
     (x,), (ct,) = results, cotangents
-    diagonals = (conjugated(b, part) for part in (upper, diagonal, lower))
+    diagonals = (conjugate(b, part) for part in (upper, diagonal, lower))
     of_rhs = b.tridiagonal_solve(*diagonals, ct, pivoting=attributes.get("pivoting", True))
 
     def summed(left: Any, right: Any, like: Any) -> Any:
-        product = b.negative(b.reduce_sum(b.multiply(left, conjugated(b, right)), axis=(-1,), keepdims=False))
+        product = b.negative(b.reduce_sum(b.multiply(left, conjugate(b, right)), axis=(-1,), keepdims=False))
         return unbroadcast(b, product, like)
 
     first, last = (b.get_item(of_rhs, spec=spec) for spec in (_BUT_FIRST, _BUT_LAST))

@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import conjugated, shape_of, unbroadcast
+from autoconv.ops.gradients import conjugate, shape_of, unbroadcast
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes, normalised_axes
 
@@ -78,7 +78,7 @@ def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
 def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y) = cotangents, inputs
     flip_x, flip_y = attributes.get("transpose_a", False), attributes.get("transpose_b", False)
-    x_, y_ = conjugated(b, x), conjugated(b, y)
+    x_, y_ = conjugate(b, x), conjugate(b, y)
     if not flip_x and not flip_y and _is_batch_times_matrix(x, y):
         inner, columns = shape_of(y) or ()
         flat = b.reshape(x_, shape=(-1, inner)), b.reshape(ct, shape=(-1, columns))
@@ -261,7 +261,7 @@ def _einsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 
 def _einsum_cotangent(b: Builder, i: int, inputs: Any, operands: list[str], result: str, ct: Any) -> Any:
     """Return the cotangent of one operand: the einsum of the result's cotangent with all other operands."""
-    factors = [(ct, result), *((conjugated(b, inputs[j]), operands[j]) for j in range(len(inputs)) if j != i)]
+    factors = [(ct, result), *((conjugate(b, inputs[j]), operands[j]) for j in range(len(inputs)) if j != i)]
     wanted = renamed = operands[i]
     batch = "..." if "..." in wanted else ""
     spare = iter(c for c in _LETTERS if c not in "".join(operands))

@@ -159,7 +159,7 @@ def _reduce(x: bytearray, *, function: str, element: TensorType) -> np.ndarray:
     return to_python_array(getattr(builtins, function)(items))
 
 
-def _reduced(_: Type, *, function: str, element: TensorType) -> TensorType:
+def _reduction_type(_: Type, *, function: str, element: TensorType) -> TensorType:
     if function in ("any", "all"):
         return _bool_type()
     return _count() if function == "sum" and not element.dtype.is_floating else element
@@ -206,7 +206,7 @@ _define("typed_list_pop", _item, _pop, _MAKES | Effects.RAISE)
 _define("typed_list_extend", _no_results, _extend, _MAKES)
 _define("typed_list_clear", _no_results, _clear, _MAKES)
 _define("typed_list_change", _no_results, _change, _MAKES | Effects.RAISE)
-_define("typed_list_reduce", _reduced, _reduce, _READS | Effects.RAISE)
+_define("typed_list_reduce", _reduction_type, _reduce, _READS | Effects.RAISE)
 _define("typed_list_find", _search_type, _find, _READS | Effects.RAISE)
 _define(
     "typed_list_cursor", lambda *_, **__: CURSOR,

@@ -180,13 +180,13 @@ def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> t
     return (*grid, *np.moveaxis(indices, -1, 0))
 
 
-def _selected(x: Any, index: tuple[Any, ...], lead: tuple[int, ...]) -> Any:
+def _select(x: Any, index: tuple[Any, ...], lead: tuple[int, ...]) -> Any:
     """Return x[index]; an empty coordinate vector selects the whole of x, once per vector."""
     return x[index] if index else np.broadcast_to(x, lead + np.shape(x))
 
 
 def _gather_nd(params: Any, indices: Any, *, batch_dims: int = 0) -> Any:
-    return _selected(params, _coordinates(indices, np.shape(params), batch_dims), np.shape(indices)[:-1])
+    return _select(params, _coordinates(indices, np.shape(params), batch_dims), np.shape(indices)[:-1])
 
 
 def _scatter_type(
@@ -212,7 +212,7 @@ def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorTy
         )
 
 
-def _added_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims: int = 0) -> Any:
+def _add_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims: int = 0) -> Any:
     """Combine the updates with the elements of `result` by the ufunc, in place."""
     index = _coordinates(indices, result.shape, batch_dims)
     expected = np.shape(indices)[:-1] + result.shape[batch_dims + np.shape(indices)[-1] :]
@@ -234,7 +234,7 @@ def _scatter_nd(indices: Any, updates: Any, vector: Any = None, *, shape: Any) -
     sizes = tuple(int(size) for size in (shape if vector is None else vector))
     updates = np.asarray(updates)
     empty = np.full(sizes, b"", object) if updates.dtype == object else np.zeros(sizes, updates.dtype)
-    return _added_at(empty, indices, updates, np.logical_or if updates.dtype == bool else np.add)
+    return _add_at(empty, indices, updates, np.logical_or if updates.dtype == bool else np.add)
 
 
 def _scatter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -247,7 +247,7 @@ def _gather_nd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 
 def _ungather_nd(x: Any, indices: Any, like: Any, *, batch_dims: int = 0) -> Any:
-    return _added_at(np.zeros(np.shape(like), np.asarray(x).dtype), indices, x, np.add, batch_dims)
+    return _add_at(np.zeros(np.shape(like), np.asarray(x).dtype), indices, x, np.add, batch_dims)
 
 
 def _ungather_nd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -294,7 +294,7 @@ def _tensor_scatter_type(tensor: TensorType, indices: TensorType, updates: Tenso
 
 def _tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | None, gradient: Any) -> Any:
     def kernel(tensor: Any, indices: Any, updates: Any) -> Any:
-        return _added_at(np.array(tensor), indices, np.asarray(updates), ufunc)
+        return _add_at(np.array(tensor), indices, np.asarray(updates), ufunc)
 
     return define(
         name=name, graphdef=graphdef, result=_tensor_scatter_type, kernel=kernel, gradient=gradient,

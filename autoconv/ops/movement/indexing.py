@@ -23,7 +23,7 @@ from autoconv.ops.index_spec import (
     Rest,
     Slice,
     Spec,
-    aligned,
+    align,
     covered_dimensions,
     is_basic,
 )
@@ -51,7 +51,7 @@ def indexed_shape(
     `sliced(size, bounds)` may replace the rule for the length of a slice, for callers with more precise sizes.
     Raises IndexOutOfRangeError for indices that are statically out of range, TypeError for operands of a wrong dtype.
     """
-    entries = aligned(spec, len(shape or ()), operands, lambda mask: mask.rank or 0)
+    entries = align(spec, len(shape or ()), operands, lambda mask: mask.rank or 0)
     for entry, operands_of_entry, *_ in entries:
         _check_operands(entry, operands_of_entry)
         if isinstance(entry, Mask) and operands_of_entry[0].rank is None:
@@ -63,7 +63,7 @@ def indexed_shape(
         raise IndexOutOfRangeError(
             f"too many indices: the tensor has {len(shape)} dimensions, but {covered} were indexed"
         )
-    return _laid_out(_walk(shape, entries, sliced or _sliced))
+    return _result_shape(_walk(shape, entries, sliced or _sliced_size))
 
 
 # A part of the result: ("kept", dimensions), or ("advanced", shape of one index array).
@@ -96,7 +96,7 @@ def _walk(shape: tuple[Dimension, ...], entries: list[Aligned], sliced: Any) -> 
     return parts
 
 
-def _laid_out(parts: list[_Part]) -> Shape:
+def _result_shape(parts: list[_Part]) -> Shape:
     """Place the dimensions of the index arrays: where the arrays are if those are adjacent, else first."""
     at = [i for i, (kind, _) in enumerate(parts) if kind == "advanced"]
     if not at:
@@ -111,7 +111,7 @@ def _laid_out(parts: list[_Part]) -> Shape:
     return (*(d for ds in before for d in ds), *common, *(d for ds in after for d in ds))
 
 
-def _sliced(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
+def _sliced_size(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
     start, stop, step = bounds
     if step == 0:
         raise InvalidArgumentError("slice step cannot be zero")
@@ -140,7 +140,7 @@ def _check_operands(entry: Entry, types: tuple[TensorType, ...]) -> None:
 # ---- kernels
 
 
-def _indexed(x: Any, index: tuple[Any, ...]) -> Any:
+def _index(x: Any, index: tuple[Any, ...]) -> Any:
     try:
         return x[index]
     except IndexError as error:
@@ -149,7 +149,7 @@ def _indexed(x: Any, index: tuple[Any, ...]) -> Any:
 
 def _get_item(x: Any, *operands: Any, spec: Spec) -> Any:
     x = np.asarray(x)
-    selection = _indexed(x, numpy_index(x.shape, operands, spec))
+    selection = _index(x, numpy_index(x.shape, operands, spec))
     return selection if isinstance(selection, (np.ndarray, np.generic)) else np.array(selection, x.dtype)
 
 
@@ -174,7 +174,7 @@ def _add_at_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
 
 def _broadcast_to_item(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any:
     """Broadcast `value` to the shape of x[index]; raises InvalidArgumentError when it does not fit."""
-    place = np.shape(_indexed(x, index))
+    place = np.shape(_index(x, index))
     shape = np.shape(value)
     while len(shape) > len(place) and shape[0] == 1:
         shape = shape[1:]
@@ -199,7 +199,7 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
 def _may_fail(shape: tuple[Dimension, ...], operands: Sequence[Any], spec: Spec) -> bool:
     if any(isinstance(entry, Gather) or (isinstance(entry, Slice) and entry.step == INPUT) for entry in spec):
         return True
-    for entry, operands_of_entry, axis, _ in aligned(spec, len(shape), operands, lambda mask: mask.rank or 0):
+    for entry, operands_of_entry, axis, _ in align(spec, len(shape), operands, lambda mask: mask.rank or 0):
         if isinstance(entry, At) and (entry.index == INPUT or not isinstance(shape[axis], int)):
             return True
         if isinstance(entry, Mask):

@@ -35,9 +35,9 @@ def _concat_type(*inputs: TensorType, axis: int) -> TensorType:
         raise ValueError("concat takes tensors of one or more dimensions, found scalars; use stack")
     at = normalised_axis(axis, rank)
     _check_others_agree(shapes, at)
-    result = [_merged([shape[i] for shape in shapes]) for i in range(rank)]
+    result = [_merge_sizes([shape[i] for shape in shapes]) for i in range(rank)]
     sizes = [None if x.shape is None else x.shape[at] for x in inputs]
-    result[at] = _summed(sizes)
+    result[at] = _sum_sizes(sizes)
     return TensorType(dtype, tuple(result), all(x.weak for x in inputs))
 
 
@@ -50,7 +50,7 @@ def _check_others_agree(shapes: list[tuple[Dimension, ...]], at: int) -> None:
                 )
 
 
-def _merged(sizes: list[Dimension]) -> Dimension:
+def _merge_sizes(sizes: list[Dimension]) -> Dimension:
     """Return the common size of one dimension, as far as it is known."""
     numbers = [d for d in sizes if isinstance(d, int)]
     if numbers:
@@ -58,7 +58,7 @@ def _merged(sizes: list[Dimension]) -> Dimension:
     return sizes[0] if all(d == sizes[0] for d in sizes) else None
 
 
-def _summed(sizes: list[Dimension]) -> Dimension:
+def _sum_sizes(sizes: list[Dimension]) -> Dimension:
     if len(sizes) == 1:
         return sizes[0]
     return sum(d for d in sizes if isinstance(d, int)) if all(isinstance(d, int) for d in sizes) else None
@@ -150,7 +150,7 @@ def _stack_type(*inputs: TensorType, axis: int = 0) -> TensorType:
             raise ValueError(
                 f"stack: shapes must be equal, but are [{shape_text(shapes[0])}] and [{shape_text(shape)}]"
             )
-    common = [_merged([s[i] for s in shapes]) for i in range(len(shapes[0]))]
+    common = [_merge_sizes([s[i] for s in shapes]) for i in range(len(shapes[0]))]
     common.insert(normalised_axis(axis, len(common) + 1), len(inputs))
     return TensorType(dtype, tuple(common), weak)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError, OpError
 from autoconv.graph.types import Dimension
-from autoconv.ops.index_spec import Aligned, At, Entry, Gather, Mask, Rest, Slice, Spec, aligned, covered_dimensions
+from autoconv.ops.index_spec import Aligned, At, Entry, Gather, Mask, Rest, Slice, Spec, align, covered_dimensions
 
 
 def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -> tuple[Any, ...]:
@@ -17,7 +17,7 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
 
     Raises IndexOutOfRangeError with the index that is out of range, and the size.
     """
-    entries = aligned(spec, len(shape), operands)
+    entries = align(spec, len(shape), operands)
     index = as_numpy(spec, operands)
     try:
         _check(shape, entries, index)

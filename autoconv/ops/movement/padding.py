@@ -27,7 +27,7 @@ def _pad_type(
     if x.shape is None:
         return x.with_shape((None,) * len(paddings))
     _check_count(paddings, len(x.shape))
-    return x.with_shape(tuple(_padded(d, pair, mode) for d, pair in zip(x.shape, paddings, strict=True)))
+    return x.with_shape(tuple(_padded_size(d, pair, mode) for d, pair in zip(x.shape, paddings, strict=True)))
 
 
 def _unpad_type(
@@ -35,7 +35,7 @@ def _unpad_type(
 ) -> TensorType:
     if x.shape is None or paddings is None:
         return x.with_shape(None if x.shape is None else (None,) * len(x.shape))
-    return x.with_shape(tuple(_unpadded(d, pair) for d, pair in zip(x.shape, paddings, strict=True)))
+    return x.with_shape(tuple(_unpadded_size(d, pair) for d, pair in zip(x.shape, paddings, strict=True)))
 
 
 def _check_mode(mode: str) -> None:
@@ -48,7 +48,7 @@ def _check_count(paddings: Any, rank: int) -> None:
         raise ValueError(f"pad: there are {len(paddings)} pairs of paddings for {rank} dimensions")
 
 
-def _padded(size: Dimension, pair: tuple[int | None, int | None], mode: str) -> Dimension:
+def _padded_size(size: Dimension, pair: tuple[int | None, int | None], mode: str) -> Dimension:
     before, after = pair
     if not isinstance(before, int) or not isinstance(after, int):
         return None  # given by an operand, or symbolic
@@ -66,7 +66,7 @@ def _padded(size: Dimension, pair: tuple[int | None, int | None], mode: str) -> 
     return before + size + after
 
 
-def _unpadded(size: Dimension, pair: tuple[int | None, int | None]) -> Dimension:
+def _unpadded_size(size: Dimension, pair: tuple[int | None, int | None]) -> Dimension:
     before, after = pair
     if pair == (0, 0):
         return size

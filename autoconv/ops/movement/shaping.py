@@ -102,10 +102,10 @@ def _reshape_type(
         raise ValueError(f"reshape: only one dimension of {list(shape)} can be -1")
     if any(d is not None and d < -1 for d in shape):
         raise ValueError(f"reshape: the shape {list(shape)} has a negative dimension")
-    return x.with_shape(_filled_in(x.shape, shape))
+    return x.with_shape(_fill_in(x.shape, shape))
 
 
-def _filled_in(old: Shape, new: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+def _fill_in(old: Shape, new: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
     """Return the new shape with -1 resolved as far as known; raises ValueError for incompatible sizes."""
     count = element_count(tuple(d for d in new if d != -1)) or 0
     total = element_count(old)

@@ -16,7 +16,7 @@ from autoconv.graph.dimensions import plus
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type, dense_strides
-from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec, aligned
+from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec, align
 from autoconv.ops.movement.indexing import indexed_shape
 from autoconv.ops.movement.numpy_index import as_numpy
 from autoconv.ops.record import define, no_gradient, sample
@@ -50,7 +50,7 @@ def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
 def entries_of(rank: int, spec: Spec) -> list[tuple[Entry, int]]:
     """Return the entries of a basic index with their dimensions, with whole slices for omitted ones."""
     result: list[tuple[Entry, int]] = []
-    for entry, _, axis, count in aligned(spec, rank):
+    for entry, _, axis, count in align(spec, rank):
         if isinstance(entry, Rest):
             result += [(Slice(), axis + i) for i in range(count)]
         else:
@@ -244,7 +244,7 @@ define(
     allocates=True,
 )  # fmt: skip
 def _of_type(x: TensorType, *, read_only: bool = False) -> ArrayType:
-    shape = _ranked(x.shape)
+    shape = _checked_shape(x.shape)
     return ArrayType(x.dtype, shape, dense_strides(shape, x.dtype), read_only=read_only)
 
 
@@ -261,7 +261,7 @@ define(
 )  # fmt: skip
 
 
-def _ranked(shape: Any) -> tuple[Dimension, ...]:
+def _checked_shape(shape: Any) -> tuple[Dimension, ...]:
     if shape is None:
         raise TypeError("the number of dimensions of an array has to be known")
     return tuple(shape)

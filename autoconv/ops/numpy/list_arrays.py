@@ -42,8 +42,8 @@ def _array(
 ) -> np.ndarray:  # fmt: skip
     """Make the array by `function` of NumPy; if `given` is true, the dtype is that of the program, else a guess."""
     if function != "array":
-        return _expected(join_items(x, function, axis), dtype, shape)
-    return _expected(np.array(x, dtype.numpy) if given else np.array(x), dtype, shape)
+        return _check_array(join_items(x, function, axis), dtype, shape)
+    return _check_array(np.array(x, dtype.numpy) if given else np.array(x), dtype, shape)
 
 
 def join_items(x: Any, function: str, axis: int | None) -> np.ndarray:
@@ -52,7 +52,7 @@ def join_items(x: Any, function: str, axis: int | None) -> np.ndarray:
     return result
 
 
-def _expected(array: np.ndarray, dtype: DType, shape: Sequence[int | None]) -> np.ndarray:
+def _check_array(array: np.ndarray, dtype: DType, shape: Sequence[int | None]) -> np.ndarray:
     alike = len(shape) == array.ndim and all(a in (None, b) for a, b in zip(shape, array.shape, strict=True))
     if array.dtype == dtype.numpy and alike:
         return array
@@ -69,7 +69,7 @@ def _array_of_numbers(
     rows = _join_numbers(x, element)
     if rows is None or not rows.size:
         return _array(_items(x, element), dtype=dtype, shape=shape, given=given)
-    return _expected(rows.astype(dtype.numpy) if given else rows.copy(), dtype, shape)
+    return _check_array(rows.astype(dtype.numpy) if given else rows.copy(), dtype, shape)
 
 
 def _join_numbers(x: Any, element: TensorType) -> np.ndarray | None:

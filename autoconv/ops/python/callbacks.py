@@ -33,12 +33,12 @@ def _call(
             f"{_name(function)} returned {len(values)} values, but expects to see {len(dtypes)} values."
         )
     return tuple(
-        _checked(i, value, dtype, shape, function)
+        _check_result(i, value, dtype, shape, function)
         for i, (value, dtype, shape) in enumerate(zip(values, dtypes, shapes, strict=True))
     )
 
 
-def _checked(
+def _check_result(
     position: int, value: Any, dtype: DType, shape: Shape, function: Callable[..., Any]
 ) -> np.ndarray:
     if isinstance(value, (str, bytes)) and not dtype.is_string:

@@ -40,7 +40,7 @@ def _element(iterator: Type) -> Sequence[Type]:
     return element.items if isinstance(element, TupleType) else (element,)
 
 
-def _tested(iterator: Type) -> TensorType:
+def _test_type(iterator: Type) -> TensorType:
     _element(iterator)
     return TensorType(bool_, (), True)
 
@@ -63,7 +63,7 @@ iterator_make = define(
     kernel=lambda iterable: iterable.make_iterator(), gradient=_NO_GRADIENT, effects=_RUNS,
 )  # fmt: skip
 iterator_advance = define(
-    name="iterator_advance", graphdef="IteratorAdvance", result=_tested,
+    name="iterator_advance", graphdef="IteratorAdvance", result=_test_type,
     kernel=lambda iterator: np.array(iterator.advance()), gradient=_NO_GRADIENT, effects=_RUNS,
 )  # fmt: skip
 iterator_current = define(

@@ -208,7 +208,7 @@ def _normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     return numbers.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
 
 
-def _truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
+def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     """Return normal numbers without those beyond two standard deviations.
 
     A group of numbers, as many as one block makes, is drawn from a range of blocks of its own.
@@ -314,7 +314,7 @@ _floats("uniform", "stateless_random_uniform", ("RandomUniform", "StatelessRando
 _floats("normal", "stateless_random_normal", ("RandomStandardNormal", "StatelessRandomNormalV2"), _normal)
 _floats(
     "truncated_normal", "stateless_truncated_normal",
-    ("TruncatedNormal", "StatelessTruncatedNormalV2"), _truncated,
+    ("TruncatedNormal", "StatelessTruncatedNormalV2"), _draw_truncated,
 )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def _position(index: int, key: tuple[int, ...], most: int, rounds: int) -> int:
     width = (bits + bits % 2) // 2
     schedule = _schedule(key, width, rounds)
     while True:
-        index = _encrypted(index, schedule, width)
+        index = _encrypt(index, schedule, width)
         if index <= most:
             return index
 
@@ -62,20 +62,20 @@ def _schedule(key: tuple[int, ...], width: int, rounds: int) -> list[int]:
     return result
 
 
-def _encrypted(block: int, schedule: list[int], width: int) -> int:
+def _encrypt(block: int, schedule: list[int], width: int) -> int:
     mask = (1 << width) - 1
     left, right = block >> width & mask, block & mask
     for first, second in zip(schedule[::2], schedule[1::2], strict=True):
-        left ^= _mixed(right, width) ^ first
-        right ^= _mixed(left, width) ^ second
+        left ^= _mix(right, width) ^ first
+        right ^= _mix(left, width) ^ second
     return left << width | right
 
 
-def _mixed(word: int, width: int) -> int:
-    return (_left(word, 1, width) & _left(word, 8, width)) ^ _left(word, 2, width)
+def _mix(word: int, width: int) -> int:
+    return (_rotate_left(word, 1, width) & _rotate_left(word, 8, width)) ^ _rotate_left(word, 2, width)
 
 
-def _left(word: int, by: int, width: int) -> int:
+def _rotate_left(word: int, by: int, width: int) -> int:
     return (word << by | word >> (width - by)) & ((1 << width) - 1)
 
 

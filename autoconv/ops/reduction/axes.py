@@ -11,7 +11,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import conjugated, dtype_of, with_kept_axes
+from autoconv.ops.gradients import conjugate, dtype_of, with_kept_axes
 from autoconv.ops.record import Builder, Gradient, NoGradient, Op, define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes, reduced_shape
 from autoconv.ops.traits import ALL, ANY, MAX, MEAN, MIN, PROD, SUM, Reduction
@@ -194,7 +194,7 @@ def _prod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 def _product_of_others(b: Builder, x: Any, cotangent: Any, axis: int) -> Any:
     before = b.cumprod(x, axis=axis, exclusive=True, reverse=False)
     after = b.cumprod(x, axis=axis, exclusive=True, reverse=True)
-    return b.multiply(cotangent, conjugated(b, b.multiply(before, after)))
+    return b.multiply(cotangent, conjugate(b, b.multiply(before, after)))
 
 
 def _extremum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import conjugated
+from autoconv.ops.gradients import conjugate
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast, normalised_axis
 
@@ -44,7 +44,7 @@ def _scan(operation: np.ufunc, start: int) -> Callable[..., Any]:
         source = np.flip(x, axis) if reverse else x
         result = operation.accumulate(source, axis=axis, dtype=x.dtype)
         if exclusive:
-            result = _moved(result, axis, False, start)
+            result = _move(result, axis, False, start)
         return np.flip(result, axis) if reverse else result
 
     return run
@@ -58,7 +58,7 @@ def _extremes(operation: np.ufunc) -> Callable[..., Any]:
     return run
 
 
-def _moved(x: Any, axis: int, reverse: bool, filling: int) -> Any:
+def _move(x: Any, axis: int, reverse: bool, filling: int) -> Any:
     result = np.full_like(x, filling)
     source, target = [slice(None)] * x.ndim, [slice(None)] * x.ndim
     source[axis], target[axis] = (slice(1, None), slice(None, -1))[:: 1 if reverse else -1]
@@ -68,7 +68,7 @@ def _moved(x: Any, axis: int, reverse: bool, filling: int) -> Any:
 
 def _shift(x: Any, *, axis: int, reverse: bool = False) -> Any:
     _check(x, axis)
-    return _moved(x, axis, reverse, 0)
+    return _move(x, axis, reverse, 0)
 
 
 def _recurrence(coefficient: Any, addend: Any, *, axis: int, reverse: bool = False) -> Any:
@@ -97,8 +97,8 @@ def _cumprod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     if attributes.get("exclusive", False):
         ct = b.shift(ct, axis=axis, reverse=back)
     before = b.cumprod(x, axis=axis, exclusive=True, reverse=not back)
-    after = conjugated(b, b.shift(x, axis=axis, reverse=back))
-    return (b.multiply(conjugated(b, before), b.linear_recurrence(after, ct, axis=axis, reverse=back)),)
+    after = conjugate(b, b.shift(x, axis=axis, reverse=back))
+    return (b.multiply(conjugate(b, before), b.linear_recurrence(after, ct, axis=axis, reverse=back)),)
 
 
 def _shift_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -109,9 +109,9 @@ def _shift_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 def _recurrence_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (coefficient, _), (s,) = cotangents, inputs, results
     axis, reverse = attributes["axis"], attributes.get("reverse", False)
-    following = conjugated(b, b.shift(coefficient, axis=axis, reverse=not reverse))
+    following = conjugate(b, b.shift(coefficient, axis=axis, reverse=not reverse))
     to_addend = b.linear_recurrence(following, ct, axis=axis, reverse=not reverse)
-    previous = conjugated(b, b.shift(s, axis=axis, reverse=reverse))
+    previous = conjugate(b, b.shift(s, axis=axis, reverse=reverse))
     return b.multiply(to_addend, previous), to_addend
 
 

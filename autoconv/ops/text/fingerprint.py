@@ -27,7 +27,7 @@ def _word(data: bytes, at: int) -> int:
     return result
 
 
-def _rotated(x: int, by: int) -> int:
+def _rotate(x: int, by: int) -> int:
     return (x >> by | x << (64 - by)) & _MASK
 
 
@@ -46,8 +46,8 @@ def _up_to_16(data: bytes) -> int:
     multiplier = _K2 + length * 2 & _MASK
     if length >= 8:
         a, b = _word(data, 0) + _K2 & _MASK, _word(data, length - 8)
-        c = _rotated(b, 37) * multiplier + a & _MASK
-        d = (_rotated(a, 25) + b) * multiplier & _MASK
+        c = _rotate(b, 37) * multiplier + a & _MASK
+        d = (_rotate(a, 25) + b) * multiplier & _MASK
         return _of_pair(c, d, multiplier)
     if length >= 4:
         first, last = struct.unpack_from("<I", data)[0], struct.unpack_from("<I", data, length - 4)[0]
@@ -64,8 +64,8 @@ def _up_to_32(data: bytes) -> int:
     multiplier = _K2 + length * 2 & _MASK
     a, b = _word(data, 0) * _K1 & _MASK, _word(data, 8)
     c, d = _word(data, length - 8) * multiplier & _MASK, _word(data, length - 16) * _K2 & _MASK
-    u = _rotated(a + b & _MASK, 43) + _rotated(c, 30) + d & _MASK
-    v = a + _rotated(b + _K2 & _MASK, 18) + c & _MASK
+    u = _rotate(a + b & _MASK, 43) + _rotate(c, 30) + d & _MASK
+    v = a + _rotate(b + _K2 & _MASK, 18) + c & _MASK
     return _of_pair(u, v, multiplier)
 
 
@@ -74,13 +74,13 @@ def _up_to_64(data: bytes) -> int:
     multiplier = _K2 + length * 2 & _MASK
     a, b = _word(data, 0) * _K2 & _MASK, _word(data, 8)
     c, d = _word(data, length - 8) * multiplier & _MASK, _word(data, length - 16) * _K2 & _MASK
-    y = _rotated(a + b & _MASK, 43) + _rotated(c, 30) + d & _MASK
-    z = _of_pair(y, a + _rotated(b + _K2 & _MASK, 18) + c & _MASK, multiplier)
+    y = _rotate(a + b & _MASK, 43) + _rotate(c, 30) + d & _MASK
+    z = _of_pair(y, a + _rotate(b + _K2 & _MASK, 18) + c & _MASK, multiplier)
     e, f = _word(data, 16) * multiplier & _MASK, _word(data, 24)
     g = (y + _word(data, length - 32)) * multiplier & _MASK
     h = (z + _word(data, length - 24)) * multiplier & _MASK
-    u = _rotated(e + f & _MASK, 43) + _rotated(g, 30) + h & _MASK
-    return _of_pair(u, e + _rotated(f + a & _MASK, 18) + g & _MASK, multiplier)
+    u = _rotate(e + f & _MASK, 43) + _rotate(g, 30) + h & _MASK
+    return _of_pair(u, e + _rotate(f + a & _MASK, 18) + g & _MASK, multiplier)
 
 
 def _longer(data: bytes) -> int:
@@ -92,11 +92,11 @@ def _longer(data: bytes) -> int:
     x = x * _K2 + _word(data, 0) & _MASK
     end = (length - 1) // 64 * 64
     for at in range(0, end, 64):
-        x = _rotated(x + y + v[0] + _word(data, at + 8) & _MASK, 37) * _K1 & _MASK
-        y = _rotated(y + v[1] + _word(data, at + 48) & _MASK, 42) * _K1 & _MASK
+        x = _rotate(x + y + v[0] + _word(data, at + 8) & _MASK, 37) * _K1 & _MASK
+        y = _rotate(y + v[1] + _word(data, at + 48) & _MASK, 42) * _K1 & _MASK
         x ^= w[1]
         y = y + v[0] + _word(data, at + 40) & _MASK
-        z = _rotated(z + w[0] & _MASK, 33) * _K1 & _MASK
+        z = _rotate(z + w[0] & _MASK, 33) * _K1 & _MASK
         v = _of_32(data, at, v[1] * _K1, x + w[0])
         w = _of_32(data, at + 32, z + w[1], y + _word(data, at + 16))
         z, x = x, z
@@ -105,11 +105,11 @@ def _longer(data: bytes) -> int:
     w = (w[0] + (length - 1 & 63) & _MASK, w[1])
     v = (v[0] + w[0] & _MASK, v[1])
     w = (w[0] + v[0] & _MASK, w[1])
-    x = _rotated(x + y + v[0] + _word(data, at + 8) & _MASK, 37) * multiplier & _MASK
-    y = _rotated(y + v[1] + _word(data, at + 48) & _MASK, 42) * multiplier & _MASK
+    x = _rotate(x + y + v[0] + _word(data, at + 8) & _MASK, 37) * multiplier & _MASK
+    y = _rotate(y + v[1] + _word(data, at + 48) & _MASK, 42) * multiplier & _MASK
     x ^= w[1] * 9 & _MASK
     y = y + v[0] * 9 + _word(data, at + 40) & _MASK
-    z = _rotated(z + w[0] & _MASK, 33) * multiplier & _MASK
+    z = _rotate(z + w[0] & _MASK, 33) * multiplier & _MASK
     v = _of_32(data, at, v[1] * multiplier, x + w[0])
     w = _of_32(data, at + 32, z + w[1], y + _word(data, at + 16))
     z, x = x, z
@@ -120,8 +120,8 @@ def _longer(data: bytes) -> int:
 def _of_32(data: bytes, at: int, a: int, b: int) -> tuple[int, int]:
     w, x, y, z = struct.unpack_from("<4Q", data, at)
     a = a + w & _MASK
-    b = _rotated(b + a + z & _MASK, 21)
+    b = _rotate(b + a + z & _MASK, 21)
     c = a
     a = a + x + y & _MASK
-    b = b + _rotated(a, 44) & _MASK
+    b = b + _rotate(a, 44) & _MASK
     return a + z & _MASK, b + c & _MASK

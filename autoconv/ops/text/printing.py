@@ -30,7 +30,7 @@ def element_text(element: Any, quoted: bool = True) -> str:
     """Format one number, bool (1 or 0) or string; floats with as few digits as TensorFlow."""
     if isinstance(element, (bytes, str)):
         text = element if isinstance(element, str) else element.decode("utf-8", "backslashreplace")
-        return f'"{_escaped(text)}"' if quoted else text
+        return f'"{_escape(text)}"' if quoted else text
     if isinstance(element, (np.bool_, bool)):
         return str(int(element))
     if isinstance(element, (np.integer, int)):
@@ -51,7 +51,7 @@ def _float_text(number: float, double: bool) -> str:
     return text if exact or number != number else f"{number:.{many}g}"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     named = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
     return "".join(named.get(c) or (c if c.isprintable() else f"\\{ord(c):03o}") for c in text)
 

@@ -33,16 +33,16 @@ def siphash(data: bytes, first: int, second: int) -> int:
 def _rounds(v: list[int], count: int) -> None:
     for _ in range(count):
         v[0] = (v[0] + v[1]) & _MASK
-        v[1] = _rotated(v[1], 13) ^ v[0]
-        v[0] = _rotated(v[0], 32)
+        v[1] = _rotate(v[1], 13) ^ v[0]
+        v[0] = _rotate(v[0], 32)
         v[2] = (v[2] + v[3]) & _MASK
-        v[3] = _rotated(v[3], 16) ^ v[2]
+        v[3] = _rotate(v[3], 16) ^ v[2]
         v[0] = (v[0] + v[3]) & _MASK
-        v[3] = _rotated(v[3], 21) ^ v[0]
+        v[3] = _rotate(v[3], 21) ^ v[0]
         v[2] = (v[2] + v[1]) & _MASK
-        v[1] = _rotated(v[1], 17) ^ v[2]
-        v[2] = _rotated(v[2], 32)
+        v[1] = _rotate(v[1], 17) ^ v[2]
+        v[2] = _rotate(v[2], 32)
 
 
-def _rotated(x: int, by: int) -> int:
+def _rotate(x: int, by: int) -> int:
     return (x << by | x >> (64 - by)) & _MASK

@@ -61,7 +61,7 @@ def _string_rule(op: str, dtype: DType = string) -> Callable[..., TensorType]:
 ABC = text_array("a", "Bc", " d ")
 
 
-def mapped(
+def define_string_map(
     name: str, graphdef: str, function: Callable[..., Any], dtype: DType = string, **samples: Any
 ) -> None:
     """Define an op that maps each string by function(item, **attributes)."""
@@ -75,12 +75,12 @@ def mapped(
     )  # fmt: skip
 
 
-def _decoded(item: bytes, unit: str) -> Any:
+def _decode(item: bytes, unit: str) -> Any:
     return item.decode("utf-8", "replace") if unit == "UTF8_CHAR" else item
 
 
 def _length(item: bytes, *, unit: str = "BYTE") -> int:
-    return len(_decoded(item, unit))
+    return len(_decode(item, unit))
 
 
 def _with_case(change: Callable[[Any], Any]) -> Callable[..., bytes]:
@@ -90,7 +90,7 @@ def _with_case(change: Callable[[Any], Any]) -> Callable[..., bytes]:
     return function
 
 
-def _replaced(item: bytes, *, pattern: str, rewrite: str, replace_global: bool = True) -> bytes:
+def _replace(item: bytes, *, pattern: str, rewrite: str, replace_global: bool = True) -> bytes:
     return re.sub(pattern.encode(), rewrite.encode(), item, count=0 if replace_global else 1)
 
 
@@ -102,18 +102,20 @@ def _strong_bucket(item: bytes, *, num_buckets: int, key: tuple[int, int]) -> in
     return siphash(item, *key) % num_buckets
 
 
-mapped("string_length", "StringLength", _length, int32, unit="BYTE")
-mapped("string_lower", "StringLower", _with_case(lambda text: text.lower()), encoding="")
-mapped("string_upper", "StringUpper", _with_case(lambda text: text.upper()), encoding="utf-8")
-mapped("string_strip", "StringStrip", bytes.strip)
-mapped("string_regex_replace", "RegexReplace", _replaced, pattern="[a-c]", rewrite="<\\g<0>>")
-mapped(
+define_string_map("string_length", "StringLength", _length, int32, unit="BYTE")
+define_string_map("string_lower", "StringLower", _with_case(lambda text: text.lower()), encoding="")
+define_string_map("string_upper", "StringUpper", _with_case(lambda text: text.upper()), encoding="utf-8")
+define_string_map("string_strip", "StringStrip", bytes.strip)
+define_string_map("string_regex_replace", "RegexReplace", _replace, pattern="[a-c]", rewrite="<\\g<0>>")
+define_string_map(
     "string_to_hash_bucket", "StringToHashBucket", lambda item, *, num_buckets: murmur(item) % num_buckets, int64,
     num_buckets=10,
 )
-mapped("string_to_hash_bucket_fast", "StringToHashBucketFast", _bucket, int64, num_buckets=10)
-mapped("string_to_hash_bucket_strong", "StringToHashBucketStrong", _strong_bucket, int64, num_buckets=10, key=(1, 2))
-mapped(
+define_string_map("string_to_hash_bucket_fast", "StringToHashBucketFast", _bucket, int64, num_buckets=10)
+define_string_map(
+    "string_to_hash_bucket_strong", "StringToHashBucketStrong", _strong_bucket, int64, num_buckets=10, key=(1, 2)
+)
+define_string_map(
     "string_regex_full_match", "RegexFullMatch",
     lambda item, *, pattern: re.fullmatch(pattern.encode(), item) is not None, bool_, pattern="[a-z]+",
 )  # fmt: skip
@@ -174,7 +176,7 @@ def _substr_type(
 
 def _substr(x: Any, position: Any, length: Any, *, unit: str = "BYTE") -> Any:
     def part(item: bytes, start: int, count: int) -> bytes:
-        text = _decoded(item, unit)
+        text = _decode(item, unit)
         if not -len(text) <= start <= len(text):
             raise InvalidArgumentError(f"pos {start} out of range for string {item!r}")
         start = start if start >= 0 else start + len(text)
@@ -192,7 +194,7 @@ def _split_type(x: TensorType, *, sep: str | None = None, maxsplit: int = -1) ->
 def _split(x: Any, *, sep: str | None = None, maxsplit: int = -1) -> Any:
     """Split along a new last dimension; shorter rows are padded with empty strings."""
     divider = sep.encode() if sep else None
-    return _padded(np.asarray(x), lambda item: item.split(divider, maxsplit))
+    return _pad_parts(np.asarray(x), lambda item: item.split(divider, maxsplit))
 
 
 def _characters_type(x: TensorType, *, unit: str = "BYTE") -> TensorType:
@@ -223,10 +225,10 @@ def _characters(x: Any, *, unit: str = "BYTE") -> Any:
             return [c.encode() for c in item.decode("utf-8", "replace")]
         return [item[i : i + 1] for i in range(len(item))]
 
-    return _padded(np.asarray(x), split)
+    return _pad_parts(np.asarray(x), split)
 
 
-def _padded(x: np.ndarray, split: Callable[[bytes], list[bytes]]) -> np.ndarray:
+def _pad_parts(x: np.ndarray, split: Callable[[bytes], list[bytes]]) -> np.ndarray:
     parts = {position: split(item) for position, item in np.ndenumerate(x)}
     width = max(map(len, parts.values()), default=0)
     result = np.full((*x.shape, width), b"", object)

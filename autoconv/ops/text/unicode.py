@@ -11,7 +11,7 @@ from autoconv.graph.dtypes import int32, string
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.record import define, sample
-from autoconv.ops.text.strings import ABC, NO_GRADIENT, check_strings, mapped
+from autoconv.ops.text.strings import ABC, NO_GRADIENT, check_strings, define_string_map
 
 # User-visible names of encodings, and Python's.
 ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
@@ -84,7 +84,7 @@ unicode_encode = define(
     name="unicode_encode", graphdef="UnicodeEncode", result=_encode_type, kernel=_encode, gradient=NO_GRADIENT,
     effects=Effects.RAISE, samples=(sample(np.array([[104, 105], [233, 8364]], np.int32), encoding="UTF-8"),),
 )  # fmt: skip
-mapped(
+define_string_map(
     "unicode_transcode", "UnicodeTranscode",
     lambda item, *, encoding, output, errors="replace", replacement=0xFFFD: characters_of(
         item, encoding, errors, replacement

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from autoconv.graph.graph import Graph, Node, Value, clone, is_recursive
 from autoconv.graph.types import Symbol, TensorType
-from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec, aligned
+from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec, align
 from autoconv.optimise.symbolic.driver import has_symbols, note_sizes
 from autoconv.optimise.symbolic.sizes import Sizes
 
@@ -69,7 +69,7 @@ def _known_spec(node: Node, sizes: Sizes) -> Spec | None:
     if not all(isinstance(entry, (At, Slice, Rest, NewAxis)) for entry in spec):
         return None
     entries_found: list[Entry] = []
-    for entry, operands, axis, _ in aligned(spec, len(shape), node.inputs[count:]):
+    for entry, operands, axis, _ in align(spec, len(shape), node.inputs[count:]):
         if isinstance(entry, Slice):
             bounds = entry.filled(map(sizes.numbers.get, operands))
             unknown = any(bound is None and part == INPUT for bound, part in zip(bounds, entry.parts, strict=True))

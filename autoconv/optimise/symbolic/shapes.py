@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.graph.dimensions import Quotient, floor_quotient, least, plus, product, slice_length, times
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, Symbol
-from autoconv.ops.index_spec import INPUT, At, Mask, NewAxis, Rest, Slice, aligned, is_basic
+from autoconv.ops.index_spec import INPUT, At, Mask, NewAxis, Rest, Slice, align, is_basic
 from autoconv.ops.movement.indexing import indexed_shape
 from autoconv.optimise.symbolic.numbers import Shape, shape_of
 from autoconv.optimise.symbolic.sizes import Sizes
@@ -21,7 +21,7 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
     if shape is None or Mask() in spec:
         return None
     dimensions: list[Dimension] = []
-    for entry, operands, axis, count in aligned(spec, len(shape), inputs[1:]):
+    for entry, operands, axis, count in align(spec, len(shape), inputs[1:]):
         if isinstance(entry, NewAxis):
             dimensions.append(1)
         elif isinstance(entry, Rest):

@@ -16,7 +16,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import ArrayType
-from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, aligned, covered_dimensions, is_basic, is_fixed
+from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, align, covered_dimensions, is_basic, is_fixed
 from autoconv.ops.numpy.arrays import entries_of, is_sure_to_fit
 from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.runtime.arrays.assigned_values import (
@@ -243,7 +243,7 @@ class SymbolicArray(TensorMethods):
         check_rank(int(isinstance(index, slice)), self.ndim)  # before bounds of a slice are looked at, as in NumPy
         spec, operands = binary_dispatch.parsed_index(_indices(index))
         operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
-        covered = covered_dimensions(aligned(spec, self.ndim, operands, lambda mask: mask.ndim or 0))
+        covered = covered_dimensions(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0))
         check_rank(covered, self.ndim)
         return spec, operands
 

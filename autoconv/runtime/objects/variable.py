@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.config.placement import DEFAULT_DEVICE, current_request, placed
+from autoconv.config.placement import DEFAULT_DEVICE, current_request, non_default_name
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape, TensorType
 from autoconv.runtime.annotations import ShapeLike, TensorLike
@@ -100,7 +100,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
                 f"with the explicitly supplied `shape` argument ({shape})."
             )
         region = current_region()
-        self._device = placed(current_request() if region is None else region.trace.device)
+        self._device = non_default_name(current_request() if region is None else region.trace.device)
         self._storage = storage_on(self._device, array, declared, current_scope() + (name or "Variable"))
         self._storage.variable = weakref.ref(self)
         self._trainable = is_trainable(trainable, synchronization)

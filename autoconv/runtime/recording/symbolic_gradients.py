@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from autoconv.autodiff.cotangents import accumulate, conformed
+from autoconv.autodiff.cotangents import accumulate, conform
 from autoconv.autodiff.dependence import Heap, varied_values
 from autoconv.autodiff.forward_backward import Root
 from autoconv.autodiff.reverse import backprop
@@ -36,7 +36,7 @@ def symbolic_gradients(
         level.builder.span = current_span()
         for value, cotangent in seeds:
             if value.graph is each.graph and value in varied[each.graph]:
-                accumulate(level.builder, level.cotangents, value, conformed(level.builder, cotangent, value.type))
+                accumulate(level.builder, level.cotangents, value, conform(level.builder, cotangent, value.type))
         backprop(level, varied[each.graph], within(each.graph))
         cotangents.update(level.cotangents)
         if each.parent is not None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from autoconv.autodiff.cotangents import carries, refused
+from autoconv.autodiff.cotangents import carries, missing_gradient_error
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ListType, ResourceType
 from autoconv.hooks import Hook
@@ -190,7 +190,7 @@ def _pull(
     op: Op, inputs: Sequence[Any], results: Sequence[Any], attributes: dict[str, Any], cotangents: Sequence[Any]
 ) -> Sequence[Any]:
     if isinstance(op.gradient, NoGradient):
-        raise refused(Node(op, (), {}, (), op.name, None), op.gradient.reason)
+        raise missing_gradient_error(Node(op, (), {}, (), op.name, None), op.gradient.reason)
     return op.gradient(BUILDER, inputs, results, tuple(cotangents), attributes)  # type: ignore[no-any-return]
 
 

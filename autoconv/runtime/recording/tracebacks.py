@@ -69,10 +69,10 @@ def show_caught(error: BaseException, callers: int) -> None:
     The same holds for causes and contexts.
     """
     for each in walk_links(error):
-        spans = _recorded_at(each)
+        spans = _take_spans(each)
         if spans:
             entries = [entry for span in reversed(spans) for entry in _entries_of(span)][callers:]
-            each.__traceback__ = _chained([*entries, *_users(each.__traceback__)])
+            each.__traceback__ = _chain([*entries, *_users(each.__traceback__)])
 
 
 show_by(show_caught)

@@ -11,7 +11,7 @@ from autoconv.backends import compile_graph
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.interpreter import node_function
 from autoconv.backends.protocol import CompiledGraph
-from autoconv.config.placement import DEFAULT_DEVICE, is_default, placed, pool_of, task_of
+from autoconv.config.placement import DEFAULT_DEVICE, is_default, non_default_name, pool_of, task_of
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.graph import Graph, Node, Span, Value, has_recursion
 from autoconv.graph.region_flow import result_sources
@@ -93,7 +93,7 @@ class PlacedGraph:
         if not request:
             return self._device or DEFAULT_DEVICE
         try:
-            return placed(request) or DEFAULT_DEVICE
+            return non_default_name(request) or DEFAULT_DEVICE
         except InvalidArgumentError as error:
             raise InvalidArgumentError(
                 f"Unable to find any devices for spec {request} [Op:{self._graph.name}]: {error.message}"

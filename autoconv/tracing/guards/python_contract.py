@@ -20,7 +20,7 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import has_user_equality
 from autoconv.operators.numpy.calls import UnknownArgument
-from autoconv.operators.regions.layout import Variant, made_here
+from autoconv.operators.regions.layout import Variant, is_made_here
 from autoconv.operators.regions.shared_identity import keep_identities
 from autoconv.operators.regions.tracing_signals import AbandonTrace
 from autoconv.operators.support.debuggers import debugger_in
@@ -203,7 +203,7 @@ def _parts_given(value: Any, around: tuple[Any, ...] = ()) -> Iterator[Any]:
         yield from {id(part): part for arm in value.values for part in _parts_given(arm, around)}.values()
     elif type(value) is set:
         yield value
-    elif made_here(value) and has_attributes(value) and not any(value is outer for outer in around):
+    elif is_made_here(value) and has_attributes(value) and not any(value is outer for outer in around):
         for part in attributes_of(value).values():
             yield from _parts_given(part, (*around, value))
     elif is_structure(value):

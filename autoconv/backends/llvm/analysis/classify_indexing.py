@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autoconv.backends.llvm.analysis.indexing import indexed_by, is_indexed, item_shape, positions, updates
+from autoconv.backends.llvm.analysis.indexing import form_of_positions, is_indexed, item_shape, positions, updates
 from autoconv.backends.llvm.analysis.representation import elements_of, is_dense, is_scalar
 from autoconv.backends.llvm.ir.types import is_narrow, is_native
 from autoconv.graph.graph import Node
@@ -23,7 +23,7 @@ def indexed_role(node: Node) -> str:
     (result,) = node.results
     if any(is_narrow(value.dtype) for value in (*node.inputs, result)):
         return "kernel"
-    scatter, by_items = node.op.traits.scatter, indexed_by(node) == "items"
+    scatter, by_items = node.op.traits.scatter, form_of_positions(node) == "items"
     if not all(is_dense(value.type) for value in (result, *([] if by_items else positions(node)))):
         return "kernel"
     if not (_items if by_items else _arrays)(node):
@@ -35,7 +35,7 @@ def indexed_role(node: Node) -> str:
 
 def _arrays(node: Node) -> bool:
     """Return whether the part has the shape that a single array of positions implies."""
-    traits, by = node.op.traits, indexed_by(node)
+    traits, by = node.op.traits, form_of_positions(node)
     scatters = traits.scatter is not None
     (shape,) = (shape_of(value.type) for value in positions(node))
     whole = shape_of((node.results[0] if scatters else node.inputs[0]).type)

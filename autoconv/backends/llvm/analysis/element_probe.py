@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.backends.llvm.ir.element_rules import computed
+from autoconv.backends.llvm.ir.element_rules import compute
 from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.graph.dtypes import DType, bool_, complex64, complex128, float32
 
@@ -22,7 +22,7 @@ class ElementProbe:
 
     def result(self, name: str, operands: list[DType], dtype: DType, attributes: Any = None) -> DType | None:
         """Return the dtype that the rule of an op computes, for a result of `dtype`; None if it has no such case."""
-        element = computed(self, name, [self.wrap(operand) for operand in operands], dtype, attributes)
+        element = compute(self, name, [self.wrap(operand) for operand in operands], dtype, attributes)
         return None if element is None else element.dtype
 
     def wrap(self, dtype: DType, ir: str = "") -> Element:

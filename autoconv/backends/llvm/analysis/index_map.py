@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_position
-from autoconv.backends.llvm.ir.index_arith import Index, Position, Size, linear, remainder, unravelled, wrapped
+from autoconv.backends.llvm.ir.index_arith import Index, Position, Size, linear, remainder, unravel, wrap
 from autoconv.graph.dimensions import floor_quotient, product, substitute, times
 from autoconv.graph.dimensions import plus as sum_of
 from autoconv.graph.dtypes import int64
@@ -85,7 +85,7 @@ def pick(number: int) -> Pick:
     return Pick(f"%pick{number}", number)
 
 
-def loaded(value: Value, index: Point, wraps: Dimension = None) -> Loaded:
+def load(value: Value, index: Point, wraps: Dimension = None) -> Loaded:
     return Loaded(f"%at[{','.join(map(str, index))}]", value, index, wraps)
 
 
@@ -123,7 +123,7 @@ def at(position: Dimension, values: Mapping[Symbol, Dimension]) -> Dimension:
         if symbol in values:
             return values[symbol]
         if isinstance(symbol, Loaded):
-            return loaded(symbol.value, tuple(at(one, values) for one in symbol.index), symbol.wraps)
+            return load(symbol.value, tuple(at(one, values) for one in symbol.index), symbol.wraps)
         if isinstance(symbol, (Wrapped, Nearest)):
             return type(symbol).of(at(symbol.position, values), symbol.size)
         if isinstance(symbol, Remainder):
@@ -151,7 +151,7 @@ class IndexMap:
                     return None
                 moved = moved.position if ends == (False, True) else moved
             elif isinstance(moved, Wrapped):
-                moved = _resolved(moved, span)
+                moved = _resolve_rotation(moved, span)
             sizes.append(moved)
         return tuple(sizes)
 
@@ -166,7 +166,7 @@ class IndexMap:
             if isinstance(symbol, Loaded):
                 return _load(b, symbol, held)
             if isinstance(symbol, Wrapped):
-                return wrapped(b.out, write_position(b.out, symbol.position, held), _register(symbol.size))
+                return wrap(b.out, write_position(b.out, symbol.position, held), _register(symbol.size))
             if isinstance(symbol, Remainder):
                 return remainder(b.out, write_position(b.out, symbol.position, held), _register(symbol.size))
             return register_of(symbol)
@@ -182,7 +182,7 @@ class Reshape(IndexMap):
     own: tuple[Position, ...] = ()  # of the source
 
     def write(self, b: Any, index: Index, picks: Sequence[Position]) -> Index:
-        return unravelled(b.out, linear(b.out, index, self.shape), self.own)
+        return unravel(b.out, linear(b.out, index, self.shape), self.own)
 
 
 def reshape(shape: Point, own: Point, registers: tuple[tuple[Position, ...], tuple[Position, ...]]) -> IndexMap:
@@ -209,7 +209,7 @@ def _is_below(position: Dimension, limit: Dimension, span: Span | None) -> bool 
     return span.below(position, limit) if span is not None else None
 
 
-def _resolved(moved: Wrapped, span: Span | None) -> Dimension:
+def _resolve_rotation(moved: Wrapped, span: Span | None) -> Dimension:
     """Decide a rotation whose position stays on one side within the span."""
     position, size = moved.position, moved.size
     if not isinstance(size, int) or not size:

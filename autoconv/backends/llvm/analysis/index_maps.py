@@ -17,7 +17,7 @@ from autoconv.backends.llvm.analysis.index_map import (
     variable,
     variables,
 )
-from autoconv.backends.llvm.analysis.indexing import counted, first_of, gather_map, is_indexed
+from autoconv.backends.llvm.analysis.indexing import first_of, gather_map, is_indexed, position_from_start
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.ir.index_arith import Index, Position, below, plus, times
@@ -27,7 +27,7 @@ from autoconv.graph.dimensions import times as times_of
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol
-from autoconv.ops.index_spec import INPUT, At, NewAxis, Rest, Slice, aligned
+from autoconv.ops.index_spec import INPUT, At, NewAxis, Rest, Slice, align
 
 # A number that needs no array; or (value, index, function applied to the element found there).
 Place = Element | tuple[Value, Index, Callable[[Element], Element] | None]
@@ -39,7 +39,7 @@ CUT = frozenset({"roll", "pad"})
 PLACES: dict[str, Callable[[Any, Node, Index], Place]] = {}
 
 
-def viewed(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place:
+def place_in_base(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place:
     """Return where the element at `index` of a view comes from.
 
     `picks` are its dynamic indices, normalised; `b.number(value)` is a scalar operand, `b.at(value, index)` an element
@@ -225,14 +225,14 @@ def item_map(node: Node) -> IndexMap:
     assert shape is not None
     numbers, picked = count(), count()
     index: list[Dimension] = []
-    for entry, _, axis, width in aligned(node.attributes["spec"], len(shape)):
+    for entry, _, axis, width in align(node.attributes["spec"], len(shape)):
         if isinstance(entry, NewAxis):
             next(numbers)
         elif isinstance(entry, Rest):
             index += [variable(next(numbers)) for _ in range(width)]
         elif isinstance(entry, At):
             single = entry.index == INPUT
-            index.append(pick(next(picked)) if single else counted(entry.index, shape[axis]))
+            index.append(pick(next(picked)) if single else position_from_start(entry.index, shape[axis]))
         elif isinstance(entry, Slice):
             start, step = first_of(entry, shape[axis])
             index.append(plus_of(times_of(variable(next(numbers)), step), start))

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from autoconv.backends.llvm.analysis.index_map import IndexMap, loaded, pick, variable, variables
+from autoconv.backends.llvm.analysis.index_map import IndexMap, load, pick, variable, variables
 from autoconv.backends.llvm.analysis.representation import elements_of, is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import Position, broadcast_index, is_known
 from autoconv.graph.dimensions import plus, slice_length, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Shape, Symbol
-from autoconv.ops.index_spec import INPUT, Aligned, At, Gather, NewAxis, Rest, Slice, aligned
+from autoconv.ops.index_spec import INPUT, Aligned, At, Gather, NewAxis, Rest, Slice, align
 from autoconv.ops.movement.indexing import indexed_shape
 
 
@@ -40,7 +40,7 @@ _SHORT = 8  # contiguous elements from which a scatter shares a loop: shorter ru
 
 def is_indexed(node: Node) -> bool:
     """Return whether arrays of positions determine what the node reads or writes."""
-    by = indexed_by(node)
+    by = form_of_positions(node)
     if by == "items":
         return Gather() in node.attributes["spec"]
     if node.op.name == "gather":
@@ -48,7 +48,7 @@ def is_indexed(node: Node) -> bool:
     return bool(by)
 
 
-def indexed_by(node: Node) -> str:
+def form_of_positions(node: Node) -> str:
     """Return the form of the positions, as in `Indexing.by`; empty for other nodes."""
     indexing = node.op.traits.indexing
     return indexing.by if indexing is not None else ""
@@ -78,7 +78,7 @@ def part_shape(node: Node) -> tuple[int, ...]:
     """Return the shape of the part that is read or written, the iteration space of the node's loops."""
     if node.op.traits.scatter is None and node.results:
         return sizes(node.results[0].type)
-    if indexed_by(node) != "items":
+    if form_of_positions(node) != "items":
         return sizes(updates(node).type)
     shape = item_shape(node)
     assert shape is not None and None not in shape
@@ -89,10 +89,10 @@ def item_shape(node: Node) -> Shape:
     """Return the shape of the part that a subscript selects, in dimensions of the types."""
     x: Any = node.inputs[0].type
     operands: Any = tuple(value.type for value in positions(node))
-    return indexed_shape(x.shape, operands, node.attributes["spec"], _sliced)
+    return indexed_shape(x.shape, operands, node.attributes["spec"], _sliced_size)
 
 
-def _sliced(size: Dimension, bounds: Sequence[Any]) -> Dimension:
+def _sliced_size(size: Dimension, bounds: Sequence[Any]) -> Dimension:
     return None if INPUT in bounds else slice_length(size, bounds, [])
 
 
@@ -109,7 +109,7 @@ def shares_loop(node: Node) -> bool:
 
 def _leading_rank(node: Node) -> int:
     """Return the number of dimensions of the part before the contiguous ones."""
-    by = indexed_by(node)
+    by = form_of_positions(node)
     if by == "vectors":
         return len(sizes(positions(node)[0].type)) - 1
     if by == "rows":
@@ -122,7 +122,7 @@ def straight_dimensions(node: Node) -> frozenset[int]:
 
     Different counts in such a dimension never address the same place.
     """
-    by, rank = indexed_by(node), len(part_shape(node))
+    by, rank = form_of_positions(node), len(part_shape(node))
     if by == "items":
         return frozenset()
     if by == "along":
@@ -140,7 +140,7 @@ def _axis(node: Node) -> int:
 
 def checks(node: Node) -> Iterator[Check]:
     """Yield the checks of the arrays of positions, in the order of the operands."""
-    by, shape = indexed_by(node), whole_shape(node)
+    by, shape = form_of_positions(node), whole_shape(node)
     if by == "items":
         for entry, operands, axis, _ in _item_entries(node):
             if isinstance(entry, Gather) and not is_scalar(operands[0].type):
@@ -157,7 +157,7 @@ def checks(node: Node) -> Iterator[Check]:
 
 def single_positions(node: Node) -> list[tuple[Value, int]]:
     """Return the operands of a subscript's single dynamic indices, with the dimensions that they index."""
-    if indexed_by(node) != "items":
+    if form_of_positions(node) != "items":
         return []
     entries = _item_entries(node)
     return [(own[0], axis) for entry, own, axis, _ in entries if isinstance(entry, (At, Gather)) and _is_single(own)]
@@ -173,7 +173,7 @@ def _is_single(operands: Any) -> bool:
 
 def gather_map(node: Node) -> IndexMap:
     """Return the map from an index of the part to the index in the whole, with loaded positions."""
-    by = indexed_by(node)
+    by = form_of_positions(node)
     if by == "items":
         return _item_map(node)
     (index_value,) = positions(node)
@@ -181,21 +181,21 @@ def gather_map(node: Node) -> IndexMap:
     whole = len(whole_shape(node))
     if by == "along":
         axis, own = _axis(node), variables(rank)
-        return IndexMap((*own[:axis], loaded(index_value, own), *own[axis + 1 :]))
+        return IndexMap((*own[:axis], load(index_value, own), *own[axis + 1 :]))
     batch = node.attributes.get("batch_dims", 0)
     if by == "vectors":
         depth, lead = sizes(index_value.type)[-1], rank - 1
         own = variables(lead + whole - batch - depth)
-        vector = [loaded(index_value, (*own[:lead], column)) for column in range(depth)]
+        vector = [load(index_value, (*own[:lead], column)) for column in range(depth)]
         return IndexMap((*own[:batch], *vector, *own[lead:]))
     axis = _axis(node)
     after = axis + rank - batch
     own = variables(after + whole - axis - 1)
-    return IndexMap((*own[:axis], loaded(index_value, (*own[:batch], *own[axis:after])), *own[after:]))
+    return IndexMap((*own[:axis], load(index_value, (*own[:batch], *own[axis:after])), *own[after:]))
 
 
 def _item_entries(node: Node) -> list[Aligned]:
-    return aligned(node.attributes["spec"], len(whole_shape(node)), positions(node))
+    return align(node.attributes["spec"], len(whole_shape(node)), positions(node))
 
 
 def _item_map(node: Node) -> IndexMap:
@@ -222,12 +222,12 @@ def _item_map(node: Node) -> IndexMap:
         elif isinstance(entry, Rest):
             index += [next(rest) for _ in range(width)]
         elif isinstance(entry, At):
-            index.append(next(picked) if entry.index == INPUT else counted(entry.index, shape[axis]))
+            index.append(next(picked) if entry.index == INPUT else position_from_start(entry.index, shape[axis]))
         elif isinstance(entry, Gather) and _is_single(operands):
             index.append(next(picked))
         elif isinstance(entry, Gather):
             own = sizes(operands[0].type)
-            index.append(loaded(operands[0], broadcast_index(array_index, own), shape[axis]))
+            index.append(load(operands[0], broadcast_index(array_index, own), shape[axis]))
         elif isinstance(entry, Slice):
             start, step = first_of(entry, shape[axis])
             index.append(plus(times(next(rest), step), start))
@@ -243,10 +243,10 @@ def first_of(entry: Slice, size: Dimension) -> tuple[Dimension, int]:
     start, step = entry.start, 1 if entry.step is None else entry.step
     if start is None:
         return (0, step) if step > 0 else (plus(size, -1), step)
-    return counted(start, size), step
+    return position_from_start(start, size), step
 
 
-def counted(position: int | Symbol, size: Dimension) -> Dimension:
+def position_from_start(position: int | Symbol, size: Dimension) -> Dimension:
     """Normalise a position to count from the start."""
     if isinstance(position, Symbol):
         return position

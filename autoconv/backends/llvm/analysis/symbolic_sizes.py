@@ -77,20 +77,20 @@ def computed_sizes(node: Node) -> Iterator[ComputedSize]:
     yield from _own_sizes(node)
     for region in node.regions:
         for value in region.parameters:
-            yield from _computed_in(_sizes_of(value.type))
+            yield from _computed_sizes(_sizes_of(value.type))
         for inner in region.walk():
             yield from _own_sizes(inner)
 
 
 def _own_sizes(node: Node) -> Iterator[ComputedSize]:
     for value in (*node.inputs, *node.results):
-        yield from _computed_in(_sizes_of(value.type))
+        yield from _computed_sizes(_sizes_of(value.type))
     for entry in node.attributes.get("spec", ()) if node.op.name == "get_item" else ():
-        yield from _computed_in(entry.parts)
-    yield from _computed_in(node.attributes.get("needs", ()))
+        yield from _computed_sizes(entry.parts)
+    yield from _computed_sizes(node.attributes.get("needs", ()))
 
 
-def _computed_in(dimensions: Sequence[Any]) -> Iterator[ComputedSize]:
+def _computed_sizes(dimensions: Sequence[Any]) -> Iterator[ComputedSize]:
     for size in dimensions:
         if isinstance(size, Symbol):
             yield from (symbol for symbol in plain_symbols(size) if isinstance(symbol, ComputedSize))

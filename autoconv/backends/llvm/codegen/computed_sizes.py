@@ -12,7 +12,7 @@ from autoconv.backends.llvm.analysis.index_maps import MAPS, PLACES, Place
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.memory.slice_bounds import resolved
+from autoconv.backends.llvm.codegen.memory.slice_bounds import resolve_bounds
 from autoconv.backends.llvm.codegen.registry import lowering
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, Position
@@ -66,7 +66,7 @@ def _write_sizes_of(region: LoweringContext, node: Node) -> None:
 
     fits = load(own.ir)
     with out.unlikely(out.not_(fits)):
-        copied = body.ask(_laid_out, own.ir)
+        copied = body.ask(_placeholder_array, own.ir)
         body.release(own.slot)
         out.store("ptr", copied, own.slot)
         load(copied)
@@ -76,7 +76,7 @@ def _write_sizes_of(region: LoweringContext, node: Node) -> None:
             _define(region, size, out.load("i64", out.gep("i64", place, axis)))
 
 
-def _laid_out(array: np.ndarray) -> np.ndarray:
+def _placeholder_array(array: np.ndarray) -> np.ndarray:
     return np.require(array, requirements=("C_CONTIGUOUS", "ALIGNED"))
 
 
@@ -98,7 +98,7 @@ def _write_slice_sizes(region: LoweringContext, node: Node) -> None:
     iterator = iter(node.inputs)
     parts: list[Any] = [_number(region, next(iterator)) if part == INPUT else part for part in node.attributes["parts"]]
     size = dimension(region.out, node.attributes["size"])
-    start, length, _ = resolved(region, node, parts, size)
+    start, length, _ = resolve_bounds(region, node, parts, size)
     for symbol, value in zip(node.attributes["defines"], (length, start), strict=False):
         _define(region, symbol, value)
 
@@ -199,13 +199,13 @@ def _write_some_elements(region: LoweringContext, node: Node) -> None:
 # ---- views
 
 
-def _stretched(node: Node) -> IndexMap:
+def _stretch(node: Node) -> IndexMap:
     factors = node.attributes["needs"]
     own: list[Dimension] = [times(i, factor) for i, factor in zip(variables(len(factors)), factors, strict=True)]
     return IndexMap(tuple(own))
 
 
-def _resized(node: Node) -> IndexMap:
+def _resize(node: Node) -> IndexMap:
     return IndexMap(variables(len(node.results[0].shape or ())))  # type: ignore[arg-type]
 
 
@@ -216,7 +216,7 @@ def _counted_range(b: Any, node: Node, index: Index) -> Place:
     return b.cast(start + b.wrap(int64, str(index[0])) * step, dtype)  # type: ignore[no-any-return]
 
 
-MAPS.update(stretched=_stretched, resized=_resized, reshaped=MAPS["reshape"])
+MAPS.update(stretched=_stretch, resized=_resize, reshaped=MAPS["reshape"])
 PLACES["counted_range"] = _counted_range
 
 __all__: list[str] = []

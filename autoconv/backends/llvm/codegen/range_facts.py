@@ -12,7 +12,9 @@ from autoconv.graph.graph import Node
 from autoconv.ops.analysis.value_range import Range
 
 
-def unchecked(b: ElementWriter, node: Node, operands: Sequence[Element], ranges: Sequence[Range]) -> Element | None:
+def compute_unchecked(
+    b: ElementWriter, node: Node, operands: Sequence[Element], ranges: Sequence[Range]
+) -> Element | None:
     """Return the result of an op whose range is known, so that it cannot raise; None if it has no shorter form."""
     name = node.op.name
     if any(x.dtype is not int64 for x in operands):

@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.analysis.contiguity import base_of, is_block
-from autoconv.backends.llvm.analysis.index_maps import viewed
+from autoconv.backends.llvm.analysis.index_maps import place_in_base
 from autoconv.backends.llvm.analysis.lent_loads import strides_of
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import Launches
@@ -106,7 +106,9 @@ class Region(KernelCalls):
             value = base_of(value, self._plan.views)
         if value in self._plan.views and value.node is not None:
             node, kind = value.node, value.type
-            place = viewed(RegisterWriter(self), node, (0,) * len(sizes(kind)), self.checked_positions.get(node, []))
+            place = place_in_base(
+                RegisterWriter(self), node, (0,) * len(sizes(kind)), self.checked_positions.get(node, [])
+            )
             assert not isinstance(place, Element) and is_block(value), node
             source, index, _ = place
             offset = linear(self.out, index, sizes(source.type))
@@ -233,7 +235,7 @@ class Region(KernelCalls):
             return self.number(value)
         if value in self._plan.views:
             assert value.node is not None
-            return element_at(self, viewed(b, value.node, index, self.checked_positions.get(value.node, [])))
+            return element_at(self, place_in_base(b, value.node, index, self.checked_positions.get(value.node, [])))
         dtype = value.dtype
         if value in self._plan.lent:
             return load(b, dtype, element_address(self.out, self.lent(value), index), 0)

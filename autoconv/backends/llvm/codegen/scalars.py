@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from autoconv.backends.llvm.analysis.index_maps import viewed
+from autoconv.backends.llvm.analysis.index_maps import place_in_base
 from autoconv.backends.llvm.analysis.representation import is_integer
 from autoconv.backends.llvm.codegen.context import LoweringContext, ValueContext
-from autoconv.backends.llvm.codegen.range_facts import note_limits, unchecked
+from autoconv.backends.llvm.codegen.range_facts import compute_unchecked, note_limits
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.element_rules import apply_rule
@@ -31,7 +31,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     range_ = _range_of(region, node, operands)
     if range_ is not None:
         ranges = [region.body.range_of(x) for x in operands]
-        short = unchecked(RegisterWriter(region), node, operands, ranges)
+        short = compute_unchecked(RegisterWriter(region), node, operands, ranges)
         if short is not None:
             _set_noted(region, node, operands, short, range_)
             return
@@ -152,7 +152,7 @@ def write_alias(region: LoweringContext, node: Node) -> None:
 def write_pick(region: LoweringContext, node: Node) -> None:
     """Read a single element of an array."""
     region.guard(node)
-    place = viewed(RegisterWriter(region), node, (), region.checked_positions.get(node, []))
+    place = place_in_base(RegisterWriter(region), node, (), region.checked_positions.get(node, []))
     region.set(node.results[0], element_at(region, place))
 
 

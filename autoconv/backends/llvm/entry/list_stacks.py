@@ -23,7 +23,7 @@ def write_borrowed(body: Body, argument: str, value: Value) -> Object:
     """Return the stack of a list, in a slot of its own."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape = element.dtype.numpy, sizes(element)
-    return body.own(body.ask(lambda list_: _borrowed(list_, dtype, shape), argument))
+    return body.own(body.ask(lambda list_: _borrow(list_, dtype, shape), argument))
 
 
 def write_given(body: Body, stack: Object, value: Value) -> Object:
@@ -42,7 +42,7 @@ class _Borrowed(np.ndarray):
     rows: np.ndarray
 
 
-def _borrowed(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
+def _borrow(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
     rows = rows_of(list_, dtype, shape)
     header = np.array([len(rows), 0, rows.ctypes.data, 0], np.int64).view(_Borrowed)
     header.rows = rows

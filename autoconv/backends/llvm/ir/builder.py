@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.backends.llvm.ir.module import ModuleText
-from autoconv.backends.llvm.ir.operand import Operand, WrongType, checked, type_of
+from autoconv.backends.llvm.ir.operand import Operand, WrongType, check_type, type_of
 
 _FOLDED = {"add nsw": int.__add__, "sub nsw": int.__sub__, "mul nsw": int.__mul__}
 
@@ -36,14 +36,14 @@ class Builder:
 
     def define(self, name: str, value: object) -> None:
         """Give an i64 the name of a register."""
-        self.line(f"{name} = add i64 {checked(value, 'i64')}, 0")
+        self.line(f"{name} = add i64 {check_type(value, 'i64')}, 0")
 
     # ---- numbers
 
     def op(self, name: str, x: object, y: object) -> Operand:
         """Apply an instruction of two operands of one type, such as "lshr", "fadd" or "add nuw nsw"."""
         kind = type_of(x, y)
-        return self._typed(kind, f"{name} {kind} {checked(x, kind)}, {checked(y, kind)}")
+        return self._typed(kind, f"{name} {kind} {check_type(x, kind)}, {check_type(y, kind)}")
 
     def _position(self, name: str, x: object, y: object) -> Operand:
         if isinstance(x, int) and isinstance(y, int):
@@ -62,13 +62,13 @@ class Builder:
 
     def and_(self, x: object, y: object) -> Operand:
         """Return whether both of two i1 hold."""
-        return self._typed("i1", f"and i1 {checked(x, 'i1')}, {checked(y, 'i1')}")
+        return self._typed("i1", f"and i1 {check_type(x, 'i1')}, {check_type(y, 'i1')}")
 
     def or_(self, x: object, y: object) -> Operand:
-        return self._typed("i1", f"or i1 {checked(x, 'i1')}, {checked(y, 'i1')}")
+        return self._typed("i1", f"or i1 {check_type(x, 'i1')}, {check_type(y, 'i1')}")
 
     def not_(self, x: object) -> Operand:
-        return self._typed("i1", f"xor i1 {checked(x, 'i1')}, true")
+        return self._typed("i1", f"xor i1 {check_type(x, 'i1')}, true")
 
     def cast(self, name: str, x: object, type_: str) -> Operand:
         """Convert an operand, by an instruction such as "zext"."""
@@ -77,16 +77,16 @@ class Builder:
     def icmp(self, test: str, x: object, y: object) -> Operand:
         """Compare integers: "eq", "slt", "uge" and so on."""
         kind = type_of(x, y)
-        return self._typed("i1", f"icmp {test} {kind} {checked(x, kind)}, {checked(y, kind)}")
+        return self._typed("i1", f"icmp {test} {kind} {check_type(x, kind)}, {check_type(y, kind)}")
 
     def fcmp(self, test: str, x: object, y: object) -> Operand:
         """Compare floats: "oeq", "olt", "uno" and so on."""
         kind = type_of(x, y)
-        return self._typed("i1", f"fcmp {test} {kind} {checked(x, kind)}, {checked(y, kind)}")
+        return self._typed("i1", f"fcmp {test} {kind} {check_type(x, kind)}, {check_type(y, kind)}")
 
     def select(self, condition: object, x: object, y: object) -> Operand:
         kind = type_of(x, y)
-        return self._typed(kind, f"select i1 {condition}, {kind} {checked(x, kind)}, {kind} {checked(y, kind)}")
+        return self._typed(kind, f"select i1 {condition}, {kind} {check_type(x, kind)}, {kind} {check_type(y, kind)}")
 
     # ---- memory
 
@@ -95,31 +95,31 @@ class Builder:
 
     def is_same(self, pointer: object, other: object) -> Operand:
         """Compare pointers."""
-        return self._typed("i1", f"icmp eq ptr {checked(pointer, 'ptr')}, {checked(other, 'ptr')}")
+        return self._typed("i1", f"icmp eq ptr {check_type(pointer, 'ptr')}, {check_type(other, 'ptr')}")
 
     def differs(self, pointer: object, other: object) -> Operand:
-        return self._typed("i1", f"icmp ne ptr {checked(pointer, 'ptr')}, {checked(other, 'ptr')}")
+        return self._typed("i1", f"icmp ne ptr {check_type(pointer, 'ptr')}, {check_type(other, 'ptr')}")
 
     def load(self, type_: str, pointer: object, more: str = "") -> Operand:
         """Load a value; `more` is metadata, such as its alias class."""
-        return self._typed(type_, f"load {type_}, ptr {checked(pointer, 'ptr')}{more}")
+        return self._typed(type_, f"load {type_}, ptr {check_type(pointer, 'ptr')}{more}")
 
     def store(self, type_: str, value: object, pointer: object, more: str = "") -> None:
-        self.line(f"store {type_} {checked(value, type_)}, ptr {checked(pointer, 'ptr')}{more}")
+        self.line(f"store {type_} {check_type(value, type_)}, ptr {check_type(pointer, 'ptr')}{more}")
 
     def atomic_add(self, type_: str, pointer: object, value: object) -> Operand:
         """Add to an integer in memory, and return its former value."""
-        at, more = checked(pointer, "ptr"), checked(value, type_)
+        at, more = check_type(pointer, "ptr"), check_type(value, type_)
         return self._typed(type_, f"atomicrmw add ptr {at}, {type_} {more} monotonic")
 
     def gep(self, type_: str, pointer: object, index: object, inbounds: bool = True) -> Operand:
         """Return the address `index` elements of the type after a pointer."""
         word = "getelementptr inbounds" if inbounds else "getelementptr"
-        return self._typed("ptr", f"{word} {type_}, ptr {checked(pointer, 'ptr')}, i64 {checked(index, 'i64')}")
+        return self._typed("ptr", f"{word} {type_}, ptr {check_type(pointer, 'ptr')}, i64 {check_type(index, 'i64')}")
 
     def field(self, struct: str, pointer: object, *numbers: int) -> Operand:
         """Return the address of a field of a struct; further numbers select fields of nested structs."""
-        pointer, steps = checked(pointer, "ptr"), ", ".join(f"i32 {number}" for number in (0, *numbers))
+        pointer, steps = check_type(pointer, "ptr"), ", ".join(f"i32 {number}" for number in (0, *numbers))
         return self._typed("ptr", f"getelementptr inbounds {struct}, ptr {pointer}, {steps}")
 
     def part(self, pair: object, number: int) -> Operand:
@@ -134,7 +134,7 @@ class Builder:
         result, types = self.module.types_of(name)
         if len(types) != len(operands):
             raise WrongType(f"{name} takes {len(types)} operands, and not {len(operands)}")
-        arguments = ", ".join([f"{kind} {checked(one, kind)}" for kind, one in zip(types, operands, strict=True)])
+        arguments = ", ".join([f"{kind} {check_type(one, kind)}" for kind, one in zip(types, operands, strict=True)])
         text = f"call {result} @{name}({arguments})"
         if result != "void":
             return self._typed(result, text)

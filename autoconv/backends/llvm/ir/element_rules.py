@@ -20,10 +20,10 @@ _AS_THEY_ARE = frozenset({"bitcast", "squared_difference"})  # an op on bits; on
 def apply_rule(b: Any, node: Node, operands: Sequence[Element]) -> Any:
     """Apply the rule of the node's op to the operands; None for unsupported dtypes."""
     (result,) = node.results
-    return computed(b, node.op.name, operands, result.dtype, node.attributes)
+    return compute(b, node.op.name, operands, result.dtype, node.attributes)
 
 
-def computed(b: Any, name: str, operands: Sequence[Element], dtype: DType, attributes: Any = None) -> Any:
+def compute(b: Any, name: str, operands: Sequence[Element], dtype: DType, attributes: Any = None) -> Any:
     """Apply the rule, as `apply_rule`, of an op by its name, with a result of that dtype."""
     if name not in _AS_THEY_ARE:
         operands = [b.cast(x, float32) if is_narrow(x.dtype) else x for x in operands]

@@ -10,7 +10,7 @@ from autoconv.backends.llvm.ir.builder import Builder
 from autoconv.backends.llvm.ir.hidden_trip_counts import TripTest
 from autoconv.backends.llvm.ir.metadata import LONG_LOOP, WRITTEN_OUT, LoopBranch
 from autoconv.backends.llvm.ir.module import ModuleText
-from autoconv.backends.llvm.ir.operand import Operand, checked, type_of
+from autoconv.backends.llvm.ir.operand import Operand, check_type, type_of
 from autoconv.backends.llvm.ir.signature import Function, Signature
 from autoconv.backends.llvm.target.machine import current_target
 
@@ -174,7 +174,9 @@ class FunctionText(Builder):
     def phi(self, *ends: tuple[object, str]) -> Operand:
         """Join values, each from the block at whose end it is known."""
         kind = type_of(*(value for value, _ in ends))
-        return self._typed(kind, f"phi {kind} " + ", ".join(f"[ {checked(x, kind)}, %{block} ]" for x, block in ends))
+        return self._typed(
+            kind, f"phi {kind} " + ", ".join(f"[ {check_type(x, kind)}, %{block} ]" for x, block in ends)
+        )
 
     @contextmanager
     def while_(self, test: Callable[[], str]) -> Iterator[None]:

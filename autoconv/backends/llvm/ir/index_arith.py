@@ -159,7 +159,7 @@ def larger(out: FunctionText, x: Position, y: Position) -> Position:
     return x if x == y else out.call_c("llvm.smax.i64", "i64", "i64, i64", x, y)
 
 
-def unravelled(out: FunctionText, offset: Position, shape: Sequence[Position]) -> Index:
+def unravel(out: FunctionText, offset: Position, shape: Sequence[Position]) -> Index:
     """Return the index of the element at a row-major offset."""
     index: list[Position] = []
     for size in reversed(shape[1:]):
@@ -174,7 +174,7 @@ def unravelled(out: FunctionText, offset: Position, shape: Sequence[Position]) -
     return (offset, *reversed(index)) if len(shape) else ()
 
 
-def wrapped(out: FunctionText, position: Position, size: Position) -> Position:
+def wrap(out: FunctionText, position: Position, size: Position) -> Position:
     """Return a position below twice the size, reduced to below it."""
     if isinstance(size, str):
         beyond = out.new(f"icmp sge i64 {position}, {size}")

@@ -32,7 +32,7 @@ def type_of(*operands: object) -> str:
     return "i64"
 
 
-def checked(operand: object, type_: str) -> object:
+def check_type(operand: object, type_: str) -> object:
     """Return the operand, which must have that type where its own is known."""
     if isinstance(operand, Operand) and operand.type != type_:
         raise WrongType(f"{operand} is of type {operand.type}, and not {type_}")

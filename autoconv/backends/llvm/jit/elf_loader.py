@@ -168,15 +168,15 @@ def _layout(sections: Sequence[_Section], entries: int) -> tuple[list[int | None
                 continue
             if section.kind not in (_PROGBITS, _NOBITS) or section.flags & _TLS or section.alignment > mmap.PAGESIZE:
                 raise Unlinkable(f"sections of kind {section.kind} with flags {section.flags:#x} are not for this")
-            places[i] = _aligned(end, max(section.alignment, 1))
+            places[i] = _align(end, max(section.alignment, 1))
             end = (places[i] or 0) + section.size
         if not writable:
-            table = _aligned(end, _ENTRY)
-            end = fixed = _aligned(table + entries * _ENTRY, mmap.PAGESIZE)
-    return places, fixed, max(_aligned(end, mmap.PAGESIZE), mmap.PAGESIZE), table
+            table = _align(end, _ENTRY)
+            end = fixed = _align(table + entries * _ENTRY, mmap.PAGESIZE)
+    return places, fixed, max(_align(end, mmap.PAGESIZE), mmap.PAGESIZE), table
 
 
-def _aligned(size: int, alignment: int) -> int:
+def _align(size: int, alignment: int) -> int:
     return -(-size // alignment) * alignment
 
 

@@ -12,7 +12,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Dimension, TensorType
 from autoconv.ops import OPS
-from autoconv.ops.index_spec import At, Rest, Slice, aligned
+from autoconv.ops.index_spec import At, Rest, Slice, align
 
 _INT = TensorType(int64, ())
 
@@ -29,7 +29,7 @@ def _load(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 
 
 def _size_of_array(sizes: NamedSizes, x: Value, axis: int) -> Dimension:
-    key = _described(x, axis)
+    key = _size_key(x, axis)
 
     def define(symbols: Any) -> None:
         number = sizes.add(OPS["array_size"], [x], {"axis": axis}, [_INT])
@@ -39,21 +39,21 @@ def _size_of_array(sizes: NamedSizes, x: Value, axis: int) -> Dimension:
     return symbol  # type: ignore[no-any-return]
 
 
-def _described(x: Value, axis: int) -> tuple[Any, ...]:
+def _size_key(x: Value, axis: int) -> tuple[Any, ...]:
     """Return a key that is equal for arrays that are sliced alike from dimensions of equal size."""
     node = x.node
     if node is not None and node.op.name == "array_part":
-        return _described(node.inputs[0], axis)
+        return _size_key(node.inputs[0], axis)
     if node is not None and node.op.name == "array_view":
         source: Any = node.inputs[0].type
         result = 0
-        for entry, given, at, width in aligned(node.attributes["spec"], source.rank, node.inputs[1:]):
+        for entry, given, at, width in align(node.attributes["spec"], source.rank, node.inputs[1:]):
             if isinstance(entry, At):
                 continue
             if result <= axis < result + (width if isinstance(entry, Rest) else 1):
                 if isinstance(entry, (Slice, Rest)):
                     size = source.shape[at + axis - result]
-                    whole = ("size", size) if size is not None else _described(node.inputs[0], at + axis - result)
+                    whole = ("size", size) if size is not None else _size_key(node.inputs[0], at + axis - result)
                     is_whole = isinstance(entry, Rest) or entry.is_whole
                     return whole if is_whole else ("array slice", whole, _cut(entry.filled(given)))
                 break

@@ -24,7 +24,7 @@ from autoconv.graph.dtypes import int32, int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, TensorType
 from autoconv.ops import OPS
-from autoconv.ops.index_spec import INPUT, At, Entry, Gather, NewAxis, Rest, Slice, aligned
+from autoconv.ops.index_spec import INPUT, At, Entry, Gather, NewAxis, Rest, Slice, align
 from autoconv.ops.movement.indexing import indexed_shape
 
 
@@ -56,12 +56,12 @@ def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | Non
     if not _are_dense(inputs) or not all(isinstance(e, (At, Slice, Rest, NewAxis, Gather)) for e in spec):
         return None
     if Gather() in spec:
-        return _gathered(sizes, node, inputs)
+        return _gather(sizes, node, inputs)
     shape, before = shape_of(x), shape_of(node.results[0])
     entries: list[Entry] = []
     operands: list[Value] = []
     result: list[Dimension] = []
-    for entry, given, axis, width in aligned(spec, len(shape), inputs[1:]):
+    for entry, given, axis, width in align(spec, len(shape), inputs[1:]):
         if isinstance(entry, NewAxis):
             result.append(1)
         elif isinstance(entry, Rest):
@@ -75,7 +75,7 @@ def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | Non
             operands += given
             result.append(before[len(result)])
         elif isinstance(entry, Slice) and not entry.is_whole:
-            found = sliced(sizes, shape[axis], entry, given)
+            found = slice_size(sizes, shape[axis], entry, given)
             if found is None:
                 return None
             start, length, step = found
@@ -90,7 +90,7 @@ def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | Non
 _INT = TensorType(int64, ())
 
 
-def sliced(
+def slice_size(
     sizes: NamedSizes, size: Dimension, entry: Slice, given: Sequence[Value]
 ) -> tuple[Dimension, Dimension, int] | None:
     """Return the start, length and step of a slice; None for a step that only the run decides."""
@@ -122,7 +122,7 @@ def slice_sizes(sizes: NamedSizes, size: Dimension, entry: Slice, given: Sequenc
     return start, length
 
 
-def _gathered(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _gather(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     x, *operands = inputs
     types: Any = tuple(value.type for value in operands)
     spec = node.attributes["spec"]
@@ -191,7 +191,7 @@ def _reshape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
     if wanted == (-1,):
         wanted = (sizes.total(total),)
     if {None, -1}.isdisjoint(wanted) and product(wanted) in (total, sizes.total(total)):
-        return _reshaped(sizes, node, x, wanted)
+        return _reshape_to(sizes, node, x, wanted)
 
     def define(symbols: Any) -> None:
         needs = tuple(size for size in (*shape_of(x), *wanted) if is_computed(size))
@@ -200,21 +200,21 @@ def _reshape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
 
     left = sum(size is None or size == -1 for size in wanted)
     symbols = iter(sizes.size(("reshape", total, wanted, tuple(numbers)), define, left))
-    return _reshaped(sizes, node, x, [next(symbols) if size is None or size == -1 else size for size in wanted])
+    return _reshape_to(sizes, node, x, [next(symbols) if size is None or size == -1 else size for size in wanted])
 
 
-def _reshaped(sizes: NamedSizes, node: Node, x: Value, to: Sequence[Dimension]) -> Value:
+def _reshape_to(sizes: NamedSizes, node: Node, x: Value, to: Sequence[Dimension]) -> Value:
     type_: Any = node.results[0].type
     return sizes.add(RESHAPED, [x], {}, [type_.with_shape(tuple(to))])  # type: ignore[no-any-return]
 
 
 @rule("numpy_copy")
-def _copied(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _copy(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     return sizes.of_shape(node, inputs, shape_of(inputs[0])) if node.attributes["how"] == "astype" else None
 
 
 @rule("sort", "argsort")
-def _sorted(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _sort(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     (x,) = inputs
     return sizes.of_shape(node, inputs, shape_of(x)) if is_dense(x.type) and len(shape_of(x)) == 1 else None
 
@@ -225,7 +225,7 @@ def _shape_of_operand(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Val
 
 
 @rule("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin")
-def _scanned(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _scan(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     shape = shape_of(inputs[0])
     if not _are_dense(inputs) or (node.attributes["axis"] is None and len(shape) != 1):
         return None
@@ -252,7 +252,7 @@ def _concat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 # ---- reductions and products
 
 
-def _reduced(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _reduce(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     (x,) = inputs
     if not is_dense(x.type) or not is_tensor(node.results[0].type):
         return None
@@ -271,7 +271,7 @@ _KINDS = ("sum", "prod", "mean", "max", "min", "any", "all")
 rule(
     *(f"{family}_{kind}" for family in ("reduce", "numpy") for kind in _KINDS), "numpy_var", "numpy_std",
     "numpy_argmax", "numpy_argmin", "argmax", "argmin",
-)(_reduced)  # fmt: skip
+)(_reduce)  # fmt: skip
 
 
 @rule("matmul")

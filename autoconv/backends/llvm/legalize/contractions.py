@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.legalize.shaped_builder import dimensions, reshaped
+from autoconv.backends.llvm.legalize.shaped_builder import dimensions, reshape
 from autoconv.graph.dimensions import product
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension
@@ -26,7 +26,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def einsum(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    return _contracted(b, inputs, *parse_equation(node.attributes["equation"], len(inputs)))
+    return _contract(b, inputs, *parse_equation(node.attributes["equation"], len(inputs)))
 
 
 def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -35,10 +35,10 @@ def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if any(of_x[i] != of_y[j] for i, j in pairs):
         return None  # the kernel raises; only einsum broadcasts a dimension of 1 here
     equation = tensordot_equation(of_x, of_y, node.attributes["axes"])
-    return _contracted(b, inputs, *parse_equation(equation, 2))
+    return _contract(b, inputs, *parse_equation(equation, 2))
 
 
-def _contracted(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], result: str) -> Any:
+def _contract(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], result: str) -> Any:
     shapes = [dimensions(x) for x in inputs]
     if any(0 in shape for shape in shapes) or inputs[0].dtype.is_bool:
         return None
@@ -54,9 +54,9 @@ def _contracted(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], res
     for i, j in _order(left, result, size):
         x, y = left.pop(i), left.pop(j)
         needed = set(result).union(*(labels for _, labels in left))
-        left.append(_pair(b, _summed(b, *x, needed | set(y[1])), _summed(b, *y, needed | set(x[1])), needed, size))
+        left.append(_pair(b, _sum(b, *x, needed | set(y[1])), _sum(b, *y, needed | set(x[1])), needed, size))
     ((x, labels),) = left
-    return _arranged(b, *_summed(b, x, labels, set(result)), result, size)
+    return _arrange(b, *_sum(b, x, labels, set(result)), result, size)
 
 
 def _without_ellipsis(operands: list[str], result: str, shapes: Sequence[Sequence[Dimension]]) -> tuple[list[str], str]:
@@ -86,7 +86,7 @@ def _without_ones(b: GraphBuilder, x: Any, labels: str, size: Sizes) -> Operand:
     rest = [label for label, n in zip(labels, dimensions(x), strict=True) if n == size[label]]
     if len(rest) == len(labels):
         return x, labels
-    return reshaped(b, x, [size[label] for label in rest]), "".join(rest)
+    return reshape(b, x, [size[label] for label in rest]), "".join(rest)
 
 
 def _order(left: list[Operand], result: str, size: Sizes) -> list[tuple[int, int]]:
@@ -107,7 +107,7 @@ def _order(left: list[Operand], result: str, size: Sizes) -> list[tuple[int, int
     return steps
 
 
-def _summed(b: GraphBuilder, x: Any, labels: str, needed: set[str]) -> Operand:
+def _sum(b: GraphBuilder, x: Any, labels: str, needed: set[str]) -> Operand:
     """Sum the operand over the labels that are not needed."""
     over = tuple(i for i, label in enumerate(labels) if label not in needed)
     if not over:
@@ -133,21 +133,21 @@ def _pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], si
     transpose_b = bool(columns) and of_y == batch + columns + inner
     lead = (product([size[label] for label in batch]),) if batch else ()
     counts = [product([size[label] for label in group]) for group in (rows, inner, columns)]
-    x = _arranged(b, x, of_x, batch + (inner + rows if transpose_a else rows + inner), size)
-    y = _arranged(b, y, of_y, batch + (columns + inner if transpose_b else inner + columns), size)
-    x = reshaped(b, x, (*lead, *((counts[1], counts[0]) if transpose_a else counts[:2])))
-    y = reshaped(b, y, (*lead, *((counts[2], counts[1]) if transpose_b else counts[1:])))
+    x = _arrange(b, x, of_x, batch + (inner + rows if transpose_a else rows + inner), size)
+    y = _arrange(b, y, of_y, batch + (columns + inner if transpose_b else inner + columns), size)
+    x = reshape(b, x, (*lead, *((counts[1], counts[0]) if transpose_a else counts[:2])))
+    y = reshape(b, y, (*lead, *((counts[2], counts[1]) if transpose_b else counts[1:])))
     found = b.matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b)
-    return reshaped(b, found, tuple(size[label] for label in labels)), labels
+    return reshape(b, found, tuple(size[label] for label in labels)), labels
 
 
 def _expand_to_labels(b: GraphBuilder, x: Any, own: str, labels: str, size: Sizes) -> Any:
     """Give the operand a dimension for each label, of size 1 where it has none."""
-    x = _arranged(b, x, own, "".join(label for label in labels if label in own), size)
-    return reshaped(b, x, tuple(size[label] if label in own else 1 for label in labels))
+    x = _arrange(b, x, own, "".join(label for label in labels if label in own), size)
+    return reshape(b, x, tuple(size[label] if label in own else 1 for label in labels))
 
 
-def _arranged(b: GraphBuilder, x: Any, labels: str, order: str, size: Sizes) -> Any:
+def _arrange(b: GraphBuilder, x: Any, labels: str, order: str, size: Sizes) -> Any:
     """Transpose the operand to the order of the wanted labels."""
     return x if labels == order else b.transpose(x, perm=tuple(labels.index(label) for label in order))
 

@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.decompose_rules import COMPOSITES
-from autoconv.backends.llvm.legalize.shaped_builder import count, dimensions, reshaped
+from autoconv.backends.llvm.legalize.shaped_builder import count, dimensions, reshape
 from autoconv.graph.dimensions import product
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
@@ -25,7 +25,7 @@ Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 def expand(graph: Graph) -> Graph:
     """Return the graph, regions included, with composite ops of known shapes expanded."""
-    return clone(graph, _replaced) if any(map(_may_be_replaced, graph.walk())) else graph
+    return clone(graph, _replace) if any(map(_may_be_replaced, graph.walk())) else graph
 
 
 def is_composite(node: Node) -> bool:
@@ -37,11 +37,11 @@ def _may_be_replaced(node: Node) -> bool:
     return node.op.name in _RULES or node.op.name in _SAME or any(map(_is_empty_list, node.inputs))
 
 
-def _replaced(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+def _replace(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
     if any(_is_empty_list(value) for value in inputs) and not leads_to_recursion(node):
         # An empty list of its own for every use, so that each can be a stack.
         own = [copy_node(copy, v.node, ()).results[0] if v.node and _is_empty_list(v) else v for v in inputs]
-        return copy_node(copy, node, own, [clone(region, _replaced) for region in node.regions]).results
+        return copy_node(copy, node, own, [clone(region, _replace) for region in node.regions]).results
     if node.op.name in _SAME and inputs[0].type == node.results[0].type:
         return inputs
     rule = _RULES.get(node.op.name)
@@ -146,13 +146,13 @@ def _index_of(name: str) -> Rule:
         (x,), axis = inputs, node.attributes.get("axis")
         result: Any = node.results[0].type
         if axis is None:
-            x, axis = reshaped(b, x, (product(dimensions(x)),)), 0
+            x, axis = reshape(b, x, (product(dimensions(x)),)), 0
         scan = getattr(b, name)(x, axis=axis, dtype=result.dtype)
         if not node.attributes.get("keepdims"):
             return scan
         if is_scalar(scan.type):
             return b.fill(scan, shape=sizes(result))
-        return reshaped(b, scan, dimensions(node.results[0]))
+        return reshape(b, scan, dimensions(node.results[0]))
 
     return rule
 

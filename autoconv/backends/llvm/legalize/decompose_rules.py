@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.contractions import CONTRACTIONS
-from autoconv.backends.llvm.legalize.shaped_builder import count, dimensions, fill, joined, part, reshaped
+from autoconv.backends.llvm.legalize.shaped_builder import count, dimensions, fill, join, part, reshape
 from autoconv.graph.dimensions import plus, quotient, times
 from autoconv.graph.dtypes import float32, float64
 from autoconv.graph.effects import Effects
@@ -33,7 +33,7 @@ def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if less == 0:
         return edge
     rest = part(b, x, axis, 1, None, less) if back else part(b, x, axis, None, -1, less)
-    return joined(b, (rest, edge) if back else (edge, rest), axis, shape)
+    return join(b, (rest, edge) if back else (edge, rest), axis, shape)
 
 
 def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -75,7 +75,7 @@ def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         shape += [quotient(whole, size), size]
     if None in shape:
         return None
-    return b.reduce_sum(reshaped(b, x, shape), axis=tuple(range(0, len(shape), 2)), keepdims=False)
+    return b.reduce_sum(reshape(b, x, shape), axis=tuple(range(0, len(shape), 2)), keepdims=False)
 
 
 def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -92,7 +92,7 @@ def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return b.gather(x, order, axis=0, batch_dims=0)
 
 
-def _masked(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+def _mask(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Select a number where a mask holds."""
     spec, rest = node.attributes["spec"], list(inputs)
     if spec != (Mask(),) or not is_scalar(rest[1].type):
@@ -122,7 +122,7 @@ def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     zero = b.constant(value=np.zeros((), x.dtype.numpy))
     highest = b.select(b.is_finite(highest), highest, zero)
     total = b.reduce_sum(b.exp(b.subtract(x, highest)), axis=axis, keepdims=True)
-    return reshaped(b, b.add(b.log(total), highest), dimensions(node.results[0]))
+    return reshape(b, b.add(b.log(total), highest), dimensions(node.results[0]))
 
 
 def _unless_zero(name: str) -> Any:
@@ -175,7 +175,7 @@ def _towards_zero(b: GraphBuilder, total: Any, by: Any) -> Any:
     return b.add(quotient, b.select(short, one, zero))
 
 
-def _rounded(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+def _round(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Round to `decimals` digits after the point as NumPy does: scale by a power of ten, round, scale back."""
     (x,), decimals = inputs, node.attributes.get("decimals", 0)
     kind = node.results[0].dtype
@@ -198,13 +198,13 @@ def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """
     sources, flips = list(inputs), [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
     for i, value in enumerate(inputs):
-        source = _transposed(b, value) if len(sizes(value.type)) == 2 else None
+        source = _transpose_source(b, value) if len(sizes(value.type)) == 2 else None
         if source is not None:
             sources[i], flips[i] = source, not flips[i]
     return None if sources == list(inputs) else b.matmul(*sources, transpose_a=flips[0], transpose_b=flips[1])
 
 
-def _transposed(b: GraphBuilder, value: Value) -> Value | None:
+def _transpose_source(b: GraphBuilder, value: Value) -> Value | None:
     """Return the matrix whose transpose the value is, made anew where numbers are combined with a transpose."""
     node = value.node
     if node is None:
@@ -220,7 +220,7 @@ def _transposed(b: GraphBuilder, value: Value) -> Value | None:
         return None
     if arrays[0].shape != value.shape or len(node.results) != 1:
         return None
-    source = _transposed(b, arrays[0])
+    source = _transpose_source(b, arrays[0])
     if source is None:
         return None
     inputs = [source if operand is arrays[0] else operand for operand in node.inputs]
@@ -230,7 +230,7 @@ def _transposed(b: GraphBuilder, value: Value) -> Value | None:
 
 COMPOSITES: dict[str, Any] = {
     "shift": _shift, "unpad": _unpad, "split": _split, "split_like": _split, "sum_tiles": _sum_tiles,
-    "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _masked, "numpy_round": _rounded,
+    "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _mask, "numpy_round": _round,
     "numpy_clip": _clip, "matmul": _matmul, "reduce_logsumexp": _log_sum_exp, "xlogy": _unless_zero("xlogy"),
     "xdivy": _unless_zero("xdivy"), "logaddexp": _log_add_exp, "reduce_mean": _integer_mean, **CONTRACTIONS,
 }  # fmt: skip

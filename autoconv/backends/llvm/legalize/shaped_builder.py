@@ -24,7 +24,7 @@ def dimensions(x: Value) -> tuple[Dimension, ...]:
     return x.shape
 
 
-def reshaped(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
+def reshape(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
     """Reshape to a shape with the same number of elements."""
     return x if dimensions(x) == tuple(shape) else _add_node(b, "reshape", x, shape, {"shape": tuple(shape)})
 
@@ -47,7 +47,7 @@ def fill(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
     return _add_node(b, "fill", zero, shape, {"shape": tuple(shape)})
 
 
-def joined(b: GraphBuilder, parts: Sequence[Value], axis: int, shape: Sequence[Dimension]) -> Value:
+def join(b: GraphBuilder, parts: Sequence[Value], axis: int, shape: Sequence[Dimension]) -> Value:
     """Concatenate along the axis to an array of that shape."""
     types = [parts[0].type.with_shape(tuple(shape))]  # type: ignore[union-attr]
     return b.graph.add(OPS["concat"], tuple(parts), {"axis": axis}, types=types, span=b.span).results[0]

@@ -26,7 +26,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone
 from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
-from autoconv.ops.index_spec import At, Rest, Slice, aligned
+from autoconv.ops.index_spec import At, Rest, Slice, align
 
 _ALONG_AXIS = frozenset({"cumsum", "cumprod", "concat", "reverse"})
 _NEW = frozenset({"element", "reduce", "matmul"})  # these make arrays and keep no reference to their operands
@@ -37,13 +37,13 @@ def sink_transposes(graph: Graph) -> Graph:
     """Return the graph, regions included, with transposes as late as possible."""
     if not any(_perm_of(value) for node in graph.walk() for value in node.results):
         return graph
-    copy = clone(graph, _sunk)
+    copy = clone(graph, _sink)
     for part in (copy, *dict.fromkeys(region for node in copy.walk() for region in node.regions)):
         remove_dead_nodes(part)
     return copy
 
 
-def _sunk(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+def _sink(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
     perm = next((one for value in inputs if (one := _perm_of(value))), None)
     if perm is None or node.regions or len(node.results) != 1 or node.effects is not Effects.PURE:
         return None
@@ -53,11 +53,11 @@ def _sunk(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | Non
     if result.dtype.is_complex:  # loops compute the parts, and join them as they lie in the result
         return None
     if node.op.name in ("transpose", "matrix_transpose"):
-        return _merged(copy, node, inputs[0], perm)
+        return _merge(copy, node, inputs[0], perm)
     rule = (
         _elementwise
         if node.op.traits.elementwise or _is_like_operand(node)
-        else _reduced
+        else _reduce
         if node.op.traits.reduction is not None and "axis" in node.attributes
         else _along_axis
         if node.op.name in _ALONG_AXIS
@@ -70,7 +70,7 @@ def _sunk(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | Non
         return None
     operands, attributes, after = replacement
     (inner,) = copy.add_for(node, node.op, operands, attributes).results
-    return [_transposed(copy, node, inner, after)]
+    return [_transpose(copy, node, inner, after)]
 
 
 def take_turned_outputs(graph: Graph) -> frozenset[int]:
@@ -81,7 +81,7 @@ def take_turned_outputs(graph: Graph) -> frozenset[int]:
     sources: dict[int, Value] = {}
     for i, value in enumerate(graph.outputs):
         perm, node = _perm_of(value), value.node
-        if node is not None and perm is not None and perm == _reversed(len(perm)) and graph.outputs.count(value) == 1:
+        if node is not None and perm is not None and perm == _reverse(len(perm)) and graph.outputs.count(value) == 1:
             sources[i] = node.inputs[0]
     readers: dict[Value, list[Node]] = {}
     for node in graph.nodes:
@@ -123,26 +123,26 @@ def _perm_of(value: Value) -> Perm | None:
     if node.op.name == "matrix_transpose":
         return (*range(rank - 2), rank - 1, rank - 2)
     perm = node.attributes.get("perm")
-    axes = _reversed(rank) if perm is None else tuple(int(axis) % rank for axis in perm)
+    axes = _reverse(rank) if perm is None else tuple(int(axis) % rank for axis in perm)
     return None if axes == tuple(range(rank)) else axes
 
 
-def _reversed(rank: int) -> Perm:
+def _reverse(rank: int) -> Perm:
     return tuple(range(rank))[::-1]
 
 
-def _transposed(copy: Graph, node: Node, x: Value, perm: Perm) -> Value:
+def _transpose(copy: Graph, node: Node, x: Value, perm: Perm) -> Value:
     if perm == tuple(range(len(perm))):
         return x
-    stated = None if perm == _reversed(len(perm)) else perm
+    stated = None if perm == _reverse(len(perm)) else perm
     return copy.add(OPS["transpose"], [x], {"perm": stated}, span=node.span).results[0]
 
 
-def _merged(copy: Graph, node: Node, x: Value, before: Perm) -> list[Value] | None:
+def _merge(copy: Graph, node: Node, x: Value, before: Perm) -> list[Value] | None:
     behind = _perm_of(node.results[0])
     if behind is None or x.node is None:
         return None
-    return [_transposed(copy, node, x.node.inputs[0], tuple(before[axis] for axis in behind))]
+    return [_transpose(copy, node, x.node.inputs[0], tuple(before[axis] for axis in behind))]
 
 
 def _elementwise(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found | None:
@@ -178,7 +178,7 @@ def _as_it_lies(copy: Graph, node: Node, value: Value, perm: Perm) -> Value | No
     return None
 
 
-def _reduced(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found | None:
+def _reduce(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found | None:
     if len(inputs) != 1 or inputs[0].node is None:
         return None
     axis_given, rank = node.attributes["axis"], len(perm)
@@ -212,7 +212,7 @@ def _part(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found
     if source is None or len(inputs) != 1 or not all(isinstance(entry, (At, Slice, Rest)) for entry in spec):
         return None
     by_axis: list[Any] = [Slice()] * len(perm)
-    for entry, _, axis, _ in aligned(spec, len(perm)):
+    for entry, _, axis, _ in align(spec, len(perm)):
         if not isinstance(entry, Rest):
             by_axis[perm[axis]] = entry
     axes = [axis for axis in perm if not isinstance(by_axis[axis], At)]

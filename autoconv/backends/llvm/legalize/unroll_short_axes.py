@@ -55,7 +55,7 @@ def split_components(graph: Graph) -> Graph:
             parts[node.results[0]] = components
             return components[:1]  # never read
         if node.inputs and node.inputs[0] in parts:
-            return [_reduced(b, node, parts[node.inputs[0]])]
+            return [_reduce(b, node, parts[node.inputs[0]])]
         return None
 
     copy = clone(graph, rewrite)
@@ -122,7 +122,7 @@ def _without_last(b: GraphBuilder, value: Value) -> Value:
     return b.get_item(value, spec=(Rest(), At(0)))
 
 
-def _reduced(b: GraphBuilder, node: Node, parts: list[Value]) -> Value:
+def _reduce(b: GraphBuilder, node: Node, parts: list[Value]) -> Value:
     """Reduce a value in components."""
     (result,) = node.results
     axes, last = reduced_axes(node), len(sizes(node.inputs[0].type)) - 1

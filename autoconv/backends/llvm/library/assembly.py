@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 WRONG_TARGET = 2
 
 
-def assembled(request: dict[str, Any]) -> bytes:
+def assemble(request: dict[str, Any]) -> bytes:
     """Link the texts, make all but the public names internal, and return the object file."""
     import llvmlite.binding as llvm
 
@@ -54,4 +54,4 @@ def _machine(llvm: Any, request: dict[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(assembled(json.load(sys.stdin)))
+    sys.stdout.buffer.write(assemble(json.load(sys.stdin)))

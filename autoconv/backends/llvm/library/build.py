@@ -49,9 +49,9 @@ def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple:
             elif not texts:  # a graph for certain small sizes is left out instead
                 needs_by_name = {(name, str(node.span) if node else ""): node for name, node in needs}
                 raise NoLibrary([(name, node.span if node else None) for (name, _), node in needs_by_name.items()])
-        texts += [*_shared(target_processor), _function(form, failures, len(texts), target_processor)]
+        texts += [*_shared_texts(target_processor), _function(form, failures, len(texts), target_processor)]
     public = [form.name, f"{form.name}_message", f"{form.name}_free"]
-    return LibraryObject(_compiled(texts, public, target_processor), tuple(failures.messages))
+    return LibraryObject(_compile(texts, public, target_processor), tuple(failures.messages))
 
 
 def unfit(form: LibraryForm, graph: Graph, cpu: str = "x86-64-v3") -> list[str]:
@@ -133,7 +133,7 @@ def _code(chosen: Processor) -> str:
     return f"@code = external {chosen.local} global i32"
 
 
-def _shared(chosen: Processor) -> list[str]:
+def _shared_texts(chosen: Processor) -> list[str]:
     """Return the texts that all graphs share: references, and what stands for CPython, NumPy and the BLAS."""
     narrow = chosen.target.pointer == 4
     host = read(
@@ -150,7 +150,7 @@ def _shared(chosen: Processor) -> list[str]:
     return [host, references.text(has_stack_floor=False, has_float_flags=False), module.whole()]
 
 
-def _compiled(texts: Sequence[str], public: Sequence[str], chosen: Processor) -> bytes:
+def _compile(texts: Sequence[str], public: Sequence[str], chosen: Processor) -> bytes:
     """Return the object file, compiled in a process of its own, since some code ends LLVM's."""
     import json  # on demand: few programs build libraries
     import subprocess

@@ -48,7 +48,7 @@ class _Function:
 
     def __init__(self, form: LibraryForm, module: ModuleText, name: str) -> None:
         self.form = form
-        parameters = [Parameter(passed(one), f"%given{i}") for i, one in self.arguments()]
+        parameters = [Parameter(parameter_type(one), f"%given{i}") for i, one in self.arguments()]
         parameters.append(Parameter("ptr", "%result"))
         self.out = FunctionText(module, Signature("i32", parameters, "nounwind", name, exported=True))
 
@@ -144,7 +144,7 @@ class _Variant(_Function):
     def _passed_number(self, i: int, argument: Argument) -> str:
         """Return the number in the form that the graph takes."""
         out, place = self.out, self.out.alloca("i64")
-        kind, given = passed(argument), f"%given{i}"
+        kind, given = parameter_type(argument), f"%given{i}"
         if argument.dtype.is_bool:
             given = out.cast("zext", out.icmp("ne", Operand.of(given, "i8"), 0), "i8")
         out.store(kind, given, place)
@@ -214,7 +214,7 @@ class _Entry(_Function):
         self._check_apart(tensors)
         out.store("i32", 0, "@code")
         arguments = [f"%given{i}" for i, _ in self.arguments()]
-        kinds = ", ".join([*(passed(one) for _, one in self.arguments()), "ptr"])
+        kinds = ", ".join([*(parameter_type(one) for _, one in self.arguments()), "ptr"])
         for number in range(count):
             name = f"{self.form.name}.{number}"
             module.declare(name, "i32", kinds)
@@ -287,7 +287,7 @@ class _Entry(_Function):
         return low, out.op("add", high, argument.dtype.size)
 
 
-def passed(argument: Argument) -> str:
+def parameter_type(argument: Argument) -> str:
     """Return LLVM's type of the C parameter."""
     if not argument.by_value:
         return "ptr"

@@ -73,10 +73,10 @@ def failure_of(node: Node, at: Node | None = None) -> tuple[str, Kind]:
     The class comes second. `at` is the node whose place it is, where that is another one.
     """
     kind, text = _reason(node)
-    return placed(at or node, text), kind
+    return add_place(at or node, text), kind
 
 
-def placed(node: Node, text: str) -> str:
+def add_place(node: Node, text: str) -> str:
     place = line_of(node.span)
     return f"{place}: {text}" if place else text
 
@@ -194,4 +194,4 @@ def _is_infinite(b: ElementWriter, x: Sequence[Element]) -> Element:
     return x[0].same(float("inf")) | x[0].same(float("-inf"))
 
 
-__all__ = ["CAUGHT", "ERRORS", "NO_MEMORY", "Failures", "causes", "failure_of", "line_of", "placed"]
+__all__ = ["CAUGHT", "ERRORS", "NO_MEMORY", "Failures", "causes", "failure_of", "line_of", "add_place"]

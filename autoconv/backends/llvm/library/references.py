@@ -15,7 +15,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
-from autoconv.backends.llvm.library.failures import ERRORS, Failures, causes, failure_of, line_of, placed
+from autoconv.backends.llvm.library.failures import ERRORS, Failures, add_place, causes, failure_of, line_of
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
@@ -82,7 +82,7 @@ class LibraryCalls(Calls):
         numbers = [b.wrap(x.dtype, x.ir) for x in numbers]
         code = Operand.of(self._failures.code(*failure_of(node)), "i64")
         for kind, text, test in reversed(causes(node)):
-            own = self._failures.code(placed(node, f"{kind.__name__}: {text}"), kind)
+            own = self._failures.code(add_place(node, f"{kind.__name__}: {text}"), kind)
             code = out.select(test(b, numbers).ir, Operand.of(own, "i64"), code)
         return out.cast("inttoptr", code, "ptr")
 

@@ -75,7 +75,7 @@ def _is_loaded(find: Any) -> bool:
 HANDLER = object()  # stands for `handler()`, whose code may not be compiled yet
 
 
-def resolved(item: Any) -> Any:
+def resolve(item: Any) -> Any:
     """Return the object that an item of a table of objects stands for."""
     return handler() if item is HANDLER else item
 

@@ -103,7 +103,7 @@ _PACKS = (
 )
 
 
-def _guarded(name: str, arguments: str, known: dict[str, str], lines: Sequence[str], other: str = OTHER) -> str:
+def _routine(name: str, arguments: str, known: dict[str, str], lines: Sequence[str], other: str = OTHER) -> str:
     """Return a function that runs `lines` if all tests hold, and else returns `other`.
 
     Its parameters `%a`, `%b` … have the types in FUNCTIONS. `known` maps the arguments of each test to its function.
@@ -128,35 +128,35 @@ def _class_test(letter: str, classes: Any) -> dict[str, str]:
 _CHANGED = mask("list", "dict")
 _TRUTH, _DONE = "%found = call ptr @object_truth_of(i32 %answer)", "%found = call ptr @object_done(i32 %answer)"
 _GUARDED = "\n".join([
-    _guarded("object_unary", "abc", _class_test("a", "%c"), ["%found = call ptr %b(ptr %a)"]),
-    _guarded(
+    _routine("object_unary", "abc", _class_test("a", "%c"), ["%found = call ptr %b(ptr %a)"]),
+    _routine(
         "object_binary", "abcde", {**_class_test("a", "%d"), **_class_test("b", "%e")},
         ["%found = call ptr %c(ptr %a, ptr %b)"],
     ),
-    _guarded("object_compare", "abc", {**_class_test("a", EVERY), **_class_test("b", EVERY)},
+    _routine("object_compare", "abc", {**_class_test("a", EVERY), **_class_test("b", EVERY)},
              ["%found = call ptr @PyObject_RichCompare(ptr %a, ptr %b, i32 %c)"]),
-    _guarded("object_contains", "ab", {**_class_test("a", _SIZED), **_class_test("b", EVERY)},
+    _routine("object_contains", "ab", {**_class_test("a", _SIZED), **_class_test("b", EVERY)},
              ["%answer = call i32 @PySequence_Contains(ptr %a, ptr %b)", _TRUTH]),
-    _guarded("object_set_item", "abc", {**_class_test("a", _CHANGED), **_class_test("b", EVERY)},
+    _routine("object_set_item", "abc", {**_class_test("a", _CHANGED), **_class_test("b", EVERY)},
              ["%answer = call i32 @PyObject_SetItem(ptr %a, ptr %b, ptr %c)", _DONE]),
-    _guarded("object_delete_item", "ab", {**_class_test("a", _CHANGED), **_class_test("b", EVERY)},
+    _routine("object_delete_item", "ab", {**_class_test("a", _CHANGED), **_class_test("b", EVERY)},
              ["%answer = call i32 @PyObject_DelItem(ptr %a, ptr %b)", _DONE]),
-    _guarded("object_append", "ab", _class_test("a", mask("list")),
+    _routine("object_append", "ab", _class_test("a", mask("list")),
              ["%answer = call i32 @PyList_Append(ptr %a, ptr %b)", _DONE]),
-    _guarded("object_call", "abc", {"ptr %b, i64 %c": "object_are_known"},
+    _routine("object_call", "abc", {"ptr %b, i64 %c": "object_are_known"},
              ["%found = call ptr @PyObject_Vectorcall(ptr %a, ptr %b, i64 %c, ptr null)"]),
-    _guarded("object_call_method", "abcd", {"ptr %b, i64 %d": "object_first_is", "ptr %b, i64 %c": "object_are_known"},
+    _routine("object_call_method", "abcd", {"ptr %b, i64 %d": "object_first_is", "ptr %b, i64 %c": "object_are_known"},
              ["%found = call ptr @PyObject_VectorcallMethod(ptr %a, ptr %b, i64 %c, ptr null)"]),
-    _guarded("object_is_tuple", "ab", _class_test("a", mask("tuple")),
+    _routine("object_is_tuple", "ab", _class_test("a", mask("tuple")),
              ["%length = call i64 @PyObject_Size(ptr %a)", "%found = icmp eq i64 %length, %b"], "false"),
-    _guarded("object_iterator", "a", _class_test("a", _SIZED), ["%found = call ptr @PyObject_GetIter(ptr %a)"]),
-    _guarded("object_attribute", "ab", {"ptr %a, ptr %b": "object_holds"},
+    _routine("object_iterator", "a", _class_test("a", _SIZED), ["%found = call ptr @PyObject_GetIter(ptr %a)"]),
+    _routine("object_attribute", "ab", {"ptr %a, ptr %b": "object_holds"},
              ["%found = call ptr @PyObject_GetAttr(ptr %a, ptr %b)"]),
-    _guarded("object_put_attribute", "abc", {"ptr %a, ptr %b": "object_holds"},
+    _routine("object_put_attribute", "abc", {"ptr %a, ptr %b": "object_holds"},
              ["%answer = call i32 @PyObject_SetAttr(ptr %a, ptr %b, ptr %c)", _DONE]),
-    _guarded("object_length", "a", _class_test("a", _SIZED), ["%found = call i64 @PyObject_Size(ptr %a)"], "-1"),
-    _guarded("object_truth", "a", _class_test("a", EVERY), ["%found = call i32 @PyObject_IsTrue(ptr %a)"], "-1"),
-    _guarded("object_whole", "ab", _class_test("a", mask("int")),
+    _routine("object_length", "a", _class_test("a", _SIZED), ["%found = call i64 @PyObject_Size(ptr %a)"], "-1"),
+    _routine("object_truth", "a", _class_test("a", EVERY), ["%found = call i32 @PyObject_IsTrue(ptr %a)"], "-1"),
+    _routine("object_whole", "ab", _class_test("a", mask("int")),
              ["%overflow = alloca i32", "%whole = call i64 @PyLong_AsLongLongAndOverflow(ptr %a, ptr %overflow)",
               "store i64 %whole, ptr %b", "%beyond = load i32, ptr %overflow", "%found = icmp eq i32 %beyond, 0"],
              "false"),

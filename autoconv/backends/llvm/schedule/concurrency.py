@@ -28,10 +28,10 @@ def run_concurrently(plan: Plan, items: Sequence[Item]) -> list[Item]:
     if not current_target().is_parallel:
         return list(items)
     heavy = {item: work for item in items if (work := _work_of_item(plan, item)) >= _LEAST}
-    return _scheduled(plan, items, heavy) if len(heavy) > 1 else list(items)
+    return _schedule(plan, items, heavy) if len(heavy) > 1 else list(items)
 
 
-def _scheduled(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> list[Item]:
+def _schedule(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> list[Item]:
     """Order the items: those that no heavy item precedes, a group of independent heavy ones, the rest."""
     ids = {item: 1 << i for i, item in enumerate(plan.all_items)}
     order: list[Item] = []

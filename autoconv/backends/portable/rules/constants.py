@@ -200,7 +200,7 @@ def saturate_cast(w: Rules, node: Node, x: Term) -> Term | None:
 
 
 @lowers("xlogy", "xdivy")
-def guarded(w: Rules, node: Node, x: Term, y: Term) -> Term:
+def guard(w: Rules, node: Node, x: Term, y: Term) -> Term:
     x, y = w.broadcast(x, y)
     product = x * w.libm("log", y) if node.op.name == "xlogy" else x / y
     return w.select(x.same(0.0) & ~w.is_nan(y), 0.0, product)

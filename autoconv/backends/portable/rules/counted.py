@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.portable.rules.gathers import checked, moved, scattered
-from autoconv.backends.portable.rules.movement import expanded_at
+from autoconv.backends.portable.rules.gathers import check_index, move_axes, scatter
+from autoconv.backends.portable.rules.movement import expand_at
 from autoconv.backends.portable.rules.registry import lowers, whole
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
@@ -22,11 +22,11 @@ from autoconv.graph.graph import Node
 def repeat(w: Rules, node: Node, x: Term, *counts: Term) -> Term | None:
     axis = whole(node.attributes["axis"], x.rank)
     if counts:
-        return _repeated(w, x, counts[0], axis) if w.has_open_sizes else None
+        return _repeat(w, x, counts[0], axis) if w.has_open_sizes else None
     count = node.attributes["repeats"]
     sizes, shape = w.sizes(x), list(x.shape)
     wide = w.expanded(
-        expanded_at(w, x, axis + 1), (*shape[: axis + 1], count, *shape[axis + 1 :]),
+        expand_at(w, x, axis + 1), (*shape[: axis + 1], count, *shape[axis + 1 :]),
         [*sizes[: axis + 1], count, *sizes[axis + 1 :]],
     )  # fmt: skip
     sizes[axis] = sizes[axis] * count
@@ -34,23 +34,23 @@ def repeat(w: Rules, node: Node, x: Term, *counts: Term) -> Term | None:
     return w.reshape(wide, shape, sizes)
 
 
-def _repeated(w: Rules, x: Term, counts: Term, axis: int) -> Term | None:
+def _repeat(w: Rules, x: Term, counts: Term, axis: int) -> Term | None:
     """Take each element as often as its count says: the true elements of a row for each are as many."""
     counts = w.cast(w.flat(counts), int64)
     w.fail(counts < 0)
     along = w.expanded(counts, (x.shape[axis],), [w.sizes(x)[axis]])
     most = w.reduce(w.concatenate([along, w.array(np.array([0]), int64)], 0), (0,), "maximum", 0)
-    turns = expanded_at(w, w.iota((None,), 0, int64, [w.as_size(most)]), 0)
-    places = w.true_positions(w.compare("lt", turns, expanded_at(w, along, 1)))
+    turns = expand_at(w, w.iota((None,), 0, int64, [w.as_size(most)]), 0)
+    places = w.true_positions(w.compare("lt", turns, expand_at(w, along, 1)))
     if places is None:
         return None
-    return moved(w, w.gather_nd(moved(w, x, [axis], [0]), w.part(places, 1, 0, 1)), [0], [axis])
+    return move_axes(w, w.gather_nd(move_axes(w, x, [axis], [0]), w.part(places, 1, 0, 1)), [0], [axis])
 
 
 @lowers("tile")
 def tile(w: Rules, node: Node, x: Term, *multiples: Term) -> Term | None:
     if multiples:
-        return _tiled(w, node, x, multiples[0]) if w.has_open_sizes else None
+        return _tile(w, node, x, multiples[0]) if w.has_open_sizes else None
     for axis, count in enumerate(node.attributes["multiples"]):
         if count == 0:
             x = w.part(x, axis, 0, 0)
@@ -59,7 +59,7 @@ def tile(w: Rules, node: Node, x: Term, *multiples: Term) -> Term | None:
     return x
 
 
-def _tiled(w: Rules, node: Node, x: Term, multiples: Term) -> Term:
+def _tile(w: Rules, node: Node, x: Term, multiples: Term) -> Term:
     counts, terms = w.given_sizes(node.attributes["multiples"] or (None,) * x.rank, w.cast(multiples, int64))
     w.fail(w.cast(multiples, int64) < 0)
     wide: tuple[list[Any], list[Any]] = ([], [])
@@ -71,7 +71,7 @@ def _tiled(w: Rules, node: Node, x: Term, multiples: Term) -> Term:
         shape.append(count * size if isinstance(count, int) and isinstance(size, int) else None)
         sizes.append(term * own)
     for axis in range(x.rank):
-        x = expanded_at(w, x, 2 * axis)
+        x = expand_at(w, x, 2 * axis)
     return w.reshape(w.expanded(x, *wide), shape, sizes)
 
 
@@ -87,7 +87,7 @@ def one_hot(w: Rules, node: Node, indices: Term, on: Term, off: Term, *depth: Te
     axis = whole(node.attributes.get("axis", -1), indices.rank + 1)
     shape, sizes = ([value if a == axis else 1 for a in range(indices.rank + 1)] for value in (count, size))
     positions = w.reshape(w.iota((count,), 0, indices.dtype, [size]), shape, sizes)
-    wide, along = w.broadcast(expanded_at(w, indices, axis), positions)
+    wide, along = w.broadcast(expand_at(w, indices, axis), positions)
     hot, dtype = w.compare("eq", wide, along), node.results[0].dtype
     return w.chosen(*w.broadcast(hot, w.cast(on, dtype), w.cast(off, dtype)))
 
@@ -128,4 +128,4 @@ def bincount(w: Rules, node: Node, x: Term, least: Term, *weights: Term) -> Term
     size = w.as_size(w.select(needed < least, least, needed))
     dtype = float64 if weights else int64
     added = w.cast(weights[0], dtype) if weights else w.filled_like(x, 1, dtype)
-    return scattered(w, w.expanded(w.constant(0, dtype), (None,), [size]), [checked(w, x, size)], added, "add")
+    return scatter(w, w.expanded(w.constant(0, dtype), (None,), [size]), [check_index(w, x, size)], added, "add")

@@ -12,7 +12,7 @@ import numpy as np
 
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules.linear import matmul_of
-from autoconv.backends.portable.rules.movement import expanded_at
+from autoconv.backends.portable.rules.movement import expand_at
 from autoconv.backends.portable.rules.reductions import fold
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Term, static_shape
@@ -62,13 +62,13 @@ class Elimination:
             row = w.reduce(w.select(w.reshape(here, (size, 1)), packed, 0), (packed.rank - 2,), "add", 0)
             is_solved = place < at if lower else place > at
             sums = w.reduce(
-                expanded_at(w, w.select(is_solved, row, 0), row.rank) * solution, (solution.rank - 2,), "add", 0
+                expand_at(w, w.select(is_solved, row, 0), row.rank) * solution, (solution.rank - 2,), "add", 0
             )
-            rest = expanded_at(w, sums, sums.rank - 1)
+            rest = expand_at(w, sums, sums.rank - 1)
             value = solution - rest
             if not lower:
                 pivot = w.reduce(w.select(place.same(at), row, 0), (row.rank - 1,), "add", 0)
-                value = value / expanded_at(w, expanded_at(w, pivot, pivot.rank), pivot.rank + 1)
+                value = value / expand_at(w, expand_at(w, pivot, pivot.rank), pivot.rank + 1)
             return [step + 1, w.chosen(*w.broadcast(here, value, solution))]
 
         state = [w.constant(0, int64), y]
@@ -91,28 +91,28 @@ def _turn(w: Control, now: list[Term], word: Term) -> list[Term]:
     down = w.reshape(place, (size, 1))
     column = w.reduce(w.select(place.same(step), x, 0), (rank - 1,), "add", 0)
     heights = w.select(place >= step, w.unary("abs", column), -1.0)
-    best = expanded_at(w, w.arg(heights, rank - 2, True, int64), rank - 2)
-    below = expanded_at(w, best, rank - 1)  # [..., 1, 1]
-    x, rows = (_exchanged(w, m, down, step, below) for m in (x, rows))
+    best = expand_at(w, w.arg(heights, rank - 2, True, int64), rank - 2)
+    below = expand_at(w, best, rank - 1)  # [..., 1, 1]
+    x, rows = (_exchange(w, m, down, step, below) for m in (x, rows))
     moved = w.reshape(w.compare("ne", best, step), sign.shape)
     sign = w.select(moved, -sign, sign)
     own = w.reduce(w.select(down.same(step), x, 0), (rank - 2,), "add", 0)
     pivot = w.reduce(w.select(place.same(step), own, 0), (rank - 2,), "add", 0)
     column = w.reduce(w.select(place.same(step), x, 0), (rank - 1,), "add", 0)
-    wide = expanded_at(w, pivot, rank - 2)
+    wide = expand_at(w, pivot, rank - 2)
     factor = w.select(place > step, column / w.select(wide.same(0.0), 1.0, wide), 0.0)
-    tall = expanded_at(w, factor, rank - 1)
-    eliminated = x - tall * w.select(place > step, expanded_at(w, own, rank - 2), 0.0)
+    tall = expand_at(w, factor, rank - 1)
+    eliminated = x - tall * w.select(place > step, expand_at(w, own, rank - 2), 0.0)
     choice = w.select(place.same(step), w.expanded(tall, x.shape), eliminated)
     lower = w.broadcast(down > step, x)[0]
     return [step + 1, w.chosen(lower, choice, x), rows, sign]
 
 
-def _exchanged(w: Control, x: Term, down: Term, first: Term, second: Term) -> Term:
+def _exchange(w: Control, x: Term, down: Term, first: Term, second: Term) -> Term:
     """Exchange two rows of each matrix."""
     axis = x.rank - 2
-    a = expanded_at(w, w.reduce(w.select(down.same(first), x, 0), (axis,), "add", 0), axis)
-    b = expanded_at(w, w.reduce(w.select(w.compare("eq", down, second), x, 0), (axis,), "add", 0), axis)
+    a = expand_at(w, w.reduce(w.select(down.same(first), x, 0), (axis,), "add", 0), axis)
+    b = expand_at(w, w.reduce(w.select(w.compare("eq", down, second), x, 0), (axis,), "add", 0), axis)
     exchanged = w.chosen(*w.broadcast(w.compare("eq", down, second), a, x))
     return w.chosen(*w.broadcast(w.compare("eq", down, first), b, exchanged))
 

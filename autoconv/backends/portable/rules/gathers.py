@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.backends.portable.rules.movement import dropped, expanded_at
+from autoconv.backends.portable.rules.movement import drop_axes, expand_at
 from autoconv.backends.portable.rules.registry import lowers, whole
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 
 
-def checked(w: Rules, index: Term, size: Any, wrap: bool = False) -> Term:
+def check_index(w: Rules, index: Term, size: Any, wrap: bool = False) -> Term:
     """Return positions as int64, an error where one is out of range; with `wrap` negative ones count from the end."""
     index = w.cast(index, int64)
     size = size if isinstance(size, int) else w.cast(size, int64)
@@ -25,7 +25,7 @@ def checked(w: Rules, index: Term, size: Any, wrap: bool = False) -> Term:
 
 def gathered(w: Rules, x: Term, positions: Sequence[Term]) -> Term:
     """Take elements by positions along the first dimensions: arrays of one shape, one for each dimension."""
-    columns = [expanded_at(w, column, column.rank) for column in w.broadcast(*positions)]
+    columns = [expand_at(w, column, column.rank) for column in w.broadcast(*positions)]
     return w.gather_nd(x, w.concatenate(columns, columns[0].rank - 1))
 
 
@@ -39,7 +39,7 @@ def _axis_iotas(w: Rules, x: Term, count: int) -> list[Term]:
     return result
 
 
-def moved(w: Rules, x: Term, source: Sequence[int], target: Sequence[int]) -> Term:
+def move_axes(w: Rules, x: Term, source: Sequence[int], target: Sequence[int]) -> Term:
     """Move dimensions, as `numpy.moveaxis` does."""
     order = [axis for axis in range(x.rank) if axis not in source]
     for to, axis in sorted(zip(target, source, strict=True)):
@@ -60,26 +60,26 @@ def _batch_positions(w: Rules, index: Term, batch: int) -> list[Term]:
 @lowers("gather")
 def gather(w: Rules, node: Node, x: Term, index: Term) -> Term:
     axis, batch = whole(node.attributes.get("axis", 0), x.rank), node.attributes.get("batch_dims", 0)
-    index = checked(w, index, w.sizes(x)[axis])
-    front = moved(w, x, [axis], [batch])
+    index = check_index(w, index, w.sizes(x)[axis])
+    front = move_axes(w, x, [axis], [batch])
     rows = gathered(w, front, [*_batch_positions(w, index, batch), index])
     between = axis - batch
-    return moved(w, rows, range(index.rank, index.rank + between), range(batch, axis))
+    return move_axes(w, rows, range(index.rank, index.rank + between), range(batch, axis))
 
 
 @lowers("ungather")
 def ungather(w: Rules, node: Node, x: Term, index: Term, like: Term) -> Term:
     """Add rows to where `gather` takes them from."""
     axis, batch = whole(node.attributes.get("axis", 0), like.rank), node.attributes.get("batch_dims", 0)
-    index = checked(w, index, w.sizes(like)[axis])
-    rows = moved(w, x, range(batch, axis), range(index.rank, index.rank + axis - batch))
-    base = moved(w, w.filled_like(like, 0, x.dtype), [axis], [batch])
-    total = scattered(w, base, [*_batch_positions(w, index, batch), index], rows, "add")
-    return moved(w, total, [batch], [axis])
+    index = check_index(w, index, w.sizes(like)[axis])
+    rows = move_axes(w, x, range(batch, axis), range(index.rank, index.rank + axis - batch))
+    base = move_axes(w, w.filled_like(like, 0, x.dtype), [axis], [batch])
+    total = scatter(w, base, [*_batch_positions(w, index, batch), index], rows, "add")
+    return move_axes(w, total, [batch], [axis])
 
 
-def scattered(w: Rules, base: Term, positions: Sequence[Term], updates: Term, combine: str | None) -> Term:
-    columns = [expanded_at(w, column, column.rank) for column in w.broadcast(*positions)]
+def scatter(w: Rules, base: Term, positions: Sequence[Term], updates: Term, combine: str | None) -> Term:
+    columns = [expand_at(w, column, column.rank) for column in w.broadcast(*positions)]
     return w.scatter_nd(base, w.concatenate(columns, columns[0].rank - 1), updates, combine)
 
 
@@ -89,13 +89,13 @@ def _vectors(w: Rules, index: Term, like: Term, batch: int = 0) -> Term:
     depth = index.shape[-1]
     columns = []
     for k in range(depth):
-        column = dropped(w, w.part(index, index.rank - 1, k, k + 1), [index.rank - 1])
-        columns.append(checked(w, column, w.sizes(like)[batch + k]))
+        column = drop_axes(w, w.part(index, index.rank - 1, k, k + 1), [index.rank - 1])
+        columns.append(check_index(w, column, w.sizes(like)[batch + k]))
     if batch and columns:
         columns = [*_batch_positions(w, columns[0], batch), *columns]
     if not columns:
         return index
-    wide = [expanded_at(w, column, column.rank) for column in w.broadcast(*columns)]
+    wide = [expand_at(w, column, column.rank) for column in w.broadcast(*columns)]
     return w.concatenate(wide, wide[0].rank - 1)
 
 
@@ -148,10 +148,10 @@ def segment_sum(w: Rules, node: Node, x: Term, segments: Term, *count: Term) -> 
         if not w.has_open_sizes:
             return None
         total = w.as_size(count[0] if count else _largest(w, segments) + 1)
-    segments = checked(w, segments, total)
+    segments = check_index(w, segments, total)
     sizes = [total, *w.sizes(x)[segments.rank :]]
     shape = (total if isinstance(total, int) else None, *x.shape[segments.rank :])
-    return scattered(w, w.expanded(w.constant(0, x.dtype), shape, sizes), [segments], x, "add")
+    return scatter(w, w.expanded(w.constant(0, x.dtype), shape, sizes), [segments], x, "add")
 
 
 def _largest(w: Rules, positions: Term) -> Term:
@@ -163,7 +163,7 @@ def _largest(w: Rules, positions: Term) -> Term:
 
 def _positions_along(w: Rules, index: Term, axis: int, size: Any) -> list[Term]:
     """Return the positions of all dimensions, for an index along one."""
-    index = checked(w, index, size, wrap=True)
+    index = check_index(w, index, size, wrap=True)
     result = _axis_iotas(w, index, index.rank)
     result[axis] = index
     return result
@@ -183,4 +183,4 @@ def add_along_axis(w: Rules, node: Node, x: Term, index: Term, like: Term) -> Te
     if any(a != b for i, (a, b) in enumerate(zip(like.shape, index.shape, strict=True)) if i != axis):
         return None
     base = w.filled_like(like, 0, x.dtype)
-    return scattered(w, base, _positions_along(w, index, axis, w.sizes(like)[axis]), x, "add")
+    return scatter(w, base, _positions_along(w, index, axis, w.sizes(like)[axis]), x, "add")

@@ -59,7 +59,7 @@ def einsum(w: Rules, node: Node, *operands: Term) -> Term | None:
         if diagonal is None:
             return None
         total, names_of_total = _contract(w, total, names_of_total, diagonal, own, later)
-    total, names_of_total = _summed(w, total, names_of_total, set(right))
+    total, names_of_total = _sum(w, total, names_of_total, set(right))
     return w.transpose(total, [names_of_total.index(c) for c in right])
 
 
@@ -96,14 +96,14 @@ def _diagonal(w: Rules, x: Term, name: str) -> tuple[Term | None, str]:
     return x, name
 
 
-def _summed(w: Rules, x: Term, name: str, labels: set[str]) -> tuple[Term, str]:
+def _sum(w: Rules, x: Term, name: str, labels: set[str]) -> tuple[Term, str]:
     axes = [axis for axis, c in enumerate(name) if c not in labels]
     return w.reduce(x, axes, "add", 0), "".join(c for c in name if c in labels)
 
 
 def _contract(w: Rules, x: Term, a: str, y: Term, b: str, later: set[str]) -> tuple[Term, str]:
-    x, a = _summed(w, x, a, later | set(b))
-    y, b = _summed(w, y, b, later | set(a))
+    x, a = _sum(w, x, a, later | set(b))
+    y, b = _sum(w, y, b, later | set(a))
     both = [c for c in a if c in b]
     batch, inner = [c for c in both if c in later], [c for c in both if c not in later]
     product = w.dot(

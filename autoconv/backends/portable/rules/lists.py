@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.backends.portable.rules.gathers import checked
-from autoconv.backends.portable.rules.movement import dropped, expanded_at
+from autoconv.backends.portable.rules.gathers import check_index
+from autoconv.backends.portable.rules.movement import drop_axes, expand_at
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import ListTerm, Term, static_shape
 from autoconv.backends.portable.writing import Rules
@@ -47,11 +47,11 @@ def length(w: Rules, node: Node, list_term: ListTerm) -> Term:
 def _write_row(w: Rules, list_term: ListTerm, at: Term, x: Term) -> Term:
     zeros = [w.constant(0, int64)] * x.rank
     shaped = w.expanded(x, list_term.buffer.shape[1:])
-    return w.dynamic_update(list_term.buffer, expanded_at(w, shaped, 0), [w.cast(at, int64), *zeros])
+    return w.dynamic_update(list_term.buffer, expand_at(w, shaped, 0), [w.cast(at, int64), *zeros])
 
 
 def _read_row(w: Rules, list_term: ListTerm, at: Term) -> Term:
-    return dropped(w, w.dynamic_part(list_term.buffer, 0, w.cast(at, int64), 1), [0])
+    return drop_axes(w, w.dynamic_part(list_term.buffer, 0, w.cast(at, int64), 1), [0])
 
 
 @lowers("list_push")
@@ -69,23 +69,23 @@ def pop(w: Rules, node: Node, list_term: ListTerm) -> list[Any]:
 
 @lowers("list_get")
 def get(w: Rules, node: Node, list_term: ListTerm, index: Term) -> Term:
-    return _read_row(w, list_term, checked(w, index, list_term.length, bool(node.attributes.get("wrap"))))
+    return _read_row(w, list_term, check_index(w, index, list_term.length, bool(node.attributes.get("wrap"))))
 
 
 @lowers("list_set")
 def set_(w: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
     x = w.cast(x, list_term.buffer.dtype)
     if not node.attributes.get("resize"):
-        at = checked(w, index, list_term.length, bool(node.attributes.get("wrap")))
+        at = check_index(w, index, list_term.length, bool(node.attributes.get("wrap")))
         return ListTerm(_write_row(w, list_term, at, x), list_term.length)
     at = w.cast(index, int32)
     w.fail((at < 0) | (at >= w.capacity))
     end = at + 1
-    cleared = _cleared(w, list_term, list_term.length)
+    cleared = _clear(w, list_term, list_term.length)
     return ListTerm(_write_row(w, cleared, at, x), w.select(end > list_term.length, end, list_term.length))
 
 
-def _cleared(w: Rules, list_term: ListTerm, start: Term) -> ListTerm:
+def _clear(w: Rules, list_term: ListTerm, start: Term) -> ListTerm:
     """Return the list with zeros from `start` on: what a longer list has there."""
     buffer = list_term.buffer
     inside = w.iota((w.capacity,), 0, int32) < start
@@ -102,7 +102,7 @@ def zeros_like(w: Rules, node: Node, list_term: ListTerm) -> ListTerm:
 @lowers("list_add")
 def add(w: Rules, node: Node, first: ListTerm, second: ListTerm) -> ListTerm:
     w.fail(first.length.differs(second.length))
-    a, b = _cleared(w, first, first.length), _cleared(w, second, second.length)
+    a, b = _clear(w, first, first.length), _clear(w, second, second.length)
     return ListTerm(a.buffer + b.buffer, first.length)
 
 
@@ -111,12 +111,12 @@ def resize(w: Rules, node: Node, list_term: ListTerm, count: Term) -> ListTerm:
     count = w.cast(count, int32)
     w.fail((count < 0) | (count > w.capacity))
     choice = w.select(count < list_term.length, count, list_term.length)
-    return ListTerm(_cleared(w, list_term, choice).buffer, count)
+    return ListTerm(_clear(w, list_term, choice).buffer, count)
 
 
 @lowers("list_add_at")
 def add_at(w: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
-    at = checked(w, index, list_term.length, bool(node.attributes.get("wrap")))
+    at = check_index(w, index, list_term.length, bool(node.attributes.get("wrap")))
     return ListTerm(_write_row(w, list_term, at, _read_row(w, list_term, at) + x), list_term.length)
 
 

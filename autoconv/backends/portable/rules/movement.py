@@ -47,16 +47,16 @@ def reshape_like(w: Rules, node: Node, x: Term, like: Term) -> Term:
 
 @lowers("expand_dims")
 def expand_dims(w: Rules, node: Node, x: Term) -> Term:
-    return expanded_at(w, x, whole(node.attributes["axis"], x.rank + 1))
+    return expand_at(w, x, whole(node.attributes["axis"], x.rank + 1))
 
 
-def expanded_at(w: Rules, x: Term, axis: int) -> Term:
+def expand_at(w: Rules, x: Term, axis: int) -> Term:
     """Insert a dimension of size 1."""
     sizes = w.sizes(x)
     return w.reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]), [*sizes[:axis], 1, *sizes[axis:]])
 
 
-def dropped(w: Rules, x: Term, axes: Sequence[int]) -> Term:
+def drop_axes(w: Rules, x: Term, axes: Sequence[int]) -> Term:
     """Drop dimensions of size 1."""
     rest = [axis for axis in range(x.rank) if axis not in axes]
     sizes = w.sizes(x)
@@ -69,8 +69,8 @@ def squeeze(w: Rules, node: Node, x: Term) -> Term | None:
     if axis in (None, ()):
         if not all(isinstance(size, int) for size in x.shape):
             return None
-        return dropped(w, x, [a for a, size in enumerate(x.shape) if size == 1])
-    return dropped(w, x, axes_of(axis, x.rank))
+        return drop_axes(w, x, [a for a, size in enumerate(x.shape) if size == 1])
+    return drop_axes(w, x, axes_of(axis, x.rank))
 
 
 @lowers("transpose", "array_transpose")
@@ -103,7 +103,7 @@ def concat(w: Rules, node: Node, *parts: Term) -> Term:
 @lowers("stack")
 def stack(w: Rules, node: Node, *parts: Term) -> Term:
     axis = whole(node.attributes["axis"], parts[0].rank + 1)
-    return w.concatenate([expanded_at(w, part, axis) for part in parts], axis)
+    return w.concatenate([expand_at(w, part, axis) for part in parts], axis)
 
 
 @lowers("split")
@@ -135,7 +135,7 @@ def split_like(w: Rules, node: Node, x: Term, *like: Term) -> list[Term] | None:
 @lowers("unstack")
 def unstack(w: Rules, node: Node, x: Term) -> list[Term]:
     axis = whole(node.attributes["axis"], x.rank)
-    return [dropped(w, w.part(x, axis, i, i + 1), [axis]) for i in range(len(node.results))]
+    return [drop_axes(w, w.part(x, axis, i, i + 1), [axis]) for i in range(len(node.results))]
 
 
 @lowers("reverse")
@@ -265,7 +265,7 @@ def diag(w: Rules, node: Node, x: Term) -> Term | None:
         return None
     order = size + abs(offset)
     x = w.pad(x, w.constant(0, x.dtype), [0] * (x.rank - 1) + [max(0, -offset)], [0] * (x.rank - 1) + [max(0, offset)])
-    rows = expanded_at(w, x, x.rank)
+    rows = expand_at(w, x, x.rank)
     shape = (*x.shape, order)
     wide = w.expanded(rows, shape, [*w.sizes(x), order])
     mask = w.expanded(w.array(np.eye(order, k=offset, dtype=bool), bool_), shape, [*w.sizes(x), order])
@@ -281,7 +281,7 @@ def set_diag(w: Rules, node: Node, x: Term, diagonal: Term) -> Term | None:
     down = max(0, -offset)
     low, high = [0] * diagonal.rank, [0] * diagonal.rank
     low[-1], high[-1] = down, rows - down - diagonal.shape[-1]
-    spread = expanded_at(w, w.pad(diagonal, w.constant(0, x.dtype), low, high), diagonal.rank)
+    spread = expand_at(w, w.pad(diagonal, w.constant(0, x.dtype), low, high), diagonal.rank)
     mask = w.expanded(w.array(np.eye(rows, columns, k=offset, dtype=bool), bool_), x.shape, w.sizes(x))
     return w.chosen(mask, w.expanded(spread, x.shape, w.sizes(x)), x)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules.linear import matmul_of
-from autoconv.backends.portable.rules.movement import expanded_at
+from autoconv.backends.portable.rules.movement import expand_at
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.graph.dtypes import float32, float64, int64
@@ -48,16 +48,16 @@ def _turn(w: Control, now: list[Term], word: Term) -> list[Term]:
     place = w.iota((rows,), 0, int64)
     column = w.reduce(w.select(w.iota((columns,), 0, int64).same(step), x, 0), (x.rank - 1,), "add", 0)
     last = column.rank - 1
-    head = expanded_at(w, w.reduce(w.select(place.same(step), column, 0), (last,), "add", 0), last)
+    head = expand_at(w, w.reduce(w.select(place.same(step), column, 0), (last,), "add", 0), last)
     tail = w.select(place > step, column, 0)
-    rest = expanded_at(w, w.reduce(tail * tail, (last,), "add", 0), last)
+    rest = expand_at(w, w.reduce(tail * tail, (last,), "add", 0), last)
     norm = w.intrinsic("sqrt", head * head + rest)
     beta = w.select(head < 0.0, norm, -norm)
     vector = w.select(place.same(step), head - beta, tail)
     size = w.select(rest.same(0.0), 1.0, beta * (beta - head))
     factor = w.select(rest.same(0.0), 0.0, 1.0 / size)  # 2 / (v·v)
-    tall = expanded_at(w, vector, last + 1)
-    wide = expanded_at(w, vector * factor, last)
+    tall = expand_at(w, vector, last + 1)
+    wide = expand_at(w, vector * factor, last)
     x = x - tall * matmul_of(w, wide, x)
     q = q - matmul_of(w, q, tall) * wide
     return [step + 1, x, q]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.portable.control import Control
-from autoconv.backends.portable.rules.movement import dropped
+from autoconv.backends.portable.rules.movement import drop_axes
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.writing import Rules
@@ -42,7 +42,7 @@ def _words(w: Rules, seed: Term, count: int, algorithm: str) -> Term | None:
     length = seed.shape[0]
     if not isinstance(length, int):
         return None
-    numbers = [w.cast(dropped(w, w.part(seed, 0, i, i + 1), [0]), int64) for i in range(length)]
+    numbers = [w.cast(drop_axes(w, w.part(seed, 0, i, i + 1), [0]), int64) for i in range(length)]
     keys = [w.bitcast(number, uint64) for number in numbers]
     if algorithm == "threefry":
         return _threefry(w, keys, count)

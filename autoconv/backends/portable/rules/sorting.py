@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoconv.backends.portable.rules.movement import expanded_at
+from autoconv.backends.portable.rules.movement import expand_at
 from autoconv.backends.portable.rules.registry import lowers, whole
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
@@ -33,8 +33,8 @@ def searchsorted(w: Rules, node: Node, ordered: Term, x: Term) -> Term | None:
     lead = ordered.rank - 1
     table = ordered
     for _ in range(x.rank - lead):
-        table = expanded_at(w, table, lead)
-    wide = expanded_at(w, x, x.rank)
+        table = expand_at(w, table, lead)
+    wide = expand_at(w, x, x.rank)
     table, wide = w.broadcast(table, wide)
     before = w.compare("lt" if node.attributes["side"] == "left" else "le", table, wide)
     if x.dtype.is_floating:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.backends.portable.rules.gathers import checked, gathered, moved
-from autoconv.backends.portable.rules.movement import dropped, expanded_at
+from autoconv.backends.portable.rules.gathers import check_index, gathered, move_axes
+from autoconv.backends.portable.rules.movement import drop_axes, expand_at
 from autoconv.backends.portable.rules.registry import lowers
-from autoconv.backends.portable.rules.windows import Window, cast, plain, windowed, written
+from autoconv.backends.portable.rules.windows import Window, cast, plain, window_of, write_window
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
-from autoconv.ops.index_spec import At, Gather, Mask, NewAxis, Rest, Slice, Spec, aligned
+from autoconv.ops.index_spec import At, Gather, Mask, NewAxis, Rest, Slice, Spec, align
 
 _WHOLE = Slice(None, None, None)
 
@@ -32,7 +32,7 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
         places = w.true_positions(operands[0]) if all(isinstance(one, (Rest, Slice)) for one in spec[1:]) else None
         found = None if places is None else w.gather_nd(x, places)
         return None if found is None else subscript(w, found, (_WHOLE, *spec[1:]), operands[1:])
-    entries = aligned(spec, x.rank, operands, lambda operand: operand.rank)
+    entries = align(spec, x.rank, operands, lambda operand: operand.rank)
     if any(isinstance(entry.entry, Mask) for entry in entries):
         return None
     advanced = any(isinstance(entry.entry, Gather) for entry in entries)
@@ -42,14 +42,14 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
     for entry, entry_operands, _, width in entries:
         match entry:
             case NewAxis():
-                x = expanded_at(w, x, axis)
+                x = expand_at(w, x, axis)
                 positions.append(None)
                 axis += 1
             case Rest():
                 positions += [None] * width
                 axis += width
             case Slice():
-                cut = _sliced(w, x, axis, entry, entry_operands)
+                cut = _slice_axis(w, x, axis, entry, entry_operands)
                 if cut is None:
                     if open_slice is not None or advanced or w.has_open_sizes:
                         return None
@@ -69,8 +69,8 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
     if open_slice is not None:
         return _window(w, x, *open_slice, dropped_axes)
     if not advanced:
-        return dropped(w, x, dropped_axes) if dropped_axes else x
-    return _gathered_at(w, x, positions)
+        return drop_axes(w, x, dropped_axes) if dropped_axes else x
+    return _gather_at(w, x, positions)
 
 
 @lowers("where_indices")
@@ -81,24 +81,24 @@ def where_indices(w: Rules, node: Node, condition: Term) -> Term | None:
 def check_positions(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> None:
     """Set the error word where a single position is out of range, or a step is 0."""
     sizes = w.sizes(x)
-    for entry, own, axis, _ in aligned(spec, x.rank, operands, lambda operand: operand.rank):
+    for entry, own, axis, _ in align(spec, x.rank, operands, lambda operand: operand.rank):
         if isinstance(entry, At):
-            checked(w, own[0] if own else w.constant(entry.index, int64), sizes[axis], wrap=True)
+            check_index(w, own[0] if own else w.constant(entry.index, int64), sizes[axis], wrap=True)
         elif isinstance(entry, Slice):
             step = entry.filled(own)[2]
             if isinstance(step, Term):
                 w.fail(step.same(0))
 
 
-def _gathered_at(w: Rules, x: Term, positions_by_axis: Sequence[Any]) -> Term:
+def _gather_at(w: Rules, x: Term, positions_by_axis: Sequence[Any]) -> Term:
     """Take elements by arrays of positions along some dimensions; new dimensions stand where NumPy puts them."""
     axes = [axis for axis, at in enumerate(positions_by_axis) if at is not None]
     sizes = w.sizes(x)
-    positions = [checked(w, positions_by_axis[axis], sizes[axis], wrap=True) for axis in axes]
-    result = gathered(w, moved(w, x, axes, range(len(axes))), positions)
+    positions = [check_index(w, positions_by_axis[axis], sizes[axis], wrap=True) for axis in axes]
+    result = gathered(w, move_axes(w, x, axes, range(len(axes))), positions)
     width = max(position.rank for position in positions)
     if axes == list(range(axes[0], axes[0] + len(axes))) and axes[0]:
-        return moved(w, result, range(width), range(axes[0], axes[0] + width))
+        return move_axes(w, result, range(width), range(axes[0], axes[0] + width))
     return result
 
 
@@ -108,10 +108,10 @@ def _single(w: Rules, x: Term, axis: int, at: Any) -> Term:
         at = at + size if at < 0 else at
         return w.part(x, axis, at, at + 1)
     at = at if isinstance(at, Term) else w.constant(at, int64)
-    return w.dynamic_part(x, axis, checked(w, at, w.sizes(x)[axis], wrap=True), 1)
+    return w.dynamic_part(x, axis, check_index(w, at, w.sizes(x)[axis], wrap=True), 1)
 
 
-def _sliced(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]) -> Term | None:
+def _slice_axis(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]) -> Term | None:
     if entry.is_whole:
         return x
     size, parts = x.shape[axis], _slice_parts(entry, operands)
@@ -130,10 +130,12 @@ def _sliced(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]
 def _window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], dropped_axes: Sequence[int]) -> Window | None:
     """Return a slice of step 1 whose size is open, without the dimensions that are gone."""
     start, stop, step = bounds
-    result = windowed(w, x, axis, start, stop) if step in (None, 1) else None
+    result = window_of(w, x, axis, start, stop) if step in (None, 1) else None
     if result is None or not dropped_axes:
         return result
-    return Window(dropped(w, result.term, dropped_axes), axis - sum(one < axis for one in dropped_axes), result.length)
+    return Window(
+        drop_axes(w, result.term, dropped_axes), axis - sum(one < axis for one in dropped_axes), result.length
+    )
 
 
 def _slice_parts(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
@@ -146,7 +148,7 @@ def _slice_parts(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
 def _box_starts(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | None:
     """Return the start along each dimension of a subscript of single positions and slices of step 1, else None."""
     starts: list[Any] = []
-    for entry, own, axis, width in aligned(spec, x.rank, operands, lambda operand: operand.rank):
+    for entry, own, axis, width in align(spec, x.rank, operands, lambda operand: operand.rank):
         match entry:
             case NewAxis():
                 continue
@@ -165,20 +167,20 @@ def _box_starts(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | No
 
 @lowers("set_item")
 def set_item(w: Rules, node: Node, x: Term, value: Term, *operands: Term) -> Term | None:
-    return assigned(w, x, cast(w, value, x.dtype), node.attributes["spec"], operands)
+    return assign(w, x, cast(w, value, x.dtype), node.attributes["spec"], operands)
 
 
 @lowers("add_at_item")
 def add_at_item(w: Rules, node: Node, x: Term, value: Term, *operands: Term) -> Term | None:
-    return _scattered_at(w, x, value, node.attributes["spec"], operands, "or" if x.dtype.is_bool else "add")
+    return _scatter_at(w, x, value, node.attributes["spec"], operands, "or" if x.dtype.is_bool else "add")
 
 
-def assigned(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term]) -> Term | None:
+def assign(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term]) -> Term | None:
     """Return `x` with x[spec] replaced."""
     starts = _box_starts(spec, x, operands)
     if starts is None:
-        updated = _scattered_at(w, x, value, spec, operands, None)
-        return _masked(w, x, value, spec, operands) if updated is None and isinstance(value, Term) else updated
+        updated = _scatter_at(w, x, value, spec, operands, None)
+        return _write_masked(w, x, value, spec, operands) if updated is None and isinstance(value, Term) else updated
     place = subscript(w, x, spec, operands)  # checks the positions
     if not isinstance(place, Term):
         return None
@@ -188,7 +190,7 @@ def assigned(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequ
     sizes = w.sizes(x)
     positions = [
         w.constant(start if start >= 0 or not isinstance(x.shape[a], int) else start + x.shape[a], int64)
-        if isinstance(start, int) else _wrapped(w, start, sizes[a])
+        if isinstance(start, int) else _wrap(w, start, sizes[a])
         for a, start in enumerate(starts)
     ]  # fmt: skip
     box, box_sizes = _box_of(spec, x, place, w)
@@ -196,13 +198,13 @@ def assigned(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequ
     return w.dynamic_update(x, w.reshape(value, box, box_sizes), positions)
 
 
-def _masked(w: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term]) -> Term | None:
+def _write_masked(w: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term]) -> Term | None:
     """Write one number to slices of any bounds: where positions are in all of them."""
     if any(size != 1 for size in value.shape):
         return None
     inside: Term | None = None
     sizes = w.sizes(x)
-    for entry, own, axis, _ in aligned(spec, x.rank, operands, lambda operand: operand.rank):
+    for entry, own, axis, _ in align(spec, x.rank, operands, lambda operand: operand.rank):
         if isinstance(entry, (NewAxis, Rest)) or (isinstance(entry, Slice) and entry.is_whole):
             continue
         if not isinstance(entry, (At, Slice)):
@@ -211,7 +213,7 @@ def _masked(w: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term]
         place = w.iota(shape, axis, int64, [size if a == axis else 1 for a, size in enumerate(sizes)])
         if isinstance(entry, At):
             at = own[0] if own else w.constant(entry.index, int64)
-            here: Term | None = place.same(checked(w, at, sizes[axis], wrap=True))
+            here: Term | None = place.same(check_index(w, at, sizes[axis], wrap=True))
         else:
             here = _in_slice(w, place, sizes[axis], _slice_parts(entry, own))
         if here is None:
@@ -246,7 +248,7 @@ def _in_slice(w: Rules, place: Term, size: Any, bounds: tuple[Any, ...]) -> Term
     return result & w.remainder(place - first, step).same(0)
 
 
-def _wrapped(w: Rules, start: Term, size: Any) -> Term:
+def _wrap(w: Rules, start: Term, size: Any) -> Term:
     start = w.cast(start, int64)
     return w.select(start < 0, start + (size if isinstance(size, int) else w.cast(size, int64)), start)
 
@@ -256,7 +258,7 @@ def _box_of(spec: Spec, x: Term, place: Term, w: Rules) -> tuple[list[Any], list
     shape: list[Any] = []
     sizes: list[Any] = []
     own, at = w.sizes(place), 0
-    for entry, _, _, width in aligned(spec, x.rank):
+    for entry, _, _, width in align(spec, x.rank):
         if isinstance(entry, At):
             shape.append(1)
             sizes.append(1)
@@ -270,16 +272,16 @@ def _box_of(spec: Spec, x: Term, place: Term, w: Rules) -> tuple[list[Any], list
     return shape, sizes
 
 
-def _scattered_at(
+def _scatter_at(
     w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequence[Term], combine: str | None
 ) -> Term | None:
     """Write to the positions that the subscript selects."""
     places = subscript(w, positions_of(w, x), spec, operands)
     if isinstance(places, Window) and isinstance(value, Term) and combine is None:
-        result = _masked(w, x, value, spec, operands)
+        result = _write_masked(w, x, value, spec, operands)
         if result is not None:
             return result
-    return None if places is None else written_at(w, x, value, places, combine)
+    return None if places is None else write_at(w, x, value, places, combine)
 
 
 def positions_of(w: Rules, x: Term) -> Term:
@@ -295,16 +297,16 @@ def positions_of(w: Rules, x: Term) -> Term:
 def _fit_to_place(w: Rules, value: Term, place: Term) -> Term:
     """Broadcast a value to a place; NumPy drops its leading dimensions of size 1."""
     if value.rank > place.rank:
-        value = dropped(w, value, range(value.rank - place.rank))
+        value = drop_axes(w, value, range(value.rank - place.rank))
     return w.expanded(value, place.shape, w.sizes(place))
 
 
-def written_at(w: Rules, x: Term, value: Term | Window, places: Term | Window, combine: str | None) -> Term:
+def write_at(w: Rules, x: Term, value: Term | Window, places: Term | Window, combine: str | None) -> Term:
     """Return `x` with a value at places, the positions of elements in order."""
     if isinstance(places, Window):
-        return written(w, x, value, places, combine)
+        return write_window(w, x, value, places, combine)
     value = plain(w, value, places.shape)
     value = _fit_to_place(w, value, places)
     index = w.flat(places)
-    flat_result = w.scatter_nd(w.flat(x), expanded_at(w, index, 1), w.flat(value), combine)
+    flat_result = w.scatter_nd(w.flat(x), expand_at(w, index, 1), w.flat(value), combine)
     return w.reshape(flat_result, x.shape, w.sizes(x))

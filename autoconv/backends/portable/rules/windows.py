@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoconv.backends.portable.rules.movement import dropped, expanded_at
+from autoconv.backends.portable.rules.movement import drop_axes, expand_at
 from autoconv.backends.portable.rules.registry import axes_of
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
@@ -54,7 +54,7 @@ def cast(w: Rules, value: Term | Window, dtype: DType) -> Term | Window:
     return w.cast(value, dtype)
 
 
-def windowed(w: Rules, x: Term, axis: int, start: Any, stop: Any) -> Window | None:
+def window_of(w: Rules, x: Term, axis: int, start: Any, stop: Any) -> Window | None:
     """Return x[start:stop] along an axis, for bounds that are numbers, terms or None."""
     size = x.shape[axis]
     if static_shape(x.shape) is None:
@@ -84,7 +84,7 @@ def plain(w: Rules, value: Term | Window, shape: Sequence[Any]) -> Term:
     return value.cut(w, size)
 
 
-def written(w: Rules, x: Term, value: Term | Window, places: Window, combine: str | None) -> Term:
+def write_window(w: Rules, x: Term, value: Term | Window, places: Window, combine: str | None) -> Term:
     """Return `x` with a value at the places of a window, the positions of elements in order."""
     from_end, size = places.from_end, places.term.shape[places.axis]
     if isinstance(value, Window):
@@ -105,8 +105,8 @@ def written(w: Rules, x: Term, value: Term | Window, places: Window, combine: st
         total *= count
     index = w.flat(w.select(places.inside(w, at), at, total))  # what is written past the end is left out
     if value.rank > at.rank:
-        value = dropped(w, value, range(value.rank - at.rank))
-    flat_result = w.scatter_nd(w.flat(x), expanded_at(w, index, 1), w.flat(w.expanded(value, at.shape)), combine)
+        value = drop_axes(w, value, range(value.rank - at.rank))
+    flat_result = w.scatter_nd(w.flat(x), expand_at(w, index, 1), w.flat(w.expanded(value, at.shape)), combine)
     return w.reshape(flat_result, x.shape)
 
 
@@ -133,7 +133,7 @@ def elementwise(
     return result if result is None or fixed else Window(result, result.rank + from_end, first.length)
 
 
-def reduced(
+def reduce_window(
     w: Rules, node: Node, x: Window, kind: str, compute: Callable[[Term], Term | None]
 ) -> Term | Window | None:
     """Reduce a window; `compute` takes an array."""
@@ -156,4 +156,4 @@ def _neutral(kind: str, dtype: Any) -> Any:
     return dtype.min if kind == "max" else dtype.max
 
 
-__all__ = ["Window", "cast", "elementwise", "plain", "reduced", "windowed", "written"]
+__all__ = ["Window", "cast", "elementwise", "plain", "reduce_window", "window_of", "write_window"]

@@ -41,7 +41,7 @@ def static_rnn(
         for number, each in enumerate(inputs):
             output, following = cell(each, state)
             if sequence_length is not None:
-                output, following = _masked(constant(number), sequence_length, output, following, state)
+                output, following = _mask(constant(number), sequence_length, output, following, state)
             outputs.append(output)
             state = following
     return outputs, state
@@ -76,7 +76,7 @@ def dynamic_rnn(
             before = nest.pack_sequence_as(state, list(parts))
             output, following = cell(steps[step], before)
             if sequence_length is not None:
-                output, following = _masked(step, sequence_length, output, following, before)
+                output, following = _mask(step, sequence_length, output, following, before)
             return [step + 1, kept.write(step, output), *nest.flatten(following)]
 
         parts = nest.flatten(state)
@@ -98,7 +98,7 @@ def _first_state(cell: Any, inputs: Any, axis: int, initial_state: Any, dtype: A
     return cell.zero_state(int(size) if isinstance(size, int) else shape_of(inputs)[axis], dtype)
 
 
-def _masked(step: Any, lengths: Any, output: Any, following: Any, before: Any) -> tuple[Any, Any]:
+def _mask(step: Any, lengths: Any, output: Any, following: Any, before: Any) -> tuple[Any, Any]:
     """Return a zero output and the state before for the sequences that are over."""
     runs = expand_dims(convert_to_tensor(lengths) > step, 1)
     parts = [where(runs, new, old) for new, old in zip(nest.flatten(following), nest.flatten(before), strict=True)]

@@ -196,20 +196,20 @@ class DropoutWrapper(RNNCell):
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
         before, after, between = self._keep_probabilities
-        output, following = self._cell(_dropped(inputs, before), state, scope)
-        return _dropped(output, after), _mapped(lambda part: _dropped(part, between), following)
+        output, following = self._cell(_drop(inputs, before), state, scope)
+        return _drop(output, after), _map(lambda part: _drop(part, between), following)
 
 
-def _dropped(value: Any, keep_probability: Any) -> Any:
+def _drop(value: Any, keep_probability: Any) -> Any:
     return (
         value if isinstance(keep_probability, float) and keep_probability == 1.0 else dropout(value, keep_probability)
     )
 
 
-def _mapped(function: Any, state: Any) -> Any:
+def _map(function: Any, state: Any) -> Any:
     if isinstance(state, LSTMStateTuple):
         return LSTMStateTuple(*map(function, state))
-    return tuple(_mapped(function, part) for part in state) if isinstance(state, tuple) else function(state)
+    return tuple(_map(function, part) for part in state) if isinstance(state, tuple) else function(state)
 
 
 def _zeros(size: Any, batch_size: Any, dtype: Any) -> Any:

@@ -75,7 +75,7 @@ class Optimizer:
             return self._eager_gradients(loss, var_list, grad_loss)
         value = loss() if callable(loss) else loss
         if var_list is None:
-            var_list = trainable_variables() if graph_being_built() is not None else _captured(region.trace)
+            var_list = trainable_variables() if graph_being_built() is not None else _captured_variables(region.trace)
         variables = list(var_list)
         if not variables:
             raise ValueError("No variables to optimize.")
@@ -352,7 +352,7 @@ class FtrlOptimizer(Optimizer):
         return [moved, squares.assign(after), variable.assign(new_value)]
 
 
-def _captured(trace: Any) -> list[Any]:
+def _captured_variables(trace: Any) -> list[Any]:
     """Return the trainable variables that a traced function has used so far."""
     storages = [captured for captured, _ in trace.captures.values() if isinstance(captured, Storage)]
     variables = [storage.variable() for storage in storages]

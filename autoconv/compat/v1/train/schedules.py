@@ -31,7 +31,7 @@ def exponential_decay(
         exponent = step / cast(decay_steps, first.dtype)
         return first * cast(decay_rate, first.dtype) ** (floor(exponent) if staircase else exponent)
 
-    return _scheduled(rate, learning_rate, global_step, name or "ExponentialDecay")
+    return _schedule(rate, learning_rate, global_step, name or "ExponentialDecay")
 
 
 def natural_exp_decay(
@@ -48,7 +48,7 @@ def natural_exp_decay(
         quotient = step / cast(decay_steps, first.dtype)
         return first * exp(-cast(decay_rate, first.dtype) * (floor(quotient) if staircase else quotient))
 
-    return _scheduled(rate, learning_rate, global_step, name or "NaturalExpDecay")
+    return _schedule(rate, learning_rate, global_step, name or "NaturalExpDecay")
 
 
 def inverse_time_decay(
@@ -65,7 +65,7 @@ def inverse_time_decay(
         quotient = step / cast(decay_steps, first.dtype)
         return first / (1 + cast(decay_rate, first.dtype) * (floor(quotient) if staircase else quotient))
 
-    return _scheduled(rate, learning_rate, global_step, name or "InverseTimeDecay")
+    return _schedule(rate, learning_rate, global_step, name or "InverseTimeDecay")
 
 
 def polynomial_decay(
@@ -88,7 +88,7 @@ def polynomial_decay(
             step = minimum(step, steps)
         return (first - end) * (1 - step / steps) ** cast(power, first.dtype) + end
 
-    return _scheduled(rate, learning_rate, global_step, name or "PolynomialDecay")
+    return _schedule(rate, learning_rate, global_step, name or "PolynomialDecay")
 
 
 def cosine_decay(
@@ -105,7 +105,7 @@ def cosine_decay(
         share = 0.5 * (1 + cos(math.pi * minimum(step, steps) / steps))
         return first * ((1 - alpha) * share + alpha)
 
-    return _scheduled(rate, learning_rate, global_step, name or "CosineDecay")
+    return _schedule(rate, learning_rate, global_step, name or "CosineDecay")
 
 
 def piecewise_constant(x: TensorLike, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None) -> Any:
@@ -125,13 +125,13 @@ def piecewise_constant(x: TensorLike, boundaries: Sequence[Any], values: Sequenc
             result = where(step <= cast(boundary, step.dtype), cast(value, first.dtype), result)
         return result
 
-    return _scheduled(rate, values[0], x, name or "PiecewiseConstant", keeps_step=True)
+    return _schedule(rate, values[0], x, name or "PiecewiseConstant", keeps_step=True)
 
 
 piecewise_constant_decay = piecewise_constant
 
 
-def _scheduled(
+def _schedule(
     rate: Callable[[Any, Any], Any], learning_rate: Any, step: Any, name: str, keeps_step: bool = False
 ) -> Any:
     if step is None:

@@ -36,7 +36,7 @@ def fill(
             assert isinstance(native, Memory)
             array_view.store_memory(region, cell, value.type, native)  # type: ignore[arg-type]
             continue
-        native = converted(region, native, output.type, value.type)
+        native = convert(region, native, output.type, value.type)
         if isinstance(native, Element):
             store(ElementWriter(region.out), native, cell, 0)
         elif isinstance(native, Object):
@@ -54,7 +54,7 @@ def read(region: LoweringContext, cell: str | Cells, type_: Type) -> Native:
     return Object(region.out.load("ptr", cell), cell)
 
 
-def converted(region: LoweringContext, native: Native, from_type: Type, to_type: Type) -> Native:
+def convert(region: LoweringContext, native: Native, from_type: Type, to_type: Type) -> Native:
     """Convert a region's result to the owner's type, which may be less precise: a number may be boxed."""
     if isinstance(native, Element):
         if is_scalar(to_type):

@@ -11,7 +11,7 @@ from autoconv.backends.llvm.analysis.induction import Counter, counter_of, turns
 from autoconv.backends.llvm.analysis.tallies import tallies
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.interchanged_loop import write_interchanged_loop
-from autoconv.backends.llvm.codegen.control.join_slots import as_borrowed, converted, fill, new_cell, read
+from autoconv.backends.llvm.codegen.control.join_slots import as_borrowed, convert, fill, new_cell, read
 from autoconv.backends.llvm.codegen.control.recursion import write_recursive_call
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.registry import lowering
@@ -49,7 +49,7 @@ def write_call(region: LoweringContext, node: Node) -> None:
     owners = (node, *region.call_sites)
     natives = region.inner(node.regions[0], _owned_or_borrowed(region, node, node.inputs), owners)
     for value, output, native in zip(node.results, node.regions[0].outputs, natives, strict=True):
-        region.set(value, converted(region, native, output.type, value.type))
+        region.set(value, convert(region, native, output.type, value.type))
 
 
 @lowering("cond")
@@ -130,7 +130,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     region.body.end_loop()
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
         native = read(region, cell, type_)
-        region.set(value, native if isinstance(cell, Cells) else converted(region, native, type_, value.type))
+        region.set(value, native if isinstance(cell, Cells) else convert(region, native, type_, value.type))
 
 
 def _has_few_turns(node: Node) -> bool:

@@ -17,7 +17,7 @@ from autoconv.backends.llvm.analysis.representation import is_dense, is_of_open,
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import single_threaded_blas
-from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transposed
+from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_function
 from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_parts, run_split
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions
 from autoconv.backends.llvm.codegen.values import Object
@@ -28,7 +28,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     element_count,
     plus,
     product,
-    unravelled,
+    unravel,
 )
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory
@@ -173,7 +173,7 @@ class Batch:
     def each(self) -> Iterator[None]:
         """Write the loop over the matrices."""
         with self.out.loop("%first", "%last") as number:
-            index = unravelled(self.out, number, self._batch)
+            index = unravel(self.out, number, self._batch)
             self.x = [self._at(f"%x{i}", value, 2, index) for i, value in enumerate(self._node.inputs)]
             self.results = [
                 self._at(f"%result{i}", value, rank, index)
@@ -226,7 +226,7 @@ class Batch:
         if 1 in (rows, columns):
             self.copy(source, target, dimensions.times(rows, columns), back)
         elif wide and self.dtype is float64:
-            name = transposed(self.out.module, self.dtype, rows, columns, lanes)  # type: ignore[arg-type]
+            name = transpose_function(self.out.module, self.dtype, rows, columns, lanes)  # type: ignore[arg-type]
             self.out.call(name, source, target)
         else:
             out, (from_, to) = self.out, self._kinds(back)

@@ -16,7 +16,7 @@ from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_o
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.linalg.lapack import Batch, has, routine_of, workspace
-from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST, Rows, cholesky, eliminated
+from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST, Rows, cholesky, eliminate
 from autoconv.backends.llvm.codegen.registry import complex_native, native
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory
@@ -125,7 +125,7 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
 
     with batch.each(), ExitStack() as stack:
         if small:
-            diagonal, elements, _, fine = eliminated(b, batch.numbers(batch.x[0], n, n), [])
+            diagonal, elements, _, fine = eliminate(b, batch.numbers(batch.x[0], n, n), [])
             for x in diagonal:
                 elements = elements * x
             size = b.intrinsic("fabs", elements)
@@ -184,7 +184,7 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
         if small:
             one, zero = (b.constant(number, float64) for number in (1.0, 0.0))
             unit = [[one if i == j else zero for j in range(n)] for i in range(n)]
-            stack.enter_context(_solved(batch, adjoint, unit))
+            stack.enter_context(_solve(batch, adjoint, unit))
         _load(batch, batch.x[0], matrix, n, adjoint)
         count = batch.position(times(batch.wide.size, times(n, n)))
         out.clear(solution, count)
@@ -204,7 +204,7 @@ def write_solve(region: LoweringContext, node: Node) -> None:
     adjoint, small = node.attributes.get("adjoint", False), _is_small(batch, n, columns)
     with batch.each(), ExitStack() as stack:
         if small:
-            stack.enter_context(_solved(batch, adjoint, batch.numbers(batch.x[1], n, columns)))
+            stack.enter_context(_solve(batch, adjoint, batch.numbers(batch.x[1], n, columns)))
         _load(batch, batch.x[0], matrix, n, adjoint)
         batch.transpose(batch.x[1], solution, n, columns)
         batch.fail_if(batch.lapack(batch.routine_of("dgesv"), n, columns, matrix, n, pivots, solution, n))
@@ -235,12 +235,12 @@ def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     batch.run(_work_estimate(4, n, n, columns))
 
 
-def _solved(batch: Batch, adjoint: bool, right: Rows) -> AbstractContextManager[None]:
+def _solve(batch: Batch, adjoint: bool, right: Rows) -> AbstractContextManager[None]:
     """Solve a small system; the code inside of the context runs where LAPACK has to."""
     matrix = batch.numbers(batch.x[0], len(right), len(right))
     if adjoint:
         matrix = [list(column) for column in zip(*matrix, strict=True)]
-    _, _, solution, fine = eliminated(batch.b, matrix, right)
+    _, _, solution, fine = eliminate(batch.b, matrix, right)
     batch.store_result([x for row in solution for x in row])
     return batch.unless(fine)
 

@@ -17,7 +17,7 @@ _SINGULAR = 1e-11  # least pivot, relative to the largest number
 Rows = list[list[Element]]
 
 
-def eliminated(b: ElementWriter, matrix: Rows, right: Rows) -> tuple[list[Element], Element, Rows, Element]:
+def eliminate(b: ElementWriter, matrix: Rows, right: Rows) -> tuple[list[Element], Element, Rows, Element]:
     """Gaussian elimination with partial pivoting.
 
     Return the diagonal, the sign of the row exchanges, the solutions for the right-hand sides `right` (rows), and
@@ -25,7 +25,7 @@ def eliminated(b: ElementWriter, matrix: Rows, right: Rows) -> tuple[list[Elemen
     """
     n = len(matrix)
     rows = [[*row, *more] for row, more in zip(matrix, right or [[]] * n, strict=True)]
-    fine, least = _is_finite(b, rows), _bound(b, matrix)
+    fine, least = _is_finite(b, rows), _pivot_threshold(b, matrix)
     sign = b.constant(1.0, float64)
     for k in range(n):
         for i in range(k + 1, n):
@@ -48,7 +48,7 @@ def eliminated(b: ElementWriter, matrix: Rows, right: Rows) -> tuple[list[Elemen
 def cholesky(b: ElementWriter, matrix: Rows) -> tuple[Rows, Element]:
     """Return the rows of the lower triangle, and whether the matrix is finite and far from singular."""
     n = len(matrix)
-    fine, least = _is_finite(b, matrix), _bound(b, matrix)
+    fine, least = _is_finite(b, matrix), _pivot_threshold(b, matrix)
     found: Rows = []
     for i in range(n):
         row: list[Element] = []
@@ -73,7 +73,7 @@ def _is_finite(b: ElementWriter, rows: Sequence[Sequence[Element]]) -> Element:
     return total.same(0.0)
 
 
-def _bound(b: ElementWriter, matrix: Rows) -> Element:
+def _pivot_threshold(b: ElementWriter, matrix: Rows) -> Element:
     """Return the threshold for pivots, relative to the largest number."""
     largest = b.constant(0.0, float64)
     for row in matrix:

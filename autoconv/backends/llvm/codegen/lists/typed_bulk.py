@@ -23,14 +23,14 @@ _FEW = 40  # items up to which insertion sorts; the kernel sorts more by NumPy
 def _write_change(region: LoweringContext, node: Node) -> None:
     out, x = region.out, list_of(region, node)
     if node.attributes["method"] == "reverse":
-        out.call(_reversed(region, x.dtype), x.start(), x.length())
+        out.call(_reverse_function(region, x.dtype), x.start(), x.length())
         return
-    others = out.call(_sorted(region, x.dtype), x.start(), x.length())
+    others = out.call(_sort_function(region, x.dtype), x.start(), x.length())
     with out.unlikely(others):
         region.call_kernel(node, rarely=True)
 
 
-def _sorted(region: LoweringContext, dtype: DType) -> str:
+def _sort_function(region: LoweringContext, dtype: DType) -> str:
     """Return a function that sorts a few items by insertion, which is stable.
 
     It returns true, having done nothing, if there are many items or one is a nan.
@@ -57,7 +57,7 @@ def _sorted(region: LoweringContext, dtype: DType) -> str:
     return routine.finish("ret i1 false")
 
 
-def _reversed(region: LoweringContext, dtype: DType) -> str:
+def _reverse_function(region: LoweringContext, dtype: DType) -> str:
     routine = Routine(region, ["ptr %items", "i64 %count"])
     out = routine.out
     half, last = out.op("lshr", "%count", 1), out.op("sub", "%count", 1)
@@ -81,7 +81,7 @@ def _write_reduce(region: LoweringContext, node: Node) -> None:
         region.refuse(node, out.icmp("ne", out.cast("sext", result, "i128"), total))
         region.set(node.results[0], RegisterWriter(region).wrap(int64, result))
         return
-    name = _folded(region, x.dtype, function)
+    name = _fold_function(region, x.dtype, function)
     result = out.call(name, x.start(), length)
     region.set(node.results[0], RegisterWriter(region).wrap(x.dtype, result))
 
@@ -105,7 +105,7 @@ def _whole_sum(region: LoweringContext, dtype: DType) -> str:
     return routine.finish(f"ret i128 {out.load('i128', total)}")
 
 
-def _folded(region: LoweringContext, dtype: DType, function: str) -> str:
+def _fold_function(region: LoweringContext, dtype: DType, function: str) -> str:
     """Return a function that reduces the items in order.
 
     As in Python, a comparison with a nan keeps the earlier item.
@@ -130,7 +130,7 @@ def _folded(region: LoweringContext, dtype: DType, function: str) -> str:
 def _write_find(region: LoweringContext, node: Node) -> None:
     out, x, b = region.out, list_of(region, node), RegisterWriter(region)
     item, method, length = region.number(node.inputs[1]), node.attributes["method"], x.length()
-    name = _count_routine(region, x.dtype) if method == "count" else _searched(region, x.dtype)
+    name = _count_routine(region, x.dtype) if method == "count" else _search_function(region, x.dtype)
     result = b.wrap(int64, out.call(name, x.start(), length, item.ir))
     if method == "__contains__":
         region.set(node.results[0], b.wrap(bool_, out.icmp("ne", result.ir, length)))
@@ -141,7 +141,7 @@ def _write_find(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], result)
 
 
-def _searched(region: LoweringContext, dtype: DType) -> str:
+def _search_function(region: LoweringContext, dtype: DType) -> str:
     """Return a function that finds the first equal item; its result is the length if there is none."""
     routine = Routine(region, ["ptr readonly %items", "i64 %count", f"{register(dtype)} %item"], "i64")
     out, b = routine.out, routine.b
@@ -172,8 +172,8 @@ def _write_slice(region: LoweringContext, node: Node) -> None:
     length = x.length()
     start, stop, _ = node.attributes["given"]
     bounds = iter(node.inputs[1:])
-    first = _bound(region, region.number(next(bounds)), length) if start else "0"
-    last = _bound(region, region.number(next(bounds)), length) if stop else length
+    first = _clamp(region, region.number(next(bounds)), length) if start else "0"
+    last = _clamp(region, region.number(next(bounds)), length) if stop else length
     none = out.icmp("slt", last, first)
     last = out.select(none, first, last)
     size = out.op("mul", out.op("sub", last, first), x.dtype.size)
@@ -183,7 +183,7 @@ def _write_slice(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], items)
 
 
-def _bound(region: LoweringContext, bound: Element, length: str) -> str:
+def _clamp(region: LoweringContext, bound: Element, length: str) -> str:
     """Clamp a bound of a slice to the list."""
     out = region.out
     position = RegisterWriter(region).cast(bound, int64).ir

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.ir.types import literal, register
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.index_spec import At, Slice, aligned
+from autoconv.ops.index_spec import At, Slice, align
 
 
 def write_guard(region: LoweringContext, node: Node) -> list[Any]:
@@ -56,7 +56,7 @@ def _singles(node: Node) -> Iterator[tuple[Value, int]]:
         yield node.inputs[1], shape[node.attributes.get("axis", 0) % len(shape)]
         return
     operands = node.inputs[1 if name == "get_item" else 2 :]
-    for entry, entry_operands, axis, _ in aligned(node.attributes["spec"], len(shape), operands):
+    for entry, entry_operands, axis, _ in align(node.attributes["spec"], len(shape), operands):
         if isinstance(entry, (At, Slice)) and entry_operands:
             yield entry_operands[0], shape[axis]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.contiguity import base_of
 from autoconv.backends.llvm.analysis.index_map import Span
-from autoconv.backends.llvm.analysis.index_maps import CUT, Place, viewed
+from autoconv.backends.llvm.analysis.index_maps import CUT, Place, place_in_base
 from autoconv.backends.llvm.analysis.indexing import gather_map, updates
 from autoconv.backends.llvm.analysis.lent_loads import is_row, strides_of
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
@@ -22,7 +22,7 @@ from autoconv.backends.llvm.codegen.loops.reductions import (
     loop_in_strips,
 )
 from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_parts, run_split
-from autoconv.backends.llvm.ir.element_rules import apply_rule, computed
+from autoconv.backends.llvm.ir.element_rules import apply_rule, compute
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
     Index,
@@ -326,7 +326,7 @@ class LoopNestWriter:
         if combine is not None:
             before = load(self.b, type_.dtype, self.stores[result], offset)
             name = "logical_or" if combine == "add" and type_.dtype.is_bool else combine
-            element = computed(self.b, name, [before, element], before.dtype)
+            element = compute(self.b, name, [before, element], before.dtype)
         store(self.b, element, self.stores[result], offset)
 
     # ---- elements
@@ -359,7 +359,7 @@ class LoopNestWriter:
             # Elements in the same order have the same offsets as in the base.
             return load(self.b, base.dtype, self._names[base], linear(self.out, index, sizes(value.type)))
         if value in self._plan.views or self._plan.classes[node] == "copy":
-            place = viewed(self.b, node, index, self._pick_names.get(node, []))
+            place = place_in_base(self.b, node, index, self._pick_names.get(node, []))
             return self._element_at(place)
         operands = [self._operand(operand, value, index) for operand in node.inputs]
         result = apply_rule(self.b, node, operands)

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import counted
 from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions, pointers
-from autoconv.backends.llvm.ir.index_arith import element_count, plus, product, times, unravelled
+from autoconv.backends.llvm.ir.index_arith import element_count, plus, product, times, unravel
 from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Node
@@ -39,7 +39,7 @@ def write_where(region: LoweringContext, node: Node) -> None:
         with out.loop("0", "%count") as row:
             start = times(out, row, rank)
             whole = load(b, int64, "%result", start)
-            for axis, step in enumerate(unravelled(out, whole.ir, shape)):
+            for axis, step in enumerate(unravel(out, whole.ir, shape)):
                 store(b, b.wrap(int64, str(step)), "%result", plus(out, start, axis))
     call_arguments = *pointers(region, condition, positions), f"i64 {count}"
     call(region, routine.finish(), *open_dimensions(region), *call_arguments)

@@ -73,7 +73,7 @@ def _copy(
     region: LoweringContext, node: Node, routine: Routine, dimensions: Sequence[tuple[Position, Position]]
 ) -> None:
     """Write the result in order; `dimensions` are the counts of its loops and the source's stride in each."""
-    dimensions = _collapsed(dimensions)
+    dimensions = _collapse(dimensions)
     counts, strides = [count for count, _ in dimensions], [stride for _, stride in dimensions]
     out, b = routine.out, routine.b
     targets = row_major_strides(out, counts)
@@ -93,7 +93,7 @@ def _call(region: LoweringContext, node: Node, routine: Routine) -> None:
     call(region, routine.finish(), *open_dimensions(region), *pointers(region, x, result))
 
 
-def _collapsed(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Position, Position]]:
+def _collapse(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Position, Position]]:
     """Collapse each loop with the next inner one if the two are known to be contiguous."""
     result: list[tuple[Position, Position]] = []
     for count, stride in dimensions:
@@ -116,7 +116,7 @@ def _mirrors(node: Node) -> bool:
     return is_static and 0 not in sizes(node.results[0].type)
 
 
-def _mirrored(routine: Routine, position: Position, size: Position, symmetric: bool) -> Position:
+def _mirror(routine: Routine, position: Position, size: Position, symmetric: bool) -> Position:
     """Map a position before the first element, or after the last, to its mirror image; others map to themselves."""
     out = routine.out
     again = 0 if symmetric else 1
@@ -152,7 +152,7 @@ def _for_each_padded(
                 continue
             with out.loop(str(start), str(stop)) as i:
                 position = plus(out, i, -before)
-                place = _mirrored(routine, position, size, symmetric) if is_mirrored else position
+                place = _mirror(routine, position, size, symmetric) if is_mirrored else position
                 write_from((*inner, place), (*outer, i))
 
     if 0 not in whole:

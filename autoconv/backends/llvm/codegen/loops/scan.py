@@ -22,7 +22,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     product,
     smaller,
     times,
-    unravelled,
+    unravel,
 )
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.types import memory
@@ -238,7 +238,7 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
     def operand(name: str, value: Any, place: Position) -> Element:
         own = sizes(value.type)
         if own != shape:
-            place = linear(out, broadcast_index(unravelled(out, place, shape), own), own)
+            place = linear(out, broadcast_index(unravel(out, place, shape), own), own)
         return load(b, dtype, name, place)
 
     def step_of(row: Position, step: Position, first: bool) -> None:

@@ -9,7 +9,7 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
-from autoconv.backends.llvm.ir.element_rules import computed
+from autoconv.backends.llvm.ir.element_rules import compute
 from autoconv.backends.llvm.ir.index_arith import Index, Position, broadcast_index, element_count, linear, product
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import load, store
@@ -47,7 +47,7 @@ def _write_element(region: LoweringContext, node: Node, value: Value, pointer: s
     offset = linear(region.out, target, sizes(x.type))
     element = b.cast(element, dtype)
     if node.op.name == "add_at_item":
-        element = computed(b, "add", [load(b, dtype, pointer, offset), element], dtype)
+        element = compute(b, "add", [load(b, dtype, pointer, offset), element], dtype)
     store(b, element, pointer, offset)
 
 

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.codegen.matmul import integers
 from autoconv.backends.llvm.codegen.matmul.blas import has_products, single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.ops import call_product
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import ProductText
-from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transposed
+from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_function
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine
@@ -23,7 +23,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     element_count,
     is_known,
     times,
-    unravelled,
+    unravel,
 )
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.matmul_tiling import Product, Sum, tiling
@@ -113,7 +113,7 @@ def _run(region: LoweringContext, node: Node, product: Product, pieces: int, wri
     body = Routine(region, [*parameters, *PART], "i1")
     out, kind = body.out, register(product.dtype)
     with out.loop("%first", "%last") as number:
-        index = unravelled(out, number, (*batch, pieces))
+        index = unravel(out, number, (*batch, pieces))
         places = []
         for name, value in zip(("%x", "%y", "%z"), (*node.inputs, node.results[0]), strict=True):
             offset = block_offset(out, index[:-1], sizes(value.type), 2)
@@ -151,7 +151,7 @@ def _transpose_matrices(region: LoweringContext, node: Node, product: Product, l
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %y", "ptr noalias %turned"])
     out, kind = routine.out, register(product.dtype)
     count = element_count(out, several)
-    turn = transposed(out.module, product.dtype, product.columns, product.inner, lanes)
+    turn = transpose_function(out.module, product.dtype, product.columns, product.inner, lanes)
     with out.loop("0", str(count)) as i:
         start = times(out, i, each)
         source, target = (out.gep(kind, p, start) for p in ("%y", "%turned"))

@@ -10,7 +10,7 @@ from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
 from autoconv.backends.llvm.ir import index_arith
-from autoconv.backends.llvm.ir.index_arith import Position, block_offset, plus, times, unravelled
+from autoconv.backends.llvm.ir.index_arith import Position, block_offset, plus, times, unravel
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.graph.graph import Node
 
@@ -36,7 +36,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
     body = Routine(region, [*parameters, *PART], "i1")
     *batch, rows, columns = sizes(result.type)
     with body.out.loop("%first", "%last", unrolled=False) as number:
-        index = unravelled(body.out, number, (*batch, rows))
+        index = unravel(body.out, number, (*batch, rows))
         _Row(body, node, number, index).write()
     inner = sizes(node.inputs[0].type)[-2 if node.attributes.get("transpose_a") else -1]
     shape = (*batch, rows, columns, inner)

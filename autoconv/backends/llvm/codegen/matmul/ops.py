@@ -15,7 +15,7 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import Matrix, has_products, product_call, single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import ProductText
-from autoconv.backends.llvm.codegen.matmul.transposed_operand import turned
+from autoconv.backends.llvm.codegen.matmul.transposed_operand import transpose_operand
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.routine import PART
@@ -89,7 +89,7 @@ def tile_rows(region: LoweringContext, product: Product, unit: int = 0) -> tuple
 
     rows = _row_count(out, product) if patches is None else dimension(out, patches.rows[-1][0])
     plan = tiling(tell(rows), product.columns, product.dtype, machine, 0 if patches else unit)
-    columns = turned(region, y, plan.lanes) if product.flip_y else region.data(y)
+    columns = transpose_operand(region, y, plan.lanes) if product.flip_y else region.data(y)
     lines: Sequence[tuple[Position, Position]] = ()
     if patches is None:
         x = product.node.inputs[0]
@@ -247,17 +247,17 @@ def call_product(
     columns: Position = product.columns
     if count and by_rows:
         rows = count
-        x = _moved(out, kind, x, first, 1 if product.flip_x else product.width_x)
-        z = _moved(out, kind, z, first, product.columns)
+        x = _advance(out, kind, x, first, 1 if product.flip_x else product.width_x)
+        z = _advance(out, kind, z, first, product.columns)
     elif count:
         columns = count
-        y = _moved(out, kind, y, first, product.width_y if product.flip_y else 1)
-        z = _moved(out, kind, z, first, 1)
+        y = _advance(out, kind, y, first, product.width_y if product.flip_y else 1)
+        z = _advance(out, kind, z, first, 1)
     left, right = Matrix(x, product.width_x, product.flip_x), Matrix(y, product.width_y, product.flip_y)
     sides = rows, product.inner, columns
     return product_call(module, product.dtype, left, right, Matrix(z, product.columns), sides)
 
 
-def _moved(out: FunctionText, kind: str, pointer: str, count: str, step: int) -> str:
+def _advance(out: FunctionText, kind: str, pointer: str, count: str, step: int) -> str:
     offset = out.mul(count, step)
     return out.gep(kind, pointer, offset)

@@ -9,7 +9,7 @@ from autoconv.backends.llvm.ir.vectors import VectorWriter
 from autoconv.graph.dtypes import DType
 
 
-def transposed(module: ModuleText, dtype: DType, rows: int, columns: int, lanes: int) -> str:
+def transpose_function(module: ModuleText, dtype: DType, rows: int, columns: int, lanes: int) -> str:
     """Return the name of a function `(ptr from, ptr to)` that transposes a contiguous matrix of `rows` by `columns`.
 
     A vector has `lanes` numbers, a power of two.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transposed
+from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_function
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import TensorType
 
 
-def turned(region: LoweringContext, y: Value, lanes: int) -> str:
+def transpose_operand(region: LoweringContext, y: Value, lanes: int) -> str:
     """Return the address of the transposed matrix; if it is loop-invariant, it is made once for all iterations."""
     out, (rows, columns) = region.out, sizes(y.type)
     dtype: DType = y.dtype
     kind = TensorType(dtype, (columns, rows))
-    turn = transposed(region.body.module, dtype, rows, columns, lanes)
+    turn = transpose_function(region.body.module, dtype, rows, columns, lanes)
     native = None if region.is_view(y) else region.native(y)
     slot = region.body.loop_invariant_slot(native, kind) if isinstance(native, Object) else None
     if slot is None:

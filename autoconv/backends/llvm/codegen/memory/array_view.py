@@ -22,7 +22,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 
 
-def moved(region: LoweringContext, pointer: str, offset: Position) -> str:
+def advance(region: LoweringContext, pointer: str, offset: Position) -> str:
     """Return the address `offset` bytes further on."""
     return pointer if offset == 0 else region.out.new(f"getelementptr i8, ptr {pointer}, i64 {offset}")
 
@@ -84,7 +84,7 @@ def as_tensor_type(type_: Type) -> Type:
 def new_memory(region: LoweringContext, dtype: DType, sizes: Sequence[Position]) -> Memory:
     """Return a new C-contiguous array, whose elements are not initialised."""
     out, rank = region.out, len(sizes)
-    dimensions = _stored(out, sizes) if sizes else "null"
+    dimensions = _store_numbers(out, sizes) if sizes else "null"
     descriptor = region.body.calls.object(dtype.numpy)(out)
     array = out.new(f"call ptr @new_array(i32 {rank}, ptr {dimensions}, ptr {descriptor})")
     region.body.check(out.is_null(array))
@@ -92,7 +92,7 @@ def new_memory(region: LoweringContext, dtype: DType, sizes: Sequence[Position])
     return Memory(owner, region.address(owner), tuple(sizes), row_major_strides(out, sizes, dtype.size), "true")
 
 
-def _stored(out: FunctionText, numbers: Sequence[Position]) -> str:
+def _store_numbers(out: FunctionText, numbers: Sequence[Position]) -> str:
     """Return the address of an array of the numbers."""
     cell = out.alloca(f"[{max(len(numbers), 1)} x i64]")
     for axis, number in enumerate(numbers):
@@ -167,7 +167,7 @@ def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Obj
 
 def _view(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
     out, rank = region.out, type_.rank
-    sizes, strides = _stored(out, memory.sizes), _stored(out, memory.strides)
+    sizes, strides = _store_numbers(out, memory.sizes), _store_numbers(out, memory.strides)
     kind, descriptor = (region.body.calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
     flags = abi.READ_ONLY_FLAGS if type_.read_only else abi.WRITABLE_FLAGS
     result = out.new(

@@ -12,7 +12,7 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import writable
 from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
-from autoconv.backends.llvm.codegen.memory.array_view import memory_of, moved
+from autoconv.backends.llvm.codegen.memory.array_view import advance, memory_of
 from autoconv.backends.llvm.codegen.registry import class_lowering, in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import (
@@ -60,12 +60,12 @@ def _write_view(region: LoweringContext, node: Node) -> None:
             (index,) = entry.filled(iterator)
             offset = plus(out, offset, product(out, position_of(region, node, index, size), stride))
         else:
-            parts = [_bound(region, next(iterator)) if part == INPUT else part for part in entry.parts]
-            start, length, step = slice_bounds.resolved(region, node, parts, size)
+            parts = [_bound_position(region, next(iterator)) if part == INPUT else part for part in entry.parts]
+            start, length, step = slice_bounds.resolve_bounds(region, node, parts, size)
             offset = plus(out, offset, product(out, start, stride))
             found_sizes.append(length)
             found_strides.append(product(out, step, stride))
-    pointer = moved(region, x.pointer, offset)
+    pointer = advance(region, x.pointer, offset)
     region.set(result, Memory(Object(x.owner.ir), pointer, tuple(found_sizes), tuple(found_strides), "false"))
 
 
@@ -78,7 +78,7 @@ def _as_memory(region: LoweringContext, value: Value) -> Memory:
     return Memory(region.holder(value), region.data(value), shape, strides, "true")
 
 
-def _bound(region: LoweringContext, value: Value) -> Position:
+def _bound_position(region: LoweringContext, value: Value) -> Position:
     b = RegisterWriter(region)
     return b.cast(region.number(value), int64).ir
 
@@ -134,7 +134,7 @@ def _sizes_of(region: LoweringContext, value: Value) -> tuple[Position, ...]:
 
 def place_of(region: LoweringContext, x: Memory, index: Index) -> str:
     """Return the address of an element."""
-    return moved(region, x.pointer, byte_offset(region.out, index, x.strides))
+    return advance(region, x.pointer, byte_offset(region.out, index, x.strides))
 
 
 def nested_loops(region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None]) -> None:

@@ -84,7 +84,7 @@ class _Total(StepLoops):
         sizes = tuple(lasting[size] for size in self.sizes)
 
         def write(b: ElementWriter) -> None:
-            found = (_best if self.kind[:3] == "arg" else _added)(
+            found = (_best if self.kind[:3] == "arg" else _accumulate)(
                 self, b, sizes, lambda i: self.value(b, routine_operands, i)
             )
             out.line(f"store {register(self.to)} {b.cast(found, self.to).ir}, ptr {total}")
@@ -93,7 +93,7 @@ class _Total(StepLoops):
         routine.call()
 
 
-def _added(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Callable[[Index], Element]) -> Element:
+def _accumulate(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Callable[[Index], Element]) -> Element:
     """Compute a sum, product, mean or extreme, or whether any or all are true."""
     out, kind, last = b.out, total.kind, total.steps[-1].type.dtype
     dtype = bool_ if kind in ("any", "all") else last if kind in ("max", "min") else total.to

@@ -14,7 +14,7 @@ from autoconv.graph.graph import Node
 _INT64_MAX = 2**63 - 1
 
 
-def resolved(
+def resolve_bounds(
     region: LoweringContext, node: Node, parts: Sequence[Position | None], size: Position
 ) -> tuple[Position, Position, Position]:
     """Return (start, length, step) of a slice of a dimension of that size; `parts` are start, stop and step."""
@@ -50,7 +50,7 @@ def _number(b: RegisterWriter, position: Position) -> Element:
     return b.wrap(int64, str(position))
 
 
-def _clamped(b: RegisterWriter, bound: Position, count: Element, low: int, high: Element) -> Element:
+def _clamp(b: RegisterWriter, bound: Position, count: Element, low: int, high: Element) -> Element:
     """Normalise a bound to count from the start, clamped to [low, high]."""
     if bound == 0 and low == 0:
         return _number(b, 0)
@@ -63,8 +63,8 @@ def _clamped(b: RegisterWriter, bound: Position, count: Element, low: int, high:
 def _forward(
     b: RegisterWriter, start: Position | None, stop: Position | None, step: Position, count: Element
 ) -> tuple[Position, Position, Position]:
-    first = _number(b, 0) if start is None else _clamped(b, start, count, 0, count)
-    last = count if stop is None else _clamped(b, stop, count, 0, count)
+    first = _number(b, 0) if start is None else _clamp(b, start, count, 0, count)
+    last = count if stop is None else _clamp(b, stop, count, 0, count)
     distance = _number(b, plus(b.out, last.ir if last.ir[0] == "%" else int(last.ir), _negative(b, first)))
     if step != 1:
         width = _number(b, step)
@@ -82,8 +82,8 @@ def _backward(
     b: RegisterWriter, start: Position | None, stop: Position | None, width: Element, count: Element, step: Position
 ) -> tuple[Position, Position, Position]:
     last_one = count - 1
-    first = last_one if start is None else _clamped(b, start, count, -1, last_one)
-    last = _number(b, -1) if stop is None else _clamped(b, stop, count, -1, last_one)
+    first = last_one if start is None else _clamp(b, start, count, -1, last_one)
+    last = _number(b, -1) if stop is None else _clamp(b, stop, count, -1, last_one)
     backward_step = b.select(width < 0, -width, _number(b, 1))
     length = b.select(first > last, b.divide(first - last - 1, backward_step) + 1, _number(b, 0))
     return b.select(length > 0, first, _number(b, 0)).ir, length.ir, step

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.codegen.routine import PART
 from autoconv.backends.llvm.codegen.routine import Routine as NativeRoutine
 from autoconv.backends.llvm.codegen.values import Memory, Object
-from autoconv.backends.llvm.ir.element_rules import computed
+from autoconv.backends.llvm.ir.element_rules import compute
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
     Index,
@@ -163,7 +163,7 @@ class StepLoops:
                 continue
             if step.op:
                 operands = [values[i] for i in step.operands]
-                values.append(computed(b, step.op, operands, step.type.dtype, step.attributes))
+                values.append(compute(b, step.op, operands, step.type.dtype, step.attributes))
                 continue
             operand = given[step.operands[0]]
             if isinstance(operand, Element):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.memory.array_view import memory_of, moved
+from autoconv.backends.llvm.codegen.memory.array_view import advance, memory_of
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.ir.index_arith import larger, plus, product, smaller
@@ -15,7 +15,7 @@ from autoconv.graph.graph import Node
 @in_memory("array_strided", fits=lambda node: node.inputs[0].shape is not None)
 def _write_strided(region: LoweringContext, node: Node) -> None:
     x, attributes = memory_of(region, node.inputs[0]), node.attributes
-    pointer = moved(region, x.pointer, attributes["offset"])
+    pointer = advance(region, x.pointer, attributes["offset"])
     view = Memory(Object(x.owner.ir), pointer, attributes["shape"], attributes["strides"], "false")
     region.set(node.results[0], view)
 
@@ -52,7 +52,7 @@ def _write_diagonal(region: LoweringContext, node: Node) -> None:
     length = smaller(out, plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
     if right:  # the diagonal may lie outside
         length = larger(out, length, 0)
-    pointer = moved(region, x.pointer, product(out, abs(right), across if right > 0 else down))
+    pointer = advance(region, x.pointer, product(out, abs(right), across if right > 0 else down))
     view = replace(
         x, owner=Object(x.owner.ir), whole="false", pointer=pointer, sizes=(*outer, length),
         strides=(*strides, plus(out, down, across)),
@@ -65,5 +65,5 @@ def _write_part(region: LoweringContext, node: Node) -> None:
     """View the real or the imaginary parts in place."""
     x, (result,) = memory_of(region, node.inputs[0]), node.results
     offset = result.dtype.size if node.attributes["which"] == "imag" else 0
-    pointer = moved(region, x.pointer, offset)
+    pointer = advance(region, x.pointer, offset)
     region.set(result, replace(x, owner=Object(x.owner.ir), whole="false", pointer=pointer))

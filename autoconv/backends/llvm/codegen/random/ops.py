@@ -13,11 +13,11 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.random.permutation import blocks_of_swaps, permutation
 from autoconv.backends.llvm.codegen.random.philox import (
     bits,
+    draw_truncated,
     gaussian,
     group_size,
     integers,
     philox,
-    truncated,
     uniform,
 )
 from autoconv.backends.llvm.codegen.registry import native
@@ -134,7 +134,7 @@ def write_truncated_normal(region: LoweringContext, node: Node) -> None:
         groups: Position = -(-count // size) if isinstance(count, int) else ""
         if not isinstance(count, int):
             groups = region.out.op("udiv", plus(region.out, count, size - 1), size)
-        region.out.call(truncated(region, dtype, groups), target, groups, *key, count)
+        region.out.call(draw_truncated(region, dtype, groups), target, groups, *key, count)
 
     _write(region, node, call)
 

@@ -256,7 +256,7 @@ def group_size(dtype: DType) -> int:
     return 8 // words_of_pair(dtype)
 
 
-def truncated(region: LoweringContext, dtype: DType, groups: Position) -> str:
+def draw_truncated(region: LoweringContext, dtype: DType, groups: Position) -> str:
     """Draw normal numbers without those beyond two standard deviations, `%wanted` in all.
 
     `%count` is the number of groups, which are as large as what a block makes. A group has a range of blocks of its

@@ -105,14 +105,14 @@ def _gathering(region: LoweringContext, node: Node, count: int) -> str:
             return load(b, dtype, "%selected", plus(out, start, product(out, place, inner)))
 
         target = plus(out, product(out, plus(out, product(out, row, count), "%column"), inner), column)
-        store(b, _scanned(routine, dtype, at, size), "%result", target)
+        store(b, _scan(routine, dtype, at, size), "%result", target)
         if dtype.is_floating:
             with out.unlikely(load(b, dtype, "%result", target).same(0.0).ir):
                 store(b, _zero(routine, dtype, start, inner, size), "%result", target)
     return routine.finish()
 
 
-def _scanned(routine: Routine, dtype: DType, at: Callable[[Position], Element], size: Position) -> Element:
+def _scan(routine: Routine, dtype: DType, at: Callable[[Position], Element], size: Position) -> Element:
     """Return the element at `%place`: `%pivot`, the least one behind it if that is the next, else the greatest."""
     out, b = routine.out, routine.b
     cell, keys = out.alloca("i64"), key_dtype(dtype)

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times, unravelled
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times, unravel
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
@@ -122,7 +122,7 @@ class _Search:
         """
         out = self.out
         with out.loop("%first", "%last") as number:
-            *rows, group = unravelled(out, number, counts)
+            *rows, group = unravel(out, number, counts)
             row: Position = 0
             for position, size in zip(rows, counts, strict=False):
                 row = plus(out, product(out, row, size), position)

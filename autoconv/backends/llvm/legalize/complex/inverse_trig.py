@@ -125,7 +125,7 @@ def _real_of_inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
     return b.divide(b.divide(share, b.multiply_add(ratio, ratio, b.ones_like(ratio))), large)
 
 
-def rotated(rule: Callable[..., Parts]) -> Callable[..., Parts]:
+def rotate(rule: Callable[..., Parts]) -> Callable[..., Parts]:
     """Return the rule -i·f(iz) of an odd f that is real on the real axis."""
 
     def found(b: GraphBuilder, x: Value, y: Value) -> Parts:
@@ -136,5 +136,5 @@ def rotated(rule: Callable[..., Parts]) -> Callable[..., Parts]:
 
 
 INVERSES: dict[str, Callable[..., Parts]] = {
-    "asin": asin, "acos": acos, "acosh": acosh, "atanh": atanh, "asinh": rotated(asin), "atan": rotated(atanh),
+    "asin": asin, "acos": acos, "acosh": acosh, "atanh": atanh, "asinh": rotate(asin), "atan": rotate(atanh),
 }  # fmt: skip

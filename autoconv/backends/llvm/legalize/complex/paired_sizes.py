@@ -9,7 +9,7 @@ from autoconv.graph.graph import Node, Value
 
 
 @rule("complex")
-def _paired(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+def _pair(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     if not all(is_scalar(value.type) or is_dense(value.type) for value in inputs):
         return None
     result = sizes.broadcast(node, inputs)

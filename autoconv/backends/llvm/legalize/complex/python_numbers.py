@@ -56,7 +56,7 @@ def _multiply(b: GraphBuilder, node: Node, x: Any) -> Any:
     return real, b.python_add(b.python_multiply(xr, yi), b.python_multiply(xi, yr))
 
 
-def _checked(function: str) -> Rule:
+def _checked_rule(function: str) -> Rule:
     """Return the rule of a function that may raise; a magnitude has a real part only."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -77,7 +77,7 @@ def _parts(b: GraphBuilder, node: Node, function: str, operands: list[Any]) -> A
 
 def _power(b: GraphBuilder, node: Node, x: Any) -> Any:
     whole = not isinstance(x[1], tuple) and (_dtype(x[1]) is not float64 or _is_small(node.inputs[1]))
-    return _checked("power_by_int" if whole else "power")(b, node, x)
+    return _checked_rule("power_by_int" if whole else "power")(b, node, x)
 
 
 def _is_small(exponent: Value) -> bool:
@@ -122,7 +122,7 @@ def _cmath(b: GraphBuilder, node: Node, x: Any) -> Any:
         tests = [getattr(b, _TESTS[function])(part) for part in _pair(b, x[0])]
         is_all = getattr(b, "logical_and" if function == "isfinite" else "logical_or")(*tests)
         return b.python_cast(is_all, dtype=bool_, weak=True)
-    return _checked(function)(b, node, x) if function in FLOAT_CMATH or function in _NATIVE else None
+    return _checked_rule(function)(b, node, x) if function in FLOAT_CMATH or function in _NATIVE else None
 
 
 _TESTS = {"isnan": "is_nan", "isinf": "is_inf", "isfinite": "is_finite"}
@@ -133,8 +133,12 @@ _NATIVE = frozenset({
 
 PYTHON: dict[str, Rule] = {
     "python_add": _by_part("python_add"), "python_subtract": _by_part("python_subtract"),
-    "python_negative": _by_part("python_negative"), "python_multiply": _multiply, "python_divide": _checked("divide"),
-    "python_abs": _checked("abs"), "python_power": _power, "python_equal": _comparison("python_equal", "python_and"),
+    "python_negative": _by_part(
+        "python_negative"
+    ), "python_multiply": _multiply, "python_divide": _checked_rule("divide"),
+    "python_abs": _checked_rule("abs"), "python_power": _power, "python_equal": _comparison(
+        "python_equal", "python_and"
+    ),
     "python_not_equal": _comparison("python_not_equal", "python_or"), "python_bool": _is_nonzero, "python_cast": _cast,
     "python_cmath": _cmath,
 }  # fmt: skip

@@ -47,7 +47,7 @@ def _quantifier(name: str) -> Rule:
     return rule
 
 
-def _rounded(b: GraphBuilder, node: Node, x: Any) -> Any:
+def _round(b: GraphBuilder, node: Node, x: Any) -> Any:
     return tuple(b.numpy_round(part, **node.attributes) for part in x[0])
 
 
@@ -156,7 +156,7 @@ REDUCTIONS: dict[str, Rule] = {
     name: _of_complex(rule)
     for name, rule in {
         "numpy_var": _variance_rule(False), "numpy_std": _variance_rule(True), "reduce_euclidean_norm": _norm,
-        "numpy_any": _quantifier("numpy_any"), "numpy_all": _quantifier("numpy_all"), "numpy_round": _rounded,
+        "numpy_any": _quantifier("numpy_any"), "numpy_all": _quantifier("numpy_all"), "numpy_round": _round,
         "numpy_argmax": _position(True), "numpy_argmin": _position(False), "numpy_max": _extreme_rule(True),
         "numpy_min": _extreme_rule(False), "numpy_clip": _clip, "sort": _sort, "argsort": _argsort,
     }.items()
